@@ -24,11 +24,11 @@ demo: $(STAMP)
 test: $(STAMP)  # types are checked while the tests begin
 	$(MAKE) --jobs=2 lint suite
 
-suite: $(STAMP)
-	$(BIN)/pytest -n 2
+test-all: $(STAMP)
+	$(MAKE) --jobs=2 lint suite FULL=--full
 
-test-all: lint
-	$(BIN)/pytest -n 2 --full
+suite: $(STAMP)
+	$(BIN)/pytest -n 2 --dist worksteal $(FULL)
 
 lint: $(STAMP)
 	$(BIN)/ruff check

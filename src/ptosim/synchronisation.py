@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ptosim.api import Kernel, Module, check, load, profile, prove
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _SETS = signalling("flag", half="set")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
 """What a check finds where something is assumed that does not hold."""
+MOST_WORK = 4000
+"""So many entries are timed in the search: it is to take seconds at most, however long a kernel is."""
 
 
 @dataclass(frozen=True)
@@ -183,13 +185,14 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) 
 def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | None) -> tuple[Draft, Kernel]:
     """The order that assumes most of those that a check accepts; raises PTOError with what it found."""
     from ptosim.order.ordering import ASSUMED, CAREFUL
-    from ptosim.order.search import search
+    from ptosim.order.search import MOST_TRIALS, search
 
     found: list[Finding] = []
     one_block = Launched(launch.args, 1)
     for order in (ASSUMED, CAREFUL):
         draft = Draft(source, kernel, order)
-        search(draft.inserters, lambda draft=draft: one_block.interpreted_cycles(draft.shortened()), goal)
+        cost = partial(_cost, one_block, draft)
+        search(draft.inserters, cost, goal, min(MOST_TRIALS, MOST_WORK // max(draft.work(), 1) - 1))
         ordered = draft.kernel()
         found = launch.errors(ordered)
         if not found:
@@ -197,6 +200,10 @@ def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | No
         if not {each.kind for each in found} & _ORDER:
             break
     raise PTOError(*found)
+
+
+def _cost(launch: Launched, draft: Draft) -> int:
+    return launch.interpreted_cycles(draft.shortened())
 
 
 def _shortened(written: VerifiedModule, lowered: ParsedModule, name: str) -> Kernel:
@@ -262,6 +269,12 @@ class Draft:
             assert isinstance(function, type(order.function))
             order.write(Target(replace(executable, parsed=copy), function, lambda op: images[op]))
         return _shortened(self.written, copy, self._name)
+
+    def work(self) -> int:
+        """What it takes to time it once, in entries."""
+        from ptosim.order.shorten import work
+
+        return work(self._loaded.executable)
 
     def buffered(self) -> Iterator[tuple[tuple[int, ...], Kernel]]:
         """The kernel as if two operations had one buffer more, for each two that wait across iterations; and as if all

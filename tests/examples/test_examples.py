@@ -3,6 +3,7 @@ schedule; it checks clean and has a profile."""
 
 import importlib.util
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,9 +67,15 @@ def script(name: str) -> ModuleType:
     return module
 
 
+@cache
+def kernel_of(name: str) -> ptosim.Kernel:
+    """What an example is read and compiled to serves all its tests."""
+    return ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+
+
 def run(name: str, sizes: dict[str, Any], engine: str = "reference", **options: Any) -> None:
     launch = script(name).launch(**sizes)
-    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    kernel = kernel_of(name)
     kernel(*launch.arguments, grid=launch.grid, engine=engine, **options)
     launch.compare()
 
@@ -90,7 +97,7 @@ def test_other_sizes_equal_numpy(name: str, sizes: dict[str, int], engine: str) 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_checks_clean(name: str) -> None:
     launch = script(name).launch()
-    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    kernel = kernel_of(name)
     assert not kernel.module.warnings
     report = ptosim.check(kernel, *launch.arguments, grid=launch.grid)
     assert not report.findings, report
@@ -99,7 +106,7 @@ def test_the_example_checks_clean(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_has_a_profile(name: str) -> None:
     launch = script(name).launch()
-    profile = ptosim.profile(ptosim.load(EXAMPLES / f"{name}.pto").kernel(), *launch.arguments, grid=launch.grid)
+    profile = ptosim.profile(kernel_of(name), *launch.arguments, grid=launch.grid)
     assert profile.cycles > 0
     assert profile.bound
 
@@ -110,7 +117,7 @@ def test_a_softmax_of_minus_infinities(engine: str) -> None:
     x = np.random.default_rng(4).normal(size=(4, 128)).astype(np.float32)
     x[0, ::3] = x[1, :64] = x[2, 64:] = x[3] = -np.inf
     y = np.zeros_like(x)
-    ptosim.load(EXAMPLES / "softmax.pto").kernel()(x, y, 4, engine=engine)
+    kernel_of("softmax")(x, y, 4, engine=engine)
     with np.errstate(invalid="ignore"):
         e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
         np.testing.assert_allclose(y, e / e.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-7)
@@ -121,7 +128,7 @@ def test_double_buffering_pays_in_the_launches_that_the_scripts_show() -> None:
     cycles: list[int] = []
     for name in ("singlebuffer", "pingpong"):
         launch = script(name).launch()
-        kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+        kernel = kernel_of(name)
         cycles.append(ptosim.profile(kernel, *launch.arguments, grid=launch.grid).cycles)
     single, double = cycles
     assert single >= 1.6 * double

@@ -57,26 +57,29 @@ def test_every_script_has_its_kernel_and_a_broken_twin() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_the_result_is_that_of_numpy(name: str, engine: str) -> None:
+    subject = kernel(name)
     for ranks in (4,) if name in FOUR_ONLY else (1, 2, 4, 8):
-        launched = script(name).launched(kernel(name), ranks)
+        launched = script(name).launched(subject, ranks)
         launched.world.run(engine=engine)
         launched.compare()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_schedule_gives_the_same(name: str) -> None:
+    subject = kernel(name)
     for seed in range(3):
-        launched = script(name).launched(kernel(name))
+        launched = script(name).launched(subject)
         launched.world.run(engine="reference", schedule=f"random:{seed}")
         launched.compare()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_checks_clean_and_its_twin_does_not(name: str) -> None:
-    report = checked(name, kernel(name))
+    subject = kernel(name)
+    report = checked(name, subject)
     assert not report.findings, report
     for ranks in (1, 2) if name in AGAIN else ():
-        assert not script(name).launched(kernel(name), ranks).world.check(repeat=2).findings
+        assert not script(name).launched(subject, ranks).world.check(repeat=2).findings
     broken = script(name).launched(kernel(name, ".broken.pto")).world.check()
     assert not broken.ok
 

@@ -4,6 +4,7 @@ and addresses; it checks clean, and what it is lowered to gives the same bytes."
 import importlib.util
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from observed import findings
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "tiles"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto"))
@@ -29,6 +31,12 @@ def script(name: str) -> ModuleType:
     return module
 
 
+@cache
+def kernel_of(name: str) -> ptosim.Kernel:
+    """What an example is read and compiled to serves all its tests."""
+    return ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+
+
 @pytest.fixture(params=NAMES)
 def name(request: pytest.FixtureRequest) -> str:
     return request.param
@@ -42,21 +50,21 @@ def test_every_kernel_has_its_script():
 @pytest.mark.parametrize("rows", [None, *ROWS])
 def test_the_result_is_that_of_numpy(name: str, rows: int | None, engine: str):
     launch = script(name).launch(**({} if rows is None else {"rows": rows}))
-    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    kernel = kernel_of(name)
     kernel(*launch.arguments, grid=launch.grid, engine=engine)
     launch.compare()
 
 
 def test_it_checks_clean(name: str):
     launch = script(name).launch()
-    report = ptosim.check(ptosim.load(EXAMPLES / f"{name}.pto").kernel(), *launch.arguments, grid=launch.grid)
+    report = ptosim.check(kernel_of(name), *launch.arguments, grid=launch.grid)
     assert not report.findings, report
 
 
 @pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:MTE2", "delay:V", "delay:MTE3"])
 def test_every_schedule_gives_the_same_bytes(name: str, schedule: str):
     first, second = script(name).launch(), script(name).launch()
-    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    kernel = kernel_of(name)
     kernel(*first.arguments, grid=first.grid)
     kernel(*second.arguments, grid=second.grid, engine="reference", schedule=schedule)
     for one, other in zip(first.arguments, second.arguments, strict=True):
@@ -65,9 +73,8 @@ def test_every_schedule_gives_the_same_bytes(name: str, schedule: str):
 
 def test_what_it_is_lowered_to_gives_the_same_bytes(name: str):
     first, second = script(name).launch(), script(name).launch()
-    module = ptosim.load(EXAMPLES / f"{name}.pto")
-    module.kernel()(*first.arguments, grid=first.grid)
-    module.lowered().kernel()(*second.arguments, grid=second.grid)
+    kernel_of(name)(*first.arguments, grid=first.grid)
+    kernel_of(name).module.lowered().kernel()(*second.arguments, grid=second.grid, engine="reference")
     for one, other in zip(first.arguments, second.arguments, strict=True):
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
@@ -83,7 +90,8 @@ ENTRIES = [
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in ENTRIES}))
 def test_a_launch_of_one_row_is_clean(name: str):
-    assert _is_clean((EXAMPLES / f"{name}.pto").read_text(), name)
+    launch = script(name).launch(rows=1)
+    assert not ptosim.check(kernel_of(name), *launch.arguments, grid=launch.grid).findings
 
 
 @pytest.mark.parametrize(("name", "number"), ENTRIES)
@@ -92,7 +100,12 @@ def test_a_push_a_pop_or_a_free_that_is_missing_is_reported(name: str, number: i
     text = (EXAMPLES / f"{name}.pto").read_text()
     entry = list(ENTRY.finditer(text))[number]
     instead = POP.sub(_tile, entry[0]) if entry[1] == "tpop_from" else ""
-    assert not _is_clean(text[: entry.start()] + instead + text[entry.end() :], name)
+    launch = script(name).launch(rows=1)
+    try:
+        kernel = ptosim.load(text[: entry.start()] + instead + text[entry.end() :]).kernel()
+    except ptosim.PTOError:
+        return
+    assert findings(kernel, *launch.arguments, grid=launch.grid)
 
 
 def _tile(pop: re.Match[str]) -> str:
@@ -100,24 +113,16 @@ def _tile(pop: re.Match[str]) -> str:
     return f"pto.alloc_tile {valid}: {pop[3]}"
 
 
-def _is_clean(text: str, name: str) -> bool:
-    launch = script(name).launch(rows=1)
-    try:
-        return not ptosim.check(ptosim.load(text).kernel(), *launch.arguments, grid=launch.grid).findings
-    except ptosim.PTOError:
-        return False
-
-
 @pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("causal", [False, True])
 def test_flash_attention_over_many_keys(causal: bool, engine: str):
     launch = script("flash_attention").launch(rows=128, keys=1024, causal=causal)
-    kernel = ptosim.load(EXAMPLES / "flash_attention.pto").kernel()
+    kernel = kernel_of("flash_attention")
     kernel(*launch.arguments, grid=launch.grid, engine=engine)
     launch.compare()
 
 
 def test_causal_attention_checks_clean():
     launch = script("flash_attention").launch(rows=256, keys=256, causal=True)
-    report = ptosim.check(ptosim.load(EXAMPLES / "flash_attention.pto").kernel(), *launch.arguments, grid=launch.grid)
+    report = ptosim.check(kernel_of("flash_attention"), *launch.arguments, grid=launch.grid)
     assert not report.findings, report

@@ -266,20 +266,6 @@ def test_only_stores_to_gm_are_atomic(name: str) -> None:
     rejects(store(name, "^atomic(type = f32, op = add)"), message, kind="syntax")
 
 
-@pytest.mark.parametrize(
-    ("clause", "message"),
-    [
-        ("atomic(^op = add)", "Expected 'type' = atomic_type"),
-        ("atomic(type = f32^)", "Expected ',' before the operation of atomic"),
-        ("atomic(type = ^i8, op = add)", "unknown atomic_type 'i8'; known: f32, f16, bf16, s32, s16, s8"),
-        ("atomic(type = f32, op = ^mul)", "unknown atomic_op 'mul'; known: add, max, min"),
-        ("atomic(type = f32, op = add), ^sat", "clause 'sat' must come before 'atomic'"),
-    ],
-)
-def test_atomic_words(clause: str, message: str) -> None:
-    rejects(store("gm", clause), message, kind="syntax")
-
-
 def test_stream_and_cache_hint() -> None:
     accepts(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %3, %15")
     accepts(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, %0")

@@ -28,23 +28,6 @@ def test_a_memref_is_cast_to_a_pointer():
     )
 
 
-@pytest.mark.parametrize(
-    "cast, message",
-    [
-        (
-            "~%ub : !pto.ptr<f32, ub> -> !pto.ptr<f32, gm>",
-            "ptr-to-ptr cast must stay within the same PTO memory space, "
-            "but !pto.ptr<f32, ub> becomes !pto.ptr<f32, gm>",
-        ),
-        ("~%m : i64 -> i64", "pto.castptr needs a pointer on one side; i64 becomes i64"),
-        ("~%f : f32 -> !pto.ptr<f32, ub>", "a pointer is cast from and to integers, not f32"),
-        ("~%ub : !pto.ptr<f32, ub> -> f32", "a pointer is cast from and to integers, not f32"),
-    ],
-)
-def test_casts_that_are_not(cast: str, message: str):
-    rejects(f"%p = pto.castptr {cast}", message)
-
-
 def test_pointer_arithmetic():
     accepts("%p = pto.addptr %ub, %i : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>")
     prints(
@@ -89,27 +72,6 @@ def test_a_pointer_without_a_space_is_into_gm():
     prints("%p = pto.castptr %m : i64 -> !pto.ptr<i8>", "%p = pto.castptr %m : i64 -> !pto.ptr<i8, gm>")
 
 
-@pytest.mark.parametrize(
-    "type_, message",
-    [
-        ("!pto.ptr<~index, ub>", "a pointer cannot have element type index"),
-        ("!pto.ptr<~i1, ub>", "a pointer cannot have element type i1"),
-        (
-            "!pto.ptr<f32, ~l2>",
-            "unknown memory space 'l2'; "
-            "known: gm, l1, mat, l0a, left, l0b, right, l0c, acc, ub, vec, bt, bias, fb, scaling",
-        ),
-        ("!pto.vreg<~32xf32>", "!pto.vreg<32xf32> is 128 bytes; a vector register is exactly 256 bytes"),
-        ("!pto.vreg<~64xindex>", "a vector register cannot hold index"),
-        ("!pto.mask<~b64>", "unknown mask granularity 'b64'; known: b8, b16, b32"),
-        ("~!pto.tiles<f32>", "unknown type '!pto.tiles'; did you mean '!pto.tile'?"),
-        ("~!pto.vregs<64xf32>", "unknown type '!pto.vregs'; did you mean '!pto.vreg'?"),
-    ],
-)
-def test_types_that_do_not_exist(type_: str, message: str):
-    rejects(f"%p = pto.castptr %m : i64 -> {type_}", message, kind="syntax")
-
-
 # --- scalar memory ----------------------------------------------------------------------------------------------------
 
 
@@ -117,27 +79,6 @@ def test_types_that_do_not_exist(type_: str, message: str):
 def test_loads_and_stores(pointer: str):
     name, _, type_ = pointer.partition(" : ")
     accepts(f"%x = pto.load_scalar {name}[%i] : {type_} -> f32\npto.store_scalar %x, {name}[%i] : {type_}, f32")
-
-
-@pytest.mark.parametrize(
-    "access, message",
-    [
-        (
-            "%x = pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> ~i32",
-            "pto.load_scalar from !pto.ptr<f32, ub> gives f32, not i32",
-        ),
-        (
-            "pto.store_scalar ~%n, %ub[%i] : !pto.ptr<f32, ub>, i32",
-            "pto.store_scalar to !pto.ptr<f32, ub> takes f32, not i32",
-        ),
-        ("%x = pto.load_scalar ~%l1[%i] : !pto.ptr<f32, l1> -> f32", "pointer must point to gm or ub, not l1"),
-        ("pto.store_scalar %f, ~%l1[%i] : !pto.ptr<f32, l1>, f32", "pointer must point to gm or ub, not l1"),
-        ("%x = pto.load_scalar %ub[~%n] : !pto.ptr<f32, ub> -> f32", "offset must be index, not i32"),
-        ("%x = pto.load_scalar ~%m[%i] : i64 -> f32", "pointer must be a pointer, not i64"),
-    ],
-)
-def test_accesses_that_are_not(access: str, message: str):
-    rejects(access, message)
 
 
 def test_the_type_list_is_compared():

@@ -67,26 +67,6 @@ def test_constants_are_printed_canonically(literal: str, printed: str):
     prints(f"%x = arith.constant {literal}", f"%x = arith.constant {printed}")
 
 
-@pytest.mark.parametrize(
-    "literal, message",
-    [
-        ("~1 : si32", "arith.constant cannot be of type si32; constants are signless"),
-        ("~1 : ui8", "arith.constant cannot be of type ui8; constants are signless"),
-        ("~1.0 : f8E4M3FN", "arith.constant cannot be of type f8E4M3FN"),
-        ("~1.0 : !pto.hif8", "arith.constant cannot be of type !pto.hif8"),
-        ("~256 : i8", "256 does not fit in i8"),
-        ("~-129 : i8", "-129 does not fit in i8"),
-        ("~2 : i1", "2 does not fit in i1"),
-        ("~1.5 : i32", "1.5 is not an integer, but the type is i32"),
-        ("~1 : f32", "a constant of type f32 is written with a point, as 1.0"),
-        ("~0x1FFFFFFFF : f32", "0x1FFFFFFFF does not fit in f32"),
-        ("~true : i32", "true and false are of type i1"),
-    ],
-)
-def test_constants_that_do_not_exist(literal: str, message: str):
-    rejects(f"%x = arith.constant {literal}", message, kind="syntax")
-
-
 @given(st.integers(0, 2**32 - 1))
 def test_a_float_literal_keeps_its_bits(bits: int):
     single = element("f32")
@@ -229,39 +209,6 @@ def test_selection_rules():
 )
 def test_conversions(cast: str):
     accepts(f"%r = arith.{cast}")
-
-
-@pytest.mark.parametrize(
-    "cast, message",
-    [
-        (
-            "%r = ~arith.index_cast %n : i32 to i64",
-            "arith.index_cast from i32 to i64: exactly one of the two must be index",
-        ),
-        (
-            "%r = ~arith.index_castui %i : index to index",
-            "arith.index_castui from index to index: exactly one of the two must be index",
-        ),
-        ("%r = ~arith.extsi %n : i32 to i16", "arith.extsi from i32 to i16: the result must be wider"),
-        ("%r = ~arith.trunci %n : i32 to i32", "arith.trunci from i32 to i32: the result must be narrower"),
-        ("%r = ~arith.extf %h : f16 to bf16", "arith.extf from f16 to bf16: the result must be wider"),
-        ("%r = ~arith.truncf %f : f32 to f64", "arith.truncf from f32 to f64: the result must be narrower"),
-        ("%r = ~arith.bitcast %f : f32 to i64", "arith.bitcast from f32 to i64: both must have the same width"),
-        ("%r = ~arith.sitofp %n : i32 to i32", "arith.sitofp gives floats, not i32"),
-        ("%r = arith.sitofp ~%i : index to f32", "arith.sitofp takes integers, not index"),
-        ("%r = ~arith.fptosi %f : f32 to index", "arith.fptosi gives integers, not index"),
-        (
-            "%r = ~builtin.unrealized_conversion_cast %n : i32 to ui16",
-            "builtin.unrealized_conversion_cast from i32 to ui16: both must have the same width",
-        ),
-        (
-            "%r = builtin.unrealized_conversion_cast ~%f : f32 to i32",
-            "builtin.unrealized_conversion_cast takes integers, not f32",
-        ),
-    ],
-)
-def test_conversions_that_do_not_exist(cast: str, message: str):
-    rejects(cast, message)
 
 
 def test_only_one_rounding_mode():

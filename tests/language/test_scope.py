@@ -316,33 +316,6 @@ def test_the_two_programs_of_a_kernel_agree():
     assert found.line == 4
 
 
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        (
-            "module { ~module { func.func @k() { return } }"
-            " module attributes {pto.kernel_kind = #pto.kernel_kind<cube>} { func.func @k() { return } } }",
-            "expected VPTO kernel submodule to carry 'pto.kernel_kind'",
-        ),
-        (
-            "module attributes {pto.kernel_kind = ~#pto.kernel_kind<tensor>} { func.func @k() { return } }",
-            "unknown kernel kind 'tensor'; a kernel is vector or cube",
-        ),
-        (
-            'module attributes {pto.target_arch = ~"a7"} { func.func @k() { return } }',
-            "unknown target 'a7'; known: a5, a2, a3, a2a3",
-        ),
-        (
-            "module attributes {pto.kernel_kind = #pto.kernel_kind<cube>}"
-            " { func.func @k() { ~pto.vecscope { }\nreturn } }",
-            "pto.vecscope is for the vector core, but this is code of the cube core",
-        ),
-    ],
-)
-def test_modules_that_are_not(text: str, message: str):
-    rejects(text, message)
-
-
 @pytest.mark.parametrize("written, target", [("a5", "a5"), ("a2", "a2a3"), ("a3", "a2a3"), ("a2a3", "a2a3")])
 def test_targets(written: str, target: str):
     text = f'module attributes {{pto.target_arch = "{written}"}} {{ func.func @k() {{ return }} }}'

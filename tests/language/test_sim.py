@@ -8,6 +8,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.language import sim, sim_signal, sim_transfer
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
+from refusals.sim import PRINT
 
 ROOMS = (sim.__name__, sim_signal.__name__, sim_transfer.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS and operation.__doc__]
@@ -86,8 +87,6 @@ def test_a_message_must_be_there() -> None:
 
 # --- print_tile -------------------------------------------------------------------------------------------------------
 
-PRINT = "pto.sim.print_tile %p_f32_gm shape (%s_index, %s_index) valid (%s_index, %s_index) strides"
-
 
 @pytest.mark.parametrize(
     "rest",
@@ -99,29 +98,6 @@ PRINT = "pto.sim.print_tile %p_f32_gm shape (%s_index, %s_index) valid (%s_index
 )
 def test_print_tile(rest: str) -> None:
     accepts(f"{PRINT} {rest}", scope=False)
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (f"{PRINT} (%s_index, ^%s_i32)", "column_stride must be index, not i32"),
-        (
-            f"{PRINT} (%s_index, %s_index) {{box = ^array<i64: 16, 16>}}",
-            "a box needs two strides from box to box, and they a box",
-        ),
-        (
-            f"{PRINT} (%s_index, %s_index, %s_index, %s_index) {{box = ^array<i64: 16>}}",
-            "a box is two positive integers: its rows and columns",
-        ),
-        (
-            f"{PRINT} (%s_index, %s_index, %s_index, %s_index) {{box = ^array<i64: 16, 0>}}",
-            "a box is two positive integers: its rows and columns",
-        ),
-        (PRINT.replace("%p_f32_gm", "^%s_i32") + " (%s_index, %s_index)", "base must be a pointer, not i32"),
-    ],
-)
-def test_print_tile_is_rejected(body: str, message: str) -> None:
-    rejects(body, message, scope=False)
 
 
 # --- the cube core ----------------------------------------------------------------------------------------------------

@@ -4,10 +4,7 @@ import pytest
 
 from language.move_kernel import accepts, only, rejects, twins
 from ptosim.effects.names import Pipe
-
-GATHER = "pto.mgather ins(%mem, %idx : {}, {}) outs(%d : {}) {{coalesce = #pto<coalesce {}>}}"
-SCATTER = "pto.mscatter ins(%s, %idx : {}, {}) outs(%mem : {})"
-TABLE = "PV<128x64xf32>"
+from refusals.tile_gather import GATHER, SCATTER, TABLE
 
 
 @pytest.mark.parametrize(
@@ -43,92 +40,6 @@ def test_a_gather_says_what_an_index_is_for() -> None:
     body = "~pto.mgather ins(%mem, %idx : PV<128x64xf32>, ND<1x16xi32>) outs(%d : ND<16x64xf32>)"
     rejects(body, "pto.mgather needs the attribute 'coalesce'", sort="syntax")
     accepts(body[1:] + " {coalesce = #pto<coalesce row>}")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            GATHER.format("~PV<128x64xf«16|32»>", "ND<1x16xi32>", "ND<16x64xf32>", "row"),
-            "pto.mgather expects mem to have elements of f32 like dst, not f16",
-        ),
-        (
-            GATHER.format(TABLE, "~ND<1x«32xi16|16xi32»>", "ND<16x64xf32>", "row").replace("32xi16", "16xi16"),
-            "pto.mgather expects idx to have elements of i32, not i16",
-        ),
-        (
-            GATHER.format(TABLE, "~ND<1x«24|16»xi32>", "ND<16x64xf32>", "row"),
-            "pto.mgather expects idx of coalesce row to be 1x16 or 16x1, not 1x24",
-        ),
-        (
-            GATHER.format(TABLE, "~ND<16x«32|64»xi32>", "ND<16x64xf32>", "elem"),
-            "pto.mgather expects idx of coalesce elem to have the valid shape of dst, 16x64, not 16x32",
-        ),
-        (
-            GATHER.format(TABLE, "~«NZ|ND»<16x64xi32>", "ND<16x64xf32>", "elem"),
-            "pto.mgather expects idx with slayout none_box, not row_major",
-        ),
-        (
-            GATHER.format(TABLE, "ND<1x16xi32>", "~«ACC|ND»<16x64xf32>", "row"),
-            "pto.mgather expects dst in vec or mat, not acc",
-        ),
-        (
-            GATHER.format("PV<128x64xf16>", "~«ND|PV»<1x16xi32>", "MAT<16x64xf16>", "row"),
-            "pto.mgather expects idx to be a view for a dst in mat, not !pto.tile_buf<vec, 1x16xi32>",
-        ),
-        (
-            GATHER.format("PV<128x64xf16>", "~«PV|ND»<1x16xi32>", "ND<16x64xf16>", "row"),
-            "pto.mgather expects idx to be a tile for a dst in vec, not !pto.partition_tensor_view<1x16xi32>",
-        ),
-        (
-            GATHER.format("PV<128x64xf16>", "~PV<1x16xi«16|32»>", "MAT<16x64xf16>", "row"),
-            "pto.mgather expects idx to have elements of i32, not i16",
-        ),
-        (
-            GATHER.format("PV<128x64xf16>", "PV<1x16xi32>", "~MAT<16x«8|64»xf16>", "row"),
-            "pto.mgather expects dst in mat to have a multiple of 16 columns, not 8",
-        ),
-        (
-            GATHER.format("PV<128x64xf16>", "PV<16x64xi32>", "MAT<16x64xf16>", "«elem|row»").replace("%d", "~%d"),
-            "a gather of elements to mat needs a working view of 1024 elements",
-        ),
-        (
-            "pto.mgather ins(%mem, %idx, %w : PV<128x64xf16>, PV<16x64xi32>, ~PV<16x«32|64»xf16>)"
-            " outs(%d : MAT<16x64xf16>) {coalesce = #pto<coalesce elem>}",
-            "pto.mgather expects workspace to have the 1024 elements of dst, not 512",
-        ),
-        (
-            "pto.mgather ins(%mem, %idx«, ~%w|» : PV<128x64xf16>, ND<1x16xi32>«, PV<16x64xf16>|»)"
-            " outs(%d : ND<16x64xf16>) {coalesce = #pto<coalesce row>}",
-            "a working view is for gathers of elements to mat",
-        ),
-        (
-            GATHER.format(
-                "PV<128x64xf16>",
-                "PV<1x16xi32>",
-                "~!pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major, fractal=«1024|512»>",
-                "row",
-            ),
-            "pto.mgather expects dst in mat with fractal=512, not 1024",
-        ),
-        (
-            GATHER.format(TABLE, "~ND<«2x8|1x16»xi32>", "ND<16x64xf32>", "row"),
-            "pto.mgather expects idx of coalesce row to be 1x16 or 16x1, not 2x8",
-        ),
-        (
-            SCATTER.format("ND<16x64xf32>", "~ND<1x«24|16»xi32>", TABLE),
-            "idx is 1x24: neither one index for each row nor one for each element",
-        ),
-        (
-            SCATTER.format("~ND<16x64x«i16|i32»>", "ND<1x16xi32>", "PV<128x64x«i16|i32»>")
-            + " {scatterAtomicOp = #pto<scatter_atomic_op add>}",
-            "pto.mscatter expects src to have elements of f16, f32, i32 for scatterAtomicOp add, not i16",
-        ),
-        (SCATTER.format("~«MAT|ND»<16x64xf32>", "ND<1x16xi32>", TABLE), "pto.mscatter expects src in vec, not mat"),
-    ],
-)
-def test_what_an_index_may_not_be(text: str, message: str) -> None:
-    twins(text, message)
 
 
 def test_a_table_lies_row_by_row() -> None:

@@ -3,39 +3,12 @@
 import pytest
 
 from language.view_kernel import accepts, rejects, twins, warns
+from refusals.tile_layout import ALIGNED, outside
 
 TILE = "%t = pto.alloc_tile : TB\n"
 SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
 
 # --- the layout of an allocation --------------------------------------------------------------------------------------
-
-ALIGNED = "byte size to be 32-byte aligned, but got"
-
-
-@pytest.mark.parametrize(
-    "type_, message",
-    [
-        ("vec, 16x«7|8»xf32", f"expects row {ALIGNED} 28 bytes"),
-        ("vec, 16x«8|16»xf16", f"expects row {ALIGNED} 16 bytes"),
-        ("vec, «7|8»x16xf32, blayout=col_major", f"expects column {ALIGNED} 28 bytes"),
-        ("bias, 1x«4|8»xf32", f"expects row {ALIGNED} 16 bytes"),
-        ("vec, 16x«8|16»x!pto.f4E2M1x2", "expects row byte size to be 16-byte aligned, but got 8 bytes"),
-        (
-            "mat, 16x«24|32»xf16, blayout=col_major, slayout=row_major",
-            "expects cols to be a multiple of the 16 columns of a box, but got 24",
-        ),
-        (
-            "mat, «24|32»x16xf16, blayout=col_major, slayout=row_major",
-            "expects rows to be a multiple of the 16 rows of a box, but got 24",
-        ),
-        (
-            "right, «24|32»x16xf32, slayout=col_major, fractal=1024",
-            "expects rows to be a multiple of the 16 rows of a box, but got 24",
-        ),
-    ],
-)
-def test_rows_and_boxes_are_whole(type_: str, message: str):
-    twins(f"%t = pto.alloc_tile : ~!pto.tile_buf<{type_}>", message)
 
 
 @pytest.mark.parametrize(
@@ -54,20 +27,6 @@ def test_rows_and_boxes_are_whole(type_: str, message: str):
 )
 def test_whole_rows_and_boxes(type_: str):
     accepts(f"%t = pto.alloc_tile : !pto.tile_buf<{type_}>")
-
-
-@pytest.mark.parametrize(
-    "type_, message",
-    [
-        ("vec, 256x16xui8", f"expects row {ALIGNED} 16 bytes"),
-        (
-            "mat, 16x16xi8, blayout=col_major, slayout=row_major",
-            "expects cols to be a multiple of the 32 columns of a box, but got 16",
-        ),
-    ],
-)
-def test_two_shapes_are_only_warned_of(type_: str, message: str):
-    warns(f"%t = pto.alloc_tile : ~!pto.tile_buf<{type_}>", message)
 
 
 def test_several_tiles_have_whole_rows_too():
@@ -112,27 +71,6 @@ def test_addresses_are_aligned(address: str, type_: str, message: str):
 )
 def test_aligned_addresses(address: str, type_: str):
     accepts(f"%t = pto.alloc_tile addr = {address} : {type_}")
-
-
-def outside(space: str, start: int, end: int, capacity: int, target: str = "a5") -> str:
-    return f"the tile occupies {space}[{start}:{end}], but {space} of {target} has {capacity} bytes"
-
-
-@pytest.mark.parametrize(
-    "address, type_, target, message",
-    [
-        ("%«a258048|a4096»", "vec, 16x128xf32", "a5", outside("ub", 258048, 266240, 262144)),
-        ("%«a249856|a65536»", "vec, 16x64xf32", "a2a3", outside("ub", 249856, 253952, 196608, "a2a3")),
-        ("%«a65536|a4096»", "left, 16x16xf16, slayout=row_major", "a5", outside("l0a", 65536, 66048, 65536)),
-        ("%«a4096|a512»", "bias, 1x8xf32", "a5", outside("bt", 4096, 4128, 4096)),
-        ("%«a4096|a512»", "bias, 1x8xf32", "a2a3", outside("bt", 4096, 4128, 1024, "a2a3")),
-        ("%«a65536|a4096»", "right, 16x16xf16, slayout=col_major", "a2a3", outside("l0b", 65536, 66048, 65536, "a2a3")),
-        ("%a65536", "acc, 128x«256|128»xf32", "a2a3", outside("l0c", 65536, 196608, 131072, "a2a3")),
-        ("%a65536", "mat, 512x«512|256»xf16", "a5", outside("l1", 65536, 589824, 524288)),
-    ],
-)
-def test_a_tile_ends_within_its_memory(address: str, type_: str, target: str, message: str):
-    twins(f"%t = pto.alloc_tile addr = ~{address} : !pto.tile_buf<{type_}>", message, "out-of-bounds", target)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from ptosim.language import tile_scalar, tile_sync
 from ptosim.language.catalogue import operations
 from ptosim.language.load import text as text_of
 from ptosim.language.operation import PTOOperation
+from refusals.tile_sync import GET, IDS, SYNCALL
 
 OPERATIONS = [op for op in operations() if op.__module__ in (tile_sync.__name__, tile_scalar.__name__)]
 SERIAL = "entries of {} end in order on a5: pto.tsync has no effect"
@@ -76,8 +77,6 @@ def test_event_classes_in_the_words_of_the_manual(name: str, pipe: str) -> None:
 
 # --- event ids --------------------------------------------------------------------------------------------------------
 
-IDS = "%ids = pto.declare_eventid_array -> !pto.eventid_array<2>\n%k = arith.constant {} : index\n"
-
 
 def test_event_ids_are_kept_in_arrays() -> None:
     body = (
@@ -89,50 +88,9 @@ pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %id]"""
     accepts(body)
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "kind"),
-    [
-        (
-            IDS.format("«2|1»") + "%id = pto.eventid_array_get %ids[~%k] : !pto.eventid_array<2> -> index",
-            "index is 2; it must be 0..1",
-            "invalid",
-        ),
-        (
-            IDS.format(0) + "%v = arith.constant «8|7» : index\n"
-            "pto.eventid_array_set %ids[%k], ~%v : !pto.eventid_array<2>, index",
-            "value is 8; event ids are 0..7",
-            "id-range",
-        ),
-        (
-            IDS.format(0) + "%id = pto.eventid_array_get %ids[%k] : !pto.eventid_array<2> -> ~«f32|i32»",
-            "an event id is index, i32 or i64, not f32",
-            "invalid",
-        ),
-    ],
-)
-def test_what_an_array_of_event_ids_may_not_be(text: str, message: str, kind: str) -> None:
-    twins(text, message, sort=kind)
-
-
 # --- elements as scalars ----------------------------------------------------------------------------------------------
 
-GET = "%x = pto.tgetval ins(%t, %i : {}, {}) outs : {}"
 SET = "pto.tsetval ins(%i, %x : {}, {}) outs(%t : {})"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (GET.format("~«MAT|ND»<16x64xf32>", "index", "f32"), "pto.tgetval expects src in vec, not mat"),
-        (GET.format("ND<16x64xf32>", "index", "~«i|f»32"), "pto.tgetval gives an element of src, f32, not i32"),
-        (
-            GET.format("ND<16x64xf32>", "«f32|i32»", "f32").replace("%i", "~%i"),
-            "offset must be index or i32 or i64, not f32",
-        ),
-    ],
-)
-def test_what_an_element_may_not_be(text: str, message: str) -> None:
-    twins(text, message)
 
 
 def test_an_offset_is_in_the_tile() -> None:
@@ -156,8 +114,6 @@ def test_elements_belong_to_the_scalar_unit() -> None:
 
 # --- views where pointers were ----------------------------------------------------------------------------------------
 
-SYNCALL = "pto.syncall({}) mode = #pto.sync_all_mode<{}>, core_type = #pto.sync_core_type<{}>"
-
 
 @pytest.mark.parametrize("core_type", ["aiv_only", "aic_only", "mix"])
 def test_syncall_in_every_form(core_type: str) -> None:
@@ -165,30 +121,6 @@ def test_syncall_in_every_form(core_type: str) -> None:
     soft = SYNCALL.format("%ws, %n : !pto.ptr<i32, gm>, i32", "soft", core_type)
     assert soft in accepts(soft)
     accepts(SYNCALL.format("%ws : PV<1x16xi32>", "soft", core_type))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (SYNCALL.format("«~%ws : !pto.ptr<i32, gm>|»", "hard", "mix"), "hard pto.syncall has no operands"),
-        (
-            SYNCALL.format("~%ws : PV<«15|16»xi32>", "soft", "mix"),
-            "workspace has 15 elements; soft pto.syncall needs at least 16",
-        ),
-        (SYNCALL.format("~%ws : PV<16x«f|i»32>", "soft", "mix"), "workspace must point to i32, not f32"),
-        (
-            SYNCALL.format("~%ws : «ND<1x16xi32>|PV<16xi32>»", "soft", "mix"),
-            "workspace must be a pointer to gm or a view of it, not !pto.tile_buf<vec, 1x16xi32>",
-        ),
-        (SYNCALL.format("%ws, ~%n : PV<16xi32>, i«64|32»", "soft", "mix"), "used must be i32, not i64"),
-        (
-            "pto.cmo.cacheinvalid ~%w single_cache_line : «ND|PV»<16x64xf32>",
-            "address must be a pointer to gm or a view of it, not !pto.tile_buf<vec, 16x64xf32>",
-        ),
-    ],
-)
-def test_what_a_view_may_not_be(text: str, message: str) -> None:
-    twins(text, message)
 
 
 def test_signals_have_a_base_address() -> None:

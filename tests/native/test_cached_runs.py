@@ -4,13 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from ptosim import api
+from ptosim.cli import main
+from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.native.host import library
 
 KERNEL = """
@@ -74,6 +79,35 @@ def run(path: Path, home: Path, size: int = 256, oob: str = "error", target: str
     return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
+@dataclass(frozen=True)
+class Here:
+    """A run in this process."""
+
+    y: list[float]
+    error: Diagnostic | None
+    module: api.Module
+    from_cache: bool
+
+
+def here(path: Path, size: int = 256, oob: str = "error", target: str | None = None) -> Here:
+    module = api.load(path, target)
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    problem = None
+    try:
+        module.kernel()(x, y, 2.5, size, engine="native", oob=oob)
+    except PTOError as error:
+        problem = error.diagnostics[0]
+    return Here(y.tolist(), problem, module, isinstance(module.outline.kernels[0], library.KeptKernel))
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where this process keeps what it compiles."""
+    monkeypatch.delenv("PTOSIM_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
 def test_a_second_process_imports_no_xdsl_and_does_the_same(kernel_file: Path, tmp_path: Path) -> None:
     first, second = (run(kernel_file, tmp_path / "cache") for _ in range(2))
     assert first["xdsl"] and first["compiled"]
@@ -92,32 +126,45 @@ def test_an_error_from_the_cache_names_the_same_place(kernel_file: Path, tmp_pat
     assert "argument 0 (%x), which has 256 bytes" in first["error"]["message"]
 
 
-def test_options_targets_and_texts_are_kept_apart(kernel_file: Path, tmp_path: Path) -> None:
-    home = tmp_path / "cache"
-    assert run(kernel_file, home)["error"] is None
-    assert run(kernel_file, home, 320, "drop")["error"] is None
-    assert run(kernel_file, home, 320)["error"] is not None
-    assert [run(kernel_file, home, target=target)["target"] for target in (None, "a2a3", "a5")] == ["a5", "a2a3", "a5"]
+@pytest.mark.usefixtures("home")
+def test_options_targets_and_texts_are_kept_apart(kernel_file: Path) -> None:
+    assert here(kernel_file).error is None
+    assert here(kernel_file, 320, "drop").error is None
+    assert here(kernel_file, 320).error is not None
+    found = [here(kernel_file, target=target) for target in (None, "a2a3", "a5", "a2a3")]
+    assert [each.module.target for each in found] == ["a5", "a2a3", "a5", "a2a3"]
+    assert [each.from_cache for each in found] == [True, False, False, True]
     kernel_file.write_text(KERNEL.replace("vmuls", "vadds"))
-    assert run(kernel_file, home)["y"] == [number + 2.5 for number in range(64)]
+    assert here(kernel_file).y == [number + 2.5 for number in range(64)]
 
 
+@pytest.mark.usefixtures("home")
 def test_the_name_of_the_file_is_not_kept(kernel_file: Path, tmp_path: Path) -> None:
-    run(kernel_file, tmp_path / "cache", 320)
+    here(kernel_file, 320)
     other = kernel_file.rename(tmp_path / "other.pto")
-    again = run(other, tmp_path / "cache", 320)
-    assert not again["xdsl"]
-    assert again["error"]["location"]["file"] == str(other)
-    assert again["warnings"][0]["location"]["file"] == str(other)
+    again = here(other, 320)
+    assert again.from_cache
+    assert again.error is not None and again.error.location is not None
+    assert again.error.location.file == str(other)
+    (warning,) = again.module.warnings
+    assert warning.location is not None and warning.location.file == str(other)
 
 
-@pytest.mark.parametrize("damage", [lambda _: b"", lambda old: old[:-1], lambda old: old[:-1] + bytes([old[-1] ^ 1])])
-def test_damaged_files_are_made_again(kernel_file: Path, tmp_path: Path, damage: Any) -> None:
+DAMAGES: list[Callable[[bytes], bytes]] = [
+    lambda _: b"",
+    lambda old: old[:-1],
+    lambda old: old[:-1] + bytes([old[-1] ^ 1]),
+]
+
+
+def test_damaged_files_are_made_again(kernel_file: Path, tmp_path: Path) -> None:
     home = tmp_path / "cache"
     run(kernel_file, home)
-    for path in (home / "ptosim").glob("*.kernel"):
-        path.write_bytes(damage(path.read_bytes()))
-    assert run(kernel_file, home)["y"][63] == 2.5 * 63
+    for number, damage in enumerate(DAMAGES):
+        for path in (home / "ptosim").glob("*.kernel"):
+            path.write_bytes(damage(path.read_bytes()))
+        again = run(kernel_file, home)
+        assert again["xdsl"] and again["y"][63] == 2.5 * 63, number
     assert not run(kernel_file, home)["xdsl"]
 
 
@@ -157,37 +204,39 @@ def test_a_module_from_the_cache_is_parsed_on_need(
     assert api.check(module.kernel(), x, y, 3.0, 256).ok
 
 
-def command(home: Path, *arguments: str, **more: str) -> str:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(home), **more}
-    if not more:
-        environment.pop("PTOSIM_CACHE", None)
-    line = [sys.executable, "-m", "ptosim", *arguments]
-    return subprocess.run(line, env=environment, check=True, capture_output=True, text=True).stdout
+def command(*arguments: str) -> str:
+    result = CliRunner().invoke(main, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
-def test_the_command_line_shows_and_clears_the_cache(kernel_file: Path, tmp_path: Path) -> None:
-    home = tmp_path / "cache"
-    assert "0 files" in command(home, "cache")
-    words = ["arange:64", "zeros:64", "2.5", "256", "--engine", "native"]
-    shown = command(home, "run", str(kernel_file), *words)
-    assert command(home, "run", str(kernel_file), *words) == shown
+def test_the_command_line_shows_and_clears_the_cache(
+    kernel_file: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "0 files" in command("cache")
+    words = ["run", str(kernel_file), "arange:64", "zeros:64", "2.5", "256", "--engine", "native"]
+    line = [sys.executable, "-m", "ptosim", *words]
+    shown = subprocess.run(line, check=True, capture_output=True, text=True).stdout
+    assert command(*words) == shown
     # the module, its kernel, and the code that all kernels share
-    assert command(home, "cache").startswith(f"{home / 'ptosim'}: 3 files")
-    listed = json.loads(command(home, "cache", "--json"))
+    assert command("cache").startswith(f"{home / 'ptosim'}: 3 files")
+    listed = json.loads(command("cache", "--json"))
     assert {Path(file["path"]).parent for file in listed} == {home / "ptosim"}
-    assert "removed 3 files" in command(home, "cache", "--clear")
-    assert "0 files" in command(home, "cache")
-    assert command(home, "cache", PTOSIM_CACHE="off").startswith("nowhere")
+    assert "removed 3 files" in command("cache", "--clear")
+    assert "0 files" in command("cache")
+    monkeypatch.setenv("PTOSIM_CACHE", "off")
+    assert command("cache").startswith("nowhere")
 
 
-def test_the_environment_names_the_place(kernel_file: Path, tmp_path: Path) -> None:
+def test_the_environment_names_the_place(kernel_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place, link = tmp_path / "place", tmp_path / "link"
     link.symlink_to(place)
-    first, second = (run(kernel_file, tmp_path / "cache", PTOSIM_CACHE=str(place)) for _ in range(2))
-    assert first["compiled"] and not second["compiled"]
+    monkeypatch.setenv("PTOSIM_CACHE", str(place))
+    assert [here(kernel_file).from_cache for _ in range(2)] == [False, True]
     assert list(place.glob("*.kernel"))
-    assert run(kernel_file, tmp_path / "cache", PTOSIM_CACHE=str(link))["compiled"]
-    assert "is not used (it is a link)" in command(tmp_path, "cache", PTOSIM_CACHE=str(link))
+    monkeypatch.setenv("PTOSIM_CACHE", str(link))
+    assert not here(kernel_file).from_cache
+    assert "is not used (it is a link)" in command("cache")
 
 
 CHECK = """

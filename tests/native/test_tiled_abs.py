@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from native.handmade import explain
+from native.handmade import explain, host_address
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native.build.global_memory import host_address
 from ptosim.native.host.cache import Cache, Compiled
 from ptosim.native.host.toolchain import Program, compile_object, this_host
 from ptosim.native.ir.context import Word

@@ -207,6 +207,33 @@ def test_the_command(tmp_path: Path):
     assert '"kind": "race"' in CliRunner().invoke(main, ["prove", str(path), "--json"]).output
 
 
+@pytest.mark.parametrize(
+    ("condition", "arm", "proven"),
+    [
+        ("slt, %n, %c2", 0, True),
+        ("sgt, %c2, %n", 0, True),
+        ("sge, %n, %c2", 1, True),
+        ("eq, %n, %c1", 0, True),
+        ("ne, %n, %c1", 1, True),
+        ("sle, %n, %c2", 0, False),
+        ("slt, %n, %c2", 1, False),
+        ("slt, %m, %c2", 0, False),
+    ],
+)
+def test_a_loop_runs_no_more_often_than_the_branch_around_it_allows(condition: str, arm: int, proven: bool):
+    """What is out of order from one iteration to the next is so only where there is a next one."""
+    text = Text().tiles("x", "y").add(f"%c = arith.cmpi {condition} : index").add("scf.if %c {")
+    text = text.add("} else {") if arm else text
+    text.loop("i", "%n").load("a", "%i", "x")
+    for name in ("set_flag", "wait_flag"):
+        text.add(f'pto.{name}["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]')
+    kernel = text.sum("x", "x", "y").end().end().add("pto.barrier #pto.pipe<PIPE_ALL>").kernel()
+    proof = ptosim.prove(kernel)
+    assert proof.proven is proven, proof
+    races = ["race" in {each.kind for each in ptosim.check(kernel, *arrays(), n, 1).findings} for n in range(4)]
+    assert any(races) is not proven
+
+
 def test_drains_behind_a_loop_say_all_whichever_turn_was_the_last():
     """Each of the two flags that go round is set by one of the last two iterations, and nobody knows by which."""
     two = f"!pto.multi_tile_buf<{TILE}, count=2>"

@@ -12,6 +12,7 @@ import ptosim
 from observed import findings
 from ptosim.report.proof import Proof
 from repair.wrong_lines import wrong_lines
+from tiles.test_fifo import Fifo, to_vector
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BLAMED = {"race", "deadlock", "unmatched-wait", "double-set", "undrained", "semaphore-overflow"}
@@ -152,3 +153,10 @@ def test_two_pipes_that_set_one_semaphore_are_undecided():
     vector = "pto.wait_intra_block <PIPE_MTE3>, 0\npto.wait_intra_block <PIPE_MTE3>, 0"
     proof = proof_of(cube, vector)
     assert not proof.proven and "another pipe than the rest" in str(proof)
+
+
+@pytest.mark.parametrize("split", [1, 2])
+def test_rows_with_gaps_are_not_taken_for_the_bytes_between_them(split: int):
+    """The vector cores store the upper and the lower half of an entry, or every row's left and right half."""
+    proof = ptosim.prove(ptosim.load(to_vector(Fifo(4, split, unrolled=True), 1)).kernel())
+    assert proof.proven and proof.counterexample is None, proof

@@ -75,6 +75,26 @@ class Line(NamedTuple):
         assert found.message
 
 
+class Row(NamedTuple):
+    """A text and what is said of it, in the words of one room: its module around the text, its short names."""
+
+    case: tuple[str, ...]
+    says: Callable[..., None]
+    """Takes the case, and fails where something else is said, or at another place."""
+    options: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        return self.case[0]
+
+    def holds(self) -> None:
+        self.says(*self.case, **self.options)
+
+
+def rows(says: Callable[..., None], *cases: tuple[str, ...], **options: str) -> list[Row]:
+    return [Row(case, says, options) for case in cases]
+
+
 DOCUMENTED = {"syntax", "invalid", "unsupported", "id-range", "wrong-pipe", "wrong-target"}
 """The kinds of what the documents list."""
 

@@ -1,6 +1,7 @@
 """The rules of scalar code and control flow, one by one: a kernel that breaks each, and its twin."""
 
-from refusals.rule import Rule
+from language.source import rejects
+from refusals.rule import Rule, rows
 
 _I = "%s_index"
 _LOOP = f"scf.for %i = {_I} to {_I} step {_I}"
@@ -13,6 +14,7 @@ CONSTANTS = [
     Rule("%x = arith.constant ~1.0 : «f8E4M3FN|f16»", "arith.constant cannot be of type f8E4M3FN", "syntax"),
     Rule("%x = arith.constant ~1.0 : «!pto.hif8|bf16»", "arith.constant cannot be of type !pto.hif8", "syntax"),
     Rule("%x = arith.constant ~«256|255» : i8", "256 does not fit in i8", "syntax"),
+    Rule("%x = arith.constant ~«2|1» : i1", "2 does not fit in i1", "syntax"),
     Rule("%x = arith.constant ~«-129|-128» : i8", "-129 does not fit in i8", "syntax"),
     Rule("%x = arith.constant ~«0x1FFFFFFFF|0xFFFFFFFF» : f32", "0x1FFFFFFFF does not fit in f32", "syntax"),
     Rule("%x = arith.constant ~«1.5|1» : i32", "1.5 is not an integer, but the type is i32", "syntax"),
@@ -223,4 +225,32 @@ CONTROL = [
 ]
 
 
-RULES = [*CONSTANTS, *ARITHMETIC, *CONTROL]
+CONVERSIONS = rows(
+    rejects,
+    (
+        "%r = ~arith.index_cast %n : i32 to i64",
+        "arith.index_cast from i32 to i64: exactly one of the two must be index",
+    ),
+    (
+        "%r = ~arith.index_castui %i : index to index",
+        "arith.index_castui from index to index: exactly one of the two must be index",
+    ),
+    ("%r = ~arith.extsi %n : i32 to i16", "arith.extsi from i32 to i16: the result must be wider"),
+    ("%r = ~arith.trunci %n : i32 to i32", "arith.trunci from i32 to i32: the result must be narrower"),
+    ("%r = ~arith.extf %h : f16 to bf16", "arith.extf from f16 to bf16: the result must be wider"),
+    ("%r = ~arith.truncf %f : f32 to f64", "arith.truncf from f32 to f64: the result must be narrower"),
+    ("%r = ~arith.bitcast %f : f32 to i64", "arith.bitcast from f32 to i64: both must have the same width"),
+    ("%r = ~arith.sitofp %n : i32 to i32", "arith.sitofp gives floats, not i32"),
+    ("%r = arith.sitofp ~%i : index to f32", "arith.sitofp takes integers, not index"),
+    ("%r = ~arith.fptosi %f : f32 to index", "arith.fptosi gives integers, not index"),
+    (
+        "%r = ~builtin.unrealized_conversion_cast %n : i32 to ui16",
+        "builtin.unrealized_conversion_cast from i32 to ui16: both must have the same width",
+    ),
+    (
+        "%r = builtin.unrealized_conversion_cast ~%f : f32 to i32",
+        "builtin.unrealized_conversion_cast takes integers, not f32",
+    ),
+)
+
+RULES = [*CONSTANTS, *ARITHMETIC, *CONTROL, *CONVERSIONS]

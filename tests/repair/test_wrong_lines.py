@@ -18,7 +18,7 @@ from ptosim.report.check_report import CheckReport
 from repair.tile_kernel import KERNEL, arguments
 from repair.wrong_lines import Wrong, wrong_lines
 from sanitize.repair import EDIT, repaired
-from sanitize.test_mutation import NAMES, launch_of, source
+from sanitize.test_mutation import NAMES, kernel_of, launch_of, source
 
 SAMPLE = 1
 """So many texts of each example are tried unless all are asked for."""
@@ -38,7 +38,7 @@ class Subject:
 def checking(given: tuple[Any, ...], grid: int = 1) -> Check:
     @cache
     def check(text: str) -> CheckReport:
-        return ptosim.check(ptosim.load(text).kernel(), *given, grid=grid)
+        return ptosim.check(kernel_of(text), *given, grid=grid)
 
     return check
 
@@ -73,7 +73,7 @@ def test_what_one_wrong_line_brings_is_repaired(name: str, full: bool) -> None:
     score, problems = Score(), list[str]()
     for wrong in chosen(name, full):
         try:
-            ptosim.load(wrong.text)
+            kernel_of(wrong.text)
         except ptosim.PTOError:
             continue
         problems += tried(subject(name), wrong, score)

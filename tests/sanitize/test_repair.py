@@ -46,6 +46,19 @@ def test_the_hint_of_the_readme_is_the_lost_wait_and_holds_at_every_size() -> No
     assert softmax(mended, 288).findings == ()
 
 
+@pytest.mark.parametrize("half, place", [("set", "// prime"), ("wait", "// drain")])
+@pytest.mark.parametrize("pair", ['"PIPE_V", "PIPE_MTE2"', '"PIPE_MTE3", "PIPE_V"'])
+def test_what_primes_or_drains_an_id_that_so_few_rows_do_not_get_to(half: str, place: str, pair: str) -> None:
+    """With eight rows a block has one tile, and id 1 is only set before the loop and waited for behind it."""
+    lost = f'    pto.{half}_flag[{pair}, "EVENT_ID1"]\n'
+    assert SOFTMAX.count(lost) == 1
+    broken = SOFTMAX.replace(lost, "")
+    (found,) = softmax(broken, 24).findings
+    assert found.hint is not None and found.hint.endswith(f"{lost.strip()}  {place}") and "\n" not in found.hint
+    mended = repaired(broken, found.hint)
+    assert softmax(mended, 24).findings == () and softmax(mended, 288).findings == ()
+
+
 def test_one_lost_wait_is_one_finding_with_the_others_inside() -> None:
     report = softmax(SOFTMAX.replace(LOST, ""), 24)
     (race,) = report.findings

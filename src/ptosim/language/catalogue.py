@@ -14,62 +14,19 @@ from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_types import TILE_TYPES
 from ptosim.language.types import TYPES
 
-ROOMS = (
-    "pointer",
-    "scope",
-    "sync",
-    "sync_semaphore",
-    "sync_fence",
-    "sync_token",
-    "dma",
-    "dma_registers",
-    "dma_grouped",
-    "configuration",
-    "vector_memory",
-    "vector_gather",
-    "vector_stream",
-    "predicate",
-    "predicate_memory",
-    "arithmetic",
-    "arithmetic_integer",
-    "conversion",
-    "reduction",
-    "compare",
-    "rearrange",
-    "sfu",
-    "system",
-    "sim",
-    "sim_table",
-    "sim_signal",
-    "sim_transfer",
-    "cube_load",
-    "cube_load_raw",
-    "mad",
-    "fixpipe",
-    "fixpipe_raw",
-    "tile_move",
-    "tile_extract",
-    "tile_rearrange",
-    "tile_gather",
-    "tile_matrix",
-    "tile_fifo",
-    "tile_pipe",
-    "tile_sync",
-    "tile_scalar",
-    "comm",
-    "comm_async",
-    "tensor_view",
-    "tile_view",
-    "tile_reserve",
-    "tile_local",
-    "tile_vector",
-    "tile_vector_scalar",
-    "tile_vector_fill",
-    "tile_vector_reduce",
-    "tile_vector_expand",
-    "tile_vector_select",
-    "tile_vector_gather",
-    "tile_vector_quantise",
+ROOMS = tuple(
+    """
+    pointer scope sync sync_semaphore sync_fence sync_token
+    dma dma_registers dma_grouped configuration
+    vector_memory vector_gather vector_stream predicate predicate_memory
+    arithmetic arithmetic_integer conversion reduction compare rearrange sfu
+    system sim sim_table sim_signal sim_transfer
+    cube_load cube_load_raw mad fixpipe fixpipe_raw
+    tile_move tile_extract tile_rearrange tile_gather tile_matrix tile_fifo tile_pipe tile_sync tile_scalar
+    comm comm_async tensor_view tile_view tile_reserve tile_local
+    tile_vector tile_vector_scalar tile_vector_fill tile_vector_reduce tile_vector_expand tile_vector_select
+    tile_vector_gather tile_vector_quantise
+    """.split()
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "function")

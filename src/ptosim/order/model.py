@@ -35,6 +35,8 @@ class Range:
     """The loop whose turns they differ in."""
     start: tuple[object, ...]
     spans: tuple[Span, ...]
+    has_gaps: bool = False
+    """Between its first and its last byte there may be some that are not touched."""
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,9 @@ class _Judge:
             else:
                 self.doubt(f"{node.op.name} stands in front of the set that it waits for", node.op)
         for node, times in walker.doubled.items():
-            self._note("double-set", f"{node.op.name} may come before the flag of the last one was taken", node, times)
+            if self._is_possible(times):
+                message = f"{node.op.name} may come before the flag of the last one was taken"
+                self._note("double-set", message, node, times)
         for node in walker.unbalanced:
             message = "not every way through here takes as many flags as it sets"
             if isinstance(node, Loop) and node.most is None:
@@ -161,6 +163,11 @@ class _Judge:
             "error" if kind in ("unmatched-wait", "wrong-pipe") else "warning",
         )
         self._add(False, Diagnostic(kind, severity, message, place, notes=tuple(self._shown(times or {}))))
+
+    def _is_possible(self, times: Times) -> bool:
+        """Whether loops run so often, as far as their bounds and the branches around them say."""
+        limits = {name: self.program.loops[name].most for name in times}
+        return all(limit is None or times[name] <= limit for name, limit in limits.items())
 
     def _shown(self, times: Times) -> Iterator[str]:
         """When something shows."""
@@ -241,8 +248,8 @@ class _Judge:
         return len(cores) == 2 and CUBE not in cores and both
 
     def _is_certain(self, earlier: Range, later: Range, apart: int) -> bool:
-        """Whether two ranges meet for sure: their bytes are known, or they begin at the same one."""
-        if self._is_exact(earlier) and self._is_exact(later):
+        """Whether two ranges meet for sure: their bytes are known and without gaps, or they begin at the same one."""
+        if self._is_exact(earlier) and self._is_exact(later) and not (earlier.has_gaps or later.has_gaps):
             return True
         turns = range(max(len(earlier.spans), len(later.spans)))
         pairs = [

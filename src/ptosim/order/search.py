@@ -25,25 +25,35 @@ class Goal:
     cycles: Callable[[], int]
 
 
-def search(inserters: Sequence[Inserter], cost: Callable[[], int], goal: Goal | None) -> None:
+def search(
+    inserters: Sequence[Inserter], cost: Callable[[], int], goal: Goal | None, trials: int = MOST_TRIALS
+) -> None:
     """Merge pairs: first those that cost nothing, then those that cost least, until there are no more than by hand and
-    as long as it takes no longer."""
+    as long as it takes no longer. The cost is asked for once more than there are trials."""
     is_reached = goal is None or sum(len(inserter.inserted.pairs) for inserter in inserters) <= goal.pairs
-    if not is_reached or any(True for inserter in inserters for _ in inserter.alike()):
-        _Search(inserters, cost).run(goal)
+    if trials > 0 and (not is_reached or any(True for inserter in inserters for _ in inserter.alike())):
+        _Search(inserters, cost, trials).run(goal)
 
 
 class _Search:
-    def __init__(self, inserters: Sequence[Inserter], cost: Callable[[], int]) -> None:
+    def __init__(self, inserters: Sequence[Inserter], cost: Callable[[], int], trials: int) -> None:
         self.inserters = inserters
-        self.trials = MOST_TRIALS
+        self.trials = trials
         self._cost = cost
         self.cycles = cost()
 
     def run(self, goal: Goal | None) -> None:
         refused: dict[tuple[Pair, Pair], int] = {}
-        while (found := self._next(refused)) is not None:
-            inserter, one, other = found
+        while self.trials > 0 and self._merged(refused):
+            pass
+        if goal is not None:
+            self._reach(goal, refused)
+
+    def _merged(self, refused: dict[tuple[Pair, Pair], int]) -> bool:
+        """Whether there were two pairs for which one could stand: it does, unless it costs time."""
+        for inserter, one, other in list(self._pairs(Inserter.alike)):
+            if (one, other) in refused:
+                continue
             pair = inserter.merge(one, other)
             if pair is None:
                 refused[one, other] = -1
@@ -55,13 +65,8 @@ class _Search:
             else:
                 refused[one, other] = cycles
                 inserter.split(pair, one, other)
-        if goal is not None:
-            self._reach(goal, refused)
-
-    def _next(self, refused: dict[tuple[Pair, Pair], int]) -> tuple[Inserter, Pair, Pair] | None:
-        if self.trials <= 0:
-            return None
-        return next((found for found in self._pairs(Inserter.alike) if found[1:] not in refused), None)
+            return True
+        return False
 
     def _pairs(self, which: Callable[[Inserter], Iterator[tuple[Pair, Pair]]]) -> Iterator[tuple[Inserter, Pair, Pair]]:
         for inserter in self.inserters:

@@ -7,6 +7,8 @@ the whole memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -129,11 +131,30 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     whole = Range(access.space, origin, None, (), (None,))
     if access.reach == "unknown" or any(_is_read(value) for value in op.operands):
         return whole
-    low, high = access.extent(Operands(op, values))
+    operands = Operands(op, values)
+    whole = replace(whole, has_gaps=_has_gaps(operands, access.base))
+    low, high = access.extent(operands)
     ends: list[Number] = [offset + high]
     if (reach := _active_bytes(op, access, values)) is not None:
         ends.append(offset + low + reach)
     return _spread(whole, offset + low, ends, inner)
+
+
+def _has_gaps(operands: Operands, side: str) -> bool:
+    """Whether the rows of a copy may lie apart. Of those that no stride tells apart, several do."""
+    given = vars(operands)
+    if "n_burst" not in given:
+        return False
+    counts = (given["n_burst"], *given.get("loop_counts", ()))
+    strides = (given.get(f"{side}_stride"), *given.get(f"loop_{side}_strides", ()))
+    width: object = given.get("len_burst")
+    for count, stride in zip_longest(counts, strides):
+        if isinstance(count, int) and count == 1:
+            continue
+        if not (isinstance(count, int) and isinstance(width, int) and isinstance(stride, int)) or stride != width:
+            return True
+        width *= count
+    return False
 
 
 def _is_read(value: SSAValue) -> bool:
@@ -147,10 +168,10 @@ def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...
     numbers = [low, *ends]
     turns = next((n for n in numbers if isinstance(n, Periodic) and n.loop not in inner and n.loop >= 0), None)
     if turns is None:
-        return Range(whole.space, whole.origin, None, (), (_span(low, ends, inner, None, 0),))
+        return replace(whole, spans=(_span(low, ends, inner, None, 0),))
     length = max(len(n.values) for n in numbers if isinstance(n, Periodic) and n.loop == turns.loop)
     spans = tuple(_span(low, ends, inner, turns, turn) for turn in range(length))
-    return Range(whole.space, whole.origin, turns.loop, turns.start, spans)
+    return replace(whole, loop=turns.loop, start=turns.start, spans=spans)
 
 
 def _span(low: Number, ends: list[Number], inner: tuple[int, ...], turns: Periodic | None, turn: int) -> Span:

@@ -25,6 +25,7 @@ from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx
 from ptosim.language.tile_local import LocalArrayGet
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
 from ptosim.order.arrays import RoundCounter, Table, Tally, arrays_of, passed
+from ptosim.order.guards import bounds_of
 from ptosim.order.integers import (
     ceiling,
     halved,
@@ -104,7 +105,8 @@ class Values:
         body = loop.body.block
         self._loops[body] = path
         first, step = self.number(loop.lb), self.number(loop.step)
-        iterations = _trips(first, self.number(loop.ub), step)
+        limits = (self.number(loop.ub), *bounds_of(loop))
+        iterations = min((most for end in limits if (most := _trips(first, end, step)) is not None), default=None)
         iteration = self.common.iterations.setdefault(
             path, Symbol(path, 0, None if iterations is None else max(iterations - 1, 0), is_iteration=True)
         )

@@ -31,8 +31,6 @@ from typing import Any, TypeVar
 
 from ptosim.effects.record import Static
 
-SPECIAL = ("core", "active", "element", "result_element", "static", "config", "ctrl", "site")
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Bind = Callable[[Static], Mapping[str, Any]]
 

@@ -95,19 +95,36 @@ class Halves:
 
     def _drains(self, left: list[tuple[Operation, Key]]) -> Iterator[tuple[Edit, ...]]:
         """Waits behind everything, for the flags of one set that are left."""
-        for place in dict.fromkeys(outermost_loop(op) or op for op, _ in left):
-            keys = [key for op, key in left if (outermost_loop(op) or op) is place]
+        places = {op: outermost_loop(op) or next(iter(self._loops(op)[::-1]), op) for op, _ in left}
+        for place in dict.fromkeys(places.values()):
+            keys = [key for op, key in left if places[op] is place]
             for pair in dict.fromkeys((key.source, key.destination) for key in keys):
                 same = [key for key in keys if (key.source, key.destination) == pair]
                 yield tuple(after(self.program, place, f"{WaitFlag.name}{_operands(key)}  // drain") for key in same)
 
     def _prime(self, op: Operation, key: Key, is_drained: bool = False) -> Iterator[tuple[Edit, ...]]:
-        """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them."""
+        """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them. Where no loop
+        has got to the id, it is the drain that waits."""
         loop = outermost_loop(op) if op.name in WAITS else None
+        if op.name in WAITS and loop is None and not is_drained:
+            yield from (
+                (before(self.program, each, f"{SetFlag.name}{_operands(key)}  // prime"),)
+                for each in self._loops(op)[:1]
+            )
         if loop is not None:
             prime = before(self.program, loop, f"{SetFlag.name}{_operands(key)}  // prime")
             drain = after(self.program, loop, f"{WaitFlag.name}{_operands(key)}  // drain")
             yield (prime, drain) if is_drained else (prime,)
+
+    def _loops(self, op: Operation) -> list[Operation]:
+        """The loops with flags of the same pair that are behind a set or in front of a wait, in its own block."""
+        block = op.parent_block()
+        return [
+            loop
+            for loop in (block.ops if block is not None else ())
+            if isinstance(loop, For | While) and comes_before(op, loop) == (op.name in SETS)
+            if any(each.name in SETS | WAITS and _pipes(each) == _pipes(op) for each in loop.walk())
+        ]
 
     # --- buffers ------------------------------------------------------------------------------------------------------
 

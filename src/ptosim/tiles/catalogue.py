@@ -9,35 +9,12 @@ from ptosim.language.catalogue import operations
 from ptosim.tiles.fifo_lines import TAKEN_APART
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = (
-    "view",
-    "copy",
-    "move",
-    "rearrange",
-    "elementwise",
-    "partial",
-    "compare",
-    "convert",
-    "reduce",
-    "column_sum",
-    "expand",
-    "sort",
-    "fill",
-    "philox",
-    "scalar_access",
-    "quantise",
-    "histogram",
-    "sync",
-    "mx",
-    "gather",
-    "scatter",
-    "table",
-    "matrix",
-    "scales",
-    "comm",
-    "comm_copy",
-    "collective",
-    "comm_async",
+ROOMS = tuple(
+    """
+    view copy move rearrange elementwise partial compare convert reduce column_sum expand sort fill philox
+    scalar_access quantise histogram sync mx gather scatter table matrix scales
+    comm comm_copy collective comm_async
+    """.split()
 )
 
 

@@ -27,8 +27,6 @@ from typing import Any, TypeVar
 
 from ptosim.language.operation import PTOOperation
 
-SPECIAL = ("build", "target", "op", "name", "scratch", "meaning")
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Scratch = Callable[[Any, str], int]
 """The bytes of working memory that an operation needs on a machine, 0 for none."""

@@ -45,8 +45,6 @@ from typing import Any, TypeVar
 
 from ptosim.effects.record import Static
 
-SPECIAL = ("f", "core", "active", "element", "result_element", "static")
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Bind = Callable[[Static], Mapping[str, Any]]
 

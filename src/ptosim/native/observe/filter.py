@@ -14,7 +14,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
-from ptosim.effects.element import GRANULE
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
@@ -50,8 +50,7 @@ V = SLOT[Pipe.V]
 
 ST_LD, LD_ST = range(2)
 """Aliases that have an epoch of their own (`layout.EPOCHS`): a load behind a store, a store behind a load."""
-BLOCKS = 8
-"""Of 32 bytes, in a register."""
+BLOCKS = VECTOR_BYTES // GRANULE  # in a register
 
 SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""

@@ -1,0 +1,60 @@
+"""What the branches around a loop say about how often it runs: a comparison of its end with a number bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.language.control import For, If
+from ptosim.language.operands import constant_of
+from ptosim.language.scalar_cast import CmpI
+
+_TURNED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle", "eq": "eq", "ne": "ne"}
+"""The same comparison with its sides exchanged."""
+_OPPOSITE = {"slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt", "ne": "eq"}
+"""What holds where a comparison does not."""
+_BELOW = {"slt": -1, "sle": 0, "eq": 0}
+"""How far from a number what is compared with it is at most."""
+
+
+def bounds_of(loop: For) -> Iterator[int]:
+    """Numbers that the end of a loop is no greater than, by the branches that it stands under."""
+    end = _plain(loop.ub)
+    for condition, holds in _conditions(loop):
+        if (bound := _bound(condition, holds, end)) is not None:
+            yield bound
+
+
+def _conditions(op: Operation) -> Iterator[tuple[SSAValue, bool]]:
+    """The conditions around an operation, and whether they hold there."""
+    inner, around = op, op.parent_op()
+    while around is not None:
+        if isinstance(around, If):
+            yield around.cond, inner.parent_region() is around.true_region
+        inner, around = around, around.parent_op()
+
+
+def _bound(condition: SSAValue, holds: bool, value: SSAValue) -> int | None:
+    compared = condition.owner
+    if not isinstance(compared, CmpI):
+        return None
+    predicate = compared.word("predicate")
+    for one, other, said in (
+        (compared.lhs, compared.rhs, predicate),
+        (compared.rhs, compared.lhs, _TURNED.get(predicate or "")),
+    ):
+        limit = constant_of(other)
+        meant = said if holds else _OPPOSITE.get(said or "")
+        if _plain(one) is value and limit is not None and meant in _BELOW:
+            return limit + _BELOW[meant]
+    return None
+
+
+def _plain(value: SSAValue) -> SSAValue:
+    """A value before it was made an index: both are the same number, since an index is the widest."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name != "arith.index_cast" or not isinstance(value.type, IndexType):
+        return value
+    return _plain(owner.operands[0])

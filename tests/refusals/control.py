@@ -1,0 +1,103 @@
+"""What is refused of loops, branches and regions."""
+
+from language.source import rejects
+from refusals.rule import rows
+
+LOOPS_THAT_ARE_NOT = rows(
+    rejects,
+    (
+        "scf.for %j = ~%n to %i step %i { }",
+        "lb has type i32, but the loop counts index; write ': i32' before the body",
+    ),
+    ("scf.for %j = %n to %n step ~%m : i32 { }", "step has type i64, but the loop counts i32"),
+    (
+        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { ~scf.yield }",
+        "scf.yield gives 0 values, but scf.for takes 1 value",
+    ),
+    (
+        "%r = ~scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { }",
+        "scf.yield gives 0 values, but scf.for takes 1 value",
+    ),
+    (
+        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { scf.yield ~%f : f32 }",
+        "value 0 of scf.yield has type f32, but scf.for takes i32",
+    ),
+    (
+        "scf.for %j = %i to %i step %i { ~scf.yield %n : i32 }",
+        "scf.yield gives 1 value, but scf.for takes 0 values",
+    ),
+    (
+        "scf.for %j = %i to %i step %i { ~scf.yield\nscf.if %c { } }",
+        "scf.yield must be the last operation of its region",
+    ),
+    (
+        '~"scf.for"(%i, %i, %i) ({ ^bb0(%j: index, %x: i32): }) : (index, index, index) -> ()',
+        "the initial values, the arguments of the body and the results of scf.for differ in type",
+    ),
+    (
+        "%r = ~scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32)"
+        " { scf.yield %x : i32 } {llvm.loop.aivector_scope}\n%q = arith.addi %r, %r : i32",
+        "a vector scope has no results; store what is needed later to UB",
+    ),
+)
+
+BRANCHES_THAT_ARE_NOT = rows(
+    rejects,
+    ("scf.if ~%n { }", "the condition has type i1, not i32"),
+    (
+        "%r = scf.if %c -> i1 { ~scf.yield } else { scf.yield %c : i1 }",
+        "scf.yield gives 0 values, but scf.if takes 1 value",
+    ),
+    (
+        "%r = scf.if %c -> i1 { scf.yield %c : i1 } else { scf.yield ~%n : i32 }",
+        "value 0 of scf.yield has type i32, but scf.if takes i1",
+    ),
+    ('~"scf.if"(%c) ({ ^bb0(%x: i1): }, { }) : (i1) -> ()', "the regions of scf.if have no arguments"),
+)
+
+REGIONS_THAT_ARE_NOT = rows(
+    rejects,
+    (
+        "%r = scf.execute_region -> i32 { scf.yield ~%f : f32 }",
+        "value 0 of scf.yield has type f32, but scf.execute_region takes i32",
+        "invalid",
+    ),
+    (
+        "%r = scf.execute_region -> i32 { ~scf.yield }",
+        "scf.yield gives 0 values, but scf.execute_region takes 1 value",
+        "invalid",
+    ),
+    ("~scf.execute_region {\n^bb0(%x: i32):\n}", "the region of scf.execute_region has no arguments", "invalid"),
+    (
+        "~scf.execute_region {\nscf.yield\n^bb1:\n}",
+        "a block must end with a branch or with the end of the region",
+        "syntax",
+    ),
+)
+
+WHILE_THAT_IS_NOT = rows(
+    rejects,
+    (
+        "%r = scf.while (%x = %n) : (i32) -> i32 { scf.condition(%c) ~%f : f32 }"
+        " do { ^bb0(%y: i32): scf.yield %y : i32 }",
+        "value 0 of scf.condition has type f32, but scf.while takes i32",
+    ),
+    (
+        "%r = scf.while (%x = %n) : (i32) -> i32 { scf.condition(~%n) %x : i32 }"
+        " do { ^bb0(%y: i32): scf.yield %y : i32 }",
+        "the condition has type i1, not i32",
+    ),
+    (
+        "%r = ~scf.while (%x = %n) : (i32) -> i32 { scf.condition(%c) %x : i32 }"
+        " do { ^bb0(%y: f32): scf.yield %n : i32 }",
+        "the body of scf.while takes what scf.condition passes: (i32)",
+    ),
+    (
+        "~scf.while : () -> () { %q = arith.addi %n, %n : i32 } do { scf.yield }",
+        "this region of scf.while must end with scf.condition",
+    ),
+    ("~scf.while : () -> () { scf.condition(%c) } do { }", "this region of scf.while must end with scf.yield"),
+    ("scf.if %c { ~scf.condition(%c) }", "scf.condition does not belong in scf.if"),
+)
+
+RULES = [*LOOPS_THAT_ARE_NOT, *BRANCHES_THAT_ARE_NOT, *REGIONS_THAT_ARE_NOT, *WHILE_THAT_IS_NOT]

@@ -1,0 +1,147 @@
+"""What is refused of the two ends of a FIFO."""
+
+from language.move_kernel import twins
+from language.test_tile_fifo import BOTH, FREE, POP, PUSH, QUANT, SLOTS, cube, vector
+from refusals.rule import rows
+
+ONE = "(c2v_consumer_buf = %a : i32)"
+
+RULES_OF_THE_CUBE = rows(
+    twins,
+    (
+        cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~«1|0», split = 0}"),
+        "pto.tpush_to_aiv needs pto.aic_initialize_pipe with id 1 in this function",
+    ),
+    (
+        cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~0, split = 0}", "dir_mask = «2|1», slot_size = 4096"),
+        "the FIFO with id 0 has dir_mask 2: nothing goes from cube to vector",
+    ),
+    (
+        cube(f"{PUSH}\npto.tpush_to_aiv(%c : ACC<16x64xf32>) {{split = ~«1|0»}}"),
+        "split is 1, but the FIFO with id 0 has other entries with split 0",
+    ),
+    (
+        cube(
+            "pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«2|0»}",
+            "dir_mask = 3, slot_size = 4096, nosplit = true",
+        ),
+        "split is 2, but the FIFO with id 0 has nosplit = true",
+    ),
+    (
+        cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«15|14»x64>) {split = 1}"),
+        "split 1 needs an even number of rows, not 15",
+    ),
+    (
+        cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«62|32»>) {split = 2}"),
+        "split 2 needs a multiple of 32 columns, not 62",
+    ),
+    (
+        cube(
+            "pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«16|15»x64>) {split = 3}",
+            "dir_mask = 1, slot_size = 4096",
+            SLOTS,
+        ),
+        "split 3 needs an odd number of rows, not 16",
+    ),
+    (
+        cube("pto.tpush_to_aiv(%c : ACC<16x64xf32, valid=«15|16»x64>) {split = ~«3|1»}"),
+        "split 3 is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf",
+    ),
+    (
+        cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32>) {split = 0}", "dir_mask = 3, slot_size = 4«000|096»"),
+        "an entry of 4096 bytes does not fit in slots of slot_size 4000",
+    ),
+    (
+        cube("~pto.tpush_to_aiv(%v : «TV|ACC»<16x64xf32>) {split = 0}"),
+        "a tensor view as an entry needs gm_slot_tensor of the FIFO with id 0",
+    ),
+    (
+        cube("«~pto.set_quant_scalar(%s : f32) {id = 0}|»\n" + PUSH),
+        "the FIFO with id 0 has no acc_push_epilogue: pto.set_quant_scalar has no effect",
+    ),
+    (
+        cube(
+            "«|pto.set_quant_scalar(%s : f32) {id = 0}»\n~pto.tpush_to_aiv(%c : ACC<16x64xi32>) {split = 0}",
+            QUANT.format("deqf16_scalar"),
+            ONE,
+        ),
+        "quant = deqf16_scalar needs pto.set_quant_scalar before the push, in the same block",
+    ),
+    (
+        cube(
+            "«~pto.set_quant_vector(%s : FP<1x64xf32>) {id = 0}|»\npto.set_quant_scalar(%k : f32) {id = 0}\n"
+            "pto.tpush_to_aiv(%c : ACC<16x64xi32>) {split = 0}",
+            QUANT.format("deqf16_scalar"),
+            ONE,
+        ),
+        "the FIFO with id 0 has quant = deqf16_scalar: pto.set_quant_vector has no effect",
+    ),
+    (
+        cube(
+            "pto.set_quant_scalar(%s : f32) {id = 0}\npto.tpush_to_aiv(%c : ~ACC<16x64x«f|i»32>) {split = 0}",
+            QUANT.format("deqf16_scalar"),
+            ONE,
+        ),
+        "quant = deqf16_scalar takes i32, not f32",
+    ),
+    kind="cube",
+)
+
+RULES_OF_A_VECTOR_CORE = rows(
+    twins,
+    (
+        vector(f"~%t = {POP[5:]}\n«|{FREE}»").replace("~%t = ", "%t = ~"),
+        "pto.tpop_from_aic needs pto.tfree_from_aic with id 0 in the same block",
+    ),
+    (
+        vector(f"{BOTH}\n«~{FREE}|»"),
+        "pto.tfree_from_aic frees an entry of the FIFO with id 0 that is not popped in this block",
+    ),
+    (
+        vector(f"{POP}\n«|{FREE}»\n%u = ~{POP[5:]}\n{FREE}"),
+        "the entry popped before from the FIFO with id 0 is not freed yet",
+    ),
+    (
+        vector(
+            f"{POP}\n«|pto.tadd ins(%t, %t : ND<16x64xf32>, ND<16x64xf32>) outs(%d : ND<16x64xf32>)»\n{FREE}\n"
+            "«pto.trelu ins(~%t : ND<16x64xf32>) outs(%d : ND<16x64xf32>)|»"
+        ),
+        "the entry is used after pto.tfree_from_aic has given its slot back",
+    ),
+    (
+        vector(
+            f"{POP}\n%half = pto.subview %t[%zero, %zero] sizes [8, 64] : ND<16x64xf32> -> ND<8x64xf32>\n{FREE}\n"
+            "«pto.trelu ins(~%half : ND<8x64xf32>) outs(%d : ND<8x64xf32>)|»"
+        ),
+        "the entry is used after pto.tfree_from_aic has given its slot back",
+    ),
+    (
+        vector("%t = pto.tpop_from_aic {split = 1} -> ~ND<«16|8»x64xf32>\npto.tfree_from_aic {split = 1}"),
+        "an entry of 8192 bytes does not fit in slots of slot_size 4096",
+    ),
+    (
+        vector(
+            "%t = pto.tpop_from_aic {split = 0} -> ~«NZ|ND»<16x64xf16>\n" + FREE, QUANT.format("deqf16_scalar"), ONE
+        ),
+        "layout = nz2nd of the epilogue gives ND tiles, not NZ",
+    ),
+    (
+        vector(
+            "%t = pto.tpop_from_aic {split = 0} -> ~ND<16x64x«i16|f16»>\n" + FREE,
+            QUANT.format("deqf16_scalar"),
+            ONE,
+        ),
+        "quant = deqf16_scalar of the epilogue does not give i16",
+    ),
+    (
+        """%a = pto.reserve_buffer
+    {name = "s", size = «2048|32768», location = #pto.address_space<vec>, auto = true} -> i32
+pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a : i32)
+"""
+        + BOTH,
+        "c2v_consumer_buf has 2048 bytes; 8 slots of 4096 bytes need 32768",
+    ),
+    kind="vector",
+)
+
+RULES = [*RULES_OF_THE_CUBE, *RULES_OF_A_VECTOR_CORE]
