@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ptosim
 from native.agreement import fails
 from native.ub_image import kernel, same
 from ptosim.native.build.compilation import compile_kernel
@@ -35,6 +36,15 @@ def test_a_step_that_is_not_positive(step: int) -> None:
     found = fails(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8), step)
     assert (found.kind, found.loops) == ("arithmetic", (0,))
     assert found.message == f"the step of a loop must be positive, not {step}"
+
+
+@pytest.mark.parametrize("less, step", [("%c1", 0), ("%c2", -1)])
+def test_a_step_that_compiling_finds_to_be_not_positive(less: str, step: int) -> None:
+    made = kernel(f"%step = arith.subi %c1, {less} : index\nscf.for %i = %c0 to %c9 step %step {{\n}}")
+    found = fails(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8))
+    assert (found.kind, found.message) == ("arithmetic", f"the step of a loop must be positive, not {step}")
+    report = ptosim.check(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8))
+    assert found.message in [each.message for each in report.errors]
 
 
 def test_a_loop_of_narrow_integers() -> None:

@@ -11,6 +11,8 @@ import pytest
 import ptosim
 from golden import test_cube, test_fixpipe
 from native.test_sieve import assert_sound, judged_blocks, launch_of
+from tile_programs import Given
+from tiles.test_table import GATHER, some, source
 
 CALLS = """module attributes {{pto.target_arch = "a5"}} {{
   func.func @halved(%v: !pto.vreg<64xf32>, %half: f32, %mask: !pto.mask<b32>) -> !pto.vreg<64xf32> {{
@@ -116,3 +118,18 @@ def test_scales_and_raw_stores_of_products(module: ModuleType, test: str, argume
         end = text.index("\n", end + 1)
     without = text[:place] + text[end:]
     assert not assert_sound(ptosim.load(without).kernel(), [array.copy() for array in arrays])
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "i8"])
+@pytest.mark.parametrize(("what", "count"), [("row", 8), ("elem", 256)])
+def test_a_gather_from_a_table(what: str, count: int, element: str):
+    numbers = np.random.default_rng(count).integers(0, 20, count)
+    tiles = {"i": Given("1x8xi32" if what == "row" else "8x32xi32"), "d": Given(f"8x32x{element}")}
+    tiles["i"].holds = numbers.reshape(tiles["i"].rows, tiles["i"].cols)
+    text = source(GATHER.format(what, "undefined"), tiles, element, 20, 32, "a5")
+    arguments = [*(tile.image() for tile in tiles.values()), some(element, 20, 32)]
+    assert assert_sound(ptosim.load(text).kernel(), arguments)
+    for missing in ("pto.barrier", "pto.tload"):
+        place = text.index(missing)
+        without = text[:place] + text[text.index("\n", place) :]
+        assert not assert_sound(ptosim.load(without, sync="written").kernel(), arguments)

@@ -95,6 +95,10 @@ def test_an_index_beyond_the_table_is_an_error() -> None:
     for engine in ("native", "reference"):
         with pytest.raises(PTOError, match="index 20 is beyond the 20 of the table"):
             kernel(*(tile.image() for tile in tiles.values()), np.zeros((20, 32), "f4"), engine=engine)
+        report = ptosim.check(
+            kernel, *(tile.image() for tile in tiles.values()), np.zeros((20, 32), "f4"), engine=engine
+        )
+        assert report.errors[0].message == "index 20 is beyond the 20 of the table"
 
 
 SCATTER = (

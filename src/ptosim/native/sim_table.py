@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.ctrl import atomic_fields
+from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
@@ -50,13 +51,30 @@ class Walk:
         base = core.stretch(verb, Space.UB, given.base, base_extent(given, self.width)[1], self.width)
 
         def at(row: Value, column: Value) -> None:
-            place = indices.at((row * given.index_row + column * given.index_column) * INDEX_BYTES)
-            number, there = self._resolved(place.load(I32, INDEX_BYTES).zext(I64))
-            ub = base.at((row * given.row_stride + column * given.column_stride) * self.width)
+            index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
+            first = (row * given.row_stride + column * given.column_stride) * self.width
+            self._observe(verb, given.indices + index, given.base + first)
+            number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
+            ub = base.at(first)
             there_row = given.table + number * given.pitch * self.width
             either(f, there, lambda: run(there_row, ub), lambda: missing(ub))
 
         _nested(f, given.rows, given.columns, at)
+
+    def _observe(self, verb: str, index: Value, first: Value) -> None:
+        """Tell an observer of an index and of the run in UB that it is for: from the beginning of a block on, or one
+        element after the other."""
+        core, observer, width = self.core, self.core.unit.observer, self.width
+        if observer is None:
+            return
+        observer.accessed(core, "reads", Space.UB, index, INDEX_BYTES, INDEX_BYTES)
+        in_blocks = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
+        row = self.operands.length * width
+
+        def elements() -> None:
+            self.each_element(lambda _, here: observer.accessed(core, verb, Space.UB, first + here, width, width))
+
+        either(self.f, in_blocks, lambda: core.touches_rows(verb, Space.UB, first, (), row), elements)
 
     def _resolved(self, index: Value) -> tuple[Value, Value]:
         """The row of the table that an index means, and whether there is one."""
@@ -84,7 +102,10 @@ class Walk:
         self.f.for_loop(given.length.like(0), given.length, 1, (), body, polls=False)
 
     def place(self, verb: str, pointer: Value) -> Place:
-        return self.core.global_place(verb, pointer, self.operands.length * self.width)[0]
+        length = self.operands.length * self.width
+        found, _ = self.core.global_place(verb, pointer, length)
+        self.core.touches_rows(verb, Space.GM, pointer, (), length)
+        return found
 
 
 def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Value], None]) -> None:

@@ -54,6 +54,8 @@ def _elements(starts: Places, length: int, stride: int) -> Places:
 
 def _runs(places: Places) -> Iterator[tuple[int, int]]:
     """Where elements that follow each other begin and end, in places that ascend."""
+    if not len(places):
+        return
     breaks = np.flatnonzero(np.diff(places) != 1) + 1
     yield from zip([0, *breaks.tolist()], [*breaks.tolist(), len(places)], strict=True)
 

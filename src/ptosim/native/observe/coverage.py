@@ -33,8 +33,9 @@ ACCESSES = frozenset(
         "mte_l1_bt mte_l1_fb mad mad_acc mad_bias mte_l0c_gm mte_l0c_ub mte_l0c_l1 mte_ub_l1 mte_l1_ub "
         "copy_cbuf_to_ubuf copy_cbuf_to_bt mte_l1_l0a_mx mte_l1_l0b_mx load_cbuf_to_ca_mx load_cbuf_to_cb_mx mad_mx "
         "mad_mx_acc mad_mx_bias mad_mx_raw mad_mx_bias_raw mad_raw mad_bias_raw copy_matrix_cc_to_gm "
-        "copy_matrix_cc_to_cbuf copy_matrix_cc_to_ub sim.l1_gm sim.scale_words sim.start_acc vldas vldus "
-        "uvld init_align vstus vstu vstur pstu vsta vstas vstar sprsti sprsts vbitsort vmrgsort4"
+        "copy_matrix_cc_to_cbuf copy_matrix_cc_to_ub sim.gather sim.gather_mte2 sim.l1_gm sim.scale_words "
+        "sim.start_acc vldas vldus uvld init_align vstus vstu vstur pstu vsta vstas vstar sprsti sprsts vbitsort "
+        "vmrgsort4"
     ).split()
 )
 """Instructions with memory accesses that the filter follows."""
