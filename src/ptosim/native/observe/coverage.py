@@ -7,15 +7,16 @@ accesses memory only if it is listed as covered. A test prints what is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.record import Effects, no_accesses
-from ptosim.language.dependence import executed
-from ptosim.language.function import Call, Function, callees, reached
+from ptosim.language.function import Call, Function, reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import is_scope
+from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
 from ptosim.language.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.types import AlignType
@@ -55,6 +56,8 @@ SYNC = frozenset(
     "pto.get_buf_dyn pto.rls_buf pto.rls_buf_dyn pto.barrier pto.mem_bar pto.dsb pto.fence.barrier_all "
     "pto.sync.set pto.sync.wait pto.set_intra_block pto.wait_intra_block pto.set_cross_core pto.wait_flag_dev".split()
 )
+MOST_UNFOLDED = 10_000
+"""Operations of a scope whose calls are built in place."""
 MEETINGS = (0, 1)
 """Modes of signals that wait for every member."""
 INTER_CORE = ("set_cross_block", "wait_cross_block", "syncall")
@@ -70,8 +73,8 @@ def uncovered(program: KernelProgram, target: str) -> str | None:
 
 def missing_operations(operations: Iterable[Operation], target: str) -> Iterable[str]:
     for op in operations:
-        if is_scope(op) and _recurs(op):
-            yield "a function in a vector scope that calls itself"
+        if is_scope(op) and _unfolded(op) > MOST_UNFOLDED:
+            yield f"calls in a vector scope that unfold to more than {MOST_UNFOLDED} operations"
         if not is_covered(op, target):
             yield op.name
         if isinstance(op, SyncSet | SyncWait) and static_of(op, target).integers.get("ffts_mode") in MEETINGS:
@@ -80,14 +83,23 @@ def missing_operations(operations: Iterable[Operation], target: str) -> Iterable
             yield "the state of a stream that is used twice"
 
 
-def _recurs(scope: Operation) -> bool:
-    """Whether a function that a scope calls may call itself: its operations have no end of places."""
-    called = {op.function for op in executed(scope) if isinstance(op, Call) and op.function is not None}
-    return any(function in callees(*_called(function)) for function in called)
+def _unfolded(scope: Operation) -> float:
+    """The operations of a scope with those of a function in place of each of its calls; no end of them if one calls
+    itself."""
+    sizes: dict[Function, float] = {}
 
+    def size(root: Operation) -> float:
+        calls = (op.function for op in root.walk() if isinstance(op, Call))
+        return sum(1 for _ in root.walk()) + sum(size_of(function) for function in calls if function is not None)
 
-def _called(function: Function) -> list[Function]:
-    return [op.function for op in function.walk() if isinstance(op, Call) and op.function is not None]
+    def size_of(function: Function) -> float:
+        if function not in sizes:
+            sizes[function] = inf  # until it is known
+            sizes[function] = size(function)
+        return sizes[function]
+
+    with deep_recursion():
+        return size(scope)
 
 
 def is_covered(op: Operation, target: str) -> bool:
