@@ -66,6 +66,8 @@ class Log:
         self._touch("read", space, np.asarray(starts), width)
         return np.zeros((len(starts), width), np.uint8)
 
+    read_numbers = read_pieces
+
     def write_pieces(self, space: Space, starts: Any, data: Any, *_: Any, **__: Any) -> None:
         self._touch("write", space, np.asarray(starts), data.shape[1])
 

@@ -71,7 +71,7 @@ def row(target: str, between: str, first: str, second: str) -> Text:
 @pytest.mark.parametrize(("first", "second"), [("rs", "sr"), ("rs", "rs")], ids=["raw", "waw"])
 def test_dependent_vector_operations_overlap_on_a2a3(first: str, second: str):
     (race, *_) = found(row("a2a3", "", first, second), "race")
-    assert race.severity == "warning" and race.hint == "add pto.barrier #pto.pipe<PIPE_V> before this line"
+    assert race.severity == "warning" and race.hint == f"before line {race.line} add pto.barrier #pto.pipe<PIPE_V>"
     assert not ptosim.prove(row("a2a3", "", first, second).kernel()).proven
     for between in ("pto.barrier #pto.pipe<PIPE_V>", "pto.barrier_sync[<TVEC>]"):
         assert not found(row("a2a3", between, first, second), "race")
