@@ -26,7 +26,7 @@ _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16"
 
 @lowering(TLoad, TPrefetch)
 def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
-    """A prefetch is a load, too: what it leaves in its tile is open."""
+    """A prefetch is a load, too: what it leaves in its tile is open (prefetched.py)."""
     load_tile(build, src, dst, target)
 
 
