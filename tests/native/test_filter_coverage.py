@@ -133,3 +133,35 @@ def test_a_gather_from_a_table(what: str, count: int, element: str):
         place = text.index(missing)
         without = text[:place] + text[text.index("\n", place) :]
         assert not assert_sound(ptosim.load(without, sync="written").kernel(), arguments)
+
+
+CONVERSION = """module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: f32, %y: !pto.ptr<i64, gm>) attributes {{pto.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %narrow = arith.{name} %x : f32 to {to}
+    %wide = arith.extsi %narrow : {to} to i64
+    pto.store_scalar %wide, %y[%c0] : !pto.ptr<i64, gm>, i64
+    return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "number", "fits"),
+    [
+        ("fptosi", "i32", -(2.0**31), True),
+        ("fptosi", "i32", 2.0**31 - 128, True),
+        ("fptosi", "i32", 2.0**31, False),
+        ("fptosi", "i32", float("nan"), False),
+        ("fptosi", "i8", 127.9, True),
+        ("fptosi", "i8", 128.0, False),
+        ("fptoui", "i32", -0.0, True),
+        ("fptoui", "i32", 2.0**32 - 256, True),
+        ("fptoui", "i32", 2.0**32, False),
+        ("fptoui", "i32", -1.0, False),
+    ],
+)
+def test_a_number_that_does_not_fit_is_judged(name: str, to: str, number: float, fits: bool) -> None:
+    kernel = ptosim.load(CONVERSION.format(name=name, to=to)).kernel()
+    assert assert_sound(kernel, [number, np.zeros(1, np.int64)]) == fits

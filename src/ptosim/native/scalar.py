@@ -305,11 +305,13 @@ def _from_integer(sign: str) -> Callable[..., Value]:
     return lower
 
 
-def _to_integer(intrinsic: str) -> Callable[..., Value]:
-    """Toward zero; outside the range the nearest end of it, and 0 for NaN."""
+def _to_integer(intrinsic: str, signed: bool) -> Callable[..., Value]:
+    """Toward zero; outside the range the nearest end of it, and 0 for NaN, which a check remarks."""
 
-    def lower(f: Function, operand: Value, kind: Element, result_kind: Element) -> Value:
+    def lower(f: Function, core: Core, operand: Value, kind: Element, result_kind: Element) -> Value:
         value, integer = _float(operand, kind), _kind_of(result_kind)
+        end = 1 << (result_kind.bits - signed)
+        core.suspect(lambda: ((value >= float(-end if signed else 0)) & (value < float(end))) == 0)
         return f.intrinsic(intrinsic, integer, value, overloads=(integer, value.kind))
 
     return lower
@@ -331,7 +333,7 @@ for _name in ("extf", "truncf"):
     define(f"arith.{_name}", _refloat, _kinds)
 define("arith.sitofp", _from_integer("s"), _kinds)
 define("arith.uitofp", _from_integer("u"), _kinds)
-define("arith.fptosi", _to_integer("llvm.fptosi.sat"), _kinds)
-define("arith.fptoui", _to_integer("llvm.fptoui.sat"), _kinds)
+define("arith.fptosi", _to_integer("llvm.fptosi.sat", signed=True), _kinds)
+define("arith.fptoui", _to_integer("llvm.fptoui.sat", signed=False), _kinds)
 define("arith.bitcast", _reinterpret)
 define("builtin.unrealized_conversion_cast", _reinterpret)

@@ -43,7 +43,6 @@ ACCESSES = frozenset(
 
 ABSENT = frozenset(
     (
-        *("arith.fptosi", "arith.fptoui"),  # a number that does not fit
         *("pto.print", "pto.sim.print_tile", "pto.tprint"),  # they would print twice
         "pto.sim.tsync",
         "pto.sim.apart",  # it compares places of GM
