@@ -29,8 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     kept = set(_sampled([item for item in items if not item.get_closest_marker("full")]))
     if config.getoption("--full"):
-        for item in kept:
-            item.add_marker("sampled")
+        for item in {*kept, *items[::SIFTED]}:
+            item.add_marker("sifted")
         return
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
@@ -65,7 +65,9 @@ OF_THE_REFERENCE = {"reference", "sanitize", "seeds", "timing", "report", "machi
 JUDGED = OF_THE_REFERENCE | {"golden", "order", "repair", "tiles"}
 """Folders whose checks judge every block and whose profiles time the reference engine: that compiled code suspects the
 right blocks and keeps the same times has tests of its own (native/test_sieve.py, timing/test_timed.py); with --full
-the sampled cases of tiles go through it as well."""
+some cases of tiles go through it as well."""
+SIFTED = 8
+"""Of so many cases one does, besides those of the sample."""
 TIMED = {"timing", "report"}
 """Folders whose profiles are those that a user gets."""
 
@@ -73,7 +75,7 @@ TIMED = {"timing", "report"}
 @pytest.fixture(autouse=True)
 def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = request.path.parent.name
-    if folder in JUDGED and not (folder == "tiles" and request.node.get_closest_marker("sampled")):
+    if folder in JUDGED and not (folder == "tiles" and request.node.get_closest_marker("sifted")):
         from ptosim.api import Kernel, check, profile
 
         monkeypatch.setitem(check.__kwdefaults__, "engine", "reference")
