@@ -195,17 +195,6 @@ def test_binary_operands_have_one_type(name: str):
     )
 
 
-def test_an_operand_must_be_a_register():
-    rejects(
-        "%d = pto.vabs ^%b32_in, %b32 : M<b32>, M<b32> -> V<f32>",
-        "input must be a vector register, not !pto.mask<b32>",
-    )
-
-
-def test_a_mask_must_be_a_mask():
-    rejects("%d = pto.vabs %v_f32, ^%w_f32 : V<f32>, V<f32> -> V<f32>", "mask must be a mask, not !pto.vreg<64xf32>")
-
-
 # --- masks ------------------------------------------------------------------------------------------------------------
 
 CHECKED = [*UNARY, *BINARY, "vmadd"]
