@@ -5,8 +5,10 @@ How a value looks is each engine's own matter: text of Python here, IR there.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal, NamedTuple
+import inspect
+from collections.abc import Callable, Collection, Iterator
+from types import SimpleNamespace
+from typing import Any, Literal, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -57,3 +59,24 @@ def zeroing_mask(op: Operation, parameters: Collection[str]) -> SSAValue | None:
     if not isinstance(op, PTOOperation) or "mask" not in op.operand_roles or {"mask", "active"} & set(parameters):
         return None
     return next(iter(op.segment("mask")), None)
+
+
+def by_role(kind: type[PTOOperation], function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """The function of an instruction and its parameters; all roles take the place of `operands`, which holds them."""
+    asked = tuple(inspect.signature(function).parameters)
+    if "operands" not in asked:
+        return function, asked
+    parameters = tuple(dict.fromkeys((*(each for each in asked if each != "operands"), *kind.operand_roles)))
+
+    def gathered(arguments: tuple[Any, ...]) -> Iterator[Any]:
+        given = dict(zip(parameters, arguments, strict=True))
+        operands = SimpleNamespace(**{role: given[role] for role in kind.operand_roles})
+        return (operands if each == "operands" else given[each] for each in asked)
+
+    def call(*arguments: Any) -> Any:
+        return function(*gathered(arguments))
+
+    def transfer(*arguments: Any) -> Iterator[None]:
+        yield from function(*gathered(arguments))
+
+    return transfer if inspect.isgeneratorfunction(function) else call, parameters
