@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterator
+from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +20,10 @@ from ptosim.effects.names import Pipe
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.types import MaskType, VregType, element_of
+
+
+HINTS = frozenset({"l2_cache_ctl"})
+"""Operands that change nothing here: no function takes them, and nobody judges them before it is called."""
 
 
 class Standing(NamedTuple):
@@ -62,16 +67,19 @@ def zeroing_mask(op: Operation, parameters: Collection[str]) -> SSAValue | None:
 
 
 def by_role(kind: type[PTOOperation], function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[str, ...]]:
-    """The function of an instruction and its parameters; all roles take the place of `operands`, which holds them."""
+    """The function of an instruction and its parameters; all roles but hints take the place of `operands`, which
+    holds them."""
     asked = tuple(inspect.signature(function).parameters)
     if "operands" not in asked:
         return function, asked
-    parameters = tuple(dict.fromkeys((*(each for each in asked if each != "operands"), *kind.operand_roles)))
+    roles = tuple(role for role in kind.operand_roles if role not in HINTS)
+    parameters = tuple(dict.fromkeys((*(each for each in asked if each != "operands"), *roles)))
+    chosen = itemgetter(*(parameters.index(role) for role in roles))
+    places = [None if each == "operands" else parameters.index(each) for each in asked]
 
-    def gathered(arguments: tuple[Any, ...]) -> Iterator[Any]:
-        given = dict(zip(parameters, arguments, strict=True))
-        operands = SimpleNamespace(**{role: given[role] for role in kind.operand_roles})
-        return (operands if each == "operands" else given[each] for each in asked)
+    def gathered(arguments: tuple[Any, ...]) -> list[Any]:
+        operands = SimpleNamespace(**dict(zip(roles, chosen(arguments), strict=True)))
+        return [operands if place is None else arguments[place] for place in places]
 
     def call(*arguments: Any) -> Any:
         return function(*gathered(arguments))

@@ -10,7 +10,7 @@ A parameter is the role of an operand (its value), the name of a property (its w
     active          which lanes the mask `mask` enables, in lanes of the first register operand (else of the result)
     element         the element type of the first register operand (else pointer, scalar, result)
     result_element  the element type of the result
-    operands        all operands, as attributes by role
+    operands        all operands but hints, as attributes by role
     static          effects.record.Static of the operation
     config, ctrl    the configuration registers and CTRL as they were when the instruction was issued
     site            machine.entry.Site, for instructions that talk to the machine

@@ -14,7 +14,7 @@ when absent), or
                     result); all of them where there is no mask
     element         the element type of the first register operand (else pointer, scalar, result)
     result_element  the element type of the result
-    operands        all operands, as attributes by role
+    operands        all operands but hints, as attributes by role
     static          effects.record.Static of the operation
     ctrl, pad, …    a register (context.Register, in lower case) as it was when the instruction was issued, i64
 
