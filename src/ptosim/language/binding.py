@@ -21,9 +21,8 @@ from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.types import MaskType, VregType, element_of
 
-
-HINTS = frozenset({"l2_cache_ctl"})
-"""Operands that change nothing here: no function takes them, and nobody judges them before it is called."""
+HINTS = frozenset({"l2_cache_ctl", "sid"})
+"""Operands that mostly change nothing here: a function that wants them asks for them by name."""
 
 
 class Standing(NamedTuple):
