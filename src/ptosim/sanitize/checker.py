@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -264,10 +263,12 @@ class Checker(Doubts):
             self.lints.stored_globally(entry, site)
         if self.subject.together and kind != NOTICE:
             self.exchange.accessed(entry, site, kind == READ, starts, width)
-        equal = cache(lambda: data == before())
+        unchanged = None
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
+            if unchanged is None and kind == WRITE:
+                unchanged = data == before()
             for clash in outcome.clashes:
-                same = kind == WRITE == clash.track.kind and outcome.is_equal(clash, equal())
+                same = clash.track.kind == WRITE and unchanged is not None and outcome.is_equal(clash, unchanged)
                 self._global_race(entry, site, kind, outcome, clash, same)
 
     def _is_poll(self, site: Site) -> bool:
