@@ -143,3 +143,16 @@ def test_functions_that_say_no_kind_are_parts_of_their_caller(target: str) -> No
     between, out = np.zeros_like(expected), np.zeros_like(expected)
     run(text, a, b, between, out, clean=False)
     assert np.array_equal(between, expected) and np.array_equal(out, expected + 1)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_accumulators_go_to_the_vector_part_on_chip(target: str) -> None:
+    """Also where the machine has no instruction for it: what it is lowered to loads again."""
+    moved = f"pto.tmov ins(%acc : {ACC}) outs(%x : {TILE})\n"
+    whole = PRODUCT[: PRODUCT.index("pto.tstore")] + moved + ADDED.split("\n", 1)[1]
+    text = kernel(whole + store("d", TILE, "po", ROWS, COLS, "f32"), target)
+    a, b, expected = inputs(1)
+    for loaded in (text, str(ptosim.load(text).lowered())):
+        out = np.zeros_like(expected)
+        run(loaded, a, b, np.zeros_like(expected), out)
+        assert np.array_equal(out, expected + 1)
