@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
+from ptosim.language.burst import PREFETCH
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
 from ptosim.language.operation import is_scope
@@ -377,6 +378,8 @@ class Filter(Observer):
                 clocks.step(core.f, slot)
             self.records.add(core, slot, verb, base, steps, length)
         else:
+            if verb == "writes" and PREFETCH in self._instructions[-1].op.attributes:
+                verb = "prefetches"
             self.rows.on_chip(core, slot, verb, Area(space, at), base, steps, length)
 
     def carried(
