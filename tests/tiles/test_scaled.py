@@ -97,19 +97,19 @@ def pairs(codes: Any) -> Any:
 
 
 def of_four_bits(
-    elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str, across: bool, left: int = 0
+    elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str, across: bool, address: int = 0
 ) -> Program:
     """A product whose operands arrive in pairs along k, or the right one along its rows: as bytes, through tiles at the
     same addresses, or as tiles in mat that count pairs or values. The left one lies at an address of L0A."""
     rows, cols, depth, groups = 1 if gemv else up(m, 32), up(n, 64), up(k, 1024) if gemv else k, k // 32
     program = Program()
     each = 1 if held == "values" else 2
-    right = (depth // each, cols), (k // each, n), ZN
+    other = (depth // each, cols), (k // each, n), ZN
     if across:
-        right = (depth, cols // each), (k, n // each), NZ
+        other = (depth, cols // each), (k, n // each), NZ
     for name, loc, element, (shape, valid, layout) in (
         ("a", "left", elements[0], ((rows, depth // each), (m, k // each), NZ)),
-        ("b", "right", elements[1], right),
+        ("b", "right", elements[1], other),
     ):
         kind = "ui8" if held == "bytes" else element
         if layout == NZ:
@@ -120,7 +120,7 @@ def of_four_bits(
         program.tile(f"m{name}", f"mat, {text}", layout)
         if held == "bytes":
             program.tile(f"y{name}", f"{loc}, {text}", layout, addr=0)
-    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ, addr=left)
+    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ, addr=address)
     program.tile("rb", f"right, {depth}x{cols}x{elements[1]}, valid={k}x{n}", ZN, addr=0)
     program.view("sa", "!pto.f8E8M0", (m, groups))
     program.view("sb", "!pto.f8E8M0", (groups, n))
@@ -179,7 +179,7 @@ def test_a_scaled_product_of_four_bits(
 
 def test_a_row_of_four_bits_goes_no_further_than_its_tile():
     """1024 values are the last 512 bytes of L0A."""
-    program = of_four_bits(("!pto.f4E2M1x2", "!pto.f4E2M1x2"), 1, 16, 1024, True, "pairs", False, left=65536 - 512)
+    program = of_four_bits(("!pto.f4E2M1x2", "!pto.f4E2M1x2"), 1, 16, 1024, True, "pairs", False, address=65536 - 512)
     codes, c = np.full((1, 1024), 2), np.zeros((1, 16), np.float32)
     scales = np.full((16, 32), 127, np.uint8)
     program.run(pairs(codes), pairs(np.repeat(codes, 16, 0)), scales[:1], fragments(scales), c)
