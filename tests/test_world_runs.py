@@ -131,3 +131,27 @@ def test_orders_of_ranks_show_a_race_that_a_check_always_tells_of() -> None:
     line = Line()
     line.launch(subject)
     assert "race" in {finding.kind for finding in line.world.check().findings}
+
+
+def strayed(w: Writer) -> None:
+    """Rank 0 waits for its word; rank 1 tells itself, further on in the text."""
+    for rank in range(2):
+        number = w.constant(rank, "i32")
+        mine = w.new(f"arith.cmpi eq, %rank, {number} : i32")
+        w.do(f"scf.if {mine} {{")
+        word = w.view("%words", (1,), "i32")
+        w.notify(word, 1, "set") if rank else w.wait(word, 1)
+        w.do("}")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_notice_in_a_branch_of_another_rank_is_none_that_is_left(engine: str) -> None:
+    line = Line()
+    line.launch(kernel(strayed))
+    (found,) = line.world.check().errors
+    message = "S waits until %words[0] of rank 0 >= 1; it is 0, and nobody is left that would notify it"
+    assert (found.kind, found.rank, found.message) == ("unmatched-wait", 0, message)
+    assert "%words[0] of rank 1 was notified once" in found.notes
+    with pytest.raises(PTOError) as stuck:
+        line.world.run(engine=engine)
+    assert [one.message for one in stuck.value.diagnostics] == [message]
