@@ -36,6 +36,8 @@ class Walk:
     operands: Any
     beyond: str
     width: int
+    apart: bool = False
+    """Whether no two should go to one place."""
 
     def each(self, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]) -> None:
         """`run(pointer to the table, place in UB)`, or `missing(place)` where an index names no row that counts."""
@@ -53,21 +55,30 @@ class Walk:
         def at(row: Value, column: Value) -> None:
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
             first = (row * given.row_stride + column * given.column_stride) * self.width
-            self._observe(verb, given.indices + index, given.base + first)
+            if core.unit.observer is not None:
+                core.unit.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
             number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
             there_row = given.table + number * given.pitch * self.width
-            either(f, there, lambda: run(there_row, ub), lambda: missing(ub))
+            if verb == "writes":
+                self._observe(verb, given.base + first)
+
+            def found() -> None:
+                if verb == "reads":
+                    self._observe(verb, given.base + first)
+                    if self.apart and core.unit.observer is not None:
+                        core.unit.observer.chosen(core, number)
+                run(there_row, ub)
+
+            either(f, there, found, lambda: missing(ub))
 
         _nested(f, given.rows, given.columns, at)
 
-    def _observe(self, verb: str, index: Value, first: Value) -> None:
-        """Tell an observer of an index and of the run in UB that it is for: from the beginning of a block on, or one
-        element after the other."""
+    def _observe(self, verb: str, first: Value) -> None:
+        """Tell an observer of a run in UB: from the beginning of a block on, or one element after the other."""
         core, observer, width = self.core, self.core.unit.observer, self.width
         if observer is None:
             return
-        observer.accessed(core, "reads", Space.UB, index, INDEX_BYTES, INDEX_BYTES)
         in_blocks = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
         row = self.operands.length * width
 
@@ -181,11 +192,12 @@ def scatter(
     length: Value,
     beyond: str,
     combine: str,
+    ordered: bool,
     kind: str | None,
     width: int,
 ) -> None:
     given = SimpleNamespace(**{name: value for name, value in locals().items() if isinstance(value, Value)})
-    walk = Walk(f, core, given, beyond, width)
+    walk = Walk(f, core, given, beyond, width, combine == "none" and not ordered)
     size, room = f.constant(I64, width), f.scratch(8)
     ctrl = None if combine == "none" or kind is None else f.constant(I64, atomic_fields(kind, combine))
 

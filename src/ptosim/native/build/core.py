@@ -158,10 +158,20 @@ class Core:
 
     # --- on-chip memory -----------------------------------------------------------------------------------------------
 
-    def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
-        """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
+    def window(
+        self,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        alignment: int = 1,
+        some: Callable[[], Value] | None = None,
+        unit: int = 1,
+    ) -> Value:
+        """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes". An observer
+        may hear that `some` units of them are meant, from the first to the last."""
         if self.unit.observer is not None:
-            self.unit.observer.accessed(self, verb, space, address, extent, alignment)
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment, some, unit)
         return self._window(verb, space, address, extent, alignment)
 
     def _window(self, verb: str, space: Space, address: Value, extent: int, alignment: int) -> Value:

@@ -36,14 +36,13 @@ ACCESSES = frozenset(
         "mad_mx_acc mad_mx_bias mad_mx_raw mad_mx_bias_raw mad_raw mad_bias_raw copy_matrix_cc_to_gm "
         "copy_matrix_cc_to_cbuf copy_matrix_cc_to_ub sim.gather sim.gather_mte2 sim.l1_gm sim.scale_words "
         "sim.start_acc vldas vldus uvld init_align vstus vstu vstur pstu vsta vstas vstar sprsti sprsts vbitsort "
-        "vmrgsort4"
+        "vmrgsort4 vsld vsst raw_fill_l1 sim.scatter sim.scatter_mte3"
     ).split()
 )
 """Instructions with memory accesses that the filter follows."""
 
 ABSENT = frozenset(
     (
-        *("pto.print", "pto.sim.print_tile", "pto.tprint"),  # they would print twice
         "pto.sim.tsync",
         "pto.sim.apart",  # it compares places of GM
     )

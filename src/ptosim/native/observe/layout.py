@@ -20,7 +20,7 @@ STEPS, STORES = SLOT[Pipe.S], 7
 
 WORD = 4
 """Bytes of memory that share a bit, of those that say what is defined and what a scope has stored."""
-SLACK = 64
+SLACK = 80
 """Granules behind the last one, which an access that is out of bounds may touch before the run ends."""
 
 PIECE = 4 * PIPES
