@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
@@ -245,10 +245,17 @@ def barrier(f: Function, core: Core, pipe: str) -> None:
     _either(core, exists & nothing_stalled(f), now, "barrier", on)
 
 
-@lowering(token.SimTSync)
-def tsync(f: Function, core: Core) -> None:
+@lowering(token.SimTSync, bind=lambda static: static.facts)
+def tsync(
+    f: Function, core: Core, addresses: tuple[Value, ...], sizes: tuple[Value, ...], spaces: tuple[Space, ...]
+) -> None:
     """Where nothing is stalled, everything issued so far has ended."""
-    _either(core, nothing_stalled(f), lambda: None, "tsync")
+
+    def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.awaited(core, list(zip(spaces, addresses, sizes, strict=True)))
+
+    _either(core, nothing_stalled(f), now, "tsync")
 
 
 @lowering(fence.FenceBarrierAll)

@@ -41,24 +41,12 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-ABSENT = frozenset(
-    (
-        "pto.sim.tsync",
-        "pto.sim.apart",  # it compares places of GM
-    )
-)
-"""Instructions without memory accesses that it does not."""
-
-SYNC = frozenset(
-    "pto.set_flag pto.set_flag_dyn pto.wait_flag pto.wait_flag_dyn pto.sim.set_token pto.sim.wait_token pto.get_buf "
-    "pto.get_buf_dyn pto.rls_buf pto.rls_buf_dyn pto.barrier pto.mem_bar pto.dsb pto.fence.barrier_all "
-    "pto.sync.set pto.sync.wait pto.set_intra_block pto.wait_intra_block pto.set_cross_core pto.wait_flag_dev".split()
-)
 MOST_UNFOLDED = 10_000
 """Operations of a scope whose calls are built in place."""
 MEETINGS = (0, 1)
 """Modes of signals that wait for every member."""
-INTER_CORE = ("set_cross_block", "wait_cross_block", "syncall")
+ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart")
+"""Instructions without memory accesses that the filter does not follow: blocks meet, or places of GM are compared."""
 
 
 def uncovered(program: KernelProgram, target: str) -> str | None:
@@ -107,16 +95,11 @@ def is_covered(op: Operation, target: str) -> bool:
     record = effects().get(name)
     if record is None:
         return False
-    return is_followed(record) or not (_is_absent(record) or record.accesses(static_of(op, target)))
+    return is_followed(record) or not (record.name.startswith(ABSENT) or record.accesses(static_of(op, target)))
 
 
 def is_followed(record: Effects) -> bool:
     """Whether an instruction is covered however it is written."""
     if record.accesses is not no_accesses:
-        return record.name in ACCESSES and not _is_absent(record)
-    return record.name in SYNC or not _is_absent(record)
-
-
-def _is_absent(record: Effects) -> bool:
-    name = record.name
-    return name in ABSENT or name.removeprefix("pto.").startswith(INTER_CORE)
+        return record.name in ACCESSES and not record.name.startswith(ABSENT)
+    return not record.name.startswith(ABSENT)

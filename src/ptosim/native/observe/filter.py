@@ -21,6 +21,7 @@ from ptosim.language.function import reached
 from ptosim.language.operation import is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
+from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import VregType
 from ptosim.machine.sync import PIPES, SLOT
 from ptosim.native.build.core import Core, FlagStep
@@ -31,8 +32,9 @@ from ptosim.native.ir.values import I8, I64, Value
 from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.chosen import Chosen
 from ptosim.native.observe.clocks import Clocks
-from ptosim.native.observe.hooks import Number, Observer, Step
+from ptosim.native.observe.hooks import Number, Observer, Range, Step
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
+from ptosim.native.observe.ranges import Ranges
 from ptosim.native.observe.records import Records, may_be_read
 from ptosim.native.observe.rows import Rows
 from ptosim.native.observe.scopes import Scope, scope_of
@@ -63,12 +65,14 @@ class Filter(Observer):
     def __init__(self, entries: Mapping[CoreKind, PTOFunction], target: Target) -> None:
         self.target = target
         self._clauses = rules.clause_copies(reached(*entries.values()))
-        self.layout = Layout(target.memory, len(entries) > 1)
+        waits = any(isinstance(op, SimTSync) for op in reached(*entries.values()))
+        self.layout = Layout(target.memory, len(entries) > 1, waits)
         self.layout.add(tracks_of(entries, target.name))
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
         self.rows = Rows(self.shadow, self.clocks, self._suspect)
-        self.records = Records(self.layout.is_mixed)
+        self.ranges = Ranges(self.shadow, self.clocks)
+        self.records = Records(self.layout)
         self._chosen = Chosen(self.layout, self._suspect)
         self.signals = Signals(self.clocks, self._suspect)
         self.semaphores = Semaphores(self.clocks, target, self._suspect)
@@ -106,6 +110,8 @@ class Filter(Observer):
 
     def program_begins(self, core: Core) -> None:
         f = core.f
+        if self.layout.waits_for_bytes:
+            self.ranges.begin_block(f)
         many = clocks.counts(f).compare("ugt", clocks.MOST_ENTRIES)
         self._suspect(f, many.bitcast(words.integer(PIPES)) != 0)
         if self.layout.is_mixed:
@@ -442,7 +448,10 @@ class Filter(Observer):
         self.signals.released_buffer(core, pipe, buffer, mode)
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
-        self.clocks.barrier(core.f, core.kind, pipe)
+        self.signals.barrier(core, pipe)
+
+    def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
+        self.ranges.wait(core, ranges)
 
     def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         self.semaphores.set(core, pipe, counters)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ptosim.native.build.state import Align
 
 Number = int | Value
+Range = tuple[Space, Value, Value]
+"""Bytes: a memory, the first, and how many."""
 Step = tuple[Value, Value]
 """How often, and how many bytes further each time."""
 
@@ -185,6 +187,9 @@ class Observer:
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
         """A barrier of one pipe, or of all."""
+
+    def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
+        """A wait for what touches these bytes."""
 
     def fence(self, core: Core) -> None:
         """A dsb, or another fence of the scalar unit."""

@@ -41,7 +41,11 @@ SORTED = EPOCHS + 8
 READABLE = SORTED + 8
 WRITABLE = READABLE + 8
 """Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
-LATEST = WRITABLE + 8
+FIRST_RECORD = WRITABLE + 8
+"""Of this block, in kernels that wait for bytes (ranges.py)."""
+SIGNALLED = FIRST_RECORD + 8
+"""There, per pipe, how many entries had begun when it last came to something that does not count as one."""
+LATEST = SIGNALLED + PIECE
 """Per copy of the kernel, up to SITES of them, the address of its latest record, or 0."""
 SITES = 64
 KNOWN = (LATEST + 8 * SITES + 8 + 63) & -64
@@ -105,6 +109,8 @@ class Layout:
 
     sizes: Mapping[str, int]
     is_mixed: bool = False
+    waits_for_bytes: bool = False
+    """Whether the kernel waits for entries by what they touch."""
     tracks: dict[Track, int] = field(default_factory=dict[Track, int])
     """Where the stamps of each track begin."""
     defined: dict[Space, int] = field(default_factory=dict[Space, int])

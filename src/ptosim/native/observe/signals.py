@@ -13,7 +13,7 @@ from ptosim.native.build.issue import core_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, I64, Value
-from ptosim.native.observe import clocks
+from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number
 from ptosim.native.observe.layout import PIECE, STEPS
@@ -63,6 +63,7 @@ class Signals:
         clock = self.clocks.told(f, SLOT[source])
         if source is Pipe.S:
             clocks.step(f)
+        self._signalled(f, SLOT[source])
         token = self.clocks.token(f, word)
         if step.private:
             token.store(again.select(self.clocks.load(token), clock), PIECE)
@@ -94,6 +95,7 @@ class Signals:
             self.clocks.hear(f, slot, clock)
         else:
             self.clocks.learn(f, slot, clock)
+        self._signalled(f, slot)
 
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         f, slot = core.f, SLOT[pipe]
@@ -101,6 +103,17 @@ class Signals:
         word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
         self.suspect(f, word != 1)
         self.clocks.release(f, buffer, slot).store(self.clocks.told(f, slot), PIECE)
+        self._signalled(f, slot)
+
+    def barrier(self, core: Core, pipe: Pipe) -> None:
+        self.clocks.barrier(core.f, core.kind, pipe)
+        if pipe is not Pipe.ALL:
+            self._signalled(core.f, SLOT[pipe])
+
+    def _signalled(self, f: Function, slot: int) -> None:
+        """A pipe has come to what is no entry that counts."""
+        if self.clocks.layout.waits_for_bytes:
+            clocks.at(f, layout.SIGNALLED + 4 * slot).store(clocks.count(f, slot), 4)
 
 
 def _is_not(f: Function, number: Number, wanted: int) -> Value:
