@@ -316,7 +316,19 @@ def _semaphore_words(core: Core, exists: Value, counters: Sequence[Number]) -> l
     return words if exists.literal is not None else [exists.select(word, cluster_word(core.f, 1)) for word in words]
 
 
+def _meet(core: Core, method: str, pipe: Pipe, number: Number) -> None:
+    """By the machine; code that is sifting goes on from there."""
+    known, captured = _known((pipe, number, Form.VECTOR_PAIR))
+    issue(core.f, core.operation(method, known, captured), captured, may_wait=True)
+    if core.unit.observer is not None and core.kind is CoreKind.AIV:
+        observer = core.unit.observer
+        (observer.meeting_set if method == "semaphore_set" else observer.meeting_waited)(core, pipe, number)
+
+
 def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
+    if form is Form.VECTOR_PAIR:
+        _meet(core, "semaphore_set", pipe, number)
+        return
     f, (exists, counters) = core.f, _counters(core, True, pipe, number, form)
     words = _semaphore_words(core, exists, counters)
     inline = exists & nothing_stalled(f) & (cluster_word(f, CLUSTER_SLOW).load(I64, WORD_BYTES) == 0)
@@ -333,6 +345,9 @@ def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
 
 
 def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
+    if form is Form.VECTOR_PAIR:
+        _meet(core, "semaphore_wait", pipe, number)
+        return
     f, (exists, counters) = core.f, _counters(core, False, pipe, number, form)
     words = _semaphore_words(core, exists, counters)
     inline = exists & nothing_stalled(f)

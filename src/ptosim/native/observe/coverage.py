@@ -18,7 +18,6 @@ from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import is_scope
 from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
-from ptosim.language.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.types import AlignType
 
 STRUCTURE = frozenset(
@@ -43,8 +42,6 @@ ACCESSES = frozenset(
 
 MOST_UNFOLDED = 10_000
 """Operations of a scope whose calls are built in place."""
-MEETINGS = (0, 1)
-"""Modes of signals that wait for every member."""
 ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart")
 """Instructions without memory accesses that the filter does not follow: blocks meet, or places of GM are compared."""
 
@@ -63,8 +60,6 @@ def missing_operations(operations: Iterable[Operation], target: str) -> Iterable
             yield f"calls in a vector scope that unfold to more than {MOST_UNFOLDED} operations"
         if not is_covered(op, target):
             yield op.name
-        if isinstance(op, SyncSet | SyncWait) and static_of(op, target).integers.get("ffts_mode") in MEETINGS:
-            yield f"{op.name} of several cores"
         if any(isinstance(result.type, AlignType) and len(list(result.uses)) > 1 for result in op.results):
             yield "the state of a stream that is used twice"
 

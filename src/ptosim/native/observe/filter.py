@@ -21,6 +21,7 @@ from ptosim.language.function import reached
 from ptosim.language.operation import is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
+from ptosim.language.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import VregType
 from ptosim.machine.sync import PIPES, SLOT
@@ -64,9 +65,11 @@ class Filter(Observer):
 
     def __init__(self, entries: Mapping[CoreKind, PTOFunction], target: Target) -> None:
         self.target = target
-        self._clauses = rules.clause_copies(reached(*entries.values()))
-        waits = any(isinstance(op, SimTSync) for op in reached(*entries.values()))
-        self.layout = Layout(target.memory, len(entries) > 1, waits)
+        operations = list(reached(*entries.values()))
+        self._clauses = rules.clause_copies(operations)
+        waits = any(isinstance(op, SimTSync) for op in operations)
+        meets = any(isinstance(op, SyncSet | SyncWait) and op.integer("ffts_mode") == 1 for op in operations)
+        self.layout = Layout(target.memory, len(entries) > 1, waits, meets)
         self.layout.add(tracks_of(entries, target.name))
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
@@ -93,6 +96,7 @@ class Filter(Observer):
         shared = [self.layout.is_shared(space) for space in self.layout.defined]
         return {
             "shared": self.layout.shared,
+            "semaphores": self.layout.semaphores,
             "row": self.layout.row,
             "defined": [each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere],
             "shared_defined": [each for each, elsewhere in zip(own, shared, strict=True) if elsewhere],
@@ -458,6 +462,12 @@ class Filter(Observer):
 
     def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         self.semaphores.waited(core, pipe, counters)
+
+    def meeting_set(self, core: Core, pipe: Pipe, number: Number) -> None:
+        self.semaphores.set_meeting(core, pipe, number)
+
+    def meeting_waited(self, core: Core, pipe: Pipe, number: Number) -> None:
+        self.semaphores.waited_meeting(core, pipe, number)
 
 
 def _part(bits: Value, start: int) -> Value:

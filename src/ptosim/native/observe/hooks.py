@@ -197,6 +197,12 @@ class Observer:
     def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         """A signal to another core of the cluster, before the words of its counters change; their numbers."""
 
+    def meeting_set(self, core: Core, pipe: Pipe, number: Number) -> None:
+        """A set of a meeting of both vector cores, which the scheduler has noted."""
+
+    def meeting_waited(self, core: Core, pipe: Pipe, number: Number) -> None:
+        """One was waited for."""
+
     def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         """A wait for one that is satisfied, before the words of its counters change."""
 

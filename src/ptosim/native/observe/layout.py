@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Pipe, Space
-from ptosim.machine.sync import BUFFER_IDS, CLUSTER_WORDS, CORE_WORDS, PIPES, SLOT
+from ptosim.machine.sync import BUFFER_IDS, CLUSTER_WORDS, CORE_WORDS, PIPES, SEMAPHORE_IDS, SLOT
 
 STEPS, STORES = SLOT[Pipe.S], 7
 """The slots of the scalar unit."""
@@ -86,6 +86,9 @@ class Semaphore:
     BYTES = TOKENS + RING * PLACES * PIECE
 
 
+PAIRS = CLUSTER_WORDS
+"""The counters of meetings of the two vector cores, 16 for what each has set and waited for, come behind the others."""
+
 BUFFER_BITS = 64
 """Of READABLE and WRITABLE; the last stands for all buffers beyond. Buffer 0 is none."""
 
@@ -111,6 +114,8 @@ class Layout:
     is_mixed: bool = False
     waits_for_bytes: bool = False
     """Whether the kernel waits for entries by what they touch."""
+    meets: bool = False
+    """Whether the two vector cores of a cluster meet."""
     tracks: dict[Track, int] = field(default_factory=dict[Track, int])
     """Where the stamps of each track begin."""
     defined: dict[Space, int] = field(default_factory=dict[Space, int])
@@ -127,8 +132,9 @@ class Layout:
         """Per buffer and pipe, the clock that a release has left there."""
         self.size = self.release + BUFFER_IDS * PIPES * self.row
         """Bytes that a core keeps."""
-        self.shared = CLUSTER_WORDS * Semaphore.BYTES if self.is_mixed else 0
-        """Bytes that a cluster keeps."""
+        self.semaphores = (PAIRS + 2 * SEMAPHORE_IDS * self.meets) * Semaphore.BYTES if self.is_mixed else 0
+        """Bytes of what a cluster keeps of signals, and of all that it keeps."""
+        self.shared = self.semaphores
 
     def add(self, tracks: Iterable[Track]) -> None:
         for track in sorted(tracks):
