@@ -9,7 +9,7 @@ import pytest
 import ptosim
 from golden import test_cube
 from native.test_filter_coverage import program
-from native.test_sieve import ALONE, assert_sound, judged_blocks, launch_of
+from native.test_sieve import ALONE, STREAM, assert_sound, judged_blocks, launch_of
 from tile_programs import Given
 from tiles.test_table import INDICES, SCATTER, UNDEFINED, some, source
 
@@ -164,6 +164,27 @@ def test_a_row_that_no_index_sends_anywhere_is_not_looked_at(rows: int, clean: b
         text = re.sub(rf"\b{word}\b", f"!pto.{type_}>", text)
     text = re.sub(r"\bI\b", "!pto.tile_buf<vec, 1x8xi32>", text)
     assert_judged(ptosim.load(text).kernel(), [np.zeros((20, 32), "f4")], clean)
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+FLUSH = "pto.vstas %a1, %end, %none : !pto.align, !pto.ptr<f32, ub>, i32"
+ARMS = f"""%none = arith.constant 0 : i32
+      %taken = arith.constant TAKEN : i1
+      scf.if %taken {{
+        {FLUSH}
+      }} else {{
+        OTHERWISE
+      }}"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "otherwise", "clean"), [(1, FLUSH, True), (0, FLUSH, True), (1, "", True), (0, "", False)]
+)
+def test_a_stream_that_ends_in_two_arms(taken: int, otherwise: str, clean: bool) -> None:
+    rest = ARMS.replace("TAKEN", str(taken)).replace("OTHERWISE", otherwise)
+    text = ALONE.format(STREAM.format(count=60, rest=rest)).replace("constant 256", "constant 240")
+    assert_judged(ptosim.load(text).kernel(), [np.zeros(64, "f4")], clean)
 
 
 # --- fills ------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import is_scope
 from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
-from ptosim.language.types import AlignType
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "
@@ -60,8 +59,6 @@ def missing_operations(operations: Iterable[Operation], target: str) -> Iterable
             yield f"calls in a vector scope that unfold to more than {MOST_UNFOLDED} operations"
         if not is_covered(op, target):
             yield op.name
-        if any(isinstance(result.type, AlignType) and len(list(result.uses)) > 1 for result in op.results):
-            yield "the state of a stream that is used twice"
 
 
 def _unfolded(scope: Operation) -> float:

@@ -1,7 +1,7 @@
 """Store streams of a vector scope: what they hold back, and the bytes of UB that they, and unaligned loads, touch.
 
 A stream whose tail is never flushed, and a load of bytes that one holds back, are suspicious. How many streams hold
-something is counted, so that every state of a stream must be used once at most (coverage.py).
+something is counted: control comes to one use of a state at most, as the verifier sees to.
 """
 
 from __future__ import annotations
