@@ -2,6 +2,7 @@
 reference engine complains of is judged."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ import ptosim
 from golden import test_cube
 from native.test_filter_coverage import program
 from native.test_sieve import ALONE, STREAM, assert_sound, judged_blocks, launch_of
+from ptosim.native.observe import scopes
 from tile_programs import Given
 from tiles.test_table import INDICES, SCATTER, UNDEFINED, some, source
 
 
-def assert_judged(kernel: ptosim.Kernel, arguments: list[object], clean: bool) -> None:
+def assert_judged(kernel: ptosim.Kernel, arguments: Sequence[object], clean: bool) -> None:
     """A clean kernel is passed, another one is not, and both engines say the same of it."""
     assert judged_blocks(kernel, launch_of(kernel, arguments)) == (set() if clean else {0})
     assert assert_sound(kernel, arguments) == clean
@@ -185,6 +187,24 @@ def test_a_stream_that_ends_in_two_arms(taken: int, otherwise: str, clean: bool)
     rest = ARMS.replace("TAKEN", str(taken)).replace("OTHERWISE", otherwise)
     text = ALONE.format(STREAM.format(count=60, rest=rest)).replace("constant 256", "constant 240")
     assert_judged(ptosim.load(text).kernel(), [np.zeros(64, "f4")], clean)
+
+
+CALLED = ALONE.format("      func.call @stream(%ub) : (!pto.ptr<f32, ub>) -> ()\n").replace(
+    "  func.func @kernel",
+    "  func.func @stream(%ub: !pto.ptr<f32, ub>) {\n    %none = arith.constant 0 : i32\n"
+    + STREAM.format(count=60, rest=FLUSH)
+    + "    return\n  }\n  func.func @kernel",
+)
+
+
+@pytest.mark.parametrize("most", [5, 10_000])
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_stream_of_a_function_that_a_scope_calls(most: int, clean: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Built in place of its call, or called."""
+    monkeypatch.setattr(scopes, "MOST_UNFOLDED", most)
+    text = CALLED.replace("constant 256", "constant 240")
+    kernel = ptosim.load(text if clean else text.replace(FLUSH, "")).kernel()
+    assert_judged(kernel, [np.zeros(64, "f4")], clean)
 
 
 # --- fills ------------------------------------------------------------------------------------------------------------

@@ -7,17 +7,18 @@ accesses memory only if it is listed as covered. A test prints what is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.record import Effects, no_accesses
-from ptosim.language.function import Call, Function, reached
+from ptosim.language.control import For, While
+from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import is_scope
-from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
+from ptosim.language.types import AlignType
+from ptosim.language.vector_stream import InitAlign
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "
@@ -39,8 +40,6 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-MOST_UNFOLDED = 10_000
-"""Operations of a scope whose calls are built in place."""
 ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart")
 """Instructions without memory accesses that the filter does not follow: blocks meet, or places of GM are compared."""
 
@@ -55,29 +54,16 @@ def uncovered(program: KernelProgram, target: str) -> str | None:
 
 def missing_operations(operations: Iterable[Operation], target: str) -> Iterable[str]:
     for op in operations:
-        if is_scope(op) and _unfolded(op) > MOST_UNFOLDED:
-            yield f"calls in a vector scope that unfold to more than {MOST_UNFOLDED} operations"
         if not is_covered(op, target):
             yield op.name
+        if not isinstance(op, InitAlign) and any(map(_goes_two_ways, op.results)):
+            yield "the state of a stream that two loops take"
 
 
-def _unfolded(scope: Operation) -> float:
-    """The operations of a scope with those of a function in place of each of its calls; no end of them if one calls
-    itself."""
-    sizes: dict[Function, float] = {}
-
-    def size(root: Operation) -> float:
-        calls = (op.function for op in root.walk() if isinstance(op, Call))
-        return sum(1 for _ in root.walk()) + sum(size_of(function) for function in calls if function is not None)
-
-    def size_of(function: Function) -> float:
-        if function not in sizes:
-            sizes[function] = inf  # until it is known
-            sizes[function] = size(function)
-        return sizes[function]
-
-    with deep_recursion():
-        return size(scope)
+def _goes_two_ways(value: SSAValue) -> bool:
+    """Whether a state, which may hold something, goes by two other names, where the verifier does not follow it."""
+    takers = [use.operation for use in value.uses if isinstance(use.operation, For | While)]
+    return isinstance(value.type, AlignType) and len(takers) > 1
 
 
 def is_covered(op: Operation, target: str) -> bool:

@@ -143,7 +143,7 @@ class Filter(Observer):
         if is_scope(op):
             self._scopes[f] = scope = scope_of(op, self.target.name)
             if scope.has_store_streams:
-                self._held[f] = Held.nothing(f)
+                self._held[f] = Held.nothing(f) if scope.is_unfolded else Held.beside(f).cleared(f)
             if scope.is_partly_fenced:
                 self._next_epoch(f, ST_LD)
                 self._next_epoch(f, LD_ST)
@@ -153,6 +153,23 @@ class Filter(Observer):
         self._scopes.pop(core.f, None)
         if (held := self._held.pop(core.f, None)) is not None:
             self._suspect(core.f, held.is_left())
+
+    def is_unfolded(self, f: Function) -> bool:
+        return self._scopes[f].is_unfolded
+
+    def scope_of(self, f: Function) -> Scope | None:
+        return self._scopes.get(f)
+
+    def helper_begins(self, caller: Function, f: Function, arguments: Sequence[SSAValue]) -> None:
+        for argument in arguments:
+            self.doubts.put(argument, None)
+        if (scope := self._scopes.get(caller)) is None:
+            return
+        visit = self._visits[caller]
+        self._visits[f] = Visit(visit.kind, visit.slot, self.clocks.known(f, visit.slot), clocks.count(f, visit.slot))
+        self._scopes[f] = scope
+        if caller in self._held:
+            self._held[f] = Held.beside(f)
 
     def _visit(self, core: Core, verb: str) -> Visit:
         f = core.f

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ptosim.native.build.core import Core, FlagStep
     from ptosim.native.build.program import Body, Work
     from ptosim.native.build.state import Align
+    from ptosim.native.ir.flow import Function
 
 Number = int | Value
 Range = tuple[Space, Value, Value]
@@ -88,6 +89,17 @@ class Observer:
 
     def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
         """These values are known under other names from here on, in the same code."""
+
+    def is_unfolded(self, f: Function) -> bool:
+        """Whether the scope that this code belongs to has the code of functions in place of their calls."""
+        return False
+
+    def scope_of(self, f: Function) -> object:
+        """What the code of a function depends on that a scope calls, besides its arguments."""
+        return None
+
+    def helper_begins(self, caller: Function, f: Function, arguments: Sequence[SSAValue]) -> None:
+        """In the function of a callee, before its first instruction."""
 
     # --- memory -------------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,9 @@ SORTED = EPOCHS + 8
 READABLE = SORTED + 8
 WRITABLE = READABLE + 8
 """Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
-FIRST_RECORD = WRITABLE + 8
+HELD = WRITABLE + 8
+"""What store streams hold back (streams.py)."""
+FIRST_RECORD = HELD + 24
 """Of this block, in kernels that wait for bytes (ranges.py)."""
 SIGNALLED = FIRST_RECORD + 8
 """There, per pipe, how many entries had begun when it last came to something that does not count as one."""
