@@ -49,8 +49,8 @@ class Walk:
         self, given: Any, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
     ) -> None:
         f, core = self.f, self.core
-        indices = core.stretch("reads", Space.UB, given.indices, index_extent(given)[1], INDEX_BYTES)
-        base = core.stretch(verb, Space.UB, given.base, base_extent(given, self.width)[1], self.width)
+        indices = core.stretch("reads", Space.UB, given.indices, index_extent(given)[1], INDEX_BYTES, told=False)
+        base = core.stretch(verb, Space.UB, given.base, base_extent(given, self.width)[1], self.width, told=False)
 
         def at(row: Value, column: Value) -> None:
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
@@ -66,8 +66,8 @@ class Walk:
             def found() -> None:
                 if verb == "reads":
                     self._observe(verb, given.base + first)
-                    if self.apart and core.unit.observer is not None:
-                        core.unit.observer.chosen(core, number)
+                if core.unit.observer is not None:
+                    core.unit.observer.chosen(core, number, self.apart)
                 run(there_row, ub)
 
             either(f, there, found, lambda: missing(ub))
@@ -85,7 +85,11 @@ class Walk:
         def elements() -> None:
             self.each_element(lambda _, here: observer.accessed(core, verb, Space.UB, first + here, width, width))
 
-        either(self.f, in_blocks, lambda: core.touches_rows(verb, Space.UB, first, (), row), elements)
+        def blocks() -> None:
+            observer.stretched(core, verb, Space.UB, first, row, None)
+            core.touches_rows(verb, Space.UB, first, (), row)
+
+        either(self.f, in_blocks, blocks, elements)
 
     def _resolved(self, index: Value) -> tuple[Value, Value]:
         """The row of the table that an index means, and whether there is one."""

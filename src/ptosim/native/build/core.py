@@ -277,11 +277,19 @@ class Core:
         return self.f.confined(active.select(starts, starts.like(0)), size)
 
     def stretch(
-        self, verb: str, space: Space, address: Value, extent: Value, alignment: int = 1, at: str | None = None
+        self,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: Value,
+        alignment: int = 1,
+        at: str | None = None,
+        told: bool = True,
     ) -> Value:
         """Likewise for an extent known only at run time, which is not confined: the check is tested at once.
 
-        `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong.
+        `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong. Where only
+        parts of it are touched an observer is not told of all.
         """
         if at is None:
             self._exists(verb, space, extent > 0)
@@ -295,7 +303,7 @@ class Core:
             self.fail(extent > 0, "unsupported", message)
         wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
         self.f.check(wrong & (extent > 0), site, address, extent)
-        if self.unit.observer is not None:
+        if self.unit.observer is not None and told:
             self.unit.observer.stretched(self, verb, space, address, extent, at)
         self.f.settle()
         return self.base(space, at).at(address)

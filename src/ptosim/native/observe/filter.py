@@ -308,8 +308,9 @@ class Filter(Observer):
         touch = written(f, f.confined(low, self.target.memory[Space.UB]), low, high)
         self._write(f, Space.UB, self._visit(core, "writes"), touch, None)
 
-    def chosen(self, core: Core, number: Value) -> None:
-        self._chosen.add(core, self._visits[core.f], number)
+    def chosen(self, core: Core, number: Value, apart: bool) -> None:
+        if apart:
+            self._chosen.add(core, self._visits[core.f], number)
 
     def held_back(self, core: Core, before: Align, after: Align | None) -> None:
         self._held[core.f].change(before, after)

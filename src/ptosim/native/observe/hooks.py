@@ -177,8 +177,8 @@ class Observer:
     def held_back(self, core: Core, before: Align, after: Align | None) -> None:
         """The state of a store stream becomes another one, or the stream ends."""
 
-    def chosen(self, core: Core, number: Value) -> None:
-        """A row of a table, an unsigned number of 32 bits, that an entry goes to, and no second time."""
+    def chosen(self, core: Core, number: Value, apart: bool) -> None:
+        """A row of a table, an unsigned number of 32 bits, that an index of an entry names; `apart`: and no other."""
 
     def suspect(self, core: Core, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
