@@ -207,6 +207,50 @@ def test_a_stream_of_a_function_that_a_scope_calls(most: int, clean: bool, monke
     assert_judged(kernel, [np.zeros(64, "f4")], clean)
 
 
+# --- stores that combine ----------------------------------------------------------------------------------------------
+
+COMBINED = """module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: !pto.ptr<{type}, gm>, %y: !pto.ptr<{type}, gm>) attributes {{pto.kernel}} {{
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %bytes = arith.constant 256 : i64
+    %ub = pto.castptr %zero : i64 -> !pto.ptr<{type}, ub>
+    pto.mte_gm_ub %x, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<{type}, gm>, !pto.ptr<{type}, ub>, i64, i64, i64, i64, i64
+    pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+    {how}
+    pto.mte_ub_gm %ub, %y, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<{type}, ub>, !pto.ptr<{type}, gm>, i64, i64, i64, i64
+    {then}
+    pto.barrier #pto.pipe<PIPE_ALL>
+    return
+  }}
+}}
+"""
+AGAIN_PLAIN = """pto.set_atomic_none
+    pto.mte_ub_gm %ub, %y, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64"""
+
+
+@pytest.mark.parametrize(
+    ("type_", "how", "then", "clean"),
+    [
+        ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", "", True),
+        ("i32", "pto.set_atomic_max\n    pto.set_atomic_s32", "", True),
+        ("f32", "pto.set_atomic_min\n    pto.set_atomic_f32", "", True),
+        ("f32", "pto.set_atomic_add\n    pto.set_atomic_f32", "", False),  # a sum that depends on the order
+        ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", AGAIN_PLAIN, False),
+        ("i32", "", "", False),
+    ],
+)
+def test_blocks_that_combine_what_they_store(type_: str, how: str, then: str, clean: bool) -> None:
+    kernel = ptosim.load(COMBINED.format(type=type_, how=how, then=then)).kernel()
+    arrays = [np.arange(64).astype("i4" if type_ == "i32" else "f4") for _ in range(2)]
+    assert judged_blocks(kernel, launch_of(kernel, arrays, 3)) == (set() if clean else {0, 1, 2})
+    assert assert_sound(kernel, arrays, 3) == clean
+
+
 # --- fills ------------------------------------------------------------------------------------------------------------
 
 

@@ -116,10 +116,10 @@ class Walk:
 
         self.f.for_loop(given.length.like(0), given.length, 1, (), body, polls=False)
 
-    def place(self, verb: str, pointer: Value) -> Place:
+    def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
         length = self.operands.length * self.width
         found, _ = self.core.global_place(verb, pointer, length)
-        self.core.touches_rows(verb, Space.GM, pointer, (), length)
+        self.core.touches_rows(verb, Space.GM, pointer, (), length, ctrl=ctrl)
         return found
 
 
@@ -206,7 +206,7 @@ def scatter(
     ctrl = None if combine == "none" or kind is None else f.constant(I64, atomic_fields(kind, combine))
 
     def run(pointer: Value, ub: Value) -> None:
-        place = walk.place("writes", pointer)
+        place = walk.place("writes", pointer, ctrl)
 
         def one(there: Value, here: Value) -> None:
             target, data = place.further(there), ub.at(here)

@@ -377,12 +377,19 @@ class Core:
         self.touches_rows(verb, Space.GM, pointer, (), self.f.constant(I64, extent))
 
     def touches_rows(
-        self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value, at: str | None = None
+        self,
+        verb: str,
+        space: Space,
+        base: Value,
+        steps: Sequence[Step],
+        length: Value,
+        at: str | None = None,
+        ctrl: Value | None = None,
     ) -> None:
         """Rows of so many bytes are read or written, at every combination of steps, the innermost first; `at` as in
-        `stretch`."""
+        `stretch`, and CTRL where it may make a store atomic."""
         if self.unit.observer is not None:
-            self.unit.observer.copied(self, verb, space, base, steps, length, at)
+            self.unit.observer.copied(self, verb, space, base, steps, length, at, ctrl)
 
     def carries_rows(
         self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value

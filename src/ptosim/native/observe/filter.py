@@ -425,13 +425,14 @@ class Filter(Observer):
         steps: Sequence[Step],
         length: Value,
         at: str | None = None,
+        ctrl: Value | None = None,
     ) -> None:
         visit = self._visits.get(core.f)
         slot = visit.slot if visit is not None else STORES if verb == "writes" else STEPS
         if space is GM:
             if visit is None:
                 clocks.step(core.f, slot)
-            self.records.add(core, slot, verb, base, steps, length)
+            self.records.add(core, slot, verb, base, steps, length, ctrl)
         else:
             self.rows.on_chip(core, slot, verb, Area(space, at), base, steps, length)
 

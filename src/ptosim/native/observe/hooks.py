@@ -142,10 +142,11 @@ class Observer:
         steps: Sequence[Step],
         length: Value,
         at: str | None = None,
+        ctrl: Value | None = None,
     ) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
-        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another
-        one."""
+        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another one,
+        `ctrl` says whether and how they are combined with what is there."""
 
     def carried(
         self,

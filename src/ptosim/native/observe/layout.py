@@ -60,7 +60,8 @@ CORES_OF_PIECES = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
 
 RECORD_HEAD = 8
 """Of a record, words of 64 bits before its clock: pointer, bytes of a row, rows, distance, kind (place, slot and
-direction), block, stamp, nothing."""
+direction, and from bit ATOMIC on how CTRL has a store combine), block, stamp, nothing."""
+ATOMIC = 16
 CLOCK_AT = 8 * RECORD_HEAD
 
 

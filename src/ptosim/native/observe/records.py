@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ptosim.effects.geometry import minimum
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import PIPES
+from ptosim.native.atomic import is_atomic
 from ptosim.native.build.core import Core
 from ptosim.native.ir.context import WORD_BYTES, Word
 from ptosim.native.ir.flow import Function
@@ -17,7 +18,7 @@ from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.hooks import Step
-from ptosim.native.observe.layout import CLOCK_AT, Layout, row_bytes
+from ptosim.native.observe.layout import ATOMIC, CLOCK_AT, Layout, row_bytes
 from ptosim.native.observe.rows import each, joined
 
 
@@ -28,7 +29,9 @@ class Records:
         self._layout = layout
         self._copies = 0
 
-    def add(self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value) -> None:
+    def add(
+        self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value, ctrl: Value | None
+    ) -> None:
         """One for each combination of all but the innermost steps."""
         f = core.f
         one = f.constant(I64, 1)
@@ -37,6 +40,8 @@ class Records:
         place = clocks.place(f, core.kind, self._layout.is_mixed)
         kind = (place * PIPES + slot) * 2 + int(verb == "writes")
         kind = kind if isinstance(kind, Value) else f.constant(I64, kind)
+        if ctrl is not None:
+            kind = kind + is_atomic(ctrl).select((ctrl.lshr(6) & 31) << ATOMIC, ctrl.like(0))
         number = f.constant(I64, self._copies % layout.SITES)
         self._copies += 1
 
