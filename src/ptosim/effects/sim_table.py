@@ -33,6 +33,16 @@ def _any(operands: Any) -> Any:
     return minimum(operands.rows * operands.columns * operands.length, 1)
 
 
+def moved_by_index(operands: Any, static: Static, rows: int) -> tuple[int, int]:
+    """The bytes that are read, and those that are written and not combined, where so many indices name a row of the
+    table: a gather writes zeros for others, unless these are errors."""
+    run = operands.length * static.elements["table"].bytes
+    indices = operands.rows * operands.columns * _any(operands)
+    if "combine" in static.words:
+        return indices * INDEX_BYTES + rows * run, rows * run * (static.words["combine"] == "none")
+    return indices * INDEX_BYTES + rows * run, (rows if static.words["beyond"] == "undefined" else indices) * run
+
+
 def _accesses(table: Any, base: Any) -> Any:
     def accesses(static: Static) -> tuple[Access, ...]:
         width = static.elements["table"].bytes

@@ -78,15 +78,17 @@ class Burst:
             core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
             self._check_strides(core, side.space, strides)
 
-    def observe(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
-        """Tell an observer which rows are read and written."""
+    def observe(
+        self, core: Core, source: Side, dest: Side, width: Value | None = None, ctrl: Value | None = None
+    ) -> None:
+        """Tell an observer which rows are read and written, and CTRL where it may make a store atomic."""
         observer = core.unit.observer
         if observer is not None:
             read = [(loop.count, loop.source) for loop in self.loops]
             written = [(loop.count, loop.dest) for loop in self.loops]
             observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
             length = self.length if width is None else width
-            observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at)
+            observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at, ctrl)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)

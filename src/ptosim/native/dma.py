@@ -114,7 +114,8 @@ def mte_gm_ub(f: Function, core: Core, operands: Operands, pad_width: int) -> No
 def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
     ub = core.stretch("reads", Space.UB, source, burst.source_extent(), alignment_of(Space.UB, core.target.name))
     place, outside = core.global_place("writes", dest, burst.dest_extent())
-    burst.observe(core, Side(Space.UB, source), Side(Space.GM, dest))
+    may_combine = ctrl if core.unit.may_store_atomically else None
+    burst.observe(core, Side(Space.UB, source), Side(Space.GM, dest), ctrl=may_combine)
 
     def plain() -> None:
         _dropping(core, outside, lambda: _write(core, burst, ub, place), lambda: _write_inside(core, burst, ub, place))
