@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
@@ -11,7 +10,7 @@ from ptosim.effects.record import Static
 from ptosim.effects.vector_gather import BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.vector.registers import (
@@ -27,13 +26,6 @@ from ptosim.native.vector.registers import (
 )
 
 
-@dataclass(frozen=True)
-class _Offsets:
-    """The operand that the closed forms of the effects floor look at."""
-
-    offsets: Value
-
-
 def _active(f: Function, lanes: int, width: int, mask: Mask | None, active_lanes: Value | None) -> Value:
     """Which of so many requests are made: those of active lanes, or the first so many."""
     if mask is not None:
@@ -47,7 +39,7 @@ def _active(f: Function, lanes: int, width: int, mask: Mask | None, active_lanes
 
 def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Value:
     lanes = offsets.kind.lanes
-    return lane_offsets(_Offsets(offsets.zext(I64)), static) + splat(f, pointer, lanes)
+    return lane_offsets(Operands(offsets=offsets.zext(I64)), static) + splat(f, pointer, lanes)
 
 
 # --- gathers ----------------------------------------------------------------------------------------------------------
@@ -95,7 +87,7 @@ def vgatherb(
     core.aligned("reads", Space.UB, source, GRANULE)
     active = _active(f, BLOCKS, offsets.kind.bits // 8, mask, active_lanes)
     used = shuffle(f, range(BLOCKS), offsets).zext(I64)
-    starts = block_offsets(_Offsets(used), static) + splat(f, source, BLOCKS)
+    starts = block_offsets(Operands(offsets=used), static) + splat(f, source, BLOCKS)
     places = core.lanes("reads", Space.UB, starts, active, GRANULE, GRANULE)
     blocks: list[Value] = []
     for number in range(BLOCKS):
