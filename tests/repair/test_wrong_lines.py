@@ -151,3 +151,14 @@ def assert_repaired(about: Subject, text: str) -> str:
     for mended in (fix.text, repaired(text, hint)):
         assert all(is_clean(check, mended, about) for check in (about.check, about.larger)), mended
     return hint
+
+
+def test_a_repair_that_brings_a_remark_gives_way_to_one_that_does_not() -> None:
+    """The other side of a signal with a wrong number could be renumbered too, and would be remarked on."""
+    about = subject("producer_consumer_a5")
+    wrong = next(
+        each
+        for each in wrong_lines(about.text)
+        if each.how == "renumber" and "wait_intra_block <PIPE_V>, %half" in each.what
+    )
+    assert tried(about, wrong, Score()) == []

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
+from ptosim.diagnostics import Diagnostic
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.rehearsal import ORDER, STOPPING, Identity, Rehearsal, identity, is_remark
@@ -81,7 +82,8 @@ class _Search:
 
     def by_one_line(self) -> Repair | None:
         """One line that was left out, written twice, wrongly or in the wrong place is behind all findings. One that is
-        in order for these arguments alone, as a proof shows, must do where no other is found."""
+        in order for these arguments alone, as a proof shows, or after which there are other remarks, must do where no
+        other is found."""
         serious = self._in_order(self.everything)
         second: Repair | None = None
         for proposal in self.proposals.lines(self.numbers[serious[0]]) if serious else ():
@@ -93,7 +95,7 @@ class _Search:
             text = edited(self.text, proposal.edits).text
             if self.rehearsal.holds(text):
                 found = Repair((Step(proposal, self.everything - self.remarks),), text)
-                if self.rehearsal.proof(text) is not False:
+                if self.rehearsal.proof(text) is not False and not self._brings_remarks(proposal.edits):
                     return found
                 second = second or found
         return second
@@ -140,12 +142,20 @@ class _Search:
 
     def _left(self, edits: tuple[Edit, ...]) -> frozenset[Identity] | None:
         """What a check still shows. A run that was cut short did not come to remarks that were there all along."""
+        shown = self._shown(edits)
+        if shown is None:
+            return None
+        return frozenset(name for name, each in shown.items() if not (is_remark(each) and self._did_not_show(name)))
+
+    def _brings_remarks(self, edits: tuple[Edit, ...]) -> bool:
+        """Whether a check shows remarks that did not show. They may have been there all along; or a reader that waits
+        for the wrong signal reads, in good order, what nothing has written."""
+        return any(self._did_not_show(name) for name in self._shown(edits) or ())
+
+    def _shown(self, edits: tuple[Edit, ...]) -> dict[Identity, Diagnostic] | None:
         text = edited(self.text, edits)
         seen = self.rehearsal.here(text.text)
-        if seen is None:
-            return None
-        shown = {identity(finding, text): is_remark(finding) for finding in seen.findings}
-        return frozenset(name for name, remark in shown.items() if not (remark and self._did_not_show(name)))
+        return None if seen is None else {identity(finding, text): finding for finding in seen.findings}
 
     def _did_not_show(self, name: Identity) -> bool:
         return self.is_cut_short and name not in self.everything
