@@ -308,6 +308,24 @@ def test_fractals_from_ub(element: str, layout: str, name: str):
     assert np.array_equal(inside, expected)
 
 
+@pytest.mark.parametrize("mode", ["split2", "split4"])
+def test_an_insertion_in_parts_inserts_the_same(mode: str):
+    x = random("f16", (32, 32), 4)
+    image = np.zeros(x.size, x.dtype)
+    image[offsets("f16", 32, 32, NZ)] = x
+    program = Program()
+    program.view("x", "f16", (1, x.size))
+    program.tile("u", f"vec, 1x{x.size}xf16", addr=0)
+    program.tile("s", "vec, 32x32xf16, valid=20x30", NZ, addr=0)
+    program.tile("t", "mat, 64x64xf16", NZ, addr=0)
+    program.op("tload", ["x"], ["u"])
+    program.op("tinsert", ["s", 16, 32], ["t"], f"{{tinsertMode = #pto.tinsert_mode<{mode}>}}")
+    program.vector, program.lines = program.lines, []
+    found = elements(program.images(image).of(Space.L1, "aiv0"), "f16", 64, 64, NZ)
+    assert np.array_equal(found[16:36, 32:62], x[:20, :30])
+    assert (bits(found[:16]) == 0xEE).all() and (bits(found[36:]) == 0xEE).all() and (bits(found[:, :32]) == 0xEE).all()
+
+
 def test_rows_of_ub_are_copied_as_they_are():
     x = random("f16", (32, 32), 4)
     program = Program()
