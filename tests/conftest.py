@@ -28,6 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     kept = set(_sampled([item for item in items if not item.get_closest_marker("full")]))
+    checked = [item for item in items if item in kept and item.path.parent.name in COMPARED]
+    for item in checked[:: COMPARED_OF[config.getoption("--full")]]:
+        item.add_marker("compared")
     if config.getoption("--full"):
         for item in {*kept, *items[::SIFTED]}:
             item.add_marker("sifted")
@@ -70,6 +73,21 @@ SIFTED = 8
 """Of so many cases one does, besides those of the sample."""
 TIMED = {"timing", "report"}
 """Folders whose profiles are those that a user gets."""
+
+
+COMPARED = {"golden", "order", "repair", "sanitize"}
+"""Folders of whose sample some cases are checked by compiled code as well, which must find the same."""
+COMPARED_OF = {False: 40, True: 2}
+"""One of so many, with --full or without."""
+
+
+@pytest.fixture(autouse=True)
+def _compared_engines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.node.get_closest_marker("compared"):
+        from ptosim import api
+        from sifting import compared
+
+        monkeypatch.setattr(api, "observed", compared(api.observed))
 
 
 @pytest.fixture(autouse=True)

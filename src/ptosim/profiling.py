@@ -11,6 +11,7 @@ import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sim_table import moved_by_index
 from ptosim.language import control
 from ptosim.language.function import Call, reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.sim_table import SimGather, SimScatter
+from ptosim.language.static import static_of
 from ptosim.language.types import PtrType, element_of
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
@@ -99,7 +103,7 @@ class Pricing:
             whole = tuple(_whole_path(op, iter(path)))
             cost = self.prices.scope(site, whole)
         else:
-            whole, cost = (), self._instruction(op, site, work, words)
+            whole, cost = (), self._instruction(op, site, work, words, path)
         key = work.operation, cost.cycles, cost.bytes, id(cost.function), touches
         if key not in self._numbers:
             self._numbers[key] = len(self.costs)
@@ -108,14 +112,17 @@ class Pricing:
             self.touches.append(touches)
         return cost.cycles, self._numbers[key]
 
-    def _instruction(self, op: Operation, site: Site, work: TimedWork, words: int) -> Cost:
+    def _instruction(self, op: Operation, site: Site, work: TimedWork, words: int, path: Sequence[int]) -> Cost:
         held = (ctypes.c_int64 * (work.constants.count(None) + len(work.registers))).from_address(words)
         values = self._values(op, work, held[:])
         registers = dict(zip(work.registers, held[work.constants.count(None) :], strict=True))
         facts = {role: _single([values[value] for value in operands]) for role, operands in _roles(op)}
         if self.prices.of(site).timing_class not in self.prices.target.dma:
             return self.prices.instruction(site, facts, 0, 0)
-        moved = self._gauge.moved(op, self._core(op), list(values.values()), registers)
+        if isinstance(op, SimGather | SimScatter):
+            moved = moved_by_index(SimpleNamespace(**facts), static_of(op, self.module.target), *path)
+        else:
+            moved = self._gauge.moved(op, self._core(op), list(values.values()), registers)
         return self.prices.instruction(site, facts, *moved)
 
     def _core(self, op: Operation) -> CoreKind:

@@ -11,6 +11,7 @@ import pytest
 import ptosim
 from golden import test_cube, test_fixpipe
 from native.test_sieve import assert_sound, judged_blocks, launch_of
+from ptosim.native.observe import scopes
 from tile_programs import Given
 from tiles.test_table import GATHER, some, source
 
@@ -79,6 +80,19 @@ def test_a_scope_that_calls_functions(change: dict[str, object], clean: bool):
     y = np.zeros_like(x)
     assert judged_blocks(kernel, launch_of(kernel, [x, y])) == (set() if clean else {0})
     assert assert_sound(kernel, [x, y]) == clean
+
+
+@pytest.mark.parametrize(
+    "change, clean",
+    [({}, True), ({"set": "", "wait": ""}, False), ({"read": 900}, False), ({"there": 128}, False)],
+)
+def test_a_scope_that_calls_too_much_to_be_unfolded(change: dict[str, object], clean: bool, monkeypatch):
+    """Its functions are compiled by themselves; what is doubtful must not cross, nor be lost in a stream."""
+    monkeypatch.setattr(scopes, "MOST_UNFOLDED", 10)
+    kernel = ptosim.load(CALLS.format(**{**FLAG, "read": 1024, **change})).kernel()
+    arrays = [np.ones(256, "f4"), np.zeros(256, "f4")]
+    assert judged_blocks(kernel, launch_of(kernel, arrays)) == (set() if clean else {0})
+    assert assert_sound(kernel, arrays) == clean
 
 
 class _Asked(Exception):

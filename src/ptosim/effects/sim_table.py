@@ -6,7 +6,7 @@ from typing import Any
 
 from ptosim.effects.geometry import minimum, reach
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named
 
 INDEX_BYTES = 4
 
@@ -33,6 +33,16 @@ def _any(operands: Any) -> Any:
     return minimum(operands.rows * operands.columns * operands.length, 1)
 
 
+def moved_by_index(operands: Any, static: Static, rows: int) -> tuple[int, int]:
+    """The bytes that are read, and those that are written and not combined, where so many indices name a row of the
+    table: a gather writes zeros for others, unless these are errors."""
+    run = operands.length * static.elements["table"].bytes
+    indices = operands.rows * operands.columns * _any(operands)
+    if "combine" in static.words:
+        return indices * INDEX_BYTES + rows * run, rows * run * (static.words["combine"] == "none")
+    return indices * INDEX_BYTES + rows * run, (rows if static.words["beyond"] == "undefined" else indices) * run
+
+
 def _accesses(table: Any, base: Any) -> Any:
     def accesses(static: Static) -> tuple[Access, ...]:
         width = static.elements["table"].bytes
@@ -47,9 +57,9 @@ def _accesses(table: Any, base: Any) -> Any:
 
 _GATHER, _SCATTER = _accesses("read", "write"), _accesses("write", "read")
 
-EFFECTS: dict[str, Effects] = {
-    "pto.sim.gather": Effects("pto.sim.gather", Pipe.V, "gm_ub", Taint.MOVEMENT, _GATHER),
-    "pto.sim.gather_mte2": Effects("pto.sim.gather_mte2", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _GATHER),
-    "pto.sim.scatter": Effects("pto.sim.scatter", Pipe.V, "ub_gm", Taint.MOVEMENT, _SCATTER),
-    "pto.sim.scatter_mte3": Effects("pto.sim.scatter_mte3", Pipe.MTE3, "ub_gm", Taint.MOVEMENT, _SCATTER),
-}
+EFFECTS = named(
+    Effects("pto.sim.gather", Pipe.V, "gm_ub", Taint.MOVEMENT, _GATHER),
+    Effects("pto.sim.gather_mte2", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _GATHER),
+    Effects("pto.sim.scatter", Pipe.V, "ub_gm", Taint.MOVEMENT, _SCATTER),
+    Effects("pto.sim.scatter_mte3", Pipe.MTE3, "ub_gm", Taint.MOVEMENT, _SCATTER),
+)

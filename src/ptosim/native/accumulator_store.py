@@ -201,7 +201,7 @@ def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Eleme
         if store.space is not Space.GM:
             for count, distance in steps:
                 core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (GRANULE - 1)) != 0))
-        core.touches_rows("writes", store.space, base, steps, length, part.at)
+        core.touches_rows("writes", store.space, base, steps, length, part.at, store.ctrl)
 
     if layout == "nz2nd":
         stores(store.dest, [(m, stride), *later], n * size)

@@ -5,7 +5,7 @@ The whole footprint of a copy is checked before it begins. The copies themselves
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
@@ -15,6 +15,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.build.core import Core, Unit
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
+from ptosim.native.build.lowering import Operands
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.transfer import read
@@ -77,15 +78,17 @@ class Burst:
             core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
             self._check_strides(core, side.space, strides)
 
-    def observe(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
-        """Tell an observer which rows are read and written."""
+    def observe(
+        self, core: Core, source: Side, dest: Side, width: Value | None = None, ctrl: Value | None = None
+    ) -> None:
+        """Tell an observer which rows are read and written, and CTRL where it may make a store atomic."""
         observer = core.unit.observer
         if observer is not None:
             read = [(loop.count, loop.source) for loop in self.loops]
             written = [(loop.count, loop.dest) for loop in self.loops]
             observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
             length = self.length if width is None else width
-            observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at)
+            observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at, ctrl)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)
@@ -122,6 +125,26 @@ class Burst:
         return Burst(
             contiguous.select(self.length * rows.count, self.length), [Loop(count, rows.source, rows.dest), *others]
         )
+
+
+def _loops(operands: Operands) -> Iterator[Loop]:
+    """What repeats the rows, where there are such clauses."""
+    if hasattr(operands, "loop_counts"):
+        return map(Loop, operands.loop_counts, operands.loop_source_strides, operands.loop_dest_strides)
+    return iter(())
+
+
+def byte_rows(operands: Operands) -> Burst:
+    """Rows of bytes, as far apart as their strides say."""
+    rows = Loop(operands.n_burst, operands.source_stride, operands.dest_stride)
+    return Burst(operands.len_burst, [rows, *_loops(operands)])
+
+
+def block_rows(operands: Operands) -> Burst:
+    """Rows of blocks: a gap lies between the end of a row and the start of the next. Loops count bytes."""
+    length = operands.len_burst
+    rows = Loop(operands.n_burst, (length + operands.source_gap) * GRANULE, (length + operands.dest_gap) * GRANULE)
+    return Burst(length * GRANULE, [rows, *_loops(operands)])
 
 
 def unless_empty(f: Function, burst: Burst, act: Callable[[], None]) -> None:

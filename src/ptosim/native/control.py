@@ -136,7 +136,7 @@ def _call(body: Body, op: Operation) -> None:
         return
     f.count_steps(f.constant(I64, 1), body.core(op).site("limit", LIMIT))
     f.settle(poll=True)
-    if body.in_scope and f.module.sifting:
+    if body.in_scope and body.unit.observer is not None and body.unit.observer.is_unfolded(f):
         _inline(body, op, callee)
         return
     body.crosses(op.arguments)
@@ -157,8 +157,9 @@ def _inline(body: Body, op: Call, callee: PTOFunction) -> None:
 
 def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Function:
     """The function of a callee: one for each depth of loops that it is called in and each shape of its arguments."""
-    builder, depth = body.builder, len(body.f.loops)
-    key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)))
+    builder, depth, observer = body.builder, len(body.f.loops), body.unit.observer
+    scope = None if observer is None else observer.scope_of(body.f)
+    key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)), scope)
     if key not in builder.helpers:
         likes = [_some(body.f, type_) for type_ in callee.return_types]
         kinds = [I64] * depth + _passed_kinds(given)
@@ -169,6 +170,8 @@ def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Functio
         function.loops = function.parameters[:depth]
         inner = body.beside(function)
         inner.values.update(zip(callee.args, _received(function, function.parameters[depth:], given), strict=True))
+        if observer is not None:
+            observer.helper_begins(body.f, function, callee.args)
         inner.block(callee.body.block)
         end = callee.body.block.last_op
         assert isinstance(end, Return)

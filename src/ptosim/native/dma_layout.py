@@ -242,6 +242,7 @@ def raw_fill_l1(
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
         step = (blocks + gap) * GRANULE
+        core.touches_rows("writes", Space.L1, dest + byte_offset, [(repeat, step)], blocks * GRANULE)
         each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * GRANULE, word))
 
     either(f, (repeat == 0) | (blocks == 0), lambda: None, write)

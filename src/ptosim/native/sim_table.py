@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.ctrl import atomic_fields
@@ -17,7 +16,7 @@ from ptosim.language import sim_table as op
 from ptosim.native.atomic import accumulate
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.burst import either
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
@@ -33,9 +32,11 @@ class Walk:
 
     f: Function
     core: Core
-    operands: Any
+    operands: Operands
     beyond: str
     width: int
+    apart: bool = False
+    """Whether no two should go to one place."""
 
     def each(self, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]) -> None:
         """`run(pointer to the table, place in UB)`, or `missing(place)` where an index names no row that counts."""
@@ -44,37 +45,50 @@ class Walk:
         either(self.f, empty, lambda: None, lambda: self._each(given, verb, run, missing))
 
     def _each(
-        self, given: Any, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
+        self, given: Operands, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
     ) -> None:
         f, core = self.f, self.core
-        indices = core.stretch("reads", Space.UB, given.indices, index_extent(given)[1], INDEX_BYTES)
-        base = core.stretch(verb, Space.UB, given.base, base_extent(given, self.width)[1], self.width)
+        indices = core.stretch("reads", Space.UB, given.indices, index_extent(given)[1], INDEX_BYTES, told=False)
+        base = core.stretch(verb, Space.UB, given.base, base_extent(given, self.width)[1], self.width, told=False)
 
         def at(row: Value, column: Value) -> None:
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
             first = (row * given.row_stride + column * given.column_stride) * self.width
-            self._observe(verb, given.indices + index, given.base + first)
+            if core.unit.observer is not None:
+                core.unit.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
             number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
             there_row = given.table + number * given.pitch * self.width
-            either(f, there, lambda: run(there_row, ub), lambda: missing(ub))
+            if verb == "writes":
+                self._observe(verb, given.base + first)
+
+            def found() -> None:
+                if verb == "reads":
+                    self._observe(verb, given.base + first)
+                if core.unit.observer is not None:
+                    core.unit.observer.chosen(core, number, self.apart)
+                run(there_row, ub)
+
+            either(f, there, found, lambda: missing(ub))
 
         _nested(f, given.rows, given.columns, at)
 
-    def _observe(self, verb: str, index: Value, first: Value) -> None:
-        """Tell an observer of an index and of the run in UB that it is for: from the beginning of a block on, or one
-        element after the other."""
+    def _observe(self, verb: str, first: Value) -> None:
+        """Tell an observer of a run in UB: from the beginning of a block on, or one element after the other."""
         core, observer, width = self.core, self.core.unit.observer, self.width
         if observer is None:
             return
-        observer.accessed(core, "reads", Space.UB, index, INDEX_BYTES, INDEX_BYTES)
         in_blocks = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
         row = self.operands.length * width
 
         def elements() -> None:
             self.each_element(lambda _, here: observer.accessed(core, verb, Space.UB, first + here, width, width))
 
-        either(self.f, in_blocks, lambda: core.touches_rows(verb, Space.UB, first, (), row), elements)
+        def blocks() -> None:
+            observer.stretched(core, verb, Space.UB, first, row, None)
+            core.touches_rows(verb, Space.UB, first, (), row)
+
+        either(self.f, in_blocks, blocks, elements)
 
     def _resolved(self, index: Value) -> tuple[Value, Value]:
         """The row of the table that an index means, and whether there is one."""
@@ -101,10 +115,10 @@ class Walk:
 
         self.f.for_loop(given.length.like(0), given.length, 1, (), body, polls=False)
 
-    def place(self, verb: str, pointer: Value) -> Place:
+    def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
         length = self.operands.length * self.width
         found, _ = self.core.global_place(verb, pointer, length)
-        self.core.touches_rows(verb, Space.GM, pointer, (), length)
+        self.core.touches_rows(verb, Space.GM, pointer, (), length, ctrl=ctrl)
         return found
 
 
@@ -125,27 +139,8 @@ def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Valu
 
 
 @lowering(op.SimGather, op.SimGatherMte2, bind=_facts)
-def gather(
-    f: Function,
-    core: Core,
-    table: Value,
-    capacity: Value,
-    pitch: Value,
-    indices: Value,
-    index_row: Value,
-    index_column: Value,
-    base: Value,
-    row_stride: Value,
-    column_stride: Value,
-    element_stride: Value,
-    rows: Value,
-    columns: Value,
-    length: Value,
-    beyond: str,
-    width: int,
-) -> None:
-    given = SimpleNamespace(**{name: value for name, value in locals().items() if isinstance(value, Value)})
-    walk = Walk(f, core, given, beyond, width)
+def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int) -> None:
+    walk = Walk(f, core, operands, beyond, width)
     size = f.constant(I64, width)
 
     def run(pointer: Value, ub: Value) -> None:
@@ -166,31 +161,19 @@ def gather(
 def scatter(
     f: Function,
     core: Core,
-    table: Value,
-    capacity: Value,
-    pitch: Value,
-    indices: Value,
-    index_row: Value,
-    index_column: Value,
-    base: Value,
-    row_stride: Value,
-    column_stride: Value,
-    element_stride: Value,
-    rows: Value,
-    columns: Value,
-    length: Value,
+    operands: Operands,
     beyond: str,
     combine: str,
+    ordered: bool,
     kind: str | None,
     width: int,
 ) -> None:
-    given = SimpleNamespace(**{name: value for name, value in locals().items() if isinstance(value, Value)})
-    walk = Walk(f, core, given, beyond, width)
+    walk = Walk(f, core, operands, beyond, width, combine == "none" and not ordered)
     size, room = f.constant(I64, width), f.scratch(8)
     ctrl = None if combine == "none" or kind is None else f.constant(I64, atomic_fields(kind, combine))
 
     def run(pointer: Value, ub: Value) -> None:
-        place = walk.place("writes", pointer)
+        place = walk.place("writes", pointer, ctrl)
 
         def one(there: Value, here: Value) -> None:
             target, data = place.further(there), ub.at(here)

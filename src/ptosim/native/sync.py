@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
@@ -245,10 +245,17 @@ def barrier(f: Function, core: Core, pipe: str) -> None:
     _either(core, exists & nothing_stalled(f), now, "barrier", on)
 
 
-@lowering(token.SimTSync)
-def tsync(f: Function, core: Core) -> None:
+@lowering(token.SimTSync, bind=lambda static: static.facts)
+def tsync(
+    f: Function, core: Core, addresses: tuple[Value, ...], sizes: tuple[Value, ...], spaces: tuple[Space, ...]
+) -> None:
     """Where nothing is stalled, everything issued so far has ended."""
-    _either(core, nothing_stalled(f), lambda: None, "tsync")
+
+    def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.awaited(core, list(zip(spaces, addresses, sizes, strict=True)))
+
+    _either(core, nothing_stalled(f), now, "tsync")
 
 
 @lowering(fence.FenceBarrierAll)
@@ -309,7 +316,19 @@ def _semaphore_words(core: Core, exists: Value, counters: Sequence[Number]) -> l
     return words if exists.literal is not None else [exists.select(word, cluster_word(core.f, 1)) for word in words]
 
 
+def _meet(core: Core, method: str, pipe: Pipe, number: Number) -> None:
+    """By the machine; code that is sifting goes on from there."""
+    known, captured = _known((pipe, number, Form.VECTOR_PAIR))
+    issue(core.f, core.operation(method, known, captured), captured, may_wait=True)
+    if core.unit.observer is not None and core.kind is CoreKind.AIV:
+        observer = core.unit.observer
+        (observer.meeting_set if method == "semaphore_set" else observer.meeting_waited)(core, pipe, number)
+
+
 def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
+    if form is Form.VECTOR_PAIR:
+        _meet(core, "semaphore_set", pipe, number)
+        return
     f, (exists, counters) = core.f, _counters(core, True, pipe, number, form)
     words = _semaphore_words(core, exists, counters)
     inline = exists & nothing_stalled(f) & (cluster_word(f, CLUSTER_SLOW).load(I64, WORD_BYTES) == 0)
@@ -326,6 +345,9 @@ def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
 
 
 def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
+    if form is Form.VECTOR_PAIR:
+        _meet(core, "semaphore_wait", pipe, number)
+        return
     f, (exists, counters) = core.f, _counters(core, False, pipe, number, form)
     words = _semaphore_words(core, exists, counters)
     inline = exists & nothing_stalled(f)

@@ -130,8 +130,10 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
         masked_store(f, core.masked_window("writes", Space.UB, address, active, size, mode.alignment), data, active)
         return
     written = [int(place != NOTHING) for place in order]
-    window = core.window("writes", Space.UB, address, mode.footprint, mode.alignment)
-    masked_store(f, window, data, f.constant(I1.vector(len(written)), 1 if all(written) else written))
+    lanes = f.constant(I1.vector(len(written)), 1 if all(written) else written)
+    some = None if all(written) else lambda: lanes
+    window = core.window("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
+    masked_store(f, window, data, lanes)
 
 
 def _spread(f: Function, order: list[int], register: Value) -> Value:

@@ -158,10 +158,20 @@ class Core:
 
     # --- on-chip memory -----------------------------------------------------------------------------------------------
 
-    def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
-        """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
+    def window(
+        self,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        alignment: int = 1,
+        some: Callable[[], Value] | None = None,
+        unit: int = 1,
+    ) -> Value:
+        """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes". An observer
+        may hear that `some` units of them are meant, from the first to the last."""
         if self.unit.observer is not None:
-            self.unit.observer.accessed(self, verb, space, address, extent, alignment)
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment, some, unit)
         return self._window(verb, space, address, extent, alignment)
 
     def _window(self, verb: str, space: Space, address: Value, extent: int, alignment: int) -> Value:
@@ -267,11 +277,19 @@ class Core:
         return self.f.confined(active.select(starts, starts.like(0)), size)
 
     def stretch(
-        self, verb: str, space: Space, address: Value, extent: Value, alignment: int = 1, at: str | None = None
+        self,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: Value,
+        alignment: int = 1,
+        at: str | None = None,
+        told: bool = True,
     ) -> Value:
         """Likewise for an extent known only at run time, which is not confined: the check is tested at once.
 
-        `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong.
+        `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong. Where only
+        parts of it are touched an observer is not told of all.
         """
         if at is None:
             self._exists(verb, space, extent > 0)
@@ -285,7 +303,7 @@ class Core:
             self.fail(extent > 0, "unsupported", message)
         wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
         self.f.check(wrong & (extent > 0), site, address, extent)
-        if self.unit.observer is not None:
+        if self.unit.observer is not None and told:
             self.unit.observer.stretched(self, verb, space, address, extent, at)
         self.f.settle()
         return self.base(space, at).at(address)
@@ -359,12 +377,19 @@ class Core:
         self.touches_rows(verb, Space.GM, pointer, (), self.f.constant(I64, extent))
 
     def touches_rows(
-        self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value, at: str | None = None
+        self,
+        verb: str,
+        space: Space,
+        base: Value,
+        steps: Sequence[Step],
+        length: Value,
+        at: str | None = None,
+        ctrl: Value | None = None,
     ) -> None:
         """Rows of so many bytes are read or written, at every combination of steps, the innermost first; `at` as in
-        `stretch`."""
+        `stretch`, and CTRL where it may make a store atomic."""
         if self.unit.observer is not None:
-            self.unit.observer.copied(self, verb, space, base, steps, length, at)
+            self.unit.observer.copied(self, verb, space, base, steps, length, at, ctrl)
 
     def carries_rows(
         self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value

@@ -71,10 +71,11 @@ def fill_runner(function: Function) -> None:
     either(function, nothing_stalled(function), now, later)
 
 
-def issue(function: Function, operation: int, captured: Sequence[Value] = ()) -> None:
-    """Hand an operation to the scheduler, with the loop indices and the captured values as words."""
+def issue(function: Function, operation: int, captured: Sequence[Value] = (), may_wait: bool = False) -> None:
+    """Hand an operation to the scheduler, with the loop indices and the captured values as words. `may_wait`: another
+    core may have to wait for it, or it for another core."""
     function.settle()
-    if function.module.sifting:
+    if function.module.sifting and not may_wait:
         function.leave_with(function.constant(I32, Status.FAILED))
     else:
         function.leave_with(_issued(function, operation, _words(function, captured)))

@@ -16,30 +16,33 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
+from ptosim.language.burst import PREFETCH
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
 from ptosim.language.operation import is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
+from ptosim.language.sync_semaphore import SyncSet, SyncWait
+from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import VregType
-from ptosim.machine.complaints import FLAG_BASES
-from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
+from ptosim.machine.sync import PIPES, SLOT
 from ptosim.native.build.core import Core, FlagStep
-from ptosim.native.build.issue import core_word
 from ptosim.native.build.program import Body
 from ptosim.native.build.state import Align
-from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I8, I64, Value
+from ptosim.native.ir.values import I8, I64, Value
 from ptosim.native.observe import clocks, layout, rules, shadow, words
+from ptosim.native.observe.chosen import Chosen
 from ptosim.native.observe.clocks import Clocks
-from ptosim.native.observe.hooks import Number, Observer, Step
-from ptosim.native.observe.layout import PIECE, STEPS, STORES, Area, Layout
+from ptosim.native.observe.hooks import Number, Observer, Range, Step
+from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
+from ptosim.native.observe.ranges import Ranges
 from ptosim.native.observe.records import Records, may_be_read
 from ptosim.native.observe.rows import Rows
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
 from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
+from ptosim.native.observe.signals import Signals
 from ptosim.native.observe.streams import Held, Shifted, written
 from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, covered_words, results
 from ptosim.native.observe.tracks import tracks_of
@@ -63,13 +66,19 @@ class Filter(Observer):
 
     def __init__(self, entries: Mapping[CoreKind, PTOFunction], target: Target) -> None:
         self.target = target
-        self._clauses = rules.clause_copies(reached(*entries.values()))
-        self.layout = Layout(target.memory, len(entries) > 1)
+        operations = list(reached(*entries.values()))
+        self._clauses = rules.clause_copies(operations)
+        waits = any(isinstance(op, SimTSync) for op in operations)
+        meets = any(isinstance(op, SyncSet | SyncWait) and op.integer("ffts_mode") == 1 for op in operations)
+        self.layout = Layout(target.memory, len(entries) > 1, waits, meets)
         self.layout.add(tracks_of(entries, target.name))
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
         self.rows = Rows(self.shadow, self.clocks, self._suspect)
-        self.records = Records(self.layout.is_mixed)
+        self.ranges = Ranges(self.shadow, self.clocks)
+        self.records = Records(self.layout)
+        self._chosen = Chosen(self.layout, self._suspect)
+        self.signals = Signals(self.clocks, self._suspect)
         self.semaphores = Semaphores(self.clocks, target, self._suspect)
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
@@ -77,8 +86,6 @@ class Filter(Observer):
         self._visits: dict[Function, Visit] = {}
         self._scopes: dict[Function, Scope] = {}
         self._held: dict[Function, Held] = {}
-        self._words: dict[CoreKind, dict[int, int]] = {}
-        """Sync words that cores of a kind may leave set: the first, and how many."""
 
     @property
     def state_bytes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -90,6 +97,7 @@ class Filter(Observer):
         shared = [self.layout.is_shared(space) for space in self.layout.defined]
         return {
             "shared": self.layout.shared,
+            "semaphores": self.layout.semaphores,
             "row": self.layout.row,
             "defined": [each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere],
             "shared_defined": [each for each, elsewhere in zip(own, shared, strict=True) if elsewhere],
@@ -107,7 +115,8 @@ class Filter(Observer):
 
     def program_begins(self, core: Core) -> None:
         f = core.f
-        self._words.setdefault(core.kind, {})
+        if self.layout.waits_for_bytes:
+            self.ranges.begin_block(f)
         many = clocks.counts(f).compare("ugt", clocks.MOST_ENTRIES)
         self._suspect(f, many.bitcast(words.integer(PIPES)) != 0)
         if self.layout.is_mixed:
@@ -119,7 +128,7 @@ class Filter(Observer):
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        self._suspect(f, rules.left_over(f, self._words[core.kind]))
+        self._suspect(f, rules.left_over(f, self.signals.left[core.kind]))
         self._suspect(f, rules.left_set(core))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
@@ -135,7 +144,7 @@ class Filter(Observer):
         if is_scope(op):
             self._scopes[f] = scope = scope_of(op, self.target.name)
             if scope.has_store_streams:
-                self._held[f] = Held.nothing(f)
+                self._held[f] = Held.nothing(f) if scope.is_unfolded else Held.beside(f).cleared(f)
             if scope.is_partly_fenced:
                 self._next_epoch(f, ST_LD)
                 self._next_epoch(f, LD_ST)
@@ -145,6 +154,23 @@ class Filter(Observer):
         self._scopes.pop(core.f, None)
         if (held := self._held.pop(core.f, None)) is not None:
             self._suspect(core.f, held.is_left())
+
+    def is_unfolded(self, f: Function) -> bool:
+        return self._scopes[f].is_unfolded
+
+    def scope_of(self, f: Function) -> Scope | None:
+        return self._scopes.get(f)
+
+    def helper_begins(self, caller: Function, f: Function, arguments: Sequence[SSAValue]) -> None:
+        for argument in arguments:
+            self.doubts.put(argument, None)
+        if (scope := self._scopes.get(caller)) is None:
+            return
+        visit = self._visits[caller]
+        self._visits[f] = Visit(visit.kind, visit.slot, self.clocks.known(f, visit.slot), clocks.count(f, visit.slot))
+        self._scopes[f] = scope
+        if caller in self._held:
+            self._held[f] = Held.beside(f)
 
     def _visit(self, core: Core, verb: str) -> Visit:
         f = core.f
@@ -222,7 +248,7 @@ class Filter(Observer):
             self._suspect(f, address.compare("ugt", size - extent))
         if alignment % GRANULE and extent > GRANULE:
             if core.f in self._scopes:
-                self._unaligned(core, space, place, active, unit)
+                (self._write_anywhere if verb == "writes" else self._read_anywhere)(core, place, extent, active, unit)
                 return
             self._suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a block
             alignment = GRANULE
@@ -236,18 +262,45 @@ class Filter(Observer):
         elif (taint := self._read(f, space, visit, touch)) is not None:
             instruction.loaded.append(taint)
 
-    def _unaligned(self, core: Core, space: Space, place: Value, active: Callable[[], Value] | None, unit: int) -> None:
-        """A load of a register from anywhere."""
+    def _read_anywhere(
+        self, core: Core, place: Value, extent: int, active: Callable[[], Value] | None, unit: int
+    ) -> None:
+        """A load of a register from anywhere in UB, or of a stretch of which it takes a part."""
         f, visit, instruction = core.f, self._visit(core, "reads"), self._instructions[-1]
-        full = words.every(f, words.REGISTER_WORDS)
-        wanted = full if active is None else words.of_lanes(f, active(), unit)[0]
 
         def read(touch: Touch) -> Value:
-            doubtful = self._read(f, space, visit, touch)
+            doubtful = self._read(f, Space.UB, visit, touch)
             assert doubtful is not None, "of a scope"
             return doubtful
 
-        instruction.loaded.append(Shifted.at(f, place).gathered(read, wanted))
+        if extent == VECTOR_BYTES:
+            full = words.every(f, words.REGISTER_WORDS)
+            wanted = full if active is None else words.of_lanes(f, active(), unit)[0]
+            instruction.loaded.append(Shifted.at(f, place).gathered(read, wanted))
+            return
+        starts = range(0, extent, VECTOR_BYTES)
+        found = f.constant(words.integer(words.REGISTER_WORDS * len(starts)), 0)
+        for start in starts:
+            wanted = f.constant(I64, words.wrapped((1 << min(64, -(-(extent - start) // WORD))) - 1))
+            part = Shifted.at(f, place + start).gathered(read, wanted)
+            found = found | part.zext(found.kind) << (start // WORD)
+        instruction.loaded.append(found)
+
+    def _write_anywhere(
+        self, core: Core, place: Value, extent: int, active: Callable[[], Value] | None, unit: int
+    ) -> None:
+        """A store of units, some of a stretch anywhere in UB."""
+        f, visit, stored = core.f, self._visit(core, "writes"), self._instructions[-1].stored
+        assert active is not None, "all of a register begins with a block"
+        some, whole = words.of_lanes(f, active(), unit)
+        for start in range(0, extent, VECTOR_BYTES):
+            shifted = Shifted.at(f, place + start)
+            taints = (None, None) if stored is None else shifted.touches(words.part(stored, start))
+            covered = shifted.is_odd.select(f.constant(I64, 0), words.part(whole, start))
+            parts = zip(shifted.touches(words.part(some, start)), shifted.touches(covered), taints, strict=True)
+            for touched, full, taint in parts:
+                touch = Touch(touched.block, touched.count, touched.some, full.some)
+                self._write(f, Space.UB, visit, touch, None if taint is None else taint.some)
 
     def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
         f, op = core.f, self._instructions[-1].op
@@ -255,6 +308,10 @@ class Filter(Observer):
             self._suspect(f, (doubt & words.lowest(f, (taken + 3).lshr(2))) != 0)
         touch = written(f, f.confined(low, self.target.memory[Space.UB]), low, high)
         self._write(f, Space.UB, self._visit(core, "writes"), touch, None)
+
+    def chosen(self, core: Core, number: Value, apart: bool) -> None:
+        if apart:
+            self._chosen.add(core, self._visits[core.f], number)
 
     def held_back(self, core: Core, before: Align, after: Align | None) -> None:
         self._held[core.f].change(before, after)
@@ -270,7 +327,7 @@ class Filter(Observer):
                 taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
                 touch = self._lane(f, extract(places, number), extract(active, number), extent)
                 if instruction.covered is not None:
-                    touch = Touch(touch.block, 1, *(_of_block(side, number) for side in instruction.covered))
+                    touch = Touch(touch.block, 1, *(words.of_block(side, number) for side in instruction.covered))
                 read = self._visited(f, verb, space, visit, touch, taint)
                 found = found | (read.zext(I64) << (8 * number))
         else:
@@ -369,14 +426,17 @@ class Filter(Observer):
         steps: Sequence[Step],
         length: Value,
         at: str | None = None,
+        ctrl: Value | None = None,
     ) -> None:
         visit = self._visits.get(core.f)
         slot = visit.slot if visit is not None else STORES if verb == "writes" else STEPS
         if space is GM:
             if visit is None:
                 clocks.step(core.f, slot)
-            self.records.add(core, slot, verb, base, steps, length)
+            self.records.add(core, slot, verb, base, steps, length, ctrl)
         else:
+            if verb == "writes" and PREFETCH in self._instructions[-1].op.attributes:
+                verb = "prefetches"
             self.rows.on_chip(core, slot, verb, Area(space, at), base, steps, length)
 
     def carried(
@@ -405,80 +465,19 @@ class Filter(Observer):
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
     def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
-        counts: dict[str, int] = {}
-        for step, place in zip(steps, words, strict=True):
-            event = step.event if isinstance(step.event, int) else step.event.text
-            key = f"{step.pipes} {step.private} {event}"
-            before = counts.get(key, 0)
-            if step.step > 0:
-                # the words themselves change only after the whole run
-                again = place.load(I64, WORD_BYTES) != -before
-                self._set(step, self._word(step), again)
-            else:
-                self._wait(step, self._word(step))
-            counts[key] = before + step.step
-
-    def _word(self, step: FlagStep) -> Number:
-        """The number of a sync word."""
-        left = self._words.setdefault(step.core.kind, {})
-        if step.private and isinstance(step.event, int):
-            number = token_word(*step.pipes, step.event)
-            left[number] = 1
-            return number
-        base = FLAG_BASES[step.core.kind][step.pipes]
-        if isinstance(step.event, int):
-            left.setdefault(base + step.event, 1)
-            return base + step.event
-        left[base] = step.core.target.sync.event_ids
-        return step.event + base
-
-    def _set(self, step: FlagStep, word: Number, again: Value) -> None:
-        """A flag must not be set again before it was waited for; of a token the first set is remembered."""
-        f, (source, destination) = step.core.f, step.pipes
-        clock = self.clocks.told(f, SLOT[source])
-        if source is Pipe.S:
-            clocks.step(f)
-        token = self.clocks.token(f, word)
-        if step.private:
-            token.store(again.select(self.clocks.load(token), clock), PIECE)
-            return
-        waited = self.clocks.last_wait(f, word).load(words.integer(32), 4)
-        self._suspect(f, again | waited.compare("ugt", clocks.of(clock, SLOT[destination])))
-        token.store(clock, PIECE)
-
-    def _wait(self, step: FlagStep, word: Number) -> None:
-        f, (_, destination) = step.core.f, step.pipes
-        stamp = self.clocks.hear(f, SLOT[destination], self.clocks.load(self.clocks.token(f, word)))
-        self.clocks.last_wait(f, word).store(stamp, 4)
+        self.signals.flags(steps, words)
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        f, slot = core.f, SLOT[pipe]
-        left = self._words.setdefault(core.kind, {})
-        if isinstance(buffer, int):
-            left[OPEN + buffer * PIPES + slot] = 1
-        else:
-            left[OPEN] = BUFFER_IDS * PIPES
-        self._suspect(f, _is_not(f, mode, 0))
-        for other in range(PIPES):
-            word = core_word(f, buffer * PIPES + (OPEN + other)).load(I64, WORD_BYTES)
-            self._suspect(f, word != 0)
-        clock = self.clocks.known(f, slot)
-        for other in (SLOT[each] for each in PIPES_OF[core.kind] if each is not pipe):
-            clock = self.clocks.joined(f, clock, self.clocks.load(self.clocks.release(f, buffer, other)))
-        if slot == STEPS:
-            self.clocks.hear(f, slot, clock)
-        else:
-            self.clocks.learn(f, slot, clock)
+        self.signals.got_buffer(core, pipe, buffer, mode)
 
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        f, slot = core.f, SLOT[pipe]
-        self._suspect(f, _is_not(f, mode, 0))
-        word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
-        self._suspect(f, word != 1)
-        self.clocks.release(f, buffer, slot).store(self.clocks.told(f, slot), PIECE)
+        self.signals.released_buffer(core, pipe, buffer, mode)
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
-        self.clocks.barrier(core.f, core.kind, pipe)
+        self.signals.barrier(core, pipe)
+
+    def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
+        self.ranges.wait(core, ranges)
 
     def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         self.semaphores.set(core, pipe, counters)
@@ -486,11 +485,8 @@ class Filter(Observer):
     def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         self.semaphores.waited(core, pipe, counters)
 
+    def meeting_set(self, core: Core, pipe: Pipe, number: Number) -> None:
+        self.semaphores.set_meeting(core, pipe, number)
 
-def _of_block(bits: Value, number: int) -> Value:
-    """The words of one block of a register."""
-    return bits.lshr(8 * number).trunc(I8)
-
-
-def _is_not(f: Function, number: Number, wanted: int) -> Value:
-    return number != wanted if isinstance(number, Value) else f.constant(I1, int(number != wanted))
+    def meeting_waited(self, core: Core, pipe: Pipe, number: Number) -> None:
+        self.semaphores.waited_meeting(core, pipe, number)

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from ptosim.native.build.core import Core, FlagStep
     from ptosim.native.build.program import Body, Work
     from ptosim.native.build.state import Align
+    from ptosim.native.ir.flow import Function
 
 Number = int | Value
+Range = tuple[Space, Value, Value]
+"""Bytes: a memory, the first, and how many."""
 Step = tuple[Value, Value]
 """How often, and how many bytes further each time."""
 
@@ -87,6 +90,17 @@ class Observer:
     def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
         """These values are known under other names from here on, in the same code."""
 
+    def is_unfolded(self, f: Function) -> bool:
+        """Whether the scope that this code belongs to has the code of functions in place of their calls."""
+        return False
+
+    def scope_of(self, f: Function) -> object:
+        """What the code of a function depends on that a scope calls, besides its arguments."""
+        return None
+
+    def helper_begins(self, caller: Function, f: Function, arguments: Sequence[SSAValue]) -> None:
+        """In the function of a callee, before its first instruction."""
+
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def accessed(
@@ -128,10 +142,11 @@ class Observer:
         steps: Sequence[Step],
         length: Value,
         at: str | None = None,
+        ctrl: Value | None = None,
     ) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
-        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another
-        one."""
+        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another one,
+        `ctrl` says whether and how they are combined with what is there."""
 
     def carried(
         self,
@@ -163,6 +178,9 @@ class Observer:
     def held_back(self, core: Core, before: Align, after: Align | None) -> None:
         """The state of a store stream becomes another one, or the stream ends."""
 
+    def chosen(self, core: Core, number: Value, apart: bool) -> None:
+        """A row of a table, an unsigned number of 32 bits, that an index of an entry names; `apart`: and no other."""
+
     def suspect(self, core: Core, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
 
@@ -183,11 +201,20 @@ class Observer:
     def barrier(self, core: Core, pipe: Pipe) -> None:
         """A barrier of one pipe, or of all."""
 
+    def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
+        """A wait for what touches these bytes."""
+
     def fence(self, core: Core) -> None:
         """A dsb, or another fence of the scalar unit."""
 
     def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         """A signal to another core of the cluster, before the words of its counters change; their numbers."""
+
+    def meeting_set(self, core: Core, pipe: Pipe, number: Number) -> None:
+        """A set of a meeting of both vector cores, which the scheduler has noted."""
+
+    def meeting_waited(self, core: Core, pipe: Pipe, number: Number) -> None:
+        """One was waited for."""
 
     def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         """A wait for one that is satisfied, before the words of its counters change."""

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Pipe, Space
-from ptosim.machine.sync import BUFFER_IDS, CLUSTER_WORDS, CORE_WORDS, PIPES, SLOT
+from ptosim.machine.sync import BUFFER_IDS, CLUSTER_WORDS, CORE_WORDS, PIPES, SEMAPHORE_IDS, SLOT
 
 STEPS, STORES = SLOT[Pipe.S], 7
 """The slots of the scalar unit."""
 
 WORD = 4
 """Bytes of memory that share a bit, of those that say what is defined and what a scope has stored."""
-SLACK = 64
+SLACK = 80
 """Granules behind the last one, which an access that is out of bounds may touch before the run ends."""
 
 PIECE = 4 * PIPES
@@ -41,7 +41,13 @@ SORTED = EPOCHS + 8
 READABLE = SORTED + 8
 WRITABLE = READABLE + 8
 """Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
-LATEST = WRITABLE + 8
+HELD = WRITABLE + 8
+"""What store streams hold back (streams.py)."""
+FIRST_RECORD = HELD + 24
+"""Of this block, in kernels that wait for bytes (ranges.py)."""
+SIGNALLED = FIRST_RECORD + 8
+"""There, per pipe, how many entries had begun when it last came to something that does not count as one."""
+LATEST = SIGNALLED + PIECE
 """Per copy of the kernel, up to SITES of them, the address of its latest record, or 0."""
 SITES = 64
 KNOWN = (LATEST + 8 * SITES + 8 + 63) & -64
@@ -54,7 +60,8 @@ CORES_OF_PIECES = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
 
 RECORD_HEAD = 8
 """Of a record, words of 64 bits before its clock: pointer, bytes of a row, rows, distance, kind (place, slot and
-direction), block, stamp, nothing."""
+direction, and from bit ATOMIC on how CTRL has a store combine), block, stamp, nothing."""
+ATOMIC = 16
 CLOCK_AT = 8 * RECORD_HEAD
 
 
@@ -82,6 +89,9 @@ class Semaphore:
     BYTES = TOKENS + RING * PLACES * PIECE
 
 
+PAIRS = CLUSTER_WORDS
+"""The counters of meetings of the two vector cores, 16 for what each has set and waited for, come behind the others."""
+
 BUFFER_BITS = 64
 """Of READABLE and WRITABLE; the last stands for all buffers beyond. Buffer 0 is none."""
 
@@ -105,6 +115,10 @@ class Layout:
 
     sizes: Mapping[str, int]
     is_mixed: bool = False
+    waits_for_bytes: bool = False
+    """Whether the kernel waits for entries by what they touch."""
+    meets: bool = False
+    """Whether the two vector cores of a cluster meet."""
     tracks: dict[Track, int] = field(default_factory=dict[Track, int])
     """Where the stamps of each track begin."""
     defined: dict[Space, int] = field(default_factory=dict[Space, int])
@@ -121,8 +135,9 @@ class Layout:
         """Per buffer and pipe, the clock that a release has left there."""
         self.size = self.release + BUFFER_IDS * PIPES * self.row
         """Bytes that a core keeps."""
-        self.shared = CLUSTER_WORDS * Semaphore.BYTES if self.is_mixed else 0
-        """Bytes that a cluster keeps."""
+        self.semaphores = (PAIRS + 2 * SEMAPHORE_IDS * self.meets) * Semaphore.BYTES if self.is_mixed else 0
+        """Bytes of what a cluster keeps of signals, and of all that it keeps."""
+        self.shared = self.semaphores
 
     def add(self, tracks: Iterable[Track]) -> None:
         for track in sorted(tracks):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ptosim.effects.geometry import minimum
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import PIPES
+from ptosim.native.atomic import is_atomic
 from ptosim.native.build.core import Core
 from ptosim.native.ir.context import WORD_BYTES, Word
 from ptosim.native.ir.flow import Function
@@ -17,26 +18,30 @@ from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.hooks import Step
-from ptosim.native.observe.layout import CLOCK_AT, row_bytes
+from ptosim.native.observe.layout import ATOMIC, CLOCK_AT, Layout, row_bytes
 from ptosim.native.observe.rows import each, joined
 
 
 class Records:
     """Emits the records of rows in GM."""
 
-    def __init__(self, is_mixed: bool) -> None:
-        self._is_mixed = is_mixed
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
         self._copies = 0
 
-    def add(self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value) -> None:
+    def add(
+        self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value, ctrl: Value | None
+    ) -> None:
         """One for each combination of all but the innermost steps."""
         f = core.f
         one = f.constant(I64, 1)
         steps, length = joined(steps, length)
         (count, distance), *others = steps or [(one, one)]
-        place = clocks.place(f, core.kind, self._is_mixed)
+        place = clocks.place(f, core.kind, self._layout.is_mixed)
         kind = (place * PIPES + slot) * 2 + int(verb == "writes")
         kind = kind if isinstance(kind, Value) else f.constant(I64, kind)
+        if ctrl is not None:
+            kind = kind + is_atomic(ctrl).select((ctrl.lshr(6) & 31) << ATOMIC, ctrl.like(0))
         number = f.constant(I64, self._copies % layout.SITES)
         self._copies += 1
 
@@ -44,6 +49,8 @@ class Records:
             f.settle()
             told = (start, length, count, distance, kind, number)
             f.leave_with(f.status_of(f.base(Word.RECORD).text, f.context, *told))
+            if self._layout.waits_for_bytes:  # which entry it was must be known of each
+                clocks.at(f, layout.LATEST).at(number << 3).store(f.constant(I64, 0), 8)
 
         each(f, base, others, record)
 

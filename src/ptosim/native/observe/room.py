@@ -11,7 +11,7 @@ from itertools import product
 from threading import Lock
 from typing import Any
 
-from ptosim.machine.sync import CLUSTER_WORDS, PIPES, SEMAPHORE_IDS, TO_AIC, TO_AIV
+from ptosim.machine.sync import PIPES, SEMAPHORE_IDS, TO_AIC, TO_AIV
 from ptosim.native.observe.layout import (
     CORES_OF_PIECES,
     COUNT,
@@ -162,7 +162,7 @@ class Rooms:
         """Before a block of several cores: all that earlier ones did has ended, nothing is signalled, and nothing is
         defined. (A core that is alone says so itself.)"""
         assert self._shared is not None
-        ctypes.memset(self._shared.address, 0, CLUSTER_WORDS * Semaphore.BYTES)
+        ctypes.memset(self._shared.address, 0, self._outline["semaphores"])
         for start, size in self._outline["shared_defined"]:
             ctypes.memset(self._shared.address + start, 0, size)
         counts = [ctypes.string_at(state.address + COUNT, PIECE) for state in self._states]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.ir import Operation
 
@@ -15,10 +16,13 @@ from ptosim.effects.record import no_accesses
 from ptosim.effects.vector_stream import STORE_STREAM
 from ptosim.language.dependence import executed, stores, waiting
 from ptosim.language.function import Call
+from ptosim.language.parser import deep_recursion
 from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import MemBar
 
+MOST_UNFOLDED = 10_000
+"""Operations of a scope whose calls are built in place."""
 PARTIAL = ("VST_VLD", "VST_VST", "VLD_VST")
 
 Class = frozenset[Operation]
@@ -38,6 +42,8 @@ class Scope:
     """One that orders some classes of vector accesses only."""
     has_scalar_accesses: bool
     has_store_streams: bool
+    is_unfolded: bool
+    """Functions that it calls are built in place of each call: doubt goes with their arguments and results."""
 
     def classes(self, store: Operation) -> list[Class]:
         """The classes of loads that a store may overtake."""
@@ -57,7 +63,20 @@ def scope_of(op: Operation, target: str) -> Scope:
     scalar = any(isinstance(each, LoadScalar | StoreScalar) for each in inside)
     fences = [each.word("order") for each in inside if isinstance(each, MemBar)]
     streams = any(each.name == STORE_STREAM[0] for each in inside)
-    return Scope(writing, overtaken, bool(fences), any(kind in PARTIAL for kind in fences), scalar, streams)
+    partly, in_place = any(kind in PARTIAL for kind in fences), _unfolded(op) <= MOST_UNFOLDED
+    return Scope(writing, overtaken, bool(fences), partly, scalar, streams, in_place)
+
+
+def _unfolded(scope: Operation) -> int:
+    """The operations of a scope with those of a function in place of each of its calls."""
+
+    @cache
+    def size(root: Operation) -> int:
+        calls = (op.function for op in root.walk() if isinstance(op, Call))
+        return sum(1 for _ in root.walk()) + sum(size(function) for function in calls if function is not None)
+
+    with deep_recursion():
+        return size(scope)
 
 
 def _loads(operations: Iterable[Operation], target: str) -> list[Operation]:

@@ -8,6 +8,7 @@ about itself first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.machine.sync import PIPES, SEMAPHORE_IDS, SLOT, TO_AIC, TO_AIV
@@ -18,7 +19,7 @@ from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.clocks import COUNTS, Clocks
 from ptosim.native.observe.hooks import Number
-from ptosim.native.observe.layout import PIECE, PLACES, STEPS, Semaphore
+from ptosim.native.observe.layout import PAIRS, PIECE, PLACES, STEPS, Semaphore
 from ptosim.native.observe.rows import Suspect
 from ptosim.native.vector.registers import extract, shuffle
 from ptosim.target.profile import Target
@@ -47,14 +48,71 @@ class Semaphores:
         clocks.step(core.f) if pipe is Pipe.ALL else clocks.counted(core.f, SLOT[pipe])
 
     def waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
-        whole_core = pipe is Pipe.ALL or self.target.sync.inter_core_wait == "core"
-        slot = STEPS if whole_core else SLOT[pipe]
-        stamp = clocks.step(core.f) if slot == STEPS else clocks.counted(core.f, slot)
-        routine = core.unit.routine(
-            f"semaphore_wait_{core.kind}_{slot}", [I64, I32], lambda f: self._wait(f, core.kind, slot)
-        )
+        slot, stamp = self._stamp(core, pipe)
+
+        def fill(f: Function) -> None:
+            place = _counter(f, f.parameters[0])
+            self._wait(f, core.kind, slot, place, [place])
+
+        routine = core.unit.routine(f"semaphore_wait_{core.kind}_{slot}", [I64, I32], fill)
         for number in counters:
             core.f.call(routine, _value(core.f, number), stamp)
+
+    def _stamp(self, core: Core, pipe: Pipe) -> tuple[int, Value]:
+        """The slot and the stamp of a wait."""
+        whole_core = pipe is Pipe.ALL or self.target.sync.inter_core_wait == "core"
+        slot = STEPS if whole_core else SLOT[pipe]
+        return slot, clocks.step(core.f) if slot == STEPS else clocks.counted(core.f, slot)
+
+    # --- meetings of the two vector cores -----------------------------------------------------------------------------
+
+    def set_meeting(self, core: Core, pipe: Pipe, number: Number) -> None:
+        if not self.clocks.layout.is_mixed:
+            self.suspect(core.f, core.f.constant(I1, 1))  # there is no second one
+            return
+        routine = core.unit.routine(f"meeting_set_{pipe}", [I64], lambda f: self._set_meeting(f, pipe))
+        core.f.call(routine, _value(core.f, number))
+        clocks.step(core.f) if pipe is Pipe.ALL else clocks.counted(core.f, SLOT[pipe])
+
+    def waited_meeting(self, core: Core, pipe: Pipe, number: Number) -> None:
+        if not self.clocks.layout.is_mixed:
+            return
+        slot, stamp = self._stamp(core, pipe)
+
+        def fill(f: Function) -> None:
+            own, other = self._members(f)
+            self._wait(f, CoreKind.AIV, slot, own, [own, other])
+
+        routine = core.unit.routine(f"meeting_wait_{slot}", [I64, I32], fill)
+        core.f.call(routine, _value(core.f, number), stamp)
+
+    def _members(self, f: Function) -> tuple[Value, Value]:
+        """What is kept of a meeting for this core, and for the other one."""
+        own = clocks.subblock(f)
+        return _pair(f, own, f.parameters[0]), _pair(f, 1 - own, f.parameters[0])
+
+    def _set_meeting(self, f: Function, pipe: Pipe) -> None:
+        """One that comes last tells all, and both may wait once more."""
+        own, other = self._members(f)
+        slot = STEPS if pipe is Pipe.ALL else SLOT[pipe]
+        clock = self.clocks.told_by_all(f, CoreKind.AIV) if pipe is Pipe.ALL else self.clocks.told(f, slot)
+        sets, theirs = (place.at(Semaphore.SETS).load(I32, 4) for place in (own, other))
+        self._in_order(f, own, sets != 0, slot, clock)
+        alone = theirs.compare("ugt", sets).select(sets.like(0), sets - theirs)
+        self.suspect(f, alone.compare("uge", self.target.sync.semaphore_limit))
+        self._tell(f, CoreKind.AIV, own, sets, pipe, clock)
+
+        def meet() -> Sequence[Value]:
+            told = [self.clocks.load(_token(place, sets)) for place in (own, other)]
+            for member in (0, 1):
+                place = _pair(f, f.constant(I64, member), f.parameters[0])
+                waits = place.at(Semaphore.WAITS).load(I32, 4)
+                waiter = f.constant(I32, (member + 1) * PIPES)
+                self._overflow(f, place, sets, waits, self.clocks.joined(f, *told), waiter)
+            return ()
+
+        f.settle()
+        f.choose(theirs.compare("ugt", sets), meet)
 
     # --- sets ---------------------------------------------------------------------------------------------------------
 
@@ -70,7 +128,11 @@ class Semaphores:
         self._overflow(f, place, sets, waits, clock, waiter)
         if self.target.sync.inter_core_signal == "direct":
             self._both_ways(f, _counter(f, number + (TO_AIC - TO_AIV) * (1 if kind is CoreKind.AIC else -1)), clock)
-        token = place.at(Semaphore.TOKENS).at((sets & _LAST).zext(I64) * (PLACES * PIECE))
+        self._tell(f, kind, place, sets, pipe, clock)
+
+    def _tell(self, f: Function, kind: CoreKind, place: Value, sets: Value, pipe: Pipe, clock: Value) -> None:
+        """Leave the clock of a set, by places in the cluster."""
+        token, slot = _token(place, sets), STEPS if pipe is Pipe.ALL else SLOT[pipe]
         for piece, position in enumerate(clocks.positions(f, kind)):
             part = shuffle(f, range(piece * PIPES, (piece + 1) * PIPES), clock)
             token.at(position * PIECE).store(part, 4)
@@ -111,16 +173,17 @@ class Semaphores:
 
     # --- waits --------------------------------------------------------------------------------------------------------
 
-    def _wait(self, f: Function, kind: CoreKind, slot: int) -> None:
-        number, stamp = f.parameters
-        place = _counter(f, number)
+    def _wait(self, f: Function, kind: CoreKind, slot: int, place: Value, tellers: Sequence[Value]) -> None:
+        """It learns what these have told."""
+        _, stamp = f.parameters
         waits = place.at(Semaphore.WAITS).load(I32, 4)
         earlier, its_stamp = self._wait_at(place, waits - 1)
         reached = self.clocks.joined(f, self.clocks.known(f, slot), self.clocks.known(f, STEPS))
         known = extract(reached, earlier).compare("uge", its_stamp)
         self.suspect(f, (waits != 0) & (earlier != slot) & (known ^ True))
-        token = place.at(Semaphore.TOKENS).at((waits & _LAST).zext(I64) * (PLACES * PIECE))
-        for piece, position in enumerate(clocks.positions(f, kind)):
+        for token, (piece, position) in product(
+            [_token(teller, waits) for teller in tellers], enumerate(clocks.positions(f, kind))
+        ):
             told = token.at(position * PIECE).load(COUNTS, 4)
             own = clocks.at(f, layout.KNOWN + slot * self.clocks.layout.row + piece * PIECE)
             own.store(f.intrinsic("llvm.umax", COUNTS, own.load(COUNTS, PIECE), told), PIECE)
@@ -146,6 +209,16 @@ def _value(f: Function, number: Number) -> Value:
 
 def _counter(f: Function, number: Value) -> Value:
     return f.base(Word.OBSERVED_CLUSTER).at(number * Semaphore.BYTES)
+
+
+def _pair(f: Function, member: Value, number: Value) -> Value:
+    """What is kept of a meeting for one of the vector cores."""
+    return _counter(f, member * SEMAPHORE_IDS + number + PAIRS)
+
+
+def _token(place: Value, number: Value) -> Value:
+    """Where the clock of a set lies, of the last ones."""
+    return place.at(Semaphore.TOKENS).at((number & _LAST).zext(I64) * (PLACES * PIECE))
 
 
 def _waiter(kind: CoreKind, number: Value) -> Value:

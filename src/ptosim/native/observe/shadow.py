@@ -228,11 +228,17 @@ class Shadow:
         place = self._place(visit.kind)
         others = [(there, slot) for there, slot, _ in self.layout.opposing(area.space, verb)]
         asked = any(other != (place, visit.slot) or visit.slot not in clocks.SERIAL for other in others)
-        if asked or (verb == "writes" and visit.slot == V):
+        if asked or self.layout.waits_for_bytes or (verb == "writes" and visit.slot == V):
             (start,) = (
                 start for piece, start in self._seen(f, visit.kind, area, place, visit.slot, verb) if piece == 0
             )
             self.put_stamp(f, area, start, visit.stamp, touch)
+
+    def own_tracks(self, f: Function, kind: CoreKind, space: Space) -> list[tuple[int, int | Value]]:
+        """Of the pipes of a kind of core in one memory: the slot of each, and where the track begins."""
+        tracks = [track for track in self.layout.tracks if track[:2] == (space, self._place(kind))]
+        seen = [(slot, self._seen(f, kind, Area(space), place, slot, verb)) for _, place, slot, verb in tracks]
+        return [(slot, start) for slot, found in seen for piece, start in found if piece == 0]
 
     def _place(self, kind: CoreKind) -> int:
         """Where the tracks of a kind of core are; of two vector cores those of the first, the others lie beside."""

@@ -1,7 +1,7 @@
 """Store streams of a vector scope: what they hold back, and the bytes of UB that they, and unaligned loads, touch.
 
 A stream whose tail is never flushed, and a load of bytes that one holds back, are suspicious. How many streams hold
-something is counted, so that every state of a stream must be used once at most (coverage.py).
+something is counted: control comes to one use of a state at most, as the verifier sees to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from ptosim.effects.element import GRANULE
 from ptosim.native.build.state import Align
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, I64, Value
-from ptosim.native.observe.layout import WORD
+from ptosim.native.observe import clocks
+from ptosim.native.observe.layout import HELD, WORD
 from ptosim.native.observe.shadow import Touch
 from ptosim.native.observe.words import lowest
 
@@ -23,8 +24,8 @@ _FAR = 1 << 40
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Stack slots of a scope: how many streams hold something back, and the bytes from the lowest to the highest that
-    any may."""
+    """Places that a scope keeps on the stack, or with its core where it calls functions: how many streams hold
+    something back, and the bytes from the lowest to the highest that any may."""
 
     count: Value
     low: Value
@@ -33,6 +34,16 @@ class Held:
     @staticmethod
     def nothing(f: Function) -> Held:
         return Held(f.set_slot(I64, 0), f.set_slot(I64, _FAR), f.set_slot(I64, 0))
+
+    @staticmethod
+    def beside(f: Function) -> Held:
+        """What the scope keeps with its core."""
+        return Held(*(clocks.at(f, HELD + 8 * number) for number in range(3)))
+
+    def cleared(self, f: Function) -> Held:
+        for place, number in ((self.count, 0), (self.low, _FAR), (self.high, 0)):
+            place.store(f.constant(I64, number), 8)
+        return self
 
     def change(self, before: Align, after: Align | None) -> None:
         """A stream goes on, or ends."""

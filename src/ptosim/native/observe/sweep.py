@@ -13,12 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import PIPES
-from ptosim.native.observe.layout import CORES_OF_PIECES, PIECE, RECORD_HEAD, STEPS, STORES
+from ptosim.native.observe.layout import ATOMIC, CORES_OF_PIECES, PIECE, RECORD_HEAD, STEPS, STORES
 
 Integers = NDArray[np.int64]
 START, LENGTH, COUNT, DISTANCE, KIND, BLOCK, STAMP, _, CLOCK = range(9)
+
+FLOATS = [code for code, name in ATOMIC_TYPES.items() if "f" in name]
+ORDERLESS = [code for code, name in ATOMIC_OPERATIONS.items() if name != "add"]
+"""How CTRL names types of floats, and operations whose order never matters."""
 
 MOST_ROWS = 1 << 24
 MOST_PAIRS = 1 << 24
@@ -43,7 +48,7 @@ def all_records(parts: Sequence[bytes | memoryview], row: int) -> Integers:
     records = records.copy()
     words = PIECE // 8
     pieces = records[:, CLOCK:].reshape(len(records), row // PIECE, words)
-    place = (records[:, KIND] >> 1) // PIPES
+    place = _slots(records) // PIPES
     for core, subjects in enumerate(CORES_OF_PIECES):
         told = pieces[place == core]
         pieces[place == core] = told[:, [*map(subjects.index, range(len(subjects))), len(subjects)]]
@@ -181,13 +186,25 @@ def _out_of_order(records: Integers, pieces: Pieces) -> set[int]:
             return set(records[:, BLOCK].tolist())
         one, other = pieces.record[first], pieces.record[second]
         conflict = ((records[one, KIND] | records[other, KIND]) & 1) == 1
-        conflict &= one != other
+        conflict &= (one != other) & ~_in_any_order(records[one, KIND] >> ATOMIC, records[other, KIND] >> ATOMIC)
         one, other = one[conflict], other[conflict]
         ordered = _ordered(records, clocks, one, other) | _ordered(records, clocks, other, one)
         ordered &= records[one, BLOCK] == records[other, BLOCK]
         for side in (one, other):
             found |= set(np.unique(records[side[~ordered], BLOCK]).tolist())
     return found
+
+
+def _slots(records: Integers) -> Integers:
+    """Who made each, by place in the cluster and pipe."""
+    return (records[:, KIND] & ((1 << ATOMIC) - 1)) >> 1
+
+
+def _in_any_order(one: Integers, other: Integers) -> NDArray[np.bool_]:
+    """Whether two stores combine with what is there in one way, and the order does not matter: float sums depend on
+    it."""
+    is_sum = ~np.isin(one >> 3, ORDERLESS)
+    return (one == other) & (one != 0) & ~(is_sum & np.isin(one & 7, FLOATS))
 
 
 def _pairs(pieces: Pieces) -> Iterator[tuple[Integers, Integers]]:
@@ -206,9 +223,9 @@ def _pairs(pieces: Pieces) -> Iterator[tuple[Integers, Integers]]:
 
 def _ordered(records: Integers, clocks: Any, first: Integers, second: Integers) -> NDArray[np.bool_]:
     """Whether the end of the first is known where the second starts."""
-    slots = records[first, KIND] >> 1
+    slots = _slots(records[first])
     known = clocks[second, slots].astype(np.int64) >= records[first, STAMP]
-    others = records[second, KIND] >> 1
+    others = _slots(records[second])
     scalar = np.isin(slots % PIPES, (STEPS, STORES)) & np.isin(others % PIPES, (STEPS, STORES))
     scalar &= slots // PIPES == others // PIPES
     same = (slots == others) & (records[first, STAMP] == records[second, STAMP])

@@ -20,10 +20,8 @@ from ptosim.language.control import steps
 from ptosim.language.function import Call
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import is_scope
-from ptosim.language.sim import SimPrintTile
 from ptosim.language.sim_table import SimGather, SimScatter
 from ptosim.language.sync_token import SimTSync
-from ptosim.language.system import Print
 from ptosim.language.types import PtrType
 from ptosim.machine import moments
 from ptosim.machine.memory import OFFSET_BITS
@@ -52,10 +50,6 @@ if TYPE_CHECKING:
 
 UNCOVERED: dict[type[Operation], str] = {
     SimTSync: "waits for entries by the bytes that they touch",
-    SimGather: "reads what its indices say",
-    SimScatter: "writes where its indices say",
-    Print: "prints, which a profile does not",
-    SimPrintTile: "prints, which a profile does not",
 }
 """Operations whose kernels are profiled by the reference engine, and why."""
 
@@ -106,6 +100,8 @@ class Timing(Observer):
         self._touches = Touches()
         self._paths: dict[Function, tuple[Value, Value]] = {}
         """Of a scope that calls no function: its path so far, length and hash, which stay in registers."""
+        self._rows: dict[Function, Value] = {}
+        """Of a gather or scatter: how many rows of a table its indices have named, which is its path."""
 
     def program_begins(self, core: Core) -> None:
         call(core.f, Routine.BEGIN)
@@ -184,14 +180,22 @@ class Timing(Observer):
 
     def entry_begins(self, core: Core, op: Operation) -> None:
         self._touches.begin(core, op)
+        if isinstance(op, SimGather | SimScatter):
+            self._rows[core.f] = core.f.set_slot(I64, 0)
         if is_scope(op) and not any(isinstance(inner, Call) for inner in op.walk()):
             self._paths[core.f] = core.f.set_slot(I64, 0), core.f.set_slot(I64, 0)
 
     def entry_ends(self, core: Core, op: Operation) -> None:
         self._touches.end(core, op)
+        if (rows := self._rows.pop(core.f, None)) is not None:
+            self._note(core, rows.load(I64, WORD_BYTES))
         if (kept := self._paths.pop(core.f, None)) is not None:
             for place, slot in zip(_of_path(core.f), kept, strict=True):
                 place.store(slot.load(I64, WORD_BYTES), WORD_BYTES)
+
+    def chosen(self, core: Core, number: Value, apart: bool) -> None:
+        rows = self._rows[core.f]
+        rows.store(rows.load(I64, WORD_BYTES) + 1, WORD_BYTES)
 
     def instruction_begins(self, body: Body, op: Operation) -> None:
         self._touches.in_scope = body.in_scope

@@ -336,7 +336,7 @@ class Core:
         if number not in self._operations:
             self._operations[number] = self._executable.operation(number)
         operation = self._operations[number]
-        if self._executable.sifting and operation.method != "semaphore_wait":
+        if self._executable.sifting and operation.method not in ("semaphore_wait", "semaphore_set"):
             raise Suspicion
         words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
         if self.machine is None:

@@ -280,7 +280,8 @@ class _ClusterSifter(_Worker):
             super()._run_block()
         except PTOError as problem:  # cores that wait for each other, or a semaphore that does not exist
             raise Suspicion from problem
-        if any(self._scheduler.cores[0].cluster_words):
+        core = self._scheduler.cores[0]
+        if any(core.cluster_words) or any(counter.value for counter in core.cluster.counters()):
             raise Suspicion  # a signal that nobody has waited for
         self.rooms.end_block()
 

@@ -1,0 +1,120 @@
+"""Flags, tokens and buffers of one core: what a wait learns of a set, and what the protocol forbids, by the rules of
+machine/tracking.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.machine.complaints import FLAG_BASES
+from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
+from ptosim.native.build.core import Core, FlagStep
+from ptosim.native.build.issue import core_word
+from ptosim.native.ir.context import WORD_BYTES
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I32, I64, Value
+from ptosim.native.observe import clocks, layout
+from ptosim.native.observe.clocks import Clocks
+from ptosim.native.observe.hooks import Number
+from ptosim.native.observe.layout import PIECE, STEPS
+from ptosim.native.observe.rows import Suspect
+
+
+class Signals:
+    """Emits what sets and waits, gets and releases do."""
+
+    def __init__(self, clocks: Clocks, suspect: Suspect) -> None:
+        self.clocks = clocks
+        self.suspect = suspect
+        self.left: dict[CoreKind, dict[int, int]] = {kind: {} for kind in CoreKind}
+        """Sync words that cores of a kind may leave set: the first, and how many."""
+
+    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
+        counts: dict[str, int] = {}
+        for step, place in zip(steps, words, strict=True):
+            event = step.event if isinstance(step.event, int) else step.event.text
+            key = f"{step.pipes} {step.private} {event}"
+            before = counts.get(key, 0)
+            if step.step > 0:
+                # the words themselves change only after the whole run
+                again = place.load(I64, WORD_BYTES) != -before
+                self._set(step, self._word(step), again)
+            else:
+                self._wait(step, self._word(step))
+            counts[key] = before + step.step
+
+    def _word(self, step: FlagStep) -> Number:
+        """The number of a sync word."""
+        left = self.left[step.core.kind]
+        if step.private and isinstance(step.event, int):
+            number = token_word(*step.pipes, step.event)
+            left[number] = 1
+            return number
+        base = FLAG_BASES[step.core.kind][step.pipes]
+        if isinstance(step.event, int):
+            left.setdefault(base + step.event, 1)
+            return base + step.event
+        left[base] = step.core.target.sync.event_ids
+        return step.event + base
+
+    def _set(self, step: FlagStep, word: Number, again: Value) -> None:
+        """A flag must not be set again before it was waited for; of a token the first set is remembered."""
+        f, (source, destination) = step.core.f, step.pipes
+        clock = self.clocks.told(f, SLOT[source])
+        if source is Pipe.S:
+            clocks.step(f)
+        self._signalled(f, SLOT[source])
+        token = self.clocks.token(f, word)
+        if step.private:
+            token.store(again.select(self.clocks.load(token), clock), PIECE)
+            return
+        waited = self.clocks.last_wait(f, word).load(I32, 4)
+        self.suspect(f, again | waited.compare("ugt", clocks.of(clock, SLOT[destination])))
+        token.store(clock, PIECE)
+
+    def _wait(self, step: FlagStep, word: Number) -> None:
+        f, (_, destination) = step.core.f, step.pipes
+        stamp = self.clocks.hear(f, SLOT[destination], self.clocks.load(self.clocks.token(f, word)))
+        self.clocks.last_wait(f, word).store(stamp, 4)
+
+    def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        f, slot = core.f, SLOT[pipe]
+        left = self.left[core.kind]
+        if isinstance(buffer, int):
+            left[OPEN + buffer * PIPES + slot] = 1
+        else:
+            left[OPEN] = BUFFER_IDS * PIPES
+        self.suspect(f, _is_not(f, mode, 0))
+        for other in range(PIPES):
+            word = core_word(f, buffer * PIPES + (OPEN + other)).load(I64, WORD_BYTES)
+            self.suspect(f, word != 0)
+        clock = self.clocks.known(f, slot)
+        for other in (SLOT[each] for each in PIPES_OF[core.kind] if each is not pipe):
+            clock = self.clocks.joined(f, clock, self.clocks.load(self.clocks.release(f, buffer, other)))
+        if slot == STEPS:
+            self.clocks.hear(f, slot, clock)
+        else:
+            self.clocks.learn(f, slot, clock)
+        self._signalled(f, slot)
+
+    def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        f, slot = core.f, SLOT[pipe]
+        self.suspect(f, _is_not(f, mode, 0))
+        word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
+        self.suspect(f, word != 1)
+        self.clocks.release(f, buffer, slot).store(self.clocks.told(f, slot), PIECE)
+        self._signalled(f, slot)
+
+    def barrier(self, core: Core, pipe: Pipe) -> None:
+        self.clocks.barrier(core.f, core.kind, pipe)
+        if pipe is not Pipe.ALL:
+            self._signalled(core.f, SLOT[pipe])
+
+    def _signalled(self, f: Function, slot: int) -> None:
+        """A pipe has come to what is no entry that counts."""
+        if self.clocks.layout.waits_for_bytes:
+            clocks.at(f, layout.SIGNALLED + 4 * slot).store(clocks.count(f, slot), 4)
+
+
+def _is_not(f: Function, number: Number, wanted: int) -> Value:
+    return number != wanted if isinstance(number, Value) else f.constant(I1, int(number != wanted))

@@ -1,0 +1,97 @@
+"""Waits for what touches some bytes, under the filter of a check: what they order is passed, what they do not is
+judged."""
+
+import random
+
+import numpy as np
+import pytest
+
+import ptosim
+from native.test_sieve import assert_sound, judged_blocks, launch_of
+from tiles.test_sync import NEGATE, PART, STORE, TILE, kernel
+
+A, B, X, Y = f"(%a : {TILE})", f"(%b : {TILE})", f"(%xp : {PART})", f"(%yp : {PART})"
+
+
+def wait(*what: str) -> str:
+    names, types = zip(*(each.strip("()").split(" : ") for each in what), strict=True)
+    return f"pto.tsync ins({', '.join(names)} : {', '.join(types)})"
+
+
+def load(tile: str, view: str = X) -> str:
+    return f"pto.tload ins{view} outs{tile}"
+
+
+SIGNALS = [
+    f'pto.{what}_flag["PIPE_{one}", "PIPE_{other}", "EVENT_ID{number}"]'
+    for number, (one, other) in enumerate([("MTE2", "V"), ("V", "MTE3"), ("MTE3", "MTE2")])
+    for what in ("set", "wait")
+]
+"""Sets and waits, from pipe to pipe."""
+
+
+@pytest.mark.parametrize(
+    ("body", "clean"),
+    [
+        ([wait(A), NEGATE, wait(B), STORE], True),
+        ([wait(B), NEGATE, wait(B), STORE], False),  # of another tile
+        ([wait(X), NEGATE, wait(B), STORE], True),  # of where the load has read
+        ([wait(Y), NEGATE, wait(B), STORE], False),
+        ([wait(A), NEGATE, wait(B), STORE, wait(Y), load(B)], True),  # of where the store has written
+        ([wait(A), NEGATE, wait(B), STORE, wait(A), load(B)], False),
+        # the latest entry of V knew that the first load had ended; a set behind it is what V came to last
+        ([*SIGNALS[:2], NEGATE, wait(B), load(A), STORE], True),
+        ([*SIGNALS[:2], NEGATE, SIGNALS[2], wait(B), load(A), SIGNALS[3], STORE], False),
+        ([wait(A), NEGATE, wait(B), STORE, wait(Y), load(A, Y), wait(A), NEGATE], True),
+        ([wait(A), NEGATE, wait(B), STORE, load(A, Y)], False),
+    ],
+)
+def test_what_a_wait_for_bytes_orders(body: list[str], clean: bool) -> None:
+    made = ptosim.load(kernel("\n".join(body))).kernel()
+    arrays = [np.arange(1024, dtype="f4"), np.zeros(1024, "f4")]
+    assert judged_blocks(made, launch_of(made, arrays)) == (set() if clean else {0})
+    assert assert_sound(made, arrays) == clean
+
+
+def test_the_rows_of_a_view_that_were_stored_are_waited_for() -> None:
+    """A view is waited for by its bytes, from the first to the last."""
+    half = "!pto.partition_tensor_view<8x32xf32>"
+    parts = [
+        f"%{name} = pto.partition_view %yv, offsets = [{row}, {column}], sizes = [%c8, %c32] "
+        f": !pto.tensor_view<?x?xf32> -> {half}"
+        for name, row, column in (("low", "%c8", "%c0"), ("up", "%c0", "%c32"))
+    ]
+    tile = "!pto.tile_buf<vec, 8x32xf32>"
+    for waited, clean in (("low", True), ("up", False)):
+        lines = [
+            "%c8 = arith.constant 8 : index",
+            "%c32 = arith.constant 32 : index",
+            *parts,
+            f"%h = pto.alloc_tile : {tile}",
+            f"pto.tload ins(%up : {half}) outs(%h : {tile})",
+            f"pto.tsync ins(%h : {tile})",
+            f"pto.tstore ins(%h : {tile}) outs(%low : {half})",
+            f"pto.tsync ins(%{waited} : {half})",
+            f"pto.tload ins(%up : {half}) outs(%h : {tile})",
+        ]
+        made = ptosim.load(kernel("\n".join(lines))).kernel()
+        arrays = [np.arange(1024, dtype="f4"), np.zeros(1024, "f4")]
+        assert assert_sound(made, arrays) == clean
+
+
+PROGRAMS = {False: 6, True: 200}
+
+
+def test_random_programs_with_waits_for_bytes(full: bool) -> None:
+    clean = 0
+    for seed in range(PROGRAMS[full]):
+        chance = random.Random(seed)
+        body: list[str] = []
+        for _ in range(chance.randint(2, 6)):
+            body.append(chance.choice([load(A), load(B), load(A, Y), NEGATE, NEGATE, STORE, STORE]))
+            if chance.random() < 0.15:
+                body += chance.choice([SIGNALS[:2], SIGNALS[2:4], SIGNALS[4:]])
+            if chance.random() < 0.9:
+                body.append(wait(*chance.sample([A, B, X, Y], chance.randint(1, 3))))
+        clean += assert_sound(ptosim.load(kernel("\n".join(body))).kernel(), [np.ones(1024, "f4") for _ in range(2)])
+    assert clean >= PROGRAMS[full] // 12, "the filter passes next to nothing"

@@ -1,0 +1,263 @@
+"""Printing, strided accesses, scatters and fills under the filter of a check: clean kernels are passed, and what the
+reference engine complains of is judged."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import ptosim
+from golden import test_cube
+from native.test_filter_coverage import program
+from native.test_sieve import ALONE, STREAM, assert_sound, judged_blocks, launch_of
+from ptosim.native.observe import scopes
+from tile_programs import Given
+from tiles.test_table import INDICES, SCATTER, UNDEFINED, some, source
+
+
+def assert_judged(kernel: ptosim.Kernel, arguments: Sequence[object], clean: bool) -> None:
+    """A clean kernel is passed, another one is not, and both engines say the same of it."""
+    assert judged_blocks(kernel, launch_of(kernel, arguments)) == (set() if clean else {0})
+    assert assert_sound(kernel, arguments) == clean
+
+
+# --- printing ---------------------------------------------------------------------------------------------------------
+
+PRINTING = ALONE.format("""      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %c0 = arith.constant 0 : index
+      %f = arith.constant 1.0 : f32
+      %v = pto.vdup %f, %all : f32, !pto.mask<b32> -> !pto.vreg<64xf32>
+      pto.vsts %v, %ub[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+""").replace("    pto.set_flag", '    pto.print "%d bytes", %bytes : i64\n    pto.set_flag')
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_kernel_that_prints_is_followed_and_says_nothing(clean: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    kernel = ptosim.load(PRINTING if clean else PRINTING.replace("pto.wait_flag", "// pto.wait_flag")).kernel()
+    assert_judged(kernel, [np.zeros(64, "f4")], clean)
+    for engine in ptosim.api.ENGINES:
+        assert ptosim.check(kernel, np.zeros(64, "f4"), engine=engine).ok == clean
+    assert capfd.readouterr().out == ""
+    kernel(np.zeros(64, "f4"))
+    assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
+
+
+# --- every n-th unit --------------------------------------------------------------------------------------------------
+
+UNITS = {"STRIDE_S3_B16": (3, 2), "STRIDE_S4_B64": (4, 8), "STRIDE_S8_B32": (8, 4), "STRIDE_S2_B64": (2, 8)}
+STRIDED = """module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %read = arith.constant {read} : i64
+    %bytes = arith.constant {bytes} : i64
+    %there = arith.constant 4096 : i64
+    %ub = pto.castptr %zero : i64 -> !pto.ptr<f32, ub>
+    %out = pto.castptr %there : i64 -> !pto.ptr<f32, ub>
+    pto.mte_gm_ub %x, %ub, %zero, %read nburst(%one, %read, %read)
+      : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+    pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+    pto.vecscope {{
+      %c0 = arith.constant 0 : index
+      %from = arith.constant {source} : index
+      %to = arith.constant {dest} : index
+      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+{body}
+    }}
+    pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+    pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+    pto.mte_ub_gm %out, %y, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    return
+  }}
+}}
+"""
+LOAD = """      %v = pto.vsld %ub[%from], "{stride}" : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+      pto.vsts %v, %out[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>"""
+AGAIN = """      %v = pto.vlds %ub[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+      {cleared}
+      pto.mem_bar "VV_ALL"
+      pto.vsst %v, %out[%to], "{stride}" : !pto.vreg<64xf32>, !pto.ptr<f32, ub>"""
+CLEARED = """%n = arith.constant 2048 : index
+      %s = arith.constant 64 : index
+      scf.for %i = %c0 to %n step %s {
+        pto.vsts %v, %out[%i], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+      }"""
+
+
+def strided(body: str, **facts: object) -> ptosim.Kernel:
+    given = {"read": 4096, "bytes": 256, "source": 0, "dest": 0, "cleared": "", **facts}
+    return ptosim.load(STRIDED.format(body=body.format(**given), **given)).kernel()
+
+
+ARRAYS = [np.ones(1024, "f4"), np.zeros(1024, "f4")]
+
+
+@pytest.mark.parametrize("stride", UNITS)
+@pytest.mark.parametrize("source", [0, 2, 8])
+def test_a_strided_load_needs_the_units_that_it_takes(stride: str, source: int) -> None:
+    """The copy fills just as many bytes as it needs, or four too few."""
+    every, size = UNITS[stride]
+    end = 4 * source + (256 // size - 1) * every * size + size
+    whole = -(-end // 4) * 4
+    assert_judged(strided(LOAD, stride=stride, source=source, read=whole), ARRAYS, True)
+    assert_judged(strided(LOAD, stride=stride, source=source, read=whole - 4), ARRAYS, False)
+
+
+@pytest.mark.parametrize("stride", UNITS)
+def test_a_strided_load_races(stride: str) -> None:
+    text = STRIDED.format(body=LOAD.format(stride=stride), read=4096, bytes=256, source=1, dest=0)
+    kernel = ptosim.load(re.sub(r"\n *pto.(set|wait)_flag\[\"PIPE_MTE2.*", "", text)).kernel()
+    assert_judged(kernel, ARRAYS, False)
+
+
+@pytest.mark.parametrize("stride", UNITS)
+@pytest.mark.parametrize("dest", [0, 6])
+def test_a_strided_store_defines_the_units_that_it_writes(stride: str, dest: int) -> None:
+    """What lies between stays as it was."""
+    every, size = UNITS[stride]
+    first = 4 * dest
+    assert_judged(strided(AGAIN, stride=stride, dest=dest, cleared=CLEARED, bytes=first + 2048), ARRAYS, True)
+    assert_judged(strided(AGAIN, stride=stride, dest=dest, bytes=first + every * size + size), ARRAYS, False)
+    if size >= 4 and not dest:  # the first unit alone
+        assert_judged(strided(AGAIN, stride=stride, bytes=size), ARRAYS, True)
+
+
+@pytest.mark.parametrize("stride", UNITS)
+def test_a_strided_access_in_the_same_scope_aliases_a_store(stride: str) -> None:
+    """Without the fence the store meets what the scope has stored before; units between that were stored do no harm."""
+    kernel = strided(AGAIN.replace('pto.mem_bar "VV_ALL"', ""), stride=stride, cleared=CLEARED)
+    assert_judged(kernel, ARRAYS, False)
+
+
+# --- scatters ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "i8"])
+@pytest.mark.parametrize(("what", "count"), [("row", 8), ("elem", 256)])
+def test_a_scatter_to_a_table(what: str, count: int, element: str) -> None:
+    """No two to one place; two that go there; and without what has to come before."""
+    random = np.random.default_rng(count)
+    tiles = {"s": Given(f"8x32x{element}"), "i": Given("1x8xi32" if what == "row" else "8x32xi32")}
+    plain = SCATTER.format(what, "none", "undefined").replace("last", "default")
+    text = source(plain, tiles, element, 20, 32, "a5")
+    numbers = random.permutation(20 if what == "row" else 640)[:count]
+    twice = numbers.copy()
+    twice[-1] = numbers[count // 3]
+    for chosen, clean in ((numbers, True), (twice, False)):
+        tiles["i"].holds = chosen.reshape(tiles["i"].rows, tiles["i"].cols)
+        arguments = [*(tile.image() for tile in tiles.values()), some(element, 20, 32)]
+        assert_judged(ptosim.load(text).kernel(), arguments, clean)
+        assert_judged(ptosim.load(text.replace("conflict default", "conflict last")).kernel(), arguments, True)
+    for missing in ("pto.barrier", "pto.tload"):
+        place = text.index(missing)
+        without = text[:place] + text[text.index("\n", place) :]
+        assert not assert_sound(ptosim.load(without, sync="written").kernel(), arguments)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize(("rows", "clean"), [(3, True), (2, False)])
+def test_a_row_that_no_index_sends_anywhere_is_not_looked_at(rows: int, clean: bool, target: str) -> None:
+    text = UNDEFINED.format(rows=rows, indices=INDICES, operation=SCATTER.format("row", "none", "skip"), target=target)
+    for word, type_ in (("MEM", "partition_tensor_view<20x32xf32"), ("S", "tile_buf<vec, 8x32xf32")):
+        text = re.sub(rf"\b{word}\b", f"!pto.{type_}>", text)
+    text = re.sub(r"\bI\b", "!pto.tile_buf<vec, 1x8xi32>", text)
+    assert_judged(ptosim.load(text).kernel(), [np.zeros((20, 32), "f4")], clean)
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+FLUSH = "pto.vstas %a1, %end, %none : !pto.align, !pto.ptr<f32, ub>, i32"
+ARMS = f"""%none = arith.constant 0 : i32
+      %taken = arith.constant TAKEN : i1
+      scf.if %taken {{
+        {FLUSH}
+      }} else {{
+        OTHERWISE
+      }}"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "otherwise", "clean"), [(1, FLUSH, True), (0, FLUSH, True), (1, "", True), (0, "", False)]
+)
+def test_a_stream_that_ends_in_two_arms(taken: int, otherwise: str, clean: bool) -> None:
+    rest = ARMS.replace("TAKEN", str(taken)).replace("OTHERWISE", otherwise)
+    text = ALONE.format(STREAM.format(count=60, rest=rest)).replace("constant 256", "constant 240")
+    assert_judged(ptosim.load(text).kernel(), [np.zeros(64, "f4")], clean)
+
+
+CALLED = ALONE.format("      func.call @stream(%ub) : (!pto.ptr<f32, ub>) -> ()\n").replace(
+    "  func.func @kernel",
+    "  func.func @stream(%ub: !pto.ptr<f32, ub>) {\n    %none = arith.constant 0 : i32\n"
+    + STREAM.format(count=60, rest=FLUSH)
+    + "    return\n  }\n  func.func @kernel",
+)
+
+
+@pytest.mark.parametrize("most", [5, 10_000])
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_stream_of_a_function_that_a_scope_calls(most: int, clean: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Built in place of its call, or called."""
+    monkeypatch.setattr(scopes, "MOST_UNFOLDED", most)
+    text = CALLED.replace("constant 256", "constant 240")
+    kernel = ptosim.load(text if clean else text.replace(FLUSH, "")).kernel()
+    assert_judged(kernel, [np.zeros(64, "f4")], clean)
+
+
+# --- stores that combine ----------------------------------------------------------------------------------------------
+
+COMBINED = """module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: !pto.ptr<{type}, gm>, %y: !pto.ptr<{type}, gm>) attributes {{pto.kernel}} {{
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %bytes = arith.constant 256 : i64
+    %ub = pto.castptr %zero : i64 -> !pto.ptr<{type}, ub>
+    pto.mte_gm_ub %x, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<{type}, gm>, !pto.ptr<{type}, ub>, i64, i64, i64, i64, i64
+    pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+    {how}
+    pto.mte_ub_gm %ub, %y, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<{type}, ub>, !pto.ptr<{type}, gm>, i64, i64, i64, i64
+    {then}
+    pto.barrier #pto.pipe<PIPE_ALL>
+    return
+  }}
+}}
+"""
+AGAIN_PLAIN = """pto.set_atomic_none
+    pto.mte_ub_gm %ub, %y, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64"""
+
+
+@pytest.mark.parametrize(
+    ("type_", "how", "then", "clean"),
+    [
+        ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", "", True),
+        ("i32", "pto.set_atomic_max\n    pto.set_atomic_s32", "", True),
+        ("f32", "pto.set_atomic_min\n    pto.set_atomic_f32", "", True),
+        ("f32", "pto.set_atomic_add\n    pto.set_atomic_f32", "", False),  # a sum that depends on the order
+        ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", AGAIN_PLAIN, False),
+        ("i32", "", "", False),
+    ],
+)
+def test_blocks_that_combine_what_they_store(type_: str, how: str, then: str, clean: bool) -> None:
+    kernel = ptosim.load(COMBINED.format(type=type_, how=how, then=then)).kernel()
+    arrays = [np.arange(64).astype("i4" if type_ == "i32" else "f4") for _ in range(2)]
+    assert judged_blocks(kernel, launch_of(kernel, arrays, 3)) == (set() if clean else {0, 1, 2})
+    assert assert_sound(kernel, arrays, 3) == clean
+
+
+# --- fills ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["", "pto.raw_fill_l1", "pto.set_flag", "pto.wait_flag"])
+def test_a_filled_matrix(missing: str) -> None:
+    text, arrays = program(test_cube, "test_fill_of_l1")
+    if missing:
+        end = r"[^:]*:.*" if "fill" in missing else ".*"  # its types stand in the next line
+        text = re.sub(missing + end, "", text, count=1)
+    assert assert_sound(ptosim.load(text).kernel(), [array.copy() for array in arrays]) == (not missing)
