@@ -16,7 +16,7 @@ SHOWN = [tuple(text.removeprefix("# ").split("\n", 1)) for language, text in BLO
 
 def test_every_part_of_an_instruction_is_shown() -> None:
     floors = {file.split("/")[2] for file, _ in SHOWN if file.startswith("src/")}
-    assert floors == {"language", "effects", "target", "reference", "native"}
+    assert floors == {"language", "effects", "reference", "native"}
     assert {file.split("/")[1] for file, _ in SHOWN if file.startswith("tests/")} == {"language", "reference"}
 
 

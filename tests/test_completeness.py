@@ -4,7 +4,6 @@ A failure says which step of docs/architecture.md, "Adding an instruction", is m
 """
 
 import inspect
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -146,19 +145,3 @@ def test_no_table_names_what_does_not_exist() -> None:
     assert set(effects()) <= known
     assert defined() <= known
     assert lowered() <= known
-
-
-LISTED = {
-    timing: set(description.split(", "))
-    for timing, description in (TIMING_CLASSES | OPERATION_CLASSES | COPY_CLASSES).items()
-    if re.fullmatch(r"\w+(, \w+)*", description)
-}
-"""The timing classes whose description is a list of names and nothing else."""
-
-
-def test_a_timing_class_lists_its_instructions() -> None:
-    """Step 2 of docs/architecture.md: the lists of src/ptosim/target/classes.py."""
-    priced: dict[str, set[str]] = {timing: set() for timing in LISTED}
-    for name, record in effects().items():
-        priced.setdefault(record.timing, set()).add(name.removeprefix("pto."))
-    assert {timing: priced[timing] ^ listed for timing, listed in LISTED.items() if priced[timing] != listed} == {}

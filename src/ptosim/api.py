@@ -56,8 +56,7 @@ def check(
 
 def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | None) -> CheckReport:
     """A report, and what no run of its instructions shows of tiles: operations of one pipe that overlap on this machine
-    though they depend on each other, tiles that overlap though both are needed, tiles that were prefetched and are
-    read."""
+    though they depend on each other, tiles that overlap though both are needed."""
     from ptosim.diagnostics import Finding
 
     module, more = kernel.module, list[Finding]()
@@ -68,10 +67,6 @@ def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | 
         from ptosim.tiles.overlap import overlaps
 
         more += overlaps(module.verified)
-    if "tprefetch" in module.outline.source.text:
-        from ptosim.tiles.prefetched import read_prefetches
-
-        more += read_prefetches(module.verified)
     kept = (*found.findings, *more)[:most]
     return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
 

@@ -332,9 +332,9 @@ class Kernel:
         keep_kernel(self.module.outline, self.name, False, compiled, "check")
         return compiled
 
-    def may_set(self, core: Core, key: Key) -> bool:
-        """Whether a core that runs this kernel may still set something, from where it stands."""
-        return self._reachability.may_set(core, key)
+    def may_set(self, core: Core, key: Key, arguments: Sequence[int] = ()) -> bool:
+        """Whether a core that runs this kernel, with these arguments, may still set something from where it stands."""
+        return self._reachability.may_set(core, key, arguments)
 
     @cached_property
     def _reachability(self) -> Reachability:

@@ -57,8 +57,8 @@ def sync(
 ) -> Sequence[Diagnostic]:
     """Write out the order of a kernel.
 
-    What is missing is inserted beside what is written, and checked on the ARGUMENTS. The text of the kernel, as
-    micro-instructions, goes to OUT, or without --report to the terminal.
+    What is missing is inserted beside what is written, and checked on the ARGUMENTS. The text of the kernel goes to
+    OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
     """
     from ptosim.api import load
     from ptosim.synchronisation import save, synchronise

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ptosim.api import Kernel, Module, check, load, profile, prove
 from ptosim.diagnostics import Finding, PTOError, Source, error
 from ptosim.effects.sync import BARRIER, signalling
+from ptosim.language.parser import without_collection
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -29,6 +30,9 @@ _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitial
 """What a check finds where something is assumed that does not hold."""
 MOST_WORK = 4000
 """So many entries are timed in the search: it is to take seconds at most, however long a kernel is."""
+
+SHORT_RUN = 10_000
+"""What makes no more iterations, over all blocks, is timed before it could be compiled."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,14 @@ class Launched:
     grid: int
 
     def cycles(self, kernel: Kernel) -> int:
-        return profile(kernel, *self.args, grid=self.grid).cycles
+        try:
+            return self.interpreted_cycles(kernel, SHORT_RUN // self.grid)
+        except PTOError:
+            return profile(kernel, *self.args, grid=self.grid).cycles
 
-    def interpreted_cycles(self, kernel: Kernel) -> int:
+    def interpreted_cycles(self, kernel: Kernel, max_steps: int = 10**9) -> int:
         """Of a kernel that runs otherwise than its text says: nothing of it may be compiled and kept for that text."""
-        return profile(kernel, *self.args, grid=self.grid, engine="reference").cycles
+        return profile(kernel, *self.args, grid=self.grid, max_steps=max_steps, engine="reference").cycles
 
     def errors(self, kernel: Kernel) -> list[Finding]:
         return [each for each in check(kernel, *self.args, grid=self.grid).findings if each.severity == "error"]
@@ -202,6 +209,7 @@ def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | No
     raise PTOError(*found)
 
 
+@without_collection()
 def _cost(launch: Launched, draft: Draft) -> int:
     return launch.interpreted_cycles(draft.shortened())
 

@@ -192,7 +192,11 @@ class World:
         from ptosim.native.run.runtime import run_together
         from ptosim.target.profile import load_target
 
-        order = [(rank, launched) for rank in range(self.ranks) for launched in launches]
+        order = [
+            (rank, launched, space.arguments(launched.values[rank], rank, launched.grid))
+            for rank in range(self.ranks)
+            for launched in launches
+        ]
         parts = [
             launched.kernel.linked().part(
                 Invocation(
@@ -201,16 +205,17 @@ class World:
                     space.addresses(rank),
                     max_steps,
                     space.seen_by(rank),
-                    space.arguments(launched.values[rank], rank, launched.grid),
+                    arguments,
                     owner=space,
                 ),
                 Launch(KernelKind(launched.kernel.kind), launched.grid, space.name_of(rank), launched.stream),
             )
-            for rank, launched in order
+            for rank, launched, arguments in order
         ]
 
         def may_set(core: Core, key: Key) -> bool:
-            return order[core.progress.number][1].kernel.may_set(core, key)
+            _, launched, arguments = order[core.progress.number]
+            return launched.kernel.may_set(core, key, arguments(core.block))
 
         run_together(parts, load_target(launches[0].kernel.module.target), may_set, poison)
 

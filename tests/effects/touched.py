@@ -122,7 +122,11 @@ class Case:
         assert meaning is not None
         core, static = Log(self.special), self.static
         given = {"core": core, "static": static, "config": core.config, "ctrl": 0, **self.words, **self.integers}
-        given |= {**self.operands, **(meaning.bind(static) if meaning.bind else {})}
+        given |= {
+            "element": next(iter(static.elements.values()), None),
+            **self.operands,
+            **(meaning.bind(static) if meaning.bind else {}),
+        }
         if "config" in self.operands:
             given["config"] = self.operands["config"]
         outcome = meaning.function(*(given.get(parameter) for parameter in meaning.parameters))

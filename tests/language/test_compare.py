@@ -52,13 +52,6 @@ def test_an_unknown_comparison(word: str):
     rejects(vcmps("f32", "f32", f'^"{word}"'), message, kind="syntax")
 
 
-def test_compared_registers_have_one_type():
-    rejects(
-        '%m = pto.vcmp %v_i16, ^%w_ui16, %b16, "eq" : V<i16>, V<ui16>, M<b16> -> M<b16>',
-        "rhs has type !pto.vreg<128xui16>, but lhs has type !pto.vreg<128xi16>",
-    )
-
-
 def test_seed_and_result_match_the_width():
     rejects(vcmp("f32", seed="b16", result="b32").replace("%b16", "^%b16"), mismatch("b16", "f32"))
     rejects(vcmp("f32", result="b8").replace("-> ", "-> ^"), mismatch("b8", "f32"))

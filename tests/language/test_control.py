@@ -62,24 +62,9 @@ def test_a_step_that_leads_nowhere_is_an_error_of_the_kind_that_it_has_in_a_run(
     rejects(loop, "the step of scf.for must be positive, not 0", "arithmetic")
 
 
-def test_the_carried_values_have_the_types_that_are_written():
-    rejects(
-        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (~f32) { scf.yield %n : i32 }",
-        "iter_args[0] has type i32, but the type list says f32",
-    )
-
-
 def test_floats_do_not_count():
     found = [error.message for error in errors("scf.for %j = %f to %f step %f : f32 { }")]
     assert found == ["a loop counts index or signless integers, not f32"]
-
-
-def test_the_types_of_the_carried_values_are_written():
-    rejects(
-        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) ~{ }",
-        "Expected '->' and the types of the carried values",
-        kind="syntax",
-    )
 
 
 # --- scf.if -----------------------------------------------------------------------------------------------------------
@@ -100,10 +85,6 @@ def test_the_types_of_the_carried_values_are_written():
 )
 def test_branches(branch: str):
     accepts(branch)
-
-
-def test_results_need_an_else():
-    rejects("%r = ~scf.if %c -> i1 { scf.yield %c : i1 }", "scf.if with results needs an else", kind="syntax")
 
 
 # --- scf.execute_region -----------------------------------------------------------------------------------------------
@@ -290,14 +271,6 @@ def test_types_that_no_value_has(type_: str):
 def test_simt_functions_are_outside():
     (found,) = errors("func.func @f() attributes {pto.simt_entry} { return }")
     assert (found.kind, found.message) == ("unsupported", "SIMT functions are not simulated")
-
-
-def test_arguments_of_a_body_have_names():
-    rejects(
-        "func.func ~@f(i32) { return }",
-        "the arguments of a function with a body have names: %name: T",
-        kind="syntax",
-    )
 
 
 def test_calls_find_their_function_in_the_modules_around():

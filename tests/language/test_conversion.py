@@ -89,17 +89,6 @@ def test_other_pairs_do_not_convert(source: str):
             rejects(body, f"pto.vcvt does not convert {source} to {dest}; ...")
 
 
-def test_the_message_names_what_there_is():
-    rejects(
-        "%d = pto.vcvt ^%v_i64, %b32 : V<i64>, M<b32> -> V<i16>",
-        "pto.vcvt does not convert i64 to i16; from i64 it converts to f32, si32",
-    )
-    rejects(
-        "%d = pto.vcvt ^%v_ui64, %b32 : V<ui64>, M<b32> -> V<f32>",
-        "pto.vcvt does not convert ui64 to f32; it converts nothing from ui64",
-    )
-
-
 @pytest.mark.parametrize("source, dest", [pair for pair in PAIRS if any(name.startswith("si") for name in pair)])
 def test_signless_integers_convert_as_signed_ones(source: str, dest: str):
     words = words_of(PAIRS[source, dest])
@@ -191,17 +180,6 @@ def test_the_mask_has_the_granularity_of_the_source(source: str, dest: str):
             rejects(body, mismatch(mask, source))
 
 
-def test_vcvt_converts_registers():
-    rejects(
-        '%d = pto.vcvt ^%s_f32, %b32 {part = "EVEN"} : f32, M<b32> -> V<f16>',
-        "input must be a vector register, not f32",
-    )
-    rejects(
-        '%d = pto.vcvt %v_f32, %b32 {part = "EVEN"} : V<f32>, M<b32> -> ^f16',
-        "result must be a vector register, not f16",
-    )
-
-
 # --- vtrc -------------------------------------------------------------------------------------------------------------
 
 
@@ -265,16 +243,6 @@ def test_vci_rejects():
 @pytest.mark.parametrize("source, dest", [("f32", "i16"), ("i64", "ui8"), ("f8E4M3FN", "f32"), ("bf16x2", "bf16")])
 def test_vbitcast(source: str, dest: str):
     accepts(f"%d = pto.vbitcast %v_{source} : V<{source}> -> V<{dest}>")
-
-
-def test_vbitcast_rejects():
-    rejects("%d = pto.vbitcast ^%s_f32 : f32 -> V<f32>", "input must be a vector register, not f32")
-    rejects("%d = pto.vbitcast %v_f32 : V<f32> -> ^i32", "result must be a vector register, not i32")
-    rejects(
-        "%d = pto.vbitcast %v_f32 : V<f32> -> !pto.vreg<^64xf16>",
-        "!pto.vreg<64xf16> is 128 bytes; a vector register is exactly 256 bytes",
-        kind="syntax",
-    )
 
 
 @pytest.mark.parametrize("element", ["i4", "i1", "f64", "index"])

@@ -231,13 +231,6 @@ def test_pointers_that_stay_open(body: str, reason: str):
     rejects(body, f"the type cannot be worked out: {reason}{ASK}")
 
 
-def test_masks_that_stay_open():
-    rejects(
-        "func.func @f(~%q: !pto.mask<G>) { return }",
-        "the type cannot be worked out: its uses do not say enough; write !pto.mask<b8|b16|b32>",
-    )
-
-
 def test_everything_open_is_reported():
     found = errors(CAST + "%q = pto.castptr %m : i64 -> !pto.ptr\n%z = arith.addi %n, %m : i32")
     assert [error.line for error in found] == [3, 4, 5]

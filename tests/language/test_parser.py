@@ -111,10 +111,6 @@ def test_broken_text_has_a_place(text: str):
     assert found.message
 
 
-def test_a_region_that_is_not_closed():
-    rejects("module {\nfunc.func @f() {\nreturn~\n", "expected '}': the text ends inside a region", kind="syntax")
-
-
 def test_a_generic_form_lists_the_types_of_its_operands():
     accepts('%x = "arith.addi"(%n, %n) : (i32, i32) -> i32')
     rejects('%x = "arith.addi"(%n, ~%m) : (i32, i32) -> i32', "%m has type i64, but is used as i32")

@@ -81,14 +81,6 @@ def test_loads_and_stores(pointer: str):
     accepts(f"%x = pto.load_scalar {name}[%i] : {type_} -> f32\npto.store_scalar %x, {name}[%i] : {type_}, f32")
 
 
-def test_the_type_list_is_compared():
-    rejects(
-        "%x = pto.load_scalar %ub[%i] : ~!pto.ptr<f32, gm> -> f32",
-        "pointer has type !pto.ptr<f32, ub>, but the type list says !pto.ptr<f32, gm>",
-    )
-    rejects("pto.store_scalar %f, %ub[%i] : !pto.ptr<f32, ub>, ~f16", "value has type f32, but the type list says f16")
-
-
 def test_accesses_past_the_cache():
     accepts(
         "%x = pto.ld_dev %gm_i32[%i] : !pto.ptr<i32, gm> -> i32\npto.st_dev %x, %gm_i32[%i] : !pto.ptr<i32, gm>, i32"

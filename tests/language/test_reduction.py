@@ -49,10 +49,6 @@ def test_the_sum_of_narrow_integers_is_wider(element: str):
             )
 
 
-def test_the_sum_is_in_a_register():
-    rejects("%d = pto.vcadd %v_f32, %b32 : V<f32>, M<b32> -> ^f32", "result must be a vector register, not f32")
-
-
 @pytest.mark.parametrize("element", OTHERS)
 @pytest.mark.parametrize("name", ["vcadd", "vcgadd", "vcgmax", "vcgmin"])
 def test_sums_and_block_reductions_have_a_closed_list_of_types(name: str, element: str):

@@ -71,25 +71,6 @@ def test_a_strict_scope_does_not_capture():
     )
 
 
-def test_a_strict_scope_receives_what_is_passed():
-    rejects("~pto.strict_vecscope(%f) { } : (f32) -> ()", "1 values are passed, but the body receives 0")
-    rejects(
-        "pto.strict_vecscope(~%f) { ^bb0(%x: i32): } : (f32) -> ()",
-        "the body receives value 0 as i32, but f32 is passed",
-    )
-    rejects(
-        "pto.strict_vecscope(%f) { ^bb0(%x: f32): } : (~i32) -> ()",
-        "arguments[0] has type f32, but the type list says i32",
-    )
-
-
-def test_a_scope_has_no_arguments_and_no_results():
-    rejects(
-        "~pto.vecscope { ^bb0(%x: i32): }", "the body of pto.vecscope has no arguments; it sees the values around it"
-    )
-    rejects("pto.strict_vecscope() { } : () -> (~i32)", "Expected ')': a vector scope has no results", kind="syntax")
-
-
 def test_the_attributes_of_a_region_stand_before_or_after_it():
     for name in ("pto.vecscope", "pto.section.vector", "pto.section.cube"):
         before = accepts(f"{name} attributes {{note}} {{ }}")
@@ -243,14 +224,6 @@ def test_sections_do_not_nest():
     rejects("pto.section.cube { scf.if %c { ~pto.section.cube { } } }", "a section cannot contain another")
     _, found = errors("pto.vecscope { pto.section.vector { } }")
     assert found.message == "pto.section.vector must be outside 'pto.vecscope'"
-
-
-def test_section_values_do_not_escape():
-    rejects(
-        "pto.section.vector { %x = arith.negf %f : f32 }\n%y = arith.negf ~%x : f32",
-        "%x is not defined here: the region that defines it, in line 3, has ended",
-        kind="syntax",
-    )
 
 
 def test_instructions_of_the_other_core():

@@ -81,10 +81,6 @@ def test_a_kind_must_exist() -> None:
     rejects(body, "unknown kind 'strange'; known: race, ...", scope=False, kind="syntax")
 
 
-def test_a_message_must_be_there() -> None:
-    rejects('^pto.sim.require %s_i1 {kind = "invalid"}', "message must be a text", scope=False)
-
-
 # --- print_tile -------------------------------------------------------------------------------------------------------
 
 

@@ -103,10 +103,3 @@ def test_special_registers_need_a_scope_of_their_own_kind():
 )
 def test_debugging(body: str, printed: str):
     prints(body, printed)
-
-
-def test_registers_are_not_printed():
-    rejects(
-        "pto.vecscope { pto.print ~%v : !pto.vreg<64xf32> }",
-        "pto.print shows scalars and pointers, not !pto.vreg<64xf32>",
-    )

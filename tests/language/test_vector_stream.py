@@ -185,10 +185,6 @@ def test_stores_take_registers():
         rejects(INIT + wrong, "value must be a vector register, not f32")
 
 
-def test_init_align_gives_an_align_value():
-    rejects("%a = pto.init_align : ^i32", "result must be !pto.align, not i32")
-
-
 @pytest.mark.parametrize(
     "flush, operand, type_",
     [

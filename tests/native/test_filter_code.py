@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from native.test_sieve import ALONE, assert_sound
+from native.test_sieve import ALONE, BLOCKS, assert_sound
 from ptosim.native.build.compilation import lower
 from ptosim.native.host.toolchain import Program, compile_object, this_host
 from ptosim.native.ir.context import Word
@@ -49,29 +49,10 @@ def test_a_core_that_is_alone_never_asks_the_scheduler():
     assert asks not in code_of(kernel)
 
 
-ADDED_TO = """module attributes {{pto.target_arch = "a5"}} {{
-  func.func @kernel(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
-    %zero = arith.constant 0 : i64
-    %one = arith.constant 1 : i64
-    %bytes = arith.constant 256 : i64
-    %ub = pto.castptr %zero : i64 -> !pto.ptr<f32, ub>
-    pto.mte_gm_ub {source}, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)
-      : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
-    pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
-    pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
-    pto.mte_ub_gm %ub, %y, %bytes nburst(%one, %bytes, %bytes)
-      : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
-    pto.barrier #pto.pipe<PIPE_ALL>
-    return
-  }}
-}}
-"""
-
-
 @pytest.mark.parametrize("source, kept", [("%x", False), ("%y", True)])
 def test_what_the_kernel_never_reads_is_not_written(source: str, kept: bool):
     """An argument that it reads as well is a copy, of which a later access would find what was written."""
-    kernel = ptosim.load(ADDED_TO.format(source=source)).kernel()
+    kernel = ptosim.load(BLOCKS.format(step=64, to="%y").replace("pto.addptr %x", f"pto.addptr {source}")).kernel()
     x, y = np.ones(64, "f4"), np.full(64, 2, "f4")
     assert ptosim.check(kernel, x, y).ok
     stock = kernel.sieve()._stock  # pyright: ignore

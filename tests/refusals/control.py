@@ -100,4 +100,27 @@ WHILE_THAT_IS_NOT = rows(
     ("scf.if %c { ~scf.condition(%c) }", "scf.condition does not belong in scf.if"),
 )
 
-RULES = [*LOOPS_THAT_ARE_NOT, *BRANCHES_THAT_ARE_NOT, *REGIONS_THAT_ARE_NOT, *WHILE_THAT_IS_NOT]
+HEADS_THAT_ARE_NOT = rows(
+    rejects,
+    (
+        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (~f32) { scf.yield %n : i32 }",
+        "iter_args[0] has type i32, but the type list says f32",
+    ),
+)
+
+HEADS_WITHOUT_TYPES = rows(
+    rejects,
+    ("%r = scf.for %j = %i to %i step %i iter_args(%x = %n) ~{ }", "Expected '->' and the types of the carried values"),
+    ("%r = ~scf.if %c -> i1 { scf.yield %c : i1 }", "scf.if with results needs an else"),
+    ("func.func ~@f(i32) { return }", "the arguments of a function with a body have names: %name: T"),
+    kind="syntax",
+)
+
+RULES = [
+    *LOOPS_THAT_ARE_NOT,
+    *BRANCHES_THAT_ARE_NOT,
+    *REGIONS_THAT_ARE_NOT,
+    *WHILE_THAT_IS_NOT,
+    *HEADS_THAT_ARE_NOT,
+    *HEADS_WITHOUT_TYPES,
+]

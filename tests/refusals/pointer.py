@@ -44,4 +44,17 @@ ACCESSES_THAT_ARE_NOT = rows(
     ("%x = pto.load_scalar ~%m[%i] : i64 -> f32", "pointer must be a pointer, not i64"),
 )
 
-RULES = [*CASTS_THAT_ARE_NOT, *TYPES_THAT_DO_NOT_EXIST, *ACCESSES_THAT_ARE_NOT]
+LISTS_THAT_ARE_NOT = rows(
+    rejects,
+    (
+        "%x = pto.load_scalar %ub[%i] : ~!pto.ptr<f32, gm> -> f32",
+        "pointer has type !pto.ptr<f32, ub>, but the type list says !pto.ptr<f32, gm>",
+    ),
+    ("pto.store_scalar %f, %ub[%i] : !pto.ptr<f32, ub>, ~f16", "value has type f32, but the type list says f16"),
+    (
+        "pto.vecscope { pto.print ~%v : !pto.vreg<64xf32> }",
+        "pto.print shows scalars and pointers, not !pto.vreg<64xf32>",
+    ),
+)
+
+RULES = [*CASTS_THAT_ARE_NOT, *TYPES_THAT_DO_NOT_EXIST, *ACCESSES_THAT_ARE_NOT, *LISTS_THAT_ARE_NOT]

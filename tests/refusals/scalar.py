@@ -253,4 +253,19 @@ CONVERSIONS = rows(
     ),
 )
 
-RULES = [*CONSTANTS, *ARITHMETIC, *CONTROL, *CONVERSIONS]
+OPERANDS_THAT_ARE_NOT = rows(
+    rejects,
+    ("%r = arith.addi ~%m, %n : i32", "lhs has type i64, but i32 is written"),
+    ("%r, %o = ~arith.addui_extended %n, %n : i32, i8", "the carry has type i1, not i8"),
+    ("%r = arith.select %c, %f, ~%n : f32", "if_false has type i32, but f32 is written"),
+    ('%x = "arith.addi"(%n, ~%m) : (i32, i64) -> i32', "rhs has type i64, but the result has type i32"),
+)
+
+TEXTS_THAT_ARE_NOT = rows(
+    rejects,
+    ('%x = ~"arith.addi"(%n) : (i32) -> i32', "the operands of arith.addi are: lhs, rhs"),
+    ('~"arith.cmpi"(%n, %n) : (i32, i32) -> i1', "arith.cmpi needs the attribute 'predicate'"),
+    kind="syntax",
+)
+
+RULES = [*CONSTANTS, *ARITHMETIC, *CONTROL, *CONVERSIONS, *OPERANDS_THAT_ARE_NOT, *TEXTS_THAT_ARE_NOT]

@@ -1,4 +1,4 @@
-"""What is refused of modules."""
+"""What is refused of modules and of vector scopes."""
 
 from language.source import rejects
 from refusals.rule import rows
@@ -24,4 +24,33 @@ MODULES_THAT_ARE_NOT = rows(
     ),
 )
 
-RULES = [*MODULES_THAT_ARE_NOT]
+SCOPES_THAT_ARE_NOT = rows(
+    rejects,
+    (
+        "func.func @f(~%q: !pto.mask<G>) { return }",
+        "the type cannot be worked out: its uses do not say enough; write !pto.mask<b8|b16|b32>",
+    ),
+    ("~pto.strict_vecscope(%f) { } : (f32) -> ()", "1 values are passed, but the body receives 0"),
+    (
+        "pto.strict_vecscope(~%f) { ^bb0(%x: i32): } : (f32) -> ()",
+        "the body receives value 0 as i32, but f32 is passed",
+    ),
+    (
+        "pto.strict_vecscope(%f) { ^bb0(%x: f32): } : (~i32) -> ()",
+        "arguments[0] has type f32, but the type list says i32",
+    ),
+    ("~pto.vecscope { ^bb0(%x: i32): }", "the body of pto.vecscope has no arguments; it sees the values around it"),
+)
+
+TEXTS_THAT_ARE_NOT = rows(
+    rejects,
+    ("module {\nfunc.func @f() {\nreturn~\n", "expected '}': the text ends inside a region"),
+    ("pto.strict_vecscope() { } : () -> (~i32)", "Expected ')': a vector scope has no results"),
+    (
+        "pto.section.vector { %x = arith.negf %f : f32 }\n%y = arith.negf ~%x : f32",
+        "%x is not defined here: the region that defines it, in line 3, has ended",
+    ),
+    kind="syntax",
+)
+
+RULES = [*MODULES_THAT_ARE_NOT, *SCOPES_THAT_ARE_NOT, *TEXTS_THAT_ARE_NOT]

@@ -24,4 +24,10 @@ PRINT_TILE_IS_REJECTED = rows(
     scope=False,
 )
 
-RULES = [*PRINT_TILE_IS_REJECTED]
+MESSAGES_THAT_ARE_NOT = rows(
+    rejects,
+    ('^pto.sim.require %s_i1 {kind = "invalid"}', "message must be a text"),
+    scope=False,
+)
+
+RULES = [*PRINT_TILE_IS_REJECTED, *MESSAGES_THAT_ARE_NOT]

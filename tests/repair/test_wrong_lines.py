@@ -108,3 +108,14 @@ def tried(about: Subject, wrong: Wrong, score: Score) -> list[str]:
 def is_clean(check: Check, text: str, about: Subject) -> bool:
     """Whether a text shows nothing that the original does not show at this size."""
     return signature(check(text)) <= signature(check(about.text))
+
+
+def test_a_repair_that_brings_a_remark_gives_way_to_one_that_does_not() -> None:
+    """The other side of a signal with a wrong number could be renumbered too, and would be remarked on."""
+    about = subject("producer_consumer_a5")
+    wrong = next(
+        each
+        for each in wrong_lines(about.text)
+        if each.how == "renumber" and "wait_intra_block <PIPE_V>, %half" in each.what
+    )
+    assert tried(about, wrong, Score()) == []

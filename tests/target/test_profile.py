@@ -3,7 +3,8 @@
 import pytest
 
 from ptosim.diagnostics import PTOError
-from ptosim.target import TIMING_CLASSES, Target, load_target
+from ptosim.target import Target, load_target
+from ptosim.target.classes import TIMING_CLASSES
 from ptosim.target.figures import ORIGINS, built_in_names
 from ptosim.target.profile import IssueUnit, RepeatUnit
 

@@ -181,6 +181,8 @@ def odd_halves(fifo: Fifo, rows: int, cols: int) -> str:
 {CUBE_TILES}
 %odd = pto.alloc_tile : {acc}
 {looped(multiply(push).replace(f"%acc : {ACC}", f"%odd : {acc}"), 3, False)}"""
+    cube = cube.replace("left, 32x16xf16", f"left, 32x16xf16, valid={rows}x16")
+    cube = cube.replace("right, 16x64xf16", f"right, 16x64xf16, valid=16x{cols}")
     by_rows, shape = fifo.split == 3, "!pto.partition_tensor_view<?x?xf32>"
     tile = vec(ROWS // 2 if by_rows else ROWS, COLS if by_rows else COLS // 2, rest=", valid=?x?")
     larger, row_step, col_step = (rows + 1) // 2 if by_rows else (cols + 1) // 2, int(by_rows), int(not by_rows)

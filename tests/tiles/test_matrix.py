@@ -367,6 +367,19 @@ def test_a_product_of_other_rows_than_its_accumulator_is_reported():
     program.run(*arguments, 60)
 
 
+@pytest.mark.parametrize(("m", "n", "said"), [(20, 40, []), (18, 40, ["rows"]), (20, 48, ["columns"])])
+def test_an_accumulator_with_another_valid_region_is_remarked(m: int, n: int, said: list[str]):
+    """The product has 20 rows and 40 columns."""
+    program = Program()
+    program.tile("la", "left, 32x32xf16, valid=20x32", NZ)
+    program.tile("rb", "right, 32x48xf16, valid=32x40", ZN)
+    program.tile("ac", f"acc, 32x48xf32, valid={m}x{n}", ACC)
+    program.op("tmatmul", ["la", "rb"], ["ac"])
+    found = ptosim.check(ptosim.load(str(program), sync="written").kernel()).findings
+    words = [finding.message for finding in found if finding.kind == "lint"]
+    assert words == [f"the product has other {side} than are valid in its accumulator" for side in said]
+
+
 # --- operands in L1, TF32 ---------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,61 @@ def test_a_value_of_one_part_is_not_for_another() -> None:
     with pytest.raises(PTOError) as raised:
         ptosim.load(text)
     assert "exists on one kind of core only" in raised.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_flags_belong_to_the_part_that_has_their_pipes(target: str) -> None:
+    """Every entry of both parts is ordered by a flag that only one kind of core can have."""
+
+    ids = count()
+
+    def ordered(source: str, destination: str) -> str:
+        pair = f'"PIPE_{source}", "PIPE_{destination}", "EVENT_ID{next(ids)}"'
+        return f"pto.set_flag[{pair}]\npto.wait_flag[{pair}]\n"
+
+    product = PRODUCT
+    for first, pair in (
+        ("pto.tmov ins(%ma", "MTE2 MTE1"),
+        ("pto.tmov ins(%mb", "MTE2 MTE1"),
+        ("pto.tmatmul", "MTE1 M"),
+        ("pto.tstore", "M FIX"),
+    ):
+        product = product.replace(first, ordered(*pair.split()) + first)
+    assert product.count("pto.set_flag") == 4
+    loaded, added = ADDED.split("\n", 1)
+    body = f"{product}{loaded}\n{ordered('MTE2', 'V')}{added}{ordered('V', 'MTE3')}"
+    text = kernel(body + store("d", TILE, "po", ROWS, COLS, "f32") + "\npto.barrier #pto.pipe<PIPE_ALL>", target)
+    a, b, expected = inputs(1)
+    between, out = np.zeros_like(expected), np.zeros_like(expected)
+    run(text, a, b, between, out, clean=False)
+    assert np.array_equal(between, expected) and np.array_equal(out, expected + 1)
+    findings = ptosim.check(ptosim.load(text).kernel(), a, b, between, out).findings
+    assert [finding.kind for finding in findings] == ["lint"]
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_functions_that_say_no_kind_are_parts_of_their_caller(target: str) -> None:
+    whole = kernel(PRODUCT, target).replace("@k(", "private @product(").replace(" attributes {pto.kernel}", "")
+    added = kernel(ADDED + store("d", TILE, "po", ROWS, COLS, "f32")).replace("@k(", "private @add(")
+    functions = [text[text.index("func.func") : text.rindex("}")] for text in (whole, added)]
+    call = "(%a_gm, %b_gm, %t_gm, %out_gm) : (!pto.ptr<f16>, !pto.ptr<f16>, !pto.ptr<f32>, !pto.ptr<f32>) -> ()"
+    caller = f"func.func @k({PARAMETERS}) {{\nfunc.call @product{call}\nfunc.call @add{call}\nreturn\n}}\n"
+    inner = "".join(functions).replace(" attributes {pto.kernel}", "")
+    text = f'module attributes {{pto.target_arch = "{target}"}} {{\n{inner}{caller}}}\n'
+    a, b, expected = inputs(1)
+    between, out = np.zeros_like(expected), np.zeros_like(expected)
+    run(text, a, b, between, out, clean=False)
+    assert np.array_equal(between, expected) and np.array_equal(out, expected + 1)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_accumulators_go_to_the_vector_part_on_chip(target: str) -> None:
+    """Also where the machine has no instruction for it: what it is lowered to loads again."""
+    moved = f"pto.tmov ins(%acc : {ACC}) outs(%x : {TILE})\n"
+    whole = PRODUCT[: PRODUCT.index("pto.tstore")] + moved + ADDED.split("\n", 1)[1]
+    text = kernel(whole + store("d", TILE, "po", ROWS, COLS, "f32"), target)
+    a, b, expected = inputs(1)
+    for loaded in (text, str(ptosim.load(text).lowered())):
+        out = np.zeros_like(expected)
+        run(loaded, a, b, np.zeros_like(expected), out)
+        assert np.array_equal(out, expected + 1)

@@ -96,26 +96,31 @@ def pairs(codes: Any) -> Any:
     return (codes[:, ::2] | codes[:, 1::2] << 4).astype(np.uint8)
 
 
-def of_four_bits(elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str) -> Program:
-    """A product whose operands arrive in pairs along k: as bytes, through tiles at the same addresses, or as tiles in
-    mat that count pairs or values."""
-    rows, cols, depth, groups = 1 if gemv else up(m, 32), up(n, 32), up(k, 1024) if gemv else k, k // 32
+def of_four_bits(
+    elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str, across: bool, address: int = 0
+) -> Program:
+    """A product whose operands arrive in pairs along k, or the right one along its rows: as bytes, through tiles at the
+    same addresses, or as tiles in mat that count pairs or values. The left one lies at an address of L0A."""
+    rows, cols, depth, groups = 1 if gemv else up(m, 32), up(n, 64), up(k, 1024) if gemv else k, k // 32
     program = Program()
     each = 1 if held == "values" else 2
-    for name, loc, element, shape, valid, layout in (
-        ("a", "left", elements[0], (rows, depth // each), (m, k // each), NZ),
-        ("b", "right", elements[1], (depth // each, cols), (k // each, n), ZN),
+    other = (depth // each, cols), (k // each, n), ZN
+    if across:
+        other = (depth, cols // each), (k, n // each), NZ
+    for name, loc, element, (shape, valid, layout) in (
+        ("a", "left", elements[0], ((rows, depth // each), (m, k // each), NZ)),
+        ("b", "right", elements[1], other),
     ):
         kind = "ui8" if held == "bytes" else element
-        if name == "a":
-            program.view(name, kind, (m, k // 2))
+        if layout == NZ:
+            program.view(name, kind, (m, k // 2) if name == "a" else (k, n // 2))
         else:
             program.view(name, kind, (k // 2, n), (1, k // 2), layout="dn")
         text = f"{shape[0]}x{shape[1]}x{'i8' if held == 'bytes' else element}, valid={valid[0]}x{valid[1]}"
         program.tile(f"m{name}", f"mat, {text}", layout)
         if held == "bytes":
             program.tile(f"y{name}", f"{loc}, {text}", layout, addr=0)
-    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ, addr=0)
+    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ, addr=address)
     program.tile("rb", f"right, {depth}x{cols}x{elements[1]}, valid={k}x{n}", ZN, addr=0)
     program.view("sa", "!pto.f8E8M0", (m, groups))
     program.view("sb", "!pto.f8E8M0", (groups, n))
@@ -145,19 +150,40 @@ FOURS = [(a, b) for a in FOUR_BITS for b in FOUR_BITS]
 
 @pytest.mark.parametrize("elements", FOURS)
 @pytest.mark.parametrize(("m", "n", "k"), [(32, 32, 64), (20, 40, 192)])
-@pytest.mark.parametrize(("gemv", "held"), [(False, "bytes"), (True, "bytes"), (False, "pairs"), (False, "values")])
-def test_a_scaled_product_of_four_bits(elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str):
+@pytest.mark.parametrize(
+    ("gemv", "held", "across"),
+    [
+        (False, "bytes", False),
+        (True, "bytes", False),
+        (False, "pairs", False),
+        (False, "values", False),
+        (False, "pairs", True),
+        (True, "values", True),
+    ],
+)
+def test_a_scaled_product_of_four_bits(
+    elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str, across: bool
+):
     m = 1 if gemv else m
     rng = np.random.default_rng(6)
     a, b = rng.integers(0, 16, (m, k)), rng.integers(0, 16, (k, n))
     sa = rng.integers(120, 134, (m, k // 32)).astype(np.uint8)
     sb = rng.integers(120, 134, (k // 32, n)).astype(np.uint8)
     c = np.zeros((m, n), np.float32)
-    program = of_four_bits(elements, m, n, k, gemv, held)
-    report = program.run(pairs(a), pairs(b.T), sa if gemv else fragments(sa), fragments(sb.T), c)
+    program = of_four_bits(elements, m, n, k, gemv, held, across)
+    report = program.run(pairs(a), pairs(b if across else b.T), sa if gemv else fragments(sa), fragments(sb.T), c)
     exact = scaled(four_bits(elements[0], a), sa, four_bits(elements[1], b), sb)
     assert np.array_equal(c, exact.astype(np.float32))
     assert not [finding for finding in report.findings if "fewer" in finding.message]
+
+
+def test_a_row_of_four_bits_goes_no_further_than_its_tile():
+    """1024 values are the last 512 bytes of L0A."""
+    program = of_four_bits(("!pto.f4E2M1x2", "!pto.f4E2M1x2"), 1, 16, 1024, True, "pairs", False, address=65536 - 512)
+    codes, c = np.full((1, 1024), 2), np.zeros((1, 16), np.float32)
+    scales = np.full((16, 32), 127, np.uint8)
+    program.run(pairs(codes), pairs(np.repeat(codes, 16, 0)), scales[:1], fragments(scales), c)
+    assert np.array_equal(c, np.full((1, 16), 1024, np.float32))
 
 
 def test_scaled_products_accumulate_and_take_a_bias():

@@ -1,5 +1,4 @@
-"""What a check says of tiles beyond their instructions: addresses that overlap, operations that overlap on a2a3, tiles
-that were only prefetched."""
+"""What a check says of tiles beyond their instructions: addresses that overlap, operations that overlap on a2a3."""
 
 from __future__ import annotations
 
@@ -95,30 +94,3 @@ def test_a_long_operation_is_over_when_its_result_is_read():
         for flag in flags:
             text.add(flag.format("V", "MTE3"))
         assert len(found(text.store("z", "b", "%c0"), "race")) == races
-
-
-def prefetched(*behind: str) -> list[ptosim.Finding]:
-    """A kernel that prefetches x; behind that come loads of it ("load") and sums of it ("sum"), in loops or not."""
-    text = Text().tiles("x", "z").load("a", "%c0", "x")
-    text.lines[-1] = text.lines[-1].replace("pto.tload", "pto.tprefetch")
-    for step in behind:
-        match step:
-            case "load":
-                text.load("a", "%c0", "x")
-            case "loop":
-                text.loop("i", "%n").load("a", "%i", "x").end()
-            case _:
-                text.sum("x", "x", "z")
-    return found(text.store("z", "b", "%c0"), "uninitialized")
-
-
-def test_a_tile_that_was_only_prefetched_is_open():
-    (finding,) = prefetched("sum", "sum")
-    assert finding.severity == "warning" and "only a prefetch has written" in finding.message
-    assert [other.role for other in finding.related] == ["prefetched here"]
-    assert finding.line == finding.related[0].location.line + 1
-
-
-@pytest.mark.parametrize("between", ["load", "loop"])
-def test_a_tile_that_is_loaded_behind_its_prefetch(between: str):
-    assert not prefetched(between, "sum")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptosim.effects.burst import gapped
 from ptosim.effects.cube_load import bias_accesses, scale_accesses
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Effects, Taint, required, table
+from ptosim.effects.record import Effects, Taint, named, required, table
 
 _OLDER = {
     "l1_l0a": "load_cbuf_to_ca load_cbuf_to_ca_s4",
@@ -16,18 +16,15 @@ _OLDER = {
 EFFECTS: dict[str, Effects] = {
     **table(Pipe.MTE1, Taint.MOVEMENT, _OLDER),
     **table(Pipe.FIX, Taint.MOVEMENT, {"l1_fb": "copy_cbuf_to_fbuf"}, *gapped()),
-    **{
-        record.name: record
-        for record in (
-            Effects(
-                *("pto.load_cbuf_to_ca_mx", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT),
-                scale_accesses("m", Space.SCALE_A, 0),
-            ),
-            Effects(
-                *("pto.load_cbuf_to_cb_mx", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT),
-                scale_accesses("n", Space.SCALE_B, 0),
-            ),
-            Effects("pto.copy_cbuf_to_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses, required(*gapped())),
-        )
-    },
+    **named(
+        Effects(
+            *("pto.load_cbuf_to_ca_mx", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT),
+            scale_accesses("m", Space.SCALE_A, 0),
+        ),
+        Effects(
+            *("pto.load_cbuf_to_cb_mx", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT),
+            scale_accesses("n", Space.SCALE_B, 0),
+        ),
+        Effects("pto.copy_cbuf_to_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses, required(*gapped())),
+    ),
 }

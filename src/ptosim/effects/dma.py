@@ -21,7 +21,7 @@ from ptosim.effects.burst import (
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_to, is_multiple, maximum, negate, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required, table
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, required, table
 from ptosim.effects.requirement import Requirement, Requirements, fits
 from ptosim.target.profile import load_target
 
@@ -205,4 +205,4 @@ _ATOMIC = table(
 ATOMIC_SETTERS = {"pto.set_store_atomic_cfg", *_ATOMIC} - {"pto.set_atomic_none"}
 """What may make stores to GM atomic."""
 
-EFFECTS: dict[str, Effects] = {record.name: record for record in (*_COPIES, *_OLDER)} | _ATOMIC
+EFFECTS = named(*_COPIES, *_OLDER) | _ATOMIC

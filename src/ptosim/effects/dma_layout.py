@@ -9,7 +9,7 @@ from ptosim.effects.burst import COUNT_LIMIT, GM_STRIDE_LIMIT, SHORT_LIMIT, row_
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_div, ceil_to, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, required
 from ptosim.effects.requirement import Requirement, fits
 
 SMALL_ROW = 4
@@ -86,15 +86,10 @@ def _older(layout: str) -> Effects:
     return Effects(name, Pipe.MTE2, "gm_l1", Taint.MOVEMENT, requires=requires, reads=("MTE2_NZ_PARA",))
 
 
-EFFECTS: dict[str, Effects] = {
-    record.name: record
-    for record in (
-        Effects(
-            "pto.mte_gm_l1_frac", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, _matrix_accesses, requires=required(*_MATRIX)
-        ),
-        _older("nd2nz"),
-        _older("dn2nz"),
-        Effects("pto.raw_fill_l1", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, _fill_accesses, required(*_RUNS)),
-        Effects("pto.create_cbuf_matrix", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, requires=required(*_RUNS)),
-    )
-}
+EFFECTS = named(
+    Effects("pto.mte_gm_l1_frac", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, _matrix_accesses, requires=required(*_MATRIX)),
+    _older("nd2nz"),
+    _older("dn2nz"),
+    Effects("pto.raw_fill_l1", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, _fill_accesses, required(*_RUNS)),
+    Effects("pto.create_cbuf_matrix", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, requires=required(*_RUNS)),
+)

@@ -13,7 +13,7 @@ from ptosim.effects.element import Element
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div, floor_div, maximum, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named
 from ptosim.effects.requirement import Requirements, fits, multiple
 
 COLUMN_LIMIT = 4095
@@ -196,11 +196,8 @@ def _store(name: str, timing: str, space: Space) -> Effects:
     return Effects(f"pto.{name}", Pipe.FIX, timing, Taint.USE, _accesses(space), _required, reads=("CTRL",))
 
 
-EFFECTS: dict[str, Effects] = {
-    record.name: record
-    for record in (
-        _store("mte_l0c_l1", "l0c_l1", Space.L1),
-        _store("mte_l0c_gm", "l0c_gm", Space.GM),
-        _store("mte_l0c_ub", "l0c_ub", Space.UB),
-    )
-}
+EFFECTS = named(
+    _store("mte_l0c_l1", "l0c_l1", Space.L1),
+    _store("mte_l0c_gm", "l0c_gm", Space.GM),
+    _store("mte_l0c_ub", "l0c_ub", Space.UB),
+)

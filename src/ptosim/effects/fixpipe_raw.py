@@ -13,7 +13,7 @@ from ptosim.effects.fixpipe import ALIGNMENT, LAYOUTS, Shape, dest_extent, sourc
 from ptosim.effects.fractal import ACCUMULATOR_ROW
 from ptosim.effects.geometry import floor_div, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named
 
 SPLIT_MODES: tuple[str | None, ...] = (None, "split_m", "split_n")
 RELU_MODES: tuple[str, ...] = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
@@ -86,11 +86,8 @@ def _store(name: str, timing: str, space: Space) -> Effects:
     return Effects(f"pto.{name}", Pipe.FIX, timing, Taint.USE, _accesses(space), reads=reads)
 
 
-EFFECTS: dict[str, Effects] = {
-    record.name: record
-    for record in (
-        _store("copy_matrix_cc_to_gm", "l0c_gm", Space.GM),
-        _store("copy_matrix_cc_to_cbuf", "l0c_l1", Space.L1),
-        _store("copy_matrix_cc_to_ub", "l0c_ub", Space.UB),
-    )
-}
+EFFECTS = named(
+    _store("copy_matrix_cc_to_gm", "l0c_gm", Space.GM),
+    _store("copy_matrix_cc_to_cbuf", "l0c_l1", Space.L1),
+    _store("copy_matrix_cc_to_ub", "l0c_ub", Space.UB),
+)

@@ -24,7 +24,7 @@ from ptosim.effects.fractal import (
 )
 from ptosim.effects.geometry import ceil_div, negate, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, required
 from ptosim.effects.requirement import fits
 
 EXTENT_LIMIT = 4095
@@ -193,18 +193,15 @@ def _product(name: str, scaled: bool, start: str) -> Effects:
     return Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, _accesses(scaled, start), requires, reads=("CTRL",))
 
 
-EFFECTS: dict[str, Effects] = {
-    record.name: record
-    for record in (
-        _product("mad", False, "zero"),
-        _product("mad_acc", False, "accumulators"),
-        _product("mad_bias", False, "zero"),
-        _product("mad_mx", True, "zero"),
-        _product("mad_mx_acc", True, "accumulators"),
-        _product("mad_mx_bias", True, "zero"),
-        _product("mad_raw", False, "either"),
-        _product("mad_bias_raw", False, "either"),
-        _product("mad_mx_raw", True, "either"),
-        _product("mad_mx_bias_raw", True, "either"),
-    )
-}
+EFFECTS = named(
+    _product("mad", False, "zero"),
+    _product("mad_acc", False, "accumulators"),
+    _product("mad_bias", False, "zero"),
+    _product("mad_mx", True, "zero"),
+    _product("mad_mx_acc", True, "accumulators"),
+    _product("mad_mx_bias", True, "zero"),
+    _product("mad_raw", False, "either"),
+    _product("mad_bias_raw", False, "either"),
+    _product("mad_mx_raw", True, "either"),
+    _product("mad_mx_bias_raw", True, "either"),
+)

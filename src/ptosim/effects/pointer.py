@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, table
 
 CAST = "pto.castptr"
 """What makes a pointer of an address."""
@@ -35,12 +35,9 @@ def _scalar(name: str, direction: Literal["read", "write"]) -> Effects:
     return Effects(f"pto.{name}", Pipe.S, "scalar", Taint.MOVEMENT, _access(direction))
 
 
-EFFECTS: dict[str, Effects] = table(Pipe.S, Taint.NONE, {"scalar": "castptr addptr ptrtoint inttoptr"}) | {
-    record.name: record
-    for record in (
-        _scalar("load_scalar", "read"),
-        _scalar("ld_dev", "read"),
-        _scalar("store_scalar", "write"),
-        _scalar("st_dev", "write"),
-    )
-}
+EFFECTS: dict[str, Effects] = table(Pipe.S, Taint.NONE, {"scalar": "castptr addptr ptrtoint inttoptr"}) | named(
+    _scalar("load_scalar", "read"),
+    _scalar("ld_dev", "read"),
+    _scalar("store_scalar", "write"),
+    _scalar("st_dev", "write"),
+)

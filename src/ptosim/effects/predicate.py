@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ptosim.effects.element import Granularity
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, table
 
 PREDICATE_BITS = 256
 
@@ -176,9 +176,11 @@ EFFECTS: dict[str, Effects] = {
     **table(Pipe.V, Taint.NONE, {"mask": _sized("pset", "pge", "plt", "pltm")}),
     **table(Pipe.V, Taint.ELEMENTWISE, {"mask": "pand por pxor pnot psel"}),
     **table(Pipe.V, Taint.MOVEMENT, {"mask": f"ppack punpack {_sized('pintlv', 'pdintlv')}", "rename": "pbitcast"}),
-    "pto.plds": Effects("pto.plds", Pipe.V, "mask_load", Taint.MOVEMENT, _load(immediate=False)),
-    "pto.pldi": Effects("pto.pldi", Pipe.V, "mask_load", Taint.MOVEMENT, _load(immediate=True)),
-    "pto.psts": Effects("pto.psts", Pipe.V, "mask_store", Taint.MOVEMENT, _store(immediate=False)),
-    "pto.psti": Effects("pto.psti", Pipe.V, "mask_store", Taint.MOVEMENT, _store(immediate=True)),
-    "pto.pstu": Effects("pto.pstu", Pipe.V, "mask_store", Taint.MOVEMENT, _pstu),
+    **named(
+        Effects("pto.plds", Pipe.V, "mask_load", Taint.MOVEMENT, _load(immediate=False)),
+        Effects("pto.pldi", Pipe.V, "mask_load", Taint.MOVEMENT, _load(immediate=True)),
+        Effects("pto.psts", Pipe.V, "mask_store", Taint.MOVEMENT, _store(immediate=False)),
+        Effects("pto.psti", Pipe.V, "mask_store", Taint.MOVEMENT, _store(immediate=True)),
+        Effects("pto.pstu", Pipe.V, "mask_store", Taint.MOVEMENT, _pstu),
+    ),
 }

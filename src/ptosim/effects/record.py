@@ -190,6 +190,11 @@ def required(*requirements: Requirement) -> Callable[[Static], Requirements]:
     return lambda static: requirements
 
 
+def named(*records: Effects) -> dict[str, Effects]:
+    """Records by their names."""
+    return {record.name: record for record in records}
+
+
 def table(pipe: Pipe, taint: Taint, classes: Mapping[str, str], *requirements: Requirement) -> dict[str, Effects]:
     """Records of instructions without memory accesses: names grouped by timing class."""
     return {

@@ -8,7 +8,7 @@ from ptosim.effects.fixpipe import QUANT_WORD
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, BIAS_ALIGNMENT
 from ptosim.effects.mad import EXTENTS, accumulator_extent
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Static, Taint, required, table
+from ptosim.effects.record import Access, Effects, Static, Taint, named, required, table
 
 SIGNED_RESULT = 1 << 46
 """The bit of a parameter word that says that 8-bit results have a sign."""
@@ -33,6 +33,8 @@ def start_accesses(static: Static) -> tuple[Access, ...]:
 
 EFFECTS: dict[str, Effects] = {
     **table(Pipe.S, Taint.NONE, {"rename": "sim.require sim.print_tile"}),
-    "pto.sim.start_acc": Effects("pto.sim.start_acc", Pipe.M, "mad", Taint.USE, start_accesses, required(*EXTENTS)),
-    "pto.sim.scale_words": Effects("pto.sim.scale_words", Pipe.FIX, "l1_fb", Taint.MOVEMENT, scale_accesses),
+    **named(
+        Effects("pto.sim.start_acc", Pipe.M, "mad", Taint.USE, start_accesses, required(*EXTENTS)),
+        Effects("pto.sim.scale_words", Pipe.FIX, "l1_fb", Taint.MOVEMENT, scale_accesses),
+    ),
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 from ptosim.effects.geometry import minimum, reach
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named
 
 INDEX_BYTES = 4
 
@@ -57,9 +57,9 @@ def _accesses(table: Any, base: Any) -> Any:
 
 _GATHER, _SCATTER = _accesses("read", "write"), _accesses("write", "read")
 
-EFFECTS: dict[str, Effects] = {
-    "pto.sim.gather": Effects("pto.sim.gather", Pipe.V, "gm_ub", Taint.MOVEMENT, _GATHER),
-    "pto.sim.gather_mte2": Effects("pto.sim.gather_mte2", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _GATHER),
-    "pto.sim.scatter": Effects("pto.sim.scatter", Pipe.V, "ub_gm", Taint.MOVEMENT, _SCATTER),
-    "pto.sim.scatter_mte3": Effects("pto.sim.scatter_mte3", Pipe.MTE3, "ub_gm", Taint.MOVEMENT, _SCATTER),
-}
+EFFECTS = named(
+    Effects("pto.sim.gather", Pipe.V, "gm_ub", Taint.MOVEMENT, _GATHER),
+    Effects("pto.sim.gather_mte2", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _GATHER),
+    Effects("pto.sim.scatter", Pipe.V, "ub_gm", Taint.MOVEMENT, _SCATTER),
+    Effects("pto.sim.scatter_mte3", Pipe.MTE3, "ub_gm", Taint.MOVEMENT, _SCATTER),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Static, Taint
+from ptosim.effects.record import Access, Effects, Static, Taint, named
 
 
 def _accesses(static: Static) -> tuple[Access, ...]:
@@ -13,8 +13,8 @@ def _accesses(static: Static) -> tuple[Access, ...]:
     )
 
 
-EFFECTS: dict[str, Effects] = {
-    "pto.sim.transfer": Effects("pto.sim.transfer", Pipe.S, "transfer", Taint.MOVEMENT, _accesses),
-    "pto.sim.apart": Effects("pto.sim.apart", Pipe.S, "rename"),
-    "pto.sim.wait_transfers": Effects("pto.sim.wait_transfers", Pipe.S, "sync"),
-}
+EFFECTS = named(
+    Effects("pto.sim.transfer", Pipe.S, "transfer", Taint.MOVEMENT, _accesses),
+    Effects("pto.sim.apart", Pipe.S, "rename"),
+    Effects("pto.sim.wait_transfers", Pipe.S, "sync"),
+)

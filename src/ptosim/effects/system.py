@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, table
 from ptosim.effects.requirement import fits
 
 WORD = 4
@@ -46,5 +46,5 @@ _SCALAR["pto.sprclr"] = replace(_SCALAR["pto.sprclr"], writes=("AR",))
 EFFECTS: dict[str, Effects] = {
     **_SCALAR,
     **table(Pipe.S, Taint.NONE, {"scalar": "sbitset0 sbitset1"}, *fits("bit", 63)),
-    **{record.name: record for record in (_store("sprsti", WORD), _store("sprsts", 1))},
+    **named(_store("sprsti", WORD), _store("sprsts", 1)),
 }

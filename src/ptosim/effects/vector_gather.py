@@ -10,7 +10,7 @@ from typing import Any
 
 from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named
 
 BLOCKS = VECTOR_BYTES // GRANULE
 """So many lanes of the offsets count in vgatherb."""
@@ -61,9 +61,9 @@ def _blocks(static: Static) -> tuple[Access, ...]:
     return (Access("read", Space.UB, "source", extent, GRANULE, "active", _mask(static), block_offsets),)
 
 
-EFFECTS = {
-    "pto.vgather2": Effects("pto.vgather2", Pipe.V, "gather", Taint.CROSSING, _lanes),
-    "pto.vgather2_bc": Effects("pto.vgather2_bc", Pipe.V, "gather", Taint.CROSSING, _lanes),
-    "pto.vgatherb": Effects("pto.vgatherb", Pipe.V, "gather_block", Taint.CROSSING, _blocks),
-    "pto.vscatter": Effects("pto.vscatter", Pipe.V, "scatter", Taint.MOVEMENT, _lanes),
-}
+EFFECTS = named(
+    Effects("pto.vgather2", Pipe.V, "gather", Taint.CROSSING, _lanes),
+    Effects("pto.vgather2_bc", Pipe.V, "gather", Taint.CROSSING, _lanes),
+    Effects("pto.vgatherb", Pipe.V, "gather_block", Taint.CROSSING, _blocks),
+    Effects("pto.vscatter", Pipe.V, "scatter", Taint.MOVEMENT, _lanes),
+)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element, Granularity
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Spread, Static, Taint, Touch
+from ptosim.effects.record import Access, Effects, Extent, Spread, Static, Taint, Touch, named
 
 BLOCKS = VECTOR_BYTES // GRANULE
 
@@ -368,16 +368,13 @@ def _record(
     return Effects(f"pto.{name}", Pipe.V, timing, taint, accesses)
 
 
-EFFECTS = {
-    record.name: record
-    for record in (
-        _record("vlds", "load", _vlds, Taint(Spread.MOVEMENT, _broadcasts)),
-        _record("vldsx2", "load_pair", _vldsx2),
-        _record("vsld", "load", _vsld),
-        _record("vsldb", "load", _vsldb),
-        _record("vsts", "store", _vsts),
-        _record("vstsx2", "store_interleave", _vstsx2),
-        _record("vsst", "store", _vsst),
-        _record("vsstb", "store", _vsstb),
-    )
-}
+EFFECTS = named(
+    _record("vlds", "load", _vlds, Taint(Spread.MOVEMENT, _broadcasts)),
+    _record("vldsx2", "load_pair", _vldsx2),
+    _record("vsld", "load", _vsld),
+    _record("vsldb", "load", _vsldb),
+    _record("vsts", "store", _vsts),
+    _record("vstsx2", "store_interleave", _vstsx2),
+    _record("vsst", "store", _vsst),
+    _record("vsstb", "store", _vsstb),
+)

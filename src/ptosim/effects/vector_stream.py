@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.geometry import floor_to, maximum, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch, named
 
 LOAD_STREAM = ("pto.vldas", "pto.vldus")
 STORE_STREAM = ("pto.init_align", "pto.vstus", "pto.vstur", "pto.vstu", "pto.pstu")
@@ -132,19 +132,16 @@ def _record(
     return Effects(name, Pipe.V, timing, Taint.MOVEMENT, accesses, reads=read, writes=written)
 
 
-EFFECTS = {
-    record.name: record
-    for record in (
-        # It reads a block ahead, but what it reads counts only where vldus uses it.
-        _record("vldas", "load", _nothing),
-        _record("vldus", "load", _vldus),
-        _record("uvld", "load", _uvld),
-        _record("init_align", "rename", _nothing),
-        _record("vstus", "store", _vstus),
-        _record("vstu", "store", _vstu),
-        _record("vstur", "store", _vstur, reads="AR SQZN", writes="AR"),
-        _record("vsta", "store", _flush),
-        _record("vstas", "store", _flush),
-        _record("vstar", "store", _flush, reads="AR"),
-    )
-}
+EFFECTS = named(
+    # It reads a block ahead, but what it reads counts only where vldus uses it.
+    _record("vldas", "load", _nothing),
+    _record("vldus", "load", _vldus),
+    _record("uvld", "load", _uvld),
+    _record("init_align", "rename", _nothing),
+    _record("vstus", "store", _vstus),
+    _record("vstu", "store", _vstu),
+    _record("vstur", "store", _vstur, reads="AR SQZN", writes="AR"),
+    _record("vsta", "store", _flush),
+    _record("vstas", "store", _flush),
+    _record("vstar", "store", _flush, reads="AR"),
+)

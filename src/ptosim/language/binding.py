@@ -5,8 +5,11 @@ How a value looks is each engine's own matter: text of Python here, IR there.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal, NamedTuple
+import inspect
+from collections.abc import Callable, Collection, Iterator
+from operator import itemgetter
+from types import SimpleNamespace
+from typing import Any, Literal, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -17,6 +20,9 @@ from ptosim.effects.names import Pipe
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.types import MaskType, VregType, element_of
+
+HINTS = frozenset({"l2_cache_ctl", "sid"})
+"""Operands that mostly change nothing here: a function that wants them asks for them by name."""
 
 
 class Standing(NamedTuple):
@@ -57,3 +63,27 @@ def zeroing_mask(op: Operation, parameters: Collection[str]) -> SSAValue | None:
     if not isinstance(op, PTOOperation) or "mask" not in op.operand_roles or {"mask", "active"} & set(parameters):
         return None
     return next(iter(op.segment("mask")), None)
+
+
+def by_role(kind: type[PTOOperation], function: Callable[..., Any]) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """The function of an instruction and its parameters; all roles but hints take the place of `operands`, which
+    holds them."""
+    asked = tuple(inspect.signature(function).parameters)
+    if "operands" not in asked:
+        return function, asked
+    roles = tuple(role for role in kind.operand_roles if role not in HINTS)
+    parameters = tuple(dict.fromkeys((*(each for each in asked if each != "operands"), *roles)))
+    chosen = itemgetter(*(parameters.index(role) for role in roles))
+    places = [None if each == "operands" else parameters.index(each) for each in asked]
+
+    def gathered(arguments: tuple[Any, ...]) -> list[Any]:
+        operands = SimpleNamespace(**dict(zip(roles, chosen(arguments), strict=True)))
+        return [operands if place is None else arguments[place] for place in places]
+
+    def call(*arguments: Any) -> Any:
+        return function(*gathered(arguments))
+
+    def transfer(*arguments: Any) -> Iterator[None]:
+        yield from function(*gathered(arguments))
+
+    return transfer if inspect.isgeneratorfunction(function) else call, parameters

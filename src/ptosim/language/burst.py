@@ -29,6 +29,9 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOpe
 
 LOOPS = ("loop", "loop1", "loop2")
 
+PREFETCH = "pto.sim.prefetch"
+"""An attribute of copies whose data nobody is to use: what they write is undefined."""
+
 
 def burst_sizes(op: PTOOperation) -> Iterator[Problem]:
     """Copies do something; older descriptions of the fields of some have 16 bits."""

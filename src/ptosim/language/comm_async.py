@@ -51,6 +51,7 @@ class BuildAsyncSession(_Async):
     """
 
     name = "pto.comm.build_async_session"
+    absorbed = "the transfers of the session are lowered with its scratch tile and its number"
     gives = AsyncSessionType()
     untyped = ("workspace",)
     numbers = ("sync_id", "block_bytes", "comm_block_offset", "queue_num", "channel_group_idx")
@@ -233,6 +234,9 @@ class OlderTestAsyncEvent(TestAsyncEvent):
 # --- prefetches -------------------------------------------------------------------------------------------------------
 
 
+_HINT = "nothing depends on what is in a cache"
+
+
 class MakePrefetchAsyncContext(_Async):
     """Begin a queue of prefetches.
 
@@ -242,6 +246,7 @@ class MakePrefetchAsyncContext(_Async):
     """
 
     name = "pto.make_prefetch_async_context"
+    absorbed = _HINT
     gives = PrefetchAsyncContextType()
     untyped = ("workspace",)
     workspace = Operand()
@@ -264,6 +269,7 @@ class TPrefetchAsync(_Async):
     """
 
     name = "pto.tprefetch_async"
+    absorbed = _HINT
     gives = AsyncEventType()
     handles = {"context": PrefetchAsyncContextType}
     views = ("src",)
@@ -286,6 +292,7 @@ class GetPrefetchAsyncSession(PTOOperation):
     """
 
     name = "pto.get_prefetch_async_session"
+    absorbed = _HINT
     placement = "outside"
     form = "$context"
     context = Operand()

@@ -52,6 +52,7 @@ class InitializePipe(TileOperation):
     """`X {id = 0, dir_mask = 1, ...} (c2v_consumer_buf = %a : i32, ...)`: operands by name, in any order."""
 
     pipes = (Pipe.S,)
+    absorbed = "the operations on its entries signal, move and count as it says"
     outs = ()
     numbers = ("id", "dir_mask", "slot_size", "slot_num", "local_slot_num")
     flags = ("nosplit",)

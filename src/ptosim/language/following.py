@@ -1,19 +1,21 @@
 """What may still be signalled after an operation: flags and semaphores that the rest of a program sets.
 
-The answer errs on the side of yes: branches may go either way, loops may run again, a helper may return to any of its
-callers, and an id that is computed may be any.
+The answer errs on the side of yes: branches may go either way unless the arguments of the program decide them, loops
+may run again, a helper may return to any of its callers, and an id that is computed may be any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from operator import eq, ge, gt, le, lt, ne
 from typing import Protocol
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
 from ptosim.effects.sim_signal import WRITERS
 from ptosim.effects.sync import SIGNALS
+from ptosim.language.control import If
 from ptosim.language.function import Call, Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
@@ -108,6 +110,51 @@ def _sets_in(op: Operation, kind: CoreKind, called: set[Function]) -> Iterator[P
         for block in region.blocks:
             for inner in block.ops:
                 yield from _sets_in(inner, kind, called)
+
+
+# --- branches that arguments decide -----------------------------------------------------------------------------------
+
+
+def is_left_out(op: Operation, given: Mapping[SSAValue, int]) -> bool:
+    """Whether an operation stands in a branch that the arguments of its program do not take."""
+    while (parent := op.parent_op()) is not None and not isinstance(parent, Function):
+        if isinstance(parent, If):
+            taken = _number(parent.cond, given)
+            if taken is not None and op.parent_region() is not parent.regions[0 if taken else 1]:
+                return True
+        op = parent
+    return False
+
+
+def _number(value: SSAValue, given: Mapping[SSAValue, int]) -> int | None:
+    """What follows from the arguments by arithmetic that no width changes: of small numbers that are not negative."""
+    found = given.get(value, constant_of(value))
+    op = value.owner
+    if found is None and isinstance(op, PTOOperation):
+        numbers = [_number(operand, given) for operand in op.operands]
+        match [number for number in numbers if number is not None]:
+            case [a] if op.name in _CASTS:
+                found = a
+            case [a, b] if op.name == "arith.cmpi":
+                found = int(_ORDERS[(op.word("predicate") or "")[-2:]](a, b))
+            case [a, b] if op.name in _ARITHMETIC and (b or op.name not in _DIVISIONS):
+                found = _ARITHMETIC[op.name](a, b)
+            case _:
+                pass
+    return found if found is not None and 0 <= found < 1 << 31 else None
+
+
+_ORDERS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
+_CASTS = frozenset(f"arith.{cast}" for cast in ("index_cast", "index_castui", "extui", "extsi", "trunci"))
+_DIVISIONS = ("arith.remui", "arith.divui")
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.andi": lambda a, b: a & b,
+    "arith.ori": lambda a, b: a | b,
+    "arith.remui": lambda a, b: a % b,
+    "arith.divui": lambda a, b: a // b,
+}
 
 
 # --- which key an operation sets --------------------------------------------------------------------------------------

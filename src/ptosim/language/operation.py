@@ -145,6 +145,8 @@ class PTOOperation(Readable):
     """Whether helpers cannot have the instruction."""
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
+    absorbed: ClassVar[str] = ""
+    """What takes up an operation that becomes no instruction of its own when tiles are lowered."""
 
     operand_roles: ClassVar[tuple[str, ...]] = ()
     optional_roles: ClassVar[frozenset[str]] = frozenset()

@@ -164,10 +164,10 @@ class TMov(Move):
         yield from exponent_rules(self, target)
 
     def _unpacks(self) -> bool:
-        """Whether a tile of pairs of fp4 values, along k, goes to one that counts the values."""
+        """Whether a tile of pairs of fp4 values, along its blocks, goes to one that counts the values."""
         src, dst = self.tile("src"), self.tile("dst")
         rows, cols = src.shape
-        return is_fp4(src.element) and dst.shape == ((2 * rows, cols) if dst.loc == "right" else (rows, 2 * cols))
+        return is_fp4(src.element) and dst.shape == ((2 * rows, cols) if src.layout == "ZN" else (rows, 2 * cols))
 
 
 class TMovFp(TMov):

@@ -322,6 +322,7 @@ class SetQuantScalar(FifoOperation):
     """
 
     name = "pto.set_quant_scalar"
+    absorbed = "the pushes behind it are lowered with its scale"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.FIX,)
     direction = C2V
@@ -343,6 +344,7 @@ class SetQuantVector(FifoOperation):
     """
 
     name = "pto.set_quant_vector"
+    absorbed = "the pushes behind it are lowered with its parameters"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.FIX,)
     direction = C2V

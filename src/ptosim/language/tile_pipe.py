@@ -38,6 +38,7 @@ class Initialize(CallOperation):
     """`X {dir_mask = 1, slot_size = N, ...} (%a : A, %b : B) -> !pto.pipe`."""
 
     pipes = (Pipe.S,)
+    absorbed = "the operations on its entries signal, move and count as it says"
     untyped = ("buffers",)
     numbers = ("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base")
     plain = numbers

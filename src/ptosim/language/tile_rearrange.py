@@ -203,6 +203,7 @@ class TGetScaleAddr(TileOperation):
     """
 
     name = "pto.tget_scale_addr"
+    absorbed = "the scales are planned where it says"
     targets = ("a5",)
     cores = (CoreKind.AIC,)
     pipes = (Pipe.S,)

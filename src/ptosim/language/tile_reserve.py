@@ -45,6 +45,7 @@ class ReserveBuffer(ViewOperation):
     """
 
     name = "pto.reserve_buffer"
+    absorbed = "its address is planned, a constant"
     words = {"location": _LOCATION}
     arrow = True
     size = Property()
@@ -134,6 +135,7 @@ class ImportReservedBuffer(ViewOperation):
     """
 
     name = "pto.import_reserved_buffer"
+    absorbed = ReserveBuffer.absorbed
     arrow = True
     peer_func = Property()
     result = Result()

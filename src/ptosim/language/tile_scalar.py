@@ -116,6 +116,7 @@ class SetTf32Mode(CallOperation):
     """
 
     name = "pto.settf32mode"
+    absorbed = "the products behind it are lowered with its mode"
     bare = True
     pipes = (Pipe.S,)
     cores = (CoreKind.AIC,)

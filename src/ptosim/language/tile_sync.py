@@ -98,12 +98,14 @@ class DeclareEventIdArray(ViewOperation):
     """
 
     name = "pto.declare_eventid_array"
+    absorbed = ""
     kinds = {"result": (EventIdArrayType,)}
     arrow = True
     result = Result()
 
 
 class _EventId(ViewOperation):
+    absorbed = ""
     kinds = {"array": (EventIdArrayType,)}
     array = Operand()
     index = Operand()

@@ -21,6 +21,7 @@ from ptosim.language.operands import constant_of
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.stack import stack_problems
+from ptosim.language.tile_kernel import has_tiles
 from ptosim.language.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
 
@@ -64,7 +65,7 @@ def problems(op: Operation, target: str) -> Iterator[Problem]:
     if not isinstance(op, PTOOperation):
         return
     yield from _placement(op)
-    if target not in op.targets:
+    if target not in op.targets and not has_tiles(op):  # tiles are lowered alike for all targets
         yield Problem(f"{op.name} does not exist on {target}", kind="wrong-target")
     yield from _spaces(op)
     yield from op.rules(target)

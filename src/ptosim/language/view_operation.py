@@ -26,6 +26,7 @@ class ViewOperation(PTOOperation):
     """An operation on tiles, views, arrays or structs that moves nothing."""
 
     listed: ClassVar[tuple[str, ...] | None] = ()
+    absorbed: ClassVar[str] = "whatever takes its tile, view, address or number is lowered with what it says"
     kinds: ClassVar[Mapping[str, tuple[type[Attribute], ...]]] = {}
     """The types that operands and results of these roles may have."""
     index_roles: ClassVar[tuple[str, ...]] = ()

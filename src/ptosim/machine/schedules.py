@@ -209,15 +209,18 @@ def _in_flight(queue: PipeQueue) -> list[Entry]:
 
 
 def random_schedule(turns: Turns, seed: int) -> QueuedSchedule:
-    """Every scalar unit and pipe has a speed of its own, drawn once, so that some run far ahead of others."""
-    source = random.Random(seed)
+    """Every scalar unit and pipe has a speed of its own, and every rank one, drawn once, so that some run far ahead of
+    others."""
+    source, of_ranks = random.Random(seed), random.Random(seed)
     speeds: dict[tuple[str, Pipe, bool], int] = {}
+    ranks: dict[int | None, int] = {}
+
+    def speed(actor: Actor) -> int:
+        own = speeds.setdefault((actor.core.name, actor.pipe, actor.ends), 4 ** source.randrange(4))
+        return own * ranks.setdefault(actor.core.rank, 8 ** of_ranks.randrange(4))
 
     def pick(actors: list[Actor]) -> Actor:
-        weights = [
-            speeds.setdefault((actor.core.name, actor.pipe, actor.ends), 4 ** source.randrange(4)) for actor in actors
-        ]
-        return source.choices(actors, weights)[0]
+        return source.choices(actors, [speed(actor) for actor in actors])[0]
 
     return QueuedSchedule(turns, pick, source.choice)
 

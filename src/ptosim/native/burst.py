@@ -5,7 +5,7 @@ The whole footprint of a copy is checked before it begins. The copies themselves
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
@@ -15,6 +15,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.build.core import Core, Unit
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
+from ptosim.native.build.lowering import Operands
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.transfer import read
@@ -124,6 +125,26 @@ class Burst:
         return Burst(
             contiguous.select(self.length * rows.count, self.length), [Loop(count, rows.source, rows.dest), *others]
         )
+
+
+def _loops(operands: Operands) -> Iterator[Loop]:
+    """What repeats the rows, where there are such clauses."""
+    if hasattr(operands, "loop_counts"):
+        return map(Loop, operands.loop_counts, operands.loop_source_strides, operands.loop_dest_strides)
+    return iter(())
+
+
+def byte_rows(operands: Operands) -> Burst:
+    """Rows of bytes, as far apart as their strides say."""
+    rows = Loop(operands.n_burst, operands.source_stride, operands.dest_stride)
+    return Burst(operands.len_burst, [rows, *_loops(operands)])
+
+
+def block_rows(operands: Operands) -> Burst:
+    """Rows of blocks: a gap lies between the end of a row and the start of the next. Loops count bytes."""
+    length = operands.len_burst
+    rows = Loop(operands.n_burst, (length + operands.source_gap) * GRANULE, (length + operands.dest_gap) * GRANULE)
+    return Burst(length * GRANULE, [rows, *_loops(operands)])
 
 
 def unless_empty(f: Function, burst: Burst, act: Callable[[], None]) -> None:

@@ -2,76 +2,55 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections.abc import Mapping, Sequence
 
-from ptosim.effects.cube_load import scale_control, tile_control
-from ptosim.effects.element import Element
-from ptosim.effects.fractal import SCALE_SHIFT
+from ptosim.effects.burst import FB_BLOCK, alignment_of, row_extent
+from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
+from ptosim.effects.element import GRANULE, Element
+from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import cube_load as op
 from ptosim.language import cube_load_raw as raw
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
-from ptosim.native.fractals import load_bias, load_parameters, load_scales, load_tile
+from ptosim.native.build.lowering import Operands, lowering
+from ptosim.native.burst import Loop, each_row, either
+from ptosim.native.fractals import load_scales, load_tile
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, Value
+from ptosim.native.vector.numbers import canonical, lane_type, widen
 
 
-def _known(start: Value | None, like: Value) -> Value:
-    return like.like(0) if start is None else start
-
-
-def _suspect_starts(core: Core, *starts: Value | None) -> None:
-    """What counts fractals, where other operands count elements, is remarked on."""
-    for start in starts:
+def _with_starts(core: Core, operands: Operands) -> Operands:
+    """The operands, with zeros for starts that are not written. What counts fractals, where other operands count
+    elements, is remarked on."""
+    starts = {role: getattr(operands, role, None) for role in ("start_row", "start_col")}
+    for start in starts.values():
         if start is not None:
             core.suspect(lambda start=start: start != 0)
+    none = operands.source.like(0)
+    known = {role: none if start is None else start for role, start in starts.items()}
+    return Operands(**vars(operands) | known)
 
 
-_A = {"space": Space.L0A, "side": "m", "n": None}
-_B = {"space": Space.L0B, "side": "n", "m": None}
+_A = {"space": Space.L0A, "side": "m"}
+_B = {"space": Space.L0B, "side": "n"}
 
 
 @lowering(op.MteL1L0a, bind=lambda static: _A)
 @lowering(op.MteL1L0b, bind=lambda static: _B)
-def mte_l1_l0(
-    f: Function,
-    core: Core,
-    source: Value,
-    dest: Value,
-    m: Value | None,
-    k: Value | None,
-    n: Value | None,
-    start_row: Value | None,
-    start_col: Value | None,
-    m_start: Value | None,
-    k_start: Value | None,
-    m_step: Value | None,
-    k_step: Value | None,
-    source_stride: Value | None,
-    dest_stride: Value | None,
-    transpose: int | None,
-    static: Static,
-    space: Space,
-    side: str,
-) -> None:
-    starts = {"start_row": _known(start_row, source), "start_col": _known(start_col, source)}
-    fields = {"m_start": m_start, "k_start": k_start, "m_step": m_step, "k_step": k_step}
-    strides = {"source_stride": source_stride, "dest_stride": dest_stride}
-    written = SimpleNamespace(m=m, k=k, n=n, **starts, **fields, **strides)
-    control = tile_control(written, static, side, bool(transpose))
-    _suspect_starts(core, start_row, start_col)
-    columns = m if side == "m" else n
-    if transpose and columns is not None and k is not None and op.holds_bytes(static.elements["source"]):
+def mte_l1_l0(core: Core, operands: Operands, transpose: int | None, static: Static, space: Space, side: str) -> None:
+    element = static.elements["source"]
+    control = tile_control(_with_starts(core, operands), static, side, bool(transpose))
+    columns, k = getattr(operands, side), operands.k
+    if transpose and columns is not None and k is not None and op.holds_bytes(element):
         core.suspect(lambda: ((((columns + 15) >> 4) & 1) != 0) & (k > 32))  # `op.misses_its_place`
-    turned = f.constant(I1, 1 if transpose else 0)
-    load_tile(core, space, source, dest, control, static.elements["source"], turned)
+    load_tile(core, space, operands.source, operands.dest, control, element, bool(transpose))
 
 
-_SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None, "shift": SCALE_SHIFT}
-_SCALE_B = {"space": Space.SCALE_B, "side": "n", "m": None, "shift": SCALE_SHIFT}
-_ADDRESSED = {**dict.fromkeys(("m", "k", "n", "start_row", "start_col")), "shift": 0}
+_SCALE_A = {"space": Space.SCALE_A, "side": "m", "shift": SCALE_SHIFT}
+_SCALE_B = {"space": Space.SCALE_B, "side": "n", "shift": SCALE_SHIFT}
+_ADDRESSED = {"shift": 0}
 """In the raw spelling the destination is the address in the scale buffer itself."""
 
 
@@ -79,54 +58,125 @@ _ADDRESSED = {**dict.fromkeys(("m", "k", "n", "start_row", "start_col")), "shift
 @lowering(op.MteL1L0bMx, bind=lambda static: _SCALE_B)
 @lowering(raw.LoadCbufToCaMx, bind=lambda static: _SCALE_A | _ADDRESSED)
 @lowering(raw.LoadCbufToCbMx, bind=lambda static: _SCALE_B | _ADDRESSED)
-def mte_l1_l0_mx(
+def mte_l1_l0_mx(core: Core, operands: Operands, static: Static, space: Space, side: str, shift: int) -> None:
+    control = scale_control(_with_starts(core, operands), static, side)
+    load_scales(core, space, operands.source, operands.dest, control, shift)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_burst: Value, len_burst: Value) -> None:
+    """Rows that the destination could not hold end here, before they are read.
+
+    `spaces` are those that the destination may lie in, and the conditions under which it does.
+    """
+    for space, named in spaces.items():
+        size, wanted = core.target.memory[space], n_burst * len_burst * unit
+        message = f"writes {{}} bytes of {space}, which has {size} bytes"
+        core.fail(named & (wanted > size), "out-of-bounds", message, wanted)
+    core.f.settle()
+
+
+def _observe_bias(
     core: Core,
     source: Value,
     dest: Value,
-    m: Value | None,
-    k: Value | None,
-    n: Value | None,
-    start_row: Value | None,
-    start_col: Value | None,
-    x_start: Value | None,
-    y_start: Value | None,
-    x_step: Value | None,
-    y_step: Value | None,
-    source_stride: Value | None,
-    dest_stride: Value | None,
-    static: Static,
-    space: Space,
-    side: str,
-    shift: int,
+    n_burst: Value,
+    len_burst: Value,
+    strides: tuple[Value, Value],
+    unit: Value,
+    element: Element,
 ) -> None:
-    starts = {"start_row": _known(start_row, source), "start_col": _known(start_col, source)}
-    fields = {"x_start": x_start, "y_start": y_start, "x_step": x_step, "y_step": y_step}
-    strides = {"source_stride": source_stride, "dest_stride": dest_stride}
-    written = SimpleNamespace(m=m, k=k, n=n, **starts, **fields, **strides)
-    _suspect_starts(core, start_row, start_col)
-    load_scales(core, space, source, dest, scale_control(written, static, side), shift)
+    """Rows that are only moved stay as defined as they are."""
+    read, written = (n_burst, strides[0]), (n_burst, strides[1])
+    if element.bytes == ACCUMULATOR:
+        core.carries_rows((Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * GRANULE)
+        return
+    core.touches_rows("reads", Space.L1, source, [read], len_burst * GRANULE)
+    core.touches_rows("writes", Space.BT, dest, [written], len_burst * unit)
 
 
-@lowering(op.MteL1Bt, bind=lambda static: {"source_element": static.elements["source"], "convert": None})
-@lowering(raw.CopyCbufToBt, bind=lambda static: {"source_element": static.elements["source"]})
+@lowering(op.MteL1Bt, bind=lambda static: {"convert": None})
+@lowering(raw.CopyCbufToBt)
 def mte_l1_bt(
     f: Function,
     core: Core,
     source: Value,
     dest: Value,
-    len_burst: Value,
     n_burst: Value,
+    len_burst: Value,
     source_gap: Value,
     dest_gap: Value,
+    element: Element,
     convert: Value | None,
-    source_element: Element,
 ) -> None:
-    widens = f.constant(I1, 1) if convert is None else convert
-    load_bias(core, source, dest, n_burst, len_burst, source_gap, dest_gap, source_element, widens)
+    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
+    unit = bias_unit(element, f.constant(I1, 1) if convert is None else convert)
+    unit = unit if isinstance(unit, Value) else n_burst.like(unit)
+    _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, n_burst, len_burst)
+
+    def load() -> None:
+        strides = (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * unit
+        _, read = row_extent((n_burst,), (strides[0],), len_burst * GRANULE)
+        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
+        _, written = row_extent((n_burst,), (strides[1],), len_burst * unit)
+        target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
+        if core.is_observed:
+            _observe_bias(core, source, dest, n_burst, len_burst, strides, unit, element)
+
+        def row(from_: Value, to: Value) -> None:
+            def copy() -> None:
+                target.at(to).copy_from(origin.at(from_), len_burst * GRANULE)
+
+            def widened() -> None:
+                _widen(f, element, origin.at(from_), target.at(to), len_burst)
+
+            either(f, unit == GRANULE, copy, widened) if element.bytes == 2 else copy()
+
+        each_row(f, [Loop(n_burst, *strides)], row)
+
+    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
+
+
+def _widen(f: Function, element: Element, origin: Value, target: Value, blocks: Value) -> None:
+    """Blocks of 16-bit floats as f32."""
+
+    def block(index: Value, _: list[Value]) -> Sequence[Value]:
+        values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
+        target.at(index * (2 * GRANULE)).store(canonical(widen(element, values)))
+        return ()
+
+    f.for_loop(blocks.like(0), blocks, 1, (), block, polls=False)
 
 
 @lowering(op.MteL1Fb)
 def mte_l1_fb(
-    core: Core, source: Value, dest: Value, len_burst: Value, n_burst: Value, source_gap: Value, dest_gap: Value
+    core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
 ) -> None:
-    load_parameters(core, source, dest, n_burst, len_burst, source_gap, dest_gap)
+    """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
+    f = core.f
+    segment = dest >> SEGMENT_BITS
+    spaces = {Space.FB: segment != 1, Space.FB_RELU: segment == 1}  # a segment that nothing reads counts as the first
+    _check_rows(core, spaces, FB_BLOCK, n_burst, len_burst)
+    length = len_burst * FB_BLOCK
+    strides = length + source_gap * FB_BLOCK, length + dest_gap * FB_BLOCK
+
+    def load() -> None:
+        _, read = row_extent((n_burst,), (strides[0],), length)
+        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
+        offset = dest & ((1 << SEGMENT_BITS) - 1)
+
+        def into(space: Space) -> None:
+            _, written = row_extent((n_burst,), (strides[1],), length)
+            target = core.stretch("writes", space, offset, written, FB_BLOCK)
+            if core.is_observed:
+                steps = [((n_burst, strides[0]), (n_burst, strides[1]))]
+                core.carries_rows((Space.L1, source), (space, offset), steps, length)
+            rows = [Loop(n_burst, *strides)]
+            each_row(f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
+
+        for number, space in SEGMENTS.items():
+            either(f, segment == number, lambda space=space: into(space), lambda: None)
+
+    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)

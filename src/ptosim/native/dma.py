@@ -5,7 +5,6 @@ How rows are checked and placed is in burst.py; copies that stay on the chip and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +17,12 @@ from ptosim.language import dma_grouped as grouped
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
-from ptosim.native.build.lowering import define, lowering
+from ptosim.native.build.lowering import Operands, define, lowering
 from ptosim.native.burst import (
     Burst,
     Loop,
     Side,
+    byte_rows,
     each_row,
     either,
     fill,
@@ -93,47 +93,22 @@ def _repeated(value: Value, width: int) -> Value:
 
 
 @lowering(grouped.MteGmUb, bind=_pad_facts)
-def mte_gm_ub(
-    f: Function,
-    core: Core,
-    source: Value,
-    dest: Value,
-    len_burst: Value,
-    n_burst: Value,
-    source_stride: Value,
-    dest_stride: Value,
-    loop_counts: Sequence[Value],
-    loop_source_strides: Sequence[Value],
-    loop_dest_strides: Sequence[Value],
-    pad_value: Value | None,
-    left_padding: Value | None,
-    right_padding: Value | None,
-    data_select: Value | None,
-    pad_width: int,
-) -> None:
+def mte_gm_ub(f: Function, core: Core, operands: Operands, pad_width: int) -> None:
     """`data_select` is the condition of an older copy for its padding."""
-    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
-    burst, pad = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops]), None
-    if pad_value is not None:
+    burst, pad = byte_rows(operands), None
+    if operands.pad_value is not None:
         none = f.constant(I64, 0)
-        left, right = (none if side is None else side for side in (left_padding, right_padding))
-        pad = Padding(_repeated(pad_value, pad_width), left, right, pad_width)
-    if data_select is None:
-        _load(core, source, dest, burst, pad)
+        sides = operands.left_padding, operands.right_padding
+        left, right = (none if side is None else side for side in sides)
+        pad = Padding(_repeated(operands.pad_value, pad_width), left, right, pad_width)
+    padded, plain = (lambda how=how: _load(core, operands.source, operands.dest, burst, how) for how in (pad, None))
+    if operands.data_select is None:
+        padded()
     else:
-        padded, plain = (lambda how=how: _load(core, source, dest, burst, how) for how in (pad, None))
-        either(f, data_select, padded, plain)
+        either(f, operands.data_select, padded, plain)
 
 
 # --- UB to GM ---------------------------------------------------------------------------------------------------------
-
-
-def _store(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
-    """Plain, or combined with GM as CTRL says."""
-    if core.unit.may_store_atomically:
-        atomic_checks(core, burst.length, ctrl)
-    burst.check(core, Side(Space.UB, source), Side(Space.GM, dest))
-    unless_empty(core.f, burst, lambda: _store_rows(core, source, dest, burst, ctrl))
 
 
 def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
@@ -212,22 +187,13 @@ def _accumulate_inside(core: Core, burst: Burst, ub: Value, place: Place, ctrl: 
 
 
 @lowering(grouped.MteUbGm)
-def mte_ub_gm(
-    core: Core,
-    source: Value,
-    dest: Value,
-    len_burst: Value,
-    n_burst: Value,
-    source_stride: Value,
-    dest_stride: Value,
-    loop_counts: Sequence[Value],
-    loop_source_strides: Sequence[Value],
-    loop_dest_strides: Sequence[Value],
-    ctrl: Value,
-) -> None:
-    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
-    burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
-    _store(core, source, dest, burst, ctrl)
+def mte_ub_gm(core: Core, operands: Operands, ctrl: Value) -> None:
+    """Plain, or combined with GM as CTRL says."""
+    burst, source, dest = byte_rows(operands), operands.source, operands.dest
+    if core.unit.may_store_atomically:
+        atomic_checks(core, burst.length, ctrl)
+    burst.check(core, Side(Space.UB, source), Side(Space.GM, dest))
+    unless_empty(core.f, burst, lambda: _store_rows(core, source, dest, burst, ctrl))
 
 
 # --- atomic stores ----------------------------------------------------------------------------------------------------

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.element import Element
-from ptosim.effects.fixpipe import UNSCALED, quant_row, relu_row, written_shape
+from ptosim.effects.fixpipe import UNSCALED, Shape, quant_row, relu_row, written_shape
 from ptosim.effects.fractal import SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
@@ -25,7 +23,7 @@ from ptosim.native.accumulator_store import (
     slope_vector,
 )
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Bind, lowering
+from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import F32, I1, I64, Value
 from ptosim.native.quantisation import Relu, Steps
@@ -80,34 +78,20 @@ def _into(space: Space, **absent: None) -> Bind:
 def mte_l0c(
     f: Function,
     core: Core,
-    source: Value,
-    dest: Value,
-    m: Value,
-    n: Value,
-    source_stride: Value,
-    dest_stride: Value,
+    operands: Operands,
     sub_block: Value | None,
-    quant_payload: Value | None,
-    relu_payload: Value | None,
-    clip: Value | None,
     split: Value | None,
-    loop0_stride: Value | None,
-    loop3_count: Value | None,
-    loop3_source_stride: Value | None,
-    loop3_dest_stride: Value | None,
+    clip: Value | None,
     ctrl: Value,
     static: Static,
     space: Space,
 ) -> None:
-    sizes = {"m": m, "n": n, "source_stride": source_stride, "dest_stride": dest_stride}
-    sizes |= {"loop0_stride": m.like(1) if loop0_stride is None else loop0_stride}
-    sizes |= {"loop3_count": m.like(1) if loop3_count is None else loop3_count}
-    sizes |= {"loop3_source_stride": m.like(0) if loop3_source_stride is None else loop3_source_stride}
-    sizes |= {"loop3_dest_stride": m.like(0) if loop3_dest_stride is None else loop3_dest_stride}
-    shape = written_shape(SimpleNamespace(**sizes))
+    n = operands.n
+    shape = Shape(*(n.like(size) if isinstance(size, int) else size for size in written_shape(operands)))
     check_shape(core, shape)
     words = static.words
-    parameters, slope = _parameters(core, static, quant_payload, n), _slope(core, static, relu_payload, n)
+    parameters = _parameters(core, static, operands.quant_payload, n)
+    slope = _slope(core, static, operands.relu_payload, n)
     relu = words.get("relu_mode", "no_relu")
     no = f.constant(I1, 0)
     steps = Steps(
@@ -123,7 +107,7 @@ def mte_l0c(
         return
     layout = f.constant(I1, 1), words.get("layout", "nz2nd")
     atomic = _atomic(core, static, ctrl) if space is Space.GM else None
-    store = Store(source, dest, space, shape, [layout], no if split is None else split != 0, atomic)
+    store = Store(operands.source, operands.dest, space, shape, [layout], no if split is None else split != 0, atomic)
     mode = sub_block if sub_block is not None else words.get("dst_mode")
     for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps, parameters, slope))
 

@@ -1,23 +1,19 @@
-"""Moves of fractals, scale fragments and parameter rows out of L1, as IR: what both spellings of the loads do."""
+"""Moves of fractals and scale fragments out of L1, as IR: what both spellings of the loads do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from ptosim.effects.burst import FB_BLOCK, alignment_of, row_extent
-from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
+from ptosim.effects.burst import alignment_of, row_extent
+from ptosim.effects.cube_load import FIELDS, Control, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
-    ACCUMULATOR,
-    BIAS_ALIGNMENT,
     FRACTAL,
     FRACTAL_ROW,
     FRACTAL_ROWS,
     SCALE_FRAGMENT,
     SCALE_SHIFT,
-    SEGMENT_BITS,
-    SEGMENTS,
     fractal_columns,
 )
 from ptosim.effects.geometry import maximum, minimum
@@ -26,14 +22,13 @@ from ptosim.native.build.core import Core
 from ptosim.native.build.requirement import demand
 from ptosim.native.burst import Loop, each_row, either
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I8, I64, PTR, Type, Value
-from ptosim.native.vector.numbers import canonical, lane_type, widen
+from ptosim.native.ir.values import I8, I64, PTR, Type, Value
 
 # --- fractals ---------------------------------------------------------------------------------------------------------
 
 
 def load_tile(
-    core: Core, space: Space, source: Value, dest: Value, control: Control, element: Element, transpose: Value
+    core: Core, space: Space, source: Value, dest: Value, control: Control, element: Element, transpose: bool
 ) -> None:
     """Whole fractals of L1 into L0A or L0B, each as it is or the matrix that they form transposed."""
     demand(core, FIELDS, control._asdict())
@@ -42,19 +37,15 @@ def load_tile(
 
 
 def _load_tile(
-    core: Core, space: Space, source: Value, dest: Value, control: Control, element: Element, transpose: Value
+    core: Core, space: Space, source: Value, dest: Value, control: Control, element: Element, transpose: bool
 ) -> None:
     origin, inside = _source(core, source, control)
     columns = fractal_columns(element)
-
-    def move(turned: bool) -> None:
-        _, written = tile_dest(control, columns, turned)
-        target = core.stretch("writes", space, dest, written, alignment_of(space, core.target.name))
-        _observe(core, space, source, dest, control, columns, turned)
-        move_fractals = _turned if turned else _as_they_are
-        move_fractals(core, control, element, origin, inside, target)
-
-    either(core.f, transpose, lambda: move(True), lambda: move(False))
+    _, written = tile_dest(control, columns, transpose)
+    target = core.stretch("writes", space, dest, written, alignment_of(space, core.target.name))
+    _observe(core, space, source, dest, control, columns, transpose)
+    move_fractals = _turned if transpose else _as_they_are
+    move_fractals(core, control, element, origin, inside, target)
 
 
 def _observe(
@@ -217,119 +208,3 @@ def load_scales(
         each_row(core.f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
 
     either(core.f, (control.m_step > 0) & (control.k_step > 0), copy, lambda: None)
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-
-def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_burst: Value, len_burst: Value) -> None:
-    """Rows that the destination could not hold end here, before they are read.
-
-    `spaces` are those that the destination may lie in, and the conditions under which it does.
-    """
-    for space, named in spaces.items():
-        size, wanted = core.target.memory[space], n_burst * len_burst * unit
-        message = f"writes {{}} bytes of {space}, which has {size} bytes"
-        core.fail(named & (wanted > size), "out-of-bounds", message, wanted)
-    core.f.settle()
-
-
-def _observe_bias(
-    core: Core,
-    source: Value,
-    dest: Value,
-    n_burst: Value,
-    len_burst: Value,
-    strides: tuple[Value, Value],
-    unit: Value,
-    element: Element,
-) -> None:
-    """Rows that are only moved stay as defined as they are."""
-    read, written = (n_burst, strides[0]), (n_burst, strides[1])
-    if element.bytes == ACCUMULATOR:
-        core.carries_rows((Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * GRANULE)
-        return
-    core.touches_rows("reads", Space.L1, source, [read], len_burst * GRANULE)
-    core.touches_rows("writes", Space.BT, dest, [written], len_burst * unit)
-
-
-def load_bias(
-    core: Core,
-    source: Value,
-    dest: Value,
-    n_burst: Value,
-    len_burst: Value,
-    source_gap: Value,
-    dest_gap: Value,
-    element: Element,
-    convert: Value,
-) -> None:
-    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
-    f = core.f
-    unit = bias_unit(element, convert)
-    unit = unit if isinstance(unit, Value) else n_burst.like(unit)
-    _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, n_burst, len_burst)
-
-    def load() -> None:
-        strides = (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * unit
-        _, read = row_extent((n_burst,), (strides[0],), len_burst * GRANULE)
-        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
-        _, written = row_extent((n_burst,), (strides[1],), len_burst * unit)
-        target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
-        if core.is_observed:
-            _observe_bias(core, source, dest, n_burst, len_burst, strides, unit, element)
-
-        def row(from_: Value, to: Value) -> None:
-            def copy() -> None:
-                target.at(to).copy_from(origin.at(from_), len_burst * GRANULE)
-
-            def widened() -> None:
-                _widen(f, element, origin.at(from_), target.at(to), len_burst)
-
-            either(f, unit == GRANULE, copy, widened) if element.bytes == 2 else copy()
-
-        each_row(f, [Loop(n_burst, *strides)], row)
-
-    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
-
-
-def _widen(f: Function, element: Element, origin: Value, target: Value, blocks: Value) -> None:
-    """Blocks of 16-bit floats as f32."""
-
-    def block(index: Value, _: list[Value]) -> Sequence[Value]:
-        values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
-        target.at(index * (2 * GRANULE)).store(canonical(widen(element, values)))
-        return ()
-
-    f.for_loop(blocks.like(0), blocks, 1, (), block, polls=False)
-
-
-def load_parameters(
-    core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
-) -> None:
-    """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
-    f = core.f
-    segment = dest >> SEGMENT_BITS
-    spaces = {Space.FB: segment != 1, Space.FB_RELU: segment == 1}  # a segment that nothing reads counts as the first
-    _check_rows(core, spaces, FB_BLOCK, n_burst, len_burst)
-    length = len_burst * FB_BLOCK
-    strides = length + source_gap * FB_BLOCK, length + dest_gap * FB_BLOCK
-
-    def load() -> None:
-        _, read = row_extent((n_burst,), (strides[0],), length)
-        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
-        offset = dest & ((1 << SEGMENT_BITS) - 1)
-
-        def into(space: Space) -> None:
-            _, written = row_extent((n_burst,), (strides[1],), length)
-            target = core.stretch("writes", space, offset, written, FB_BLOCK)
-            if core.is_observed:
-                steps = [((n_burst, strides[0]), (n_burst, strides[1]))]
-                core.carries_rows((Space.L1, source), (space, offset), steps, length)
-            rows = [Loop(n_burst, *strides)]
-            each_row(f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
-
-        for number, space in SEGMENTS.items():
-            either(f, segment == number, lambda space=space: into(space), lambda: None)
-
-    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.ctrl import atomic_fields
@@ -17,7 +16,7 @@ from ptosim.language import sim_table as op
 from ptosim.native.atomic import accumulate
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.burst import either
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
@@ -33,7 +32,7 @@ class Walk:
 
     f: Function
     core: Core
-    operands: Any
+    operands: Operands
     beyond: str
     width: int
     apart: bool = False
@@ -46,7 +45,7 @@ class Walk:
         either(self.f, empty, lambda: None, lambda: self._each(given, verb, run, missing))
 
     def _each(
-        self, given: Any, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
+        self, given: Operands, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
     ) -> None:
         f, core = self.f, self.core
         indices = core.stretch("reads", Space.UB, given.indices, index_extent(given)[1], INDEX_BYTES, told=False)
@@ -140,27 +139,8 @@ def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Valu
 
 
 @lowering(op.SimGather, op.SimGatherMte2, bind=_facts)
-def gather(
-    f: Function,
-    core: Core,
-    table: Value,
-    capacity: Value,
-    pitch: Value,
-    indices: Value,
-    index_row: Value,
-    index_column: Value,
-    base: Value,
-    row_stride: Value,
-    column_stride: Value,
-    element_stride: Value,
-    rows: Value,
-    columns: Value,
-    length: Value,
-    beyond: str,
-    width: int,
-) -> None:
-    given = SimpleNamespace(**{name: value for name, value in locals().items() if isinstance(value, Value)})
-    walk = Walk(f, core, given, beyond, width)
+def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int) -> None:
+    walk = Walk(f, core, operands, beyond, width)
     size = f.constant(I64, width)
 
     def run(pointer: Value, ub: Value) -> None:
@@ -181,27 +161,14 @@ def gather(
 def scatter(
     f: Function,
     core: Core,
-    table: Value,
-    capacity: Value,
-    pitch: Value,
-    indices: Value,
-    index_row: Value,
-    index_column: Value,
-    base: Value,
-    row_stride: Value,
-    column_stride: Value,
-    element_stride: Value,
-    rows: Value,
-    columns: Value,
-    length: Value,
+    operands: Operands,
     beyond: str,
     combine: str,
     ordered: bool,
     kind: str | None,
     width: int,
 ) -> None:
-    given = SimpleNamespace(**{name: value for name, value in locals().items() if isinstance(value, Value)})
-    walk = Walk(f, core, given, beyond, width, combine == "none" and not ordered)
+    walk = Walk(f, core, operands, beyond, width, combine == "none" and not ordered)
     size, room = f.constant(I64, width), f.scratch(8)
     ctrl = None if combine == "none" or kind is None else f.constant(I64, atomic_fields(kind, combine))
 

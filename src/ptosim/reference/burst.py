@@ -14,11 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.reference.core import Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Starts, Steps, at_places, joined_steps, outermost_places, spaced
+from ptosim.reference.semantics import Operands
 
 Loop = tuple[int, int, int]
 """Count, source stride, destination stride."""
@@ -89,6 +91,32 @@ class Burst:
                 core.lint(message, kind)
             else:
                 raise Fault(kind, message)
+
+
+@lru_cache(1024)
+def _burst(length: int, *loops: Loop) -> Burst:
+    """Most copies have sizes that came before."""
+    return Burst(length, loops)
+
+
+def _loops(operands: Operands) -> Iterator[Loop]:
+    """What repeats the rows, where there are such clauses."""
+    if hasattr(operands, "loop_counts"):
+        return zip(operands.loop_counts, operands.loop_source_strides, operands.loop_dest_strides, strict=True)
+    return iter(())
+
+
+def byte_rows(operands: Operands) -> Burst:
+    """Rows of bytes, as far apart as their strides say."""
+    rows = operands.n_burst, operands.source_stride, operands.dest_stride
+    return _burst(operands.len_burst, rows, *_loops(operands))
+
+
+def block_rows(operands: Operands) -> Burst:
+    """Rows of blocks: a gap lies between the end of a row and the start of the next. Loops count bytes."""
+    length = operands.len_burst
+    strides = (length + operands.source_gap) * GRANULE, (length + operands.dest_gap) * GRANULE
+    return _burst(length * GRANULE, (operands.n_burst, *strides), *_loops(operands))
 
 
 def look_at_registers(

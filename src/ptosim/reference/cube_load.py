@@ -3,70 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
 
-from ptosim.effects.cube_load import scale_control, tile_control
-from ptosim.effects.element import Element
-from ptosim.effects.fractal import SCALE_SHIFT
+import numpy as np
+
+from ptosim.effects.burst import FB_BLOCK, alignment_of
+from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
+from ptosim.effects.element import GRANULE, Element
+from ptosim.effects.fractal import BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import cube_load as op
 from ptosim.language import cube_load_raw as raw
-from ptosim.reference.core import Core
-from ptosim.reference.fractals import load_bias, load_parameters, load_scales, load_tile
-from ptosim.reference.semantics import semantics
+from ptosim.reference import numbers
+from ptosim.reference.core import Bytes, Core
+from ptosim.reference.fault import Fault
+from ptosim.reference.fractals import load_scales, load_tile
+from ptosim.reference.places import places
+from ptosim.reference.semantics import Operands, semantics
 
-_A = {"space": Space.L0A, "side": "m", "n": None}
-_B = {"space": Space.L0B, "side": "n", "m": None}
+_A = {"space": Space.L0A, "side": "m"}
+_B = {"space": Space.L0B, "side": "n"}
 
 
 @semantics(op.MteL1L0a, bind=lambda static: _A)
 @semantics(op.MteL1L0b, bind=lambda static: _B)
 def mte_l1_l0(
-    core: Core,
-    source: int,
-    dest: int,
-    m: int | None,
-    k: int | None,
-    n: int | None,
-    start_row: int | None,
-    start_col: int | None,
-    m_start: int | None,
-    k_start: int | None,
-    m_step: int | None,
-    k_step: int | None,
-    source_stride: int | None,
-    dest_stride: int | None,
-    transpose: int | None,
-    static: Static,
-    space: Space,
-    side: str,
+    core: Core, operands: Operands, transpose: int | None, static: Static, space: Space, side: str
 ) -> Iterator[None]:
-    fields = {"m_start": m_start, "k_start": k_start, "m_step": m_step, "k_step": k_step}
-    strides = {"source_stride": source_stride, "dest_stride": dest_stride}
-    written = SimpleNamespace(m=m, k=k, n=n, start_row=start_row, start_col=start_col, **fields, **strides)
-    control = tile_control(written, static, side, bool(transpose))
-    columns = m if side == "m" else n
-    if transpose and columns is not None and k is not None and op.holds_bytes(static.elements["source"]):
-        _remark(core, op.misses_its_place(side, columns, k))
-    _remark_on_starts(core, start_row=start_row, start_col=start_col)
-    yield from load_tile(core, space, source, dest, control, static.elements["source"], bool(transpose))
+    source, element = operands.source, static.elements["source"]
+    control = tile_control(operands, static, side, bool(transpose))
+    columns, k = getattr(operands, side), operands.k
+    if transpose and columns is not None and k is not None and op.holds_bytes(element):
+        message = op.misses_its_place(side, columns, k)
+        if message is not None:
+            core.lint(message)
+    _remark_on_starts(core, operands)
+    yield from load_tile(core, space, source, operands.dest, control, element, bool(transpose))
 
 
-def _remark(core: Core, message: str | None) -> None:
-    if message is not None:
-        core.lint(message)
-
-
-def _remark_on_starts(core: Core, **starts: int | None) -> None:
-    for role, start in starts.items():
-        if start:
+def _remark_on_starts(core: Core, operands: Operands) -> None:
+    for role in ("start_row", "start_col"):
+        if getattr(operands, role, None):
             core.lint(op.counts_fractals(role))
 
 
-_SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None, "shift": SCALE_SHIFT}
-_SCALE_B = {"space": Space.SCALE_B, "side": "n", "m": None, "shift": SCALE_SHIFT}
-_ADDRESSED = {**dict.fromkeys(("m", "k", "n", "start_row", "start_col")), "shift": 0}
+_SCALE_A = {"space": Space.SCALE_A, "side": "m", "shift": SCALE_SHIFT}
+_SCALE_B = {"space": Space.SCALE_B, "side": "n", "shift": SCALE_SHIFT}
+_ADDRESSED = {"shift": 0}
 """In the raw spelling the destination is the address in the scale buffer itself."""
 
 
@@ -74,51 +57,69 @@ _ADDRESSED = {**dict.fromkeys(("m", "k", "n", "start_row", "start_col")), "shift
 @semantics(op.MteL1L0bMx, bind=lambda static: _SCALE_B)
 @semantics(raw.LoadCbufToCaMx, bind=lambda static: _SCALE_A | _ADDRESSED)
 @semantics(raw.LoadCbufToCbMx, bind=lambda static: _SCALE_B | _ADDRESSED)
-def mte_l1_l0_mx(
-    core: Core,
-    source: int,
-    dest: int,
-    m: int | None,
-    k: int | None,
-    n: int | None,
-    start_row: int | None,
-    start_col: int | None,
-    x_start: int | None,
-    y_start: int | None,
-    x_step: int | None,
-    y_step: int | None,
-    source_stride: int | None,
-    dest_stride: int | None,
-    static: Static,
-    space: Space,
-    side: str,
-    shift: int,
-) -> Iterator[None]:
-    fields = {"x_start": x_start, "y_start": y_start, "x_step": x_step, "y_step": y_step}
-    strides = {"source_stride": source_stride, "dest_stride": dest_stride}
-    written = SimpleNamespace(m=m, k=k, n=n, start_row=start_row, start_col=start_col, **fields, **strides)
-    _remark_on_starts(core, start_row=start_row, start_col=start_col)
-    yield from load_scales(core, space, source, dest, scale_control(written, static, side), shift)
+def mte_l1_l0_mx(core: Core, operands: Operands, static: Static, space: Space, side: str, shift: int) -> Iterator[None]:
+    _remark_on_starts(core, operands)
+    control = scale_control(operands, static, side)
+    yield from load_scales(core, space, operands.source, operands.dest, control, shift)
 
 
-@semantics(op.MteL1Bt, bind=lambda static: {"source_element": static.elements["source"], "convert": 1})
-@semantics(raw.CopyCbufToBt, bind=lambda static: {"source_element": static.elements["source"]})
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _check_rows(core: Core, space: Space, unit: int, n_burst: int, len_burst: int) -> None:
+    """Rows that the destination could not hold end here, before they are read."""
+    size, wanted = len(core.memories[space]), n_burst * len_burst * unit
+    if wanted > size:
+        raise Fault("out-of-bounds", f"writes {wanted} bytes of {space}, which has {size} bytes")
+
+
+@semantics(op.MteL1Bt, bind=lambda static: {"convert": 1})
+@semantics(raw.CopyCbufToBt)
 def mte_l1_bt(
     core: Core,
     source: int,
     dest: int,
-    len_burst: int,
     n_burst: int,
+    len_burst: int,
     source_gap: int,
     dest_gap: int,
+    element: Element,
     convert: int,
-    source_element: Element,
 ) -> Iterator[None]:
-    yield from load_bias(core, source, dest, n_burst, len_burst, source_gap, dest_gap, source_element, convert)
+    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
+    unit = bias_unit(element, convert)
+    _check_rows(core, Space.BT, unit, n_burst, len_burst)
+    if not n_burst or not len_burst:
+        yield
+        return
+    rows = places(source, (n_burst, (len_burst + source_gap) * GRANULE))
+    data = core.read_pieces(Space.L1, rows, len_burst * GRANULE, alignment_of(Space.L1, core.target))
+    yield
+    if unit != GRANULE:
+        data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
+    starts = places(dest, (n_burst, (len_burst + dest_gap) * unit))
+    core.write_pieces(Space.BT, starts, data.reshape(n_burst, -1), BIAS_ALIGNMENT)
+
+
+def _widened(data: Bytes, element: Element) -> Bytes:
+    """16-bit floats as f32."""
+    return numbers.canonical(numbers.widen(element, data.view(numbers.dtype_of(element)))).view(np.uint8)
 
 
 @semantics(op.MteL1Fb)
 def mte_l1_fb(
-    core: Core, source: int, dest: int, len_burst: int, n_burst: int, source_gap: int, dest_gap: int
+    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
 ) -> Iterator[None]:
-    yield from load_parameters(core, source, dest, n_burst, len_burst, source_gap, dest_gap)
+    """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
+    space = SEGMENTS.get(dest >> SEGMENT_BITS)
+    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst)
+    if not n_burst or not len_burst:
+        yield
+        return
+    read = places(source, (n_burst, (len_burst + source_gap) * FB_BLOCK))
+    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, alignment_of(Space.L1, core.target))
+    yield
+    if space is not None:
+        offset = dest & ((1 << SEGMENT_BITS) - 1)
+        starts = places(offset, (n_burst, (len_burst + dest_gap) * FB_BLOCK))
+        core.write_pieces(space, starts, data, FB_BLOCK)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,20 +20,10 @@ from ptosim.effects.names import GM, UB
 from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import Burst, Loop, Side, look_at_registers
+from ptosim.reference.burst import Burst, Side, byte_rows, look_at_registers
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.semantics import define, semantics
-
-Numbers = tuple[int, ...]
-
-
-@lru_cache(1024)
-def _grouped(len_burst: int, n_burst: int, source_stride: int, dest_stride: int, *clauses: Numbers) -> Burst:
-    """The rows of a grouped copy with its loop clauses: counts, source strides, destination strides."""
-    loops: list[Loop] = list(zip(*clauses, strict=True))
-    return Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
-
+from ptosim.reference.semantics import Operands, define, semantics
 
 # --- GM to UB ---------------------------------------------------------------------------------------------------------
 
@@ -63,20 +52,6 @@ class Padding:
         return padded
 
 
-def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None) -> Iterator[None]:
-    width = burst.length if pad is None else pad.width(burst)
-    burst.check(core, GM, UB, width)
-    if burst.is_empty:
-        yield
-        return
-    sources, dests = burst.rows(core, Side(GM, source), Side(UB, dest), width)
-    data = core.read_pieces(GM, sources, burst.length)
-    yield
-    if pad is not None:
-        data = pad.around(core, data, width)
-    core.write_pieces(UB, dests, data, alignment_of(UB, core.target))
-
-
 def _pad_facts(static: Static) -> dict[str, Any]:
     pad_kind, pad_width = static.elements.get("pad_value"), min(4, static.elements["dest"].bytes)
     return {"is_older": OLDER in static.present, "pad_width": pad_width, "pad_kind": pad_kind}
@@ -85,18 +60,7 @@ def _pad_facts(static: Static) -> dict[str, Any]:
 @semantics(grouped.MteGmUb, bind=_pad_facts)
 def mte_gm_ub(
     core: Core,
-    source: int,
-    dest: int,
-    len_burst: int,
-    n_burst: int,
-    source_stride: int,
-    dest_stride: int,
-    loop_counts: Numbers,
-    loop_source_strides: Numbers,
-    loop_dest_strides: Numbers,
-    pad_value: int | None,
-    left_padding: int | None,
-    right_padding: int | None,
+    operands: Operands,
     data_select: int | None,
     config: Config,
     is_older: bool,
@@ -104,24 +68,32 @@ def mte_gm_ub(
     pad_kind: Element | None,
 ) -> Iterator[None]:
     """`data_select` is the condition of an older copy for its padding."""
-    if data_select == 0:
-        pad_value = None
-    look_at_registers(core, "outtoub", config, is_older, len(loop_counts), pad_value is not None)
-    loops = loop_counts, loop_source_strides, loop_dest_strides
-    burst = _grouped(len_burst, n_burst, source_stride, dest_stride, *loops)
-    if pad_value is None or pad_kind is None:
-        pad = None
-    else:
-        pattern = (pad_value & ((1 << pad_kind.bits) - 1)).to_bytes(8, "little")[:pad_width]
-        pad = Padding(pattern, left_padding or 0, right_padding or 0)
-    yield from _load(core, source, dest, burst, pad)
+    burst, pad = byte_rows(operands), None
+    if operands.pad_value is not None and data_select != 0 and pad_kind is not None:
+        pattern = (operands.pad_value & ((1 << pad_kind.bits) - 1)).to_bytes(8, "little")[:pad_width]
+        pad = Padding(pattern, operands.left_padding or 0, operands.right_padding or 0)
+    look_at_registers(core, "outtoub", config, is_older, len(burst.loops) - 1, pad is not None)
+    width = burst.length if pad is None else pad.width(burst)
+    burst.check(core, GM, UB, width)
+    if burst.is_empty:
+        yield
+        return
+    sources, dests = burst.rows(core, Side(GM, operands.source), Side(UB, operands.dest), width)
+    data = core.read_pieces(GM, sources, burst.length)
+    yield
+    if pad is not None:
+        data = pad.around(core, data, width)
+    core.write_pieces(UB, dests, data, alignment_of(UB, core.target))
 
 
 # --- UB to GM ---------------------------------------------------------------------------------------------------------
 
 
-def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Iterator[None]:
+@semantics(grouped.MteUbGm, bind=lambda static: {"is_older": OLDER in static.present})
+def mte_ub_gm(core: Core, operands: Operands, config: Config, is_older: bool, ctrl: int) -> Iterator[None]:
     """Plain, or combined with GM as CTRL says."""
+    burst = byte_rows(operands)
+    look_at_registers(core, "ubtoout", config, is_older, len(burst.loops) - 1)
     atomic = atomic_combine(ctrl)
     if atomic is not None and burst.length % atomic[1]:
         raise Fault("misaligned", f"an atomic store of {burst.length} bytes is no whole number of {atomic[0]} elements")
@@ -129,7 +101,7 @@ def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Itera
     if burst.is_empty:
         yield
         return
-    sources, dests = burst.rows(core, Side(UB, source), Side(GM, dest))
+    sources, dests = burst.rows(core, Side(UB, operands.source), Side(GM, operands.dest))
     data = core.read_pieces(UB, sources, burst.length, alignment_of(UB, core.target))
     yield
     if atomic is None:
@@ -137,28 +109,6 @@ def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Itera
     else:
         name, _, combine = atomic
         core.accumulate(GM, dests, data, combine, name)
-
-
-@semantics(grouped.MteUbGm, bind=lambda static: {"is_older": OLDER in static.present})
-def mte_ub_gm(
-    core: Core,
-    source: int,
-    dest: int,
-    len_burst: int,
-    n_burst: int,
-    source_stride: int,
-    dest_stride: int,
-    loop_counts: Numbers,
-    loop_source_strides: Numbers,
-    loop_dest_strides: Numbers,
-    config: Config,
-    is_older: bool,
-    ctrl: int,
-) -> Iterator[None]:
-    look_at_registers(core, "ubtoout", config, is_older, len(loop_counts))
-    loops = loop_counts, loop_source_strides, loop_dest_strides
-    burst = _grouped(len_burst, n_burst, source_stride, dest_stride, *loops)
-    yield from _store(core, source, dest, burst, ctrl)
 
 
 # --- atomic stores ----------------------------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Details, PTOError, error
 from ptosim.effects.names import CoreKind, Pipe, Space
-from ptosim.language.following import following_sets, sets, sets_of
+from ptosim.language.following import following_sets, is_left_out, sets, sets_of
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation
@@ -182,11 +182,15 @@ class Run:
 
     def _may_set(self, core: MachineCore, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""
-        code = self._part(core).programs.codes[core.kind]
-        if not core.started:
-            return any(sets(other, key) for other in sets_of(code.entry, core.kind))
+        part = self._part(core)
+        code = part.programs.codes[core.kind]
         op = code.operations.get(core.waiting.site) if core.waiting is not None else None
-        return op is not None and any(sets(other, key) for other in self._following(op, core.kind))
+        if not core.started:
+            following = sets_of(code.entry, core.kind)
+        else:
+            following = self._following(op, core.kind) if op is not None else ()
+        given = dict[SSAValue, int](zip(code.entry.body.block.args, part.arguments(core.block), strict=False))
+        return any(sets(other, key) and not is_left_out(other, given) for other in following)
 
     @cached_property
     def _following(self) -> Callable[[Operation, CoreKind], tuple[PTOOperation, ...]]:

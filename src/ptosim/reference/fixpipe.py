@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from ptosim.effects.ctrl import atomic_fields
@@ -26,7 +24,7 @@ from ptosim.reference.accumulator_store import (
 )
 from ptosim.reference.core import Core
 from ptosim.reference.quantisation import Parameters, Steps, Values
-from ptosim.reference.semantics import Bind, semantics
+from ptosim.reference.semantics import Bind, Operands, semantics
 
 
 def _as_f32(payload: int, kind: Element) -> int:
@@ -73,35 +71,14 @@ def _into(space: Space, **absent: None) -> Bind:
 @semantics(op.MteL0cGm, bind=_into(Space.GM, sub_block=None))
 @semantics(op.MteL0cUb, bind=_into(Space.UB))
 def mte_l0c(
-    core: Core,
-    source: int,
-    dest: int,
-    m: int,
-    n: int,
-    source_stride: int,
-    dest_stride: int,
-    sub_block: int | None,
-    quant_payload: int | None,
-    relu_payload: int | None,
-    clip: int | None,
-    split: int | None,
-    loop0_stride: int | None,
-    loop3_count: int | None,
-    loop3_source_stride: int | None,
-    loop3_dest_stride: int | None,
-    ctrl: int,
-    static: Static,
-    space: Space,
+    core: Core, operands: Operands, sub_block: int | None, split: int | None, ctrl: int, static: Static, space: Space
 ) -> None:
-    loops = {"loop3_count": loop3_count, "loop3_source_stride": loop3_source_stride}
-    sizes = {"m": m, "n": n, "source_stride": source_stride, "dest_stride": dest_stride, **loops}
-    written = SimpleNamespace(**sizes, loop3_dest_stride=loop3_dest_stride, loop0_stride=loop0_stride)
-    words = static.words
+    words, n = static.words, operands.n
     store = Store(
-        source,
-        dest,
+        operands.source,
+        operands.dest,
         space,
-        written_shape(written),
+        written_shape(operands),
         words.get("layout", "nz2nd"),
         bool(split),
         words["dst_mode"] if sub_block is None and space is Space.UB else sub_block or 0,
@@ -112,10 +89,10 @@ def mte_l0c(
         static.elements["source"],
         static.elements["dest"],
         words.get("quant_mode", "no_convert"),
-        _parameters(core, static, quant_payload, n),
+        _parameters(core, static, operands.quant_payload, n),
         words.get("relu_mode", "no_relu"),
-        _slope(core, static, relu_payload, n),
-        clip,
+        _slope(core, static, operands.relu_payload, n),
+        operands.clip,
         saturation(words.get("sat"), ctrl),
     )
     perform(core, store, steps)

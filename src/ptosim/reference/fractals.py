@@ -1,4 +1,4 @@
-"""Moves of fractals, scale fragments and parameter rows out of L1: what both spellings of the loads do."""
+"""Moves of fractals and scale fragments out of L1: what both spellings of the loads do."""
 
 from __future__ import annotations
 
@@ -6,24 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptosim.effects.burst import FB_BLOCK, alignment_of
-from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts
+from ptosim.effects.burst import alignment_of
+from ptosim.effects.cube_load import FIELDS, Control, dest_counts
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
-    BIAS_ALIGNMENT,
     FRACTAL,
     FRACTAL_ROWS,
     SCALE_FRAGMENT,
     SCALE_SHIFT,
-    SEGMENT_BITS,
-    SEGMENTS,
     fractal_columns,
 )
 from ptosim.effects.names import Space
-from ptosim.reference import numbers
 from ptosim.reference.core import Bytes, Core
-from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
 from ptosim.reference.requirement import demand
 
@@ -112,62 +107,3 @@ def load_scales(
         dest >> shift, (control.m_step, control.dest_stride * SCALE_FRAGMENT), (control.k_step, SCALE_FRAGMENT)
     )
     core.write_pieces(space, starts, data)
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-
-def _check_rows(core: Core, space: Space, unit: int, n_burst: int, len_burst: int) -> None:
-    """Rows that the destination could not hold end here, before they are read."""
-    size, wanted = len(core.memories[space]), n_burst * len_burst * unit
-    if wanted > size:
-        raise Fault("out-of-bounds", f"writes {wanted} bytes of {space}, which has {size} bytes")
-
-
-def load_bias(
-    core: Core,
-    source: int,
-    dest: int,
-    n_burst: int,
-    len_burst: int,
-    source_gap: int,
-    dest_gap: int,
-    element: Element,
-    convert: int = 1,
-) -> Iterator[None]:
-    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
-    unit = bias_unit(element, convert)
-    _check_rows(core, Space.BT, unit, n_burst, len_burst)
-    if not n_burst or not len_burst:
-        yield
-        return
-    rows = places(source, (n_burst, (len_burst + source_gap) * GRANULE))
-    data = core.read_pieces(Space.L1, rows, len_burst * GRANULE, alignment_of(Space.L1, core.target))
-    yield
-    if unit != GRANULE:
-        data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
-    starts = places(dest, (n_burst, (len_burst + dest_gap) * unit))
-    core.write_pieces(Space.BT, starts, data.reshape(n_burst, -1), BIAS_ALIGNMENT)
-
-
-def _widened(data: Bytes, element: Element) -> Bytes:
-    """16-bit floats as f32."""
-    return numbers.canonical(numbers.widen(element, data.view(numbers.dtype_of(element)))).view(np.uint8)
-
-
-def load_parameters(
-    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
-) -> Iterator[None]:
-    """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
-    space = SEGMENTS.get(dest >> SEGMENT_BITS)
-    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst)
-    if not n_burst or not len_burst:
-        yield
-        return
-    read = places(source, (n_burst, (len_burst + source_gap) * FB_BLOCK))
-    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, alignment_of(Space.L1, core.target))
-    yield
-    if space is not None:
-        offset = dest & ((1 << SEGMENT_BITS) - 1)
-        starts = places(offset, (n_burst, (len_burst + dest_gap) * FB_BLOCK))
-        core.write_pieces(space, starts, data, FB_BLOCK)

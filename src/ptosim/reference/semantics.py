@@ -10,6 +10,7 @@ A parameter is the role of an operand (its value), the name of a property (its w
     active          which lanes the mask `mask` enables, in lanes of the first register operand (else of the result)
     element         the element type of the first register operand (else pointer, scalar, result)
     result_element  the element type of the result
+    operands        all operands but hints, as attributes by role
     static          effects.record.Static of the operation
     config, ctrl    the configuration registers and CTRL as they were when the instruction was issued
     site            machine.entry.Site, for instructions that talk to the machine
@@ -27,12 +28,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from ptosim.effects.record import Static
+from ptosim.language.binding import by_role
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Bind = Callable[[Static], Mapping[str, Any]]
+Operands = SimpleNamespace
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ def semantics(*operations: Any, bind: Bind | None = None) -> Callable[[Function]
 
     def enter(function: Function) -> Function:
         for operation in operations:
-            define(operation.name, function, bind)
+            whole, parameters = by_role(operation, function)
+            define(operation.name, whole, bind, parameters)
         return function
 
     return enter

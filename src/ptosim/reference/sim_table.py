@@ -15,7 +15,7 @@ from ptosim.effects.sim_table import INDEX_BYTES
 from ptosim.language import sim_table as op
 from ptosim.reference.atomic import atomic_combine
 from ptosim.reference.core import Core
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 
 Places = NDArray[np.int64]
 
@@ -24,13 +24,19 @@ def _facts(static: Static) -> Mapping[str, Any]:
     return {**static.facts, "width": static.elements["table"].bytes}
 
 
-def _grid(rows: int, columns: int, row_stride: int, column_stride: int) -> Places:
+def _is_empty(operands: Operands) -> bool:
+    return operands.rows * operands.columns * operands.length == 0
+
+
+def _grid(operands: Operands, row_stride: int, column_stride: int) -> Places:
     """Numbers of elements, row by row."""
+    rows, columns = int(operands.rows), int(operands.columns)
     return (np.arange(rows)[:, np.newaxis] * row_stride + np.arange(columns) * column_stride).ravel()
 
 
-def _indices(core: Core, indices: int, places: Places) -> Places:
-    data = core.read_numbers(UB, indices + places * INDEX_BYTES, INDEX_BYTES, INDEX_BYTES)
+def _indices(core: Core, operands: Operands) -> Places:
+    places = _grid(operands, operands.index_row, operands.index_column)
+    data = core.read_numbers(UB, operands.indices + places * INDEX_BYTES, INDEX_BYTES, INDEX_BYTES)
     return np.ascontiguousarray(data).view(np.uint32).ravel().astype(np.int64)
 
 
@@ -47,8 +53,10 @@ def _resolved(core: Core, found: Places, capacity: int, beyond: str) -> tuple[Pl
     return found, there
 
 
-def _elements(starts: Places, length: int, stride: int) -> Places:
-    """The numbers of the elements of runs, one after the other."""
+def _elements(operands: Operands, chosen: NDArray[np.bool_]) -> Places:
+    """The numbers of the elements of the chosen runs, one after the other."""
+    starts = _grid(operands, operands.row_stride, operands.column_stride)[chosen]
+    length, stride = int(operands.length), int(operands.element_stride)
     return (starts[:, np.newaxis] + np.arange(length) * stride).ravel()
 
 
@@ -61,40 +69,23 @@ def _runs(places: Places) -> Iterator[tuple[int, int]]:
 
 
 @semantics(op.SimGather, op.SimGatherMte2, bind=_facts)
-def gather(
-    core: Core,
-    table: int,
-    capacity: int,
-    pitch: int,
-    indices: int,
-    index_row: int,
-    index_column: int,
-    base: int,
-    row_stride: int,
-    column_stride: int,
-    element_stride: int,
-    rows: int,
-    columns: int,
-    length: int,
-    beyond: str,
-    width: int,
-) -> Iterator[None]:
-    if rows * columns * length == 0:
+def gather(core: Core, operands: Operands, beyond: str, width: int) -> Iterator[None]:
+    length = operands.length
+    if _is_empty(operands):
         yield
         return
-    found = _indices(core, indices, _grid(rows, columns, index_row, index_column))
-    numbers, there = _resolved(core, found, capacity, beyond)
+    found = _indices(core, operands)
+    numbers, there = _resolved(core, found, operands.capacity, beyond)
     data = np.zeros((len(found), length * width), np.uint8)
     data[:] = core.pattern(data)
-    data[there] = core.read_pieces(GM, table + numbers[there] * (pitch * width), length * width)
+    data[there] = core.read_pieces(GM, operands.table + numbers[there] * (operands.pitch * width), length * width)
     yield
     written = there if beyond == "undefined" else np.ones(len(found), bool)
-    starts = _grid(rows, columns, row_stride, column_stride)[written]
-    places, elements = _elements(starts, length, element_stride), data[written].reshape(-1, width)
+    places, elements = _elements(operands, written), data[written].reshape(-1, width)
     order = np.argsort(places, kind="stable")
     for first, last in _runs(places[order]):
         run = elements[order[first:last]].reshape(1, -1)
-        core.write_pieces(UB, np.array([base + places[order[first]] * width]), run, width)
+        core.write_pieces(UB, np.array([operands.base + places[order[first]] * width]), run, width)
 
 
 def _look_for_conflicts(core: Core, numbers: Places, data: NDArray[np.uint8]) -> None:
@@ -111,38 +102,19 @@ def _look_for_conflicts(core: Core, numbers: Places, data: NDArray[np.uint8]) ->
 
 @semantics(op.SimScatter, op.SimScatterMte3, bind=_facts)
 def scatter(
-    core: Core,
-    table: int,
-    capacity: int,
-    pitch: int,
-    indices: int,
-    index_row: int,
-    index_column: int,
-    base: int,
-    row_stride: int,
-    column_stride: int,
-    element_stride: int,
-    rows: int,
-    columns: int,
-    length: int,
-    beyond: str,
-    combine: str,
-    ordered: bool,
-    kind: str | None,
-    width: int,
+    core: Core, operands: Operands, beyond: str, combine: str, ordered: bool, kind: str | None, width: int
 ) -> Iterator[None]:
-    if rows * columns * length == 0:
+    if _is_empty(operands):
         yield
         return
-    found = _indices(core, indices, _grid(rows, columns, index_row, index_column))
-    numbers, there = _resolved(core, found, capacity, beyond)
-    numbers, starts = numbers[there], _grid(rows, columns, row_stride, column_stride)[there]
-    places = _elements(starts, length, element_stride)
-    data = core.read_pieces(UB, base + places * width, width, width).reshape(-1, length * width)
+    found = _indices(core, operands)
+    numbers, there = _resolved(core, found, operands.capacity, beyond)
+    numbers, places = numbers[there], _elements(operands, there)
+    data = core.read_pieces(UB, operands.base + places * width, width, width).reshape(-1, operands.length * width)
     if core.wants_lint and combine == "none" and not ordered:
         _look_for_conflicts(core, numbers, data)
     yield
-    dests = table + numbers * (pitch * width)
+    dests = operands.table + numbers * (operands.pitch * width)
     atomic = None if combine == "none" or kind is None else atomic_combine(atomic_fields(kind, combine))
     if atomic is None:
         core.write_pieces(GM, dests, data)

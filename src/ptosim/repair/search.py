@@ -82,8 +82,8 @@ class _Search:
 
     def by_one_line(self) -> Repair | None:
         """One line that was left out, written twice, wrongly or in the wrong place is behind all findings. One that is
-        in order for these arguments alone, as a proof shows, or after which something undefined is read, must do where
-        no other is found."""
+        in order for these arguments alone, as a proof shows, or after which there are other remarks, must do where no
+        other is found."""
         serious = self._in_order(self.everything)
         second: Repair | None = None
         for proposal in self.proposals.lines(self.numbers[serious[0]]) if serious else ():
@@ -95,7 +95,7 @@ class _Search:
             text = edited(self.text, proposal.edits).text
             if self.rehearsal.holds(text):
                 found = Repair((Step(proposal, self.everything - self.remarks),), text)
-                if self.rehearsal.proof(text) is not False and not self._reads_too_early(proposal.edits):
+                if self.rehearsal.proof(text) is not False and not self._brings_remarks(proposal.edits):
                     return found
                 second = second or found
         return second
@@ -147,11 +147,10 @@ class _Search:
             return None
         return frozenset(name for name, each in shown.items() if not (is_remark(each) and self._did_not_show(name)))
 
-    def _reads_too_early(self, edits: tuple[Edit, ...]) -> bool:
-        """Whether a check shows reads of what nothing has written that did not show: a reader that waits for the wrong
-        signal is in order, and reads before its writer."""
-        shown = self._shown(edits) or {}
-        return any(each.kind == "uninitialized" and self._did_not_show(name) for name, each in shown.items())
+    def _brings_remarks(self, edits: tuple[Edit, ...]) -> bool:
+        """Whether a check shows remarks that did not show. They may have been there all along; or a reader that waits
+        for the wrong signal reads, in good order, what nothing has written."""
+        return any(self._did_not_show(name) for name in self._shown(edits) or ())
 
     def _shown(self, edits: tuple[Edit, ...]) -> dict[Identity, Diagnostic] | None:
         text = edited(self.text, edits)

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 
 from ptosim.diagnostics import PTOError, Source
+from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind
-from ptosim.language.catalogue import room_of
 from ptosim.language.function import every_function
 from ptosim.language.load import load
+from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import AddPtr, CastPtr
 from ptosim.language.scope import VecScope
 from ptosim.language.sim import SimRequire
-from ptosim.language.tile_fifo import TFreeFromAic, TFreeFromAiv, TPopFromAic, TPopFromAiv
+from ptosim.language.tile_fifo import (
+    Alloc,
+    TAllocToAic,
+    TAllocToAiv,
+    TFreeFromAic,
+    TFreeFromAiv,
+    TPopFromAic,
+    TPopFromAiv,
+)
 from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_pipe import Handled, TAlloc, TFree, TPop
 from ptosim.tiles.fifo import lower_fifos
+from ptosim.tiles.fifo_lines import FIFO
 from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.plan import plan_memory
 
@@ -24,19 +35,22 @@ _UNNAMED = (AddPtr, CastPtr, VecScope, SimRequire)
 """What stands around the work itself."""
 
 
-def becomes(operation: type[TileOperation], example: str) -> list[str]:
+def becomes(operation: type[PTOOperation], example: str) -> list[str]:
     """The names of the instructions, each once; none for what is no instruction of its own, such as a view."""
+    if operation.name in effects():
+        return [operation.name.removeprefix("pto.")]
     try:
         module = plan_memory(load(Source("example", _module(operation, example)), operation.targets[0]))
         module = lower_tiles(lower_fifos(module))
     except PTOError:
         return []
+    names_of_it = (operation.name, operation.replaced_by)
     names = [
         op.name.removeprefix("pto.")
         for function in every_function(module.parsed.module)
         if function not in module.refused
         for op in function.walk()
-        if op.name.startswith("pto.") and module.parsed.origin(op).name == operation.name
+        if op.name.startswith("pto.") and module.parsed.origin(op).name in names_of_it
         if not isinstance(op, (TileOperation, *_UNNAMED))
     ]
     return list(dict.fromkeys(names))
@@ -45,14 +59,14 @@ def becomes(operation: type[TileOperation], example: str) -> list[str]:
 # --- kernels around an example ----------------------------------------------------------------------------------------
 
 
-def _module(operation: type[TileOperation], example: str) -> str:
+def _module(operation: type[PTOOperation], example: str) -> str:
     arguments, body = _kernel(example)
-    if room_of(operation) != "tile_fifo":
+    if not issubclass(operation, FIFO):
         return f"module {{\n{_function('example', arguments, '', body)}}}\n"
     functions = list[str]()
-    for core, (kind, end) in _ENDS.items():
-        lines = [end]
-        if operation.cores == (core,) and operation.name not in end:
+    for core, (kind, buffers) in _ENDS.items():
+        lines = [buffers, _pipe(operation, core)]
+        if operation.cores[-1] is core and not operation.absorbed:
             before, after = _PAIRED.get(operation, ("", ""))
             lines += ["scf.for %turn = %from to %to step %step {", before, body, after, "}"]
         mark = f"attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}"
@@ -85,25 +99,34 @@ def _kernel(example: str) -> tuple[list[str], str]:
     return arguments, "\n".join([*before, *_bound(taken), example])
 
 
-_LOOP = ("%from: index", "%to: index", "%step: index")
+_LOOP = ("%from: index", "%to: index", "%step: index", "%gm: !pto.ptr<f32>")
 """Entries go around: a slot is waited for, and signalled when it is free."""
-_CONSUMERS = "{dir_mask = 3, slot_size = 4096} (c2v_consumer_buf = %in : i32, v2c_consumer_buf = %out : i32)"
 _RESERVED = 'pto.reserve_buffer {{name = "{}", size = 32768, location = #pto.address_space<{}>, auto = true}} -> i32'
 _IMPORTED = 'pto.import_reserved_buffer {{name = "{}", peer_func = @{}}} -> i32'
 _ENDS = {
-    CoreKind.AIC: (
-        "cube",
-        f"%in = {_IMPORTED.format('in', 'vector')}\n%out = {_RESERVED.format('out', 'mat')}\n"
-        f"pto.aic_initialize_pipe {_CONSUMERS}",
-    ),
-    CoreKind.AIV: (
-        "vector",
-        f"%in = {_RESERVED.format('in', 'vec')}\n%out = {_IMPORTED.format('out', 'cube')}\n"
-        f"pto.aiv_initialize_pipe {_CONSUMERS}",
-    ),
+    CoreKind.AIC: ("cube", f"%in = {_IMPORTED.format('in', 'vector')}\n%out = {_RESERVED.format('out', 'mat')}"),
+    CoreKind.AIV: ("vector", f"%in = {_RESERVED.format('in', 'vec')}\n%out = {_IMPORTED.format('out', 'cube')}"),
 }
-"""Both ends of a FIFO, by the core of each."""
-_PAIRED: dict[type[TileOperation], tuple[str, str]] = {
+"""Where entries arrive at both ends of a FIFO, by the core of each."""
+
+
+def _pipe(operation: type[PTOOperation], core: CoreKind) -> str:
+    """The FIFO of an operation: by its handle or by id, and through global memory where slots are taken there."""
+    size, slots = "{dir_mask = 3, slot_size = 4096}", issubclass(operation, Alloc | TAlloc)
+    if issubclass(operation, Handled):
+        kind, gm = ("l2g2l", "%gm : !pto.ptr<f32>, ") if slots else ("l2l", "")
+        return f"%p = pto.initialize_{kind}_pipe {size} ({gm}%in : i32, %out : i32) -> !pto.pipe"
+    made, gm = (_SLOTS, "gm_slot_tensor = %slots : !pto.tensor_view<8192xf32>, ") if slots else ("", "")
+    consumers = "c2v_consumer_buf = %in : i32, v2c_consumer_buf = %out : i32"
+    return f"{made}pto.{core}_initialize_pipe {size} ({gm}{consumers})"
+
+
+_SLOTS = """%many = arith.constant 8192 : index
+%each = arith.constant 1 : index
+%slots = pto.make_tensor_view %gm, shape = [%many], strides = [%each] : !pto.tensor_view<8192xf32>
+"""
+
+_PAIRED: dict[type[PTOOperation], tuple[str, str]] = {
     TPopFromAic: ("", "pto.tfree_from_aic {split = 0}"),
     TPopFromAiv: ("", "pto.tfree_from_aiv {split = 0}"),
     TFreeFromAic: ("%entry = pto.tpop_from_aic {split = 0} -> !pto.tile_buf<vec, 16x64xf32>", ""),
@@ -111,15 +134,30 @@ _PAIRED: dict[type[TileOperation], tuple[str, str]] = {
         "%entry = pto.tpop_from_aiv {split = 0} -> !pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>",
         "",
     ),
+    TAllocToAiv: ("", "pto.tpush_to_aiv(%v : !pto.tensor_view<16x64xf32>) {split = 0}"),
+    TAllocToAic: ("", "pto.tpush_to_aic(%v : !pto.tensor_view<16x64xf16>) {split = 0}"),
+    TPop: ("", "pto.tfree(%p : !pto.pipe) {split = 0}"),
+    TAlloc: ("", "pto.tpush(%v, %p : !pto.tensor_view<16x64xf32>, !pto.pipe) {split = 0}"),
+    TFree: (
+        "%t = pto.declare_tile -> !pto.tile_buf<vec, 16x64xf32>\n"
+        "pto.tpop(%t, %p : !pto.tile_buf<vec, 16x64xf32>, !pto.pipe) {split = 0}",
+        "",
+    ),
 }
-"""What an entry that is taken or given back needs before and behind."""
+"""What an entry that is taken, given back or filled needs before and behind."""
 
 _SESSION = """{0}_control = pto.alloc_tile : !pto.tile_buf<vec, 1x32xi8>
 {0} = pto.comm.build_async_session({0}_control, {0}_at : !pto.tile_buf<vec, 1x32xi8>, !pto.ptr<i8>)
   -> !pto.async_session"""
 _CONTEXT = "{0} = pto.make_prefetch_async_context({0}_at : !pto.ptr<i8>) -> !pto.prefetch_async_context"
-_MADE = {"!pto.async_session": _SESSION, "!pto.prefetch_async_context": _CONTEXT}
-"""What is made for a kernel from a pointer, by its type."""
+_MADE = {
+    "!pto.async_session": _SESSION,
+    "!pto.prefetch_async_context": _CONTEXT,
+    "!pto.eventid_array<2>": "{0} = pto.declare_eventid_array -> !pto.eventid_array<2>",
+    "!pto.tensor_view<16x64xf32>": "{0} = pto.declare_global -> !pto.tensor_view<16x64xf32>",
+    "!pto.pipe": "",
+}
+"""What is made for a kernel, from a pointer perhaps, by its type; a FIFO is there anyway."""
 
 
 def _bound(taken: Mapping[str, str]) -> Iterator[str]:
@@ -143,11 +181,11 @@ def _view(name: str, type_: str) -> Iterator[str]:
 
 
 def _values(example: str) -> Iterator[tuple[str, str]]:
-    """The values of the clauses of an example with the types that are listed for them."""
-    for clause in _clauses(example):
+    """The values of the clauses of an example with the types that are listed for them; indices need none."""
+    for clause in _clauses(example) if "(" in example else [example.partition("=")[2] or example]:
         values, _, types = re.sub(r"\{[^{}]*\}", "", clause).partition(" : ")
-        listed = [type_ for type_ in _parts(types) if not type_.startswith('"')]
-        yield from zip(re.findall(r"%\w+", values), listed, strict=False)
+        listed = [type_ for type_ in _parts(types.partition(" -> ")[0]) if not type_.startswith('"')]
+        yield from zip(re.findall(r"%\w+", values), chain(listed, repeat("index")), strict=False)
 
 
 def _clauses(example: str) -> Iterator[str]:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ptosim.target import COPY_CLASSES, Target
+from ptosim.target import Target
+from ptosim.target.classes import COPY_CLASSES
 from ptosim.timing.recording import Recording
 
 WEAK = {

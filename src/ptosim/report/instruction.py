@@ -21,7 +21,7 @@ from ptosim.language.vector import VectorOperation, listing
 from ptosim.report.becoming import becomes
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
-from ptosim.tiles.pending import pending
+from ptosim.tiles.pending import is_of_tiles, pending
 
 TARGETS = ("a5", "a2a3")
 LONGEST_LIST = 40  # words
@@ -32,7 +32,8 @@ class Page:
     """One instruction. Operands, results and words are by role, cycles by target and figure.
 
     `reads` and `writes` are special registers, `requires` says what operands must be, `tiles` which operands of a tile
-    operation are read and written, `becomes` the instructions that its example is lowered to.
+    operation are read and written, `becomes` the instructions that its example is lowered to, `absorbed` what takes it
+    up if there are none.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Page:
     requires: list[str]
     tiles: dict[str, list[str]]
     becomes: list[str]
+    absorbed: str
     pending: bool
     cycles: dict[str, dict[str, Figure]]
 
@@ -93,6 +95,8 @@ class Page:
                 yield f"{what}: {', '.join(roles)}"
         if self.becomes:
             yield f"becomes: {', '.join(self.becomes)}"
+        elif self.absorbed:
+            yield f"becomes: nothing of its own; {self.absorbed}"
         if self.pending:
             yield "runs: not yet"
         if self.requires:
@@ -138,6 +142,7 @@ def _page(operation: type[PTOOperation]) -> Page:
     tile = operation if issubclass(operation, TileOperation) else None
     optional = [role for role in operation.operand_roles if role in operation.optional_roles]
     record = effects().get(operation.name)
+    lowered = becomes(operation, example) if is_of_tiles(operation) else []
     priced = [name for name in TARGETS if name in operation.targets] if record else []
     return Page(
         name=operation.name,
@@ -159,7 +164,8 @@ def _page(operation: type[PTOOperation]) -> Page:
         writes=list(record.writes) if record else [],
         requires=_requirements(record, priced),
         tiles=_touched(tile) if tile is not None else {},
-        becomes=becomes(tile, example) if tile is not None else [],
+        becomes=lowered,
+        absorbed="" if lowered else operation.absorbed,
         pending=(operation.replaced_by or operation.name) in pending(),
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )

@@ -8,8 +8,7 @@ are in lints.py.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
+from ptosim.language.burst import PREFETCH
 from ptosim.language.polling import is_poll
 from ptosim.machine.clock import join
 from ptosim.machine.core import Core
@@ -36,7 +36,7 @@ from ptosim.sanitize.scope import LOADED, STORED, ScopeShadow
 from ptosim.sanitize.shadow import UNDEFINED, Meeting, Memory, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import GRANULE, Window, distinct, inside, shifted
+from ptosim.sanitize.window import GRANULE, Part, Window, distinct, inside, shifted
 
 
 class Checker(Doubts):
@@ -168,14 +168,21 @@ class Checker(Doubts):
         memory.record(entry, direction, self.sites.number(site), covered)
 
     def left_behind(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
-        """Hardware copies whole granules into UB: behind a row that ends inside one it leaves anything."""
-        if footprint.space is not UB or entry.pipe is not Pipe.MTE2 or not footprint.width % GRANULE:
-            return
-        ends = shifted(footprint.starts, footprint.width)
-        for part in inside(ends, GRANULE - footprint.width % GRANULE, memory.size):
+        """A prefetch leaves anything. Hardware copies whole granules into UB, and behind a row that ends inside one it
+        does so, too."""
+        _, _, starts, width = footprint
+        op = self.subject.program.executed(site)
+        if op is not None and PREFETCH in op.attributes:
+            self._leave_anything(entry, site, "prefetches", memory, inside(starts, width, memory.size))
+        if footprint.space is UB and entry.pipe is Pipe.MTE2 and width % GRANULE:
+            ends = inside(shifted(starts, width), GRANULE - width % GRANULE, memory.size)
+            self._leave_anything(entry, site, "writes", memory, ends)
+
+    def _leave_anything(self, entry: Entry, site: Site, verb: Verb, memory: Memory, parts: Iterable[Part]) -> None:
+        for part in parts:
             covered = part.window()
             anything = np.ones(covered.size, np.bool_)
-            memory.set_taint(covered, self.undefined(entry, site, "writes", memory, covered, anything))
+            memory.set_taint(covered, self.undefined(entry, site, verb, memory, covered, anything))
 
     def suspect(self, scope: ScopeShadow) -> None:
         scope.find_races()
@@ -264,10 +271,12 @@ class Checker(Doubts):
             self.lints.stored_globally(entry, site)
         if self.subject.together and kind != NOTICE:
             self.exchange.accessed(entry, site, kind == READ, starts, width)
-        equal = cache(lambda: data == before())
+        unchanged = None
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
+            if unchanged is None and kind == WRITE:
+                unchanged = data == before()
             for clash in outcome.clashes:
-                same = kind == WRITE == clash.track.kind and outcome.is_equal(clash, equal())
+                same = clash.track.kind == WRITE and unchanged is not None and outcome.is_equal(clash, unchanged)
                 self._global_race(entry, site, kind, outcome, clash, same)
 
     def _is_poll(self, site: Site) -> bool:

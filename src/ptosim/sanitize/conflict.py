@@ -21,7 +21,7 @@ from ptosim.sanitize.shadow import Memory
 from ptosim.sanitize.window import Window
 
 _NUMBER = re.compile(r"\d+")
-Verb = Literal["reads", "writes", "updates"]
+Verb = Literal["reads", "writes", "updates", "prefetches"]
 Relation = Literal["inside a core", "between cores", "between blocks", "between ranks"]
 Use = Literal["global", "crossed", "scalar", "mask", "address", "condition", "product", "fixpipe"]
 

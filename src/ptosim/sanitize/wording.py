@@ -132,8 +132,10 @@ _DOING = {Pipe.S: "loads", Pipe.V: "loads", Pipe.M: "reads", Pipe.FIX: "reads"}
 
 def _undefined(conflict: Conflict) -> str:
     second = conflict.second
-    if conflict.use and second.verb == "writes":
+    if conflict.use and second.verb != "reads":
         use, _ = conflict.use
+        if second.verb == "prefetches":
+            return f"{second.pipe} only prefetches {conflict.place}, which leaves anything there, and {_LEADS[use]}"
         return (
             f"{second.pipe} leaves anything in {conflict.place}, up to the end of the 32-byte block behind a row that "
             f"is not padded, and {_LEADS[use]}"

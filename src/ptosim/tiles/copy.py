@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import Pipe
 from ptosim.language.build import Builder
+from ptosim.language.burst import PREFETCH
 from ptosim.language.tile_move import TLoad, TPrefetch, TStore
 from ptosim.language.types import PtrType, element_of
 from ptosim.tiles.accumulator import store_accumulator
@@ -24,10 +27,22 @@ _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16"
 """The mode of an atomic store by the elements in GM."""
 
 
-@lowering(TLoad, TPrefetch)
+@lowering(TLoad)
 def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
-    """A prefetch is a load, too: what it leaves in its tile is open (prefetched.py)."""
     load_tile(build, src, dst, target)
+
+
+@lowering(TPrefetch)
+def tprefetch(build: Builder, op: TPrefetch, src: View, dst: Tile, target: str) -> None:
+    """A load whose data nobody is to use."""
+    before = op.prev_op
+    load_tile(build, src, dst, target)
+    made = op.prev_op
+    while made is not None and made is not before:
+        for each in made.walk():
+            if (record := effects().get(each.name)) is not None and record.pipe is Pipe.MTE2:
+                each.attributes[PREFETCH] = UnitAttr()
+        made = made.prev_op
 
 
 def load_tile(build: Builder, src: View, dst: Tile, target: str) -> None:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ptosim.language.build import Builder, Number, known
+from ptosim.language.tile_buf import is_fp4
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
+from ptosim.tiles.shape import common
 from ptosim.tiles.values import Tile, View
 
 
@@ -79,14 +81,15 @@ def _turned(view: View) -> View:
 def _rows(build: Builder, tile: Tile, view: View, sides: tuple[str, str]) -> Iterator[Piece]:
     """Rows of a row-major tile; `sides` says what its rows and columns are called."""
     width = tile.buf.element_bytes
-    cols = _common(build, tile.cols, view.sizes[4], sides[1])
+    values = 2 if tile.buf.loc == "mat" and is_fp4(tile.element) else 1  # of a byte: such tiles may count them
+    cols = common(build, tile.cols, view.sizes[4], sides[1], values)
     _adjacent(build, cols, view.strides[4])
     axes, extent = list[Axis](), tile.pitch * width
     total: Number = 1
     for size, stride in zip(reversed(view.sizes[:4]), reversed(view.strides[:4]), strict=True):
         axes.insert(0, Axis(size, build.times(stride, width), build.times(extent, total)))
         total = build.times(total, size)
-    rows = _common(build, tile.rows, total, sides[0])
+    rows = common(build, tile.rows, total, sides[0])
     return _first(build, rows, [axis for axis in axes if known(axis.count) != 1], build.times(cols, width))
 
 
@@ -106,14 +109,6 @@ def _first(build: Builder, count: Number, axes: Sequence[Axis], length: Number) 
         gm, tile = build.times(times, outer.gm), build.times(times, outer.tile)
         for piece in _first(build, rest, inner, length):
             yield replace(piece, gm=build.plus(gm, piece.gm), tile=build.plus(tile, piece.tile), is_rest=True)
-
-
-def _common(build: Builder, valid: Number, size: Number, side: str) -> Number:
-    """What the valid region and the view have in common; a view that is too small for it is remarked."""
-    if known(valid) is None or known(size) is None or int(known(size) or 0) < int(known(valid) or 0):
-        message = f"the view has fewer {side} than are valid"
-        require(build, build.compare("sge", size, valid), "lint", message)
-    return build.most(build.least(valid, size), 0)
 
 
 def _adjacent(build: Builder, count: Number, stride: Number, expected: Number = 1) -> None:
@@ -168,8 +163,8 @@ def _blocks(build: Builder, tile: Tile, view: View) -> Iterator[Piece]:
     width, per_block = tile.buf.element_bytes, tile.buf.box[1]
     block = per_block * width
     _in_blocks(build, g4, per_block)
-    rows = _common(build, tile.rows, build.times(g2, g3), "rows")
-    cols = _common(build, tile.cols, build.times(build.times(g0, g1), per_block), "columns")
+    rows = common(build, tile.rows, build.times(g2, g3), "rows")
+    cols = common(build, tile.cols, build.times(build.times(g0, g1), per_block), "columns")
     _adjacent(build, per_block, s4)
     _adjacent(build, rows, s3, per_block)
     _adjacent(build, g2, s2, build.times(g3, per_block))

@@ -1,7 +1,8 @@
 """Calls of functions on tiles become what they do: a tile is an address that is known, not a value at run time.
 
 A function that takes or gives tiles or views has no other form. One that allocates tiles of its own is taken in where
-its caller does, too, since both share the memories. Others stay functions.
+its caller does, too, since both share the memories, and where its caller mixes both kinds of core: it is a part of that
+(parts.py). Others stay functions.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from ptosim.language.function import Call, Function, Return, function_of
+from ptosim.language.kinds import cores
+from ptosim.language.operation import core_of
 from ptosim.language.parser import ParsedModule
 from ptosim.language.tile_reserve import ReserveBuffer
 from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
@@ -40,7 +43,10 @@ def _is_taken_in(call: Call) -> bool:
     if any(isinstance(type_, _TILES) for type_ in (*callee.argument_types, *callee.return_types)):
         return True
     caller, reserves = function_of(call), any(isinstance(op, ReserveBuffer) for op in callee.walk())
-    return _allocates(callee) and caller is not None and _allocates(caller) and not reserves
+    if caller is None or reserves or not _allocates(callee):
+        return False
+    says_no_kind = core_of(call) is None and core_of(callee) is None
+    return _allocates(caller) or (says_no_kind and len(cores(caller)) > 1)
 
 
 def _allocates(function: Function) -> bool:

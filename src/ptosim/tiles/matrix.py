@@ -125,7 +125,10 @@ def _of_values(build: Builder, k: Number, multiply: Callable[[], None], begin: C
 
 
 def _meets(build: Builder, op: Product, dst: Tile, m: Number, n: Number) -> None:
-    """The groups of columns lie as far apart as whoever reads the accumulator will take it."""
+    """The accumulator says what the product has, and its groups of columns lie as far apart as whoever reads it will
+    take it."""
+    for extent, valid, side in ((m, dst.rows, "rows"), (n, dst.cols, "columns")):
+        remark(build, agrees(build, extent, valid), f"the product has other {side} than are valid in its accumulator")
     if (columns := known(n)) is not None and columns <= ROWS:
         return
     message = "the product has another number of rows than its accumulator: groups of 16 columns lie elsewhere"

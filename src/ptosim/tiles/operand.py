@@ -127,7 +127,7 @@ def _vector(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) -> N
     """One row, whose elements lie one after the other, for a gemv."""
     if dst.buf.rows != 1:
         raise Refused("one row goes to a tile with one row: the operand of a gemv", "dst_type", kind="invalid")
-    values = FRACTAL * 8 // src.buf.element_bits
+    values = FRACTAL * 8 // dst.buf.element_bits
     is_multiple(build, lines.begin, values, "the first column of a row for a gemv", "col")
     begin, steps = build.quotient(lines.begin, values), build.ceiling(lines.depth, values)
     _load(build, load, (src.pointer(build), dst.pointer(build)), 0, begin, 1, steps, 1, 1)

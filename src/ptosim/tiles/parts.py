@@ -15,13 +15,14 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.catalogue import effects
-from ptosim.effects.names import CoreKind
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.language.build import Builder, Place, head_of
 from ptosim.language.function import Function, Return, every_function
 from ptosim.language.kinds import NAMES
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation, core_of, cores_of
 from ptosim.language.scope import Section, SectionCube, SectionVector
+from ptosim.language.sync import pipe_of
 from ptosim.language.system import GetSubblockIdx
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_types import tile_of
@@ -62,6 +63,13 @@ def _own_kind(op: Operation) -> CoreKind | None:
     if isinstance(op, PTOOperation) and len(needed := cores_of(op)) == 1:
         return needed[0]
     return None
+
+
+def _kind_of_pipes(op: Operation) -> CoreKind | None:
+    """The kind of core that alone has the pipes which an operation names: a flag, a barrier, a buffer."""
+    named = {pipe_of(op, role) for role in op.words} - {None, Pipe.ALL} if isinstance(op, PTOOperation) else set[Pipe]()
+    kinds = [kind for kind, pipes in PIPES_OF.items() if named and named.issubset(pipes)]
+    return kinds[0] if len(kinds) == 1 else None
 
 
 @dataclass
@@ -149,7 +157,7 @@ class _Function:
         if isinstance(statement, Section):
             return None
         for op in statement.walk():
-            if (own := _own_kind(op)) is not None:
+            if (own := _own_kind(op) or _kind_of_pipes(op)) is not None:
                 asked.setdefault(own, op)
             for value in op.operands:
                 owner = value.owner

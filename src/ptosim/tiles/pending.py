@@ -6,6 +6,7 @@ from functools import cache
 
 from ptosim.effects.catalogue import effects
 from ptosim.language.catalogue import operations, room_of
+from ptosim.language.operation import PTOOperation
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_view import SetValidShape
 from ptosim.language.view_operation import ViewOperation
@@ -14,11 +15,16 @@ from ptosim.tiles.catalogue import lowered
 _COMMUNICATION = ("comm", "comm_async")
 
 
+def is_of_tiles(operation: type[PTOOperation]) -> bool:
+    """Whether an operation belongs to the language of tiles and not to the instructions below it."""
+    return issubclass(operation, TileOperation | ViewOperation) or room_of(operation) in _COMMUNICATION
+
+
 @cache
 def pending() -> frozenset[str]:
     """Their names."""
-    return frozenset(
-        op.name
-        for op in operations()
-        if op.replaced_by is None and (issubclass(op, TileOperation | ViewOperation) or room_of(op) in _COMMUNICATION)
-    ) - {SetValidShape.name, *lowered(), *effects()}
+    return frozenset(op.name for op in operations() if op.replaced_by is None and is_of_tiles(op)) - {
+        SetValidShape.name,
+        *lowered(),
+        *effects(),
+    }

@@ -16,7 +16,7 @@ from ptosim.language.function import Call
 from ptosim.language.logical import Logical
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.types import MaskType, VregType, element_of
-from ptosim.target import TIMING_CLASSES
+from ptosim.target.classes import TIMING_CLASSES
 from ptosim.timing.program import Body, Branch, Instruction, Loop, Node, Program, Values, While
 
 LineOf = Callable[[Operation], int]

@@ -14,6 +14,7 @@ when absent), or
                     result); all of them where there is no mask
     element         the element type of the first register operand (else pointer, scalar, result)
     result_element  the element type of the result
+    operands        all operands but hints, as attributes by role
     static          effects.record.Static of the operation
     ctrl, pad, …    a register (context.Register, in lower case) as it was when the instruction was issued, i64
 
@@ -41,12 +42,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from ptosim.effects.record import Static
+from ptosim.language.binding import by_role
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Bind = Callable[[Static], Mapping[str, Any]]
+Operands = SimpleNamespace
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ def lowering(*operations: Any, bind: Bind | None = None, lanewise: bool = False)
 
     def enter(function: Function) -> Function:
         for operation in operations:
-            define(operation.name, function, bind, lanewise)
+            whole, parameters = by_role(operation, function)
+            define(operation.name, whole, bind, lanewise, parameters)
         return function
 
     return enter

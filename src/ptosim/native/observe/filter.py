@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
+from ptosim.language.burst import PREFETCH
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
 from ptosim.language.operation import is_scope
@@ -294,9 +295,9 @@ class Filter(Observer):
         some, whole = words.of_lanes(f, active(), unit)
         for start in range(0, extent, VECTOR_BYTES):
             shifted = Shifted.at(f, place + start)
-            taints = (None, None) if stored is None else shifted.touches(_part(stored, start))
-            covered = shifted.is_odd.select(f.constant(I64, 0), _part(whole, start))
-            parts = zip(shifted.touches(_part(some, start)), shifted.touches(covered), taints, strict=True)
+            taints = (None, None) if stored is None else shifted.touches(words.part(stored, start))
+            covered = shifted.is_odd.select(f.constant(I64, 0), words.part(whole, start))
+            parts = zip(shifted.touches(words.part(some, start)), shifted.touches(covered), taints, strict=True)
             for touched, full, taint in parts:
                 touch = Touch(touched.block, touched.count, touched.some, full.some)
                 self._write(f, Space.UB, visit, touch, None if taint is None else taint.some)
@@ -326,7 +327,7 @@ class Filter(Observer):
                 taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
                 touch = self._lane(f, extract(places, number), extract(active, number), extent)
                 if instruction.covered is not None:
-                    touch = Touch(touch.block, 1, *(_of_block(side, number) for side in instruction.covered))
+                    touch = Touch(touch.block, 1, *(words.of_block(side, number) for side in instruction.covered))
                 read = self._visited(f, verb, space, visit, touch, taint)
                 found = found | (read.zext(I64) << (8 * number))
         else:
@@ -434,6 +435,8 @@ class Filter(Observer):
                 clocks.step(core.f, slot)
             self.records.add(core, slot, verb, base, steps, length, ctrl)
         else:
+            if verb == "writes" and PREFETCH in self._instructions[-1].op.attributes:
+                verb = "prefetches"
             self.rows.on_chip(core, slot, verb, Area(space, at), base, steps, length)
 
     def carried(
@@ -487,14 +490,3 @@ class Filter(Observer):
 
     def meeting_waited(self, core: Core, pipe: Pipe, number: Number) -> None:
         self.semaphores.waited_meeting(core, pipe, number)
-
-
-def _part(bits: Value, start: int) -> Value:
-    """The words of a register that begins so many bytes behind the first."""
-    kept = bits.lshr(start // WORD)
-    return kept.trunc(I64) if kept.kind.bits > words.REGISTER_WORDS else kept.zext(I64)
-
-
-def _of_block(bits: Value, number: int) -> Value:
-    """The words of one block of a register."""
-    return bits.lshr(8 * number).trunc(I8)

@@ -89,7 +89,7 @@ class Rows:
     def on_chip(
         self, core: Core, slot: int, verb: str, area: Area, base: Value, steps: Sequence[Step], length: Value
     ) -> None:
-        """Rows of an on-chip memory; what is read must be defined."""
+        """Rows of an on-chip memory; what is read must be defined, and what is prefetched is not."""
         steps, length = joined(steps, length)
         self._rows(core, slot, verb, area, base, steps, length)
 
@@ -170,11 +170,12 @@ class Rows:
     def _chunk(self, f: Function, area: Area, visit: Visit, verb: str, touch: Touch, room: Value) -> None:
         """Some blocks of a row; `room` are all words of the blocks that it reaches."""
         shadow = self.shadow
-        if verb != "writes":
+        if verb not in ("writes", "prefetches"):
             racy, undefined = shadow.read(f, area, visit, touch)
             self.suspect(f, (racy if verb == "moves" else racy | undefined) != 0)
             return
-        self.suspect(f, shadow.write(f, area, visit, touch, None))
+        taint = touch.some if verb == "prefetches" else None
+        self.suspect(f, shadow.write(f, area, visit, touch, taint))
         if area.space is Space.UB and visit.slot == SLOT[Pipe.MTE2] and not touch.is_full:
             # hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything
             place = shadow.defined(f, area, touch)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache, reduce
 
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I64, Type, Value
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.observe.layout import WORD
 from ptosim.native.vector.registers import Mask, shuffle
 
@@ -99,6 +99,17 @@ def widened(f: Function, bits: Value, width: int) -> Value:
         return bits
     even, odd = 0x5555555555555555, 0xAAAAAAAAAAAAAAAA
     return bits | ((bits & even) << 1) | (bits & wrapped(odd)).lshr(1)
+
+
+def part(bits: Value, start: int) -> Value:
+    """The words of a register that begins so many bytes behind the first."""
+    kept = bits.lshr(start // WORD)
+    return kept.trunc(I64) if kept.kind.bits > REGISTER_WORDS else kept.zext(I64)
+
+
+def of_block(bits: Value, number: int) -> Value:
+    """The words of one block of a register."""
+    return bits.lshr(8 * number).trunc(I8)
 
 
 def wrapped(number: int) -> int:

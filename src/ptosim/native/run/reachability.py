@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import SSAValue
 
 from ptosim.effects.names import CoreKind
-from ptosim.language.following import following_sets, sets, sets_of
+from ptosim.language.following import following_sets, is_left_out, sets, sets_of
 from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
@@ -21,11 +23,15 @@ class Reachability:
         self._entries = entries
         self._following: dict[tuple[Site, CoreKind], tuple[PTOOperation, ...]] = {}
 
-    def may_set(self, core: Core, key: Key) -> bool:
+    def may_set(self, core: Core, key: Key, arguments: Sequence[int]) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""
+        entry = self._entries[core.kind]
         if not core.started:
-            return any(sets(later, key) for later in sets_of(self._entries[core.kind], core.kind))
-        return core.waiting is not None and any(sets(later, key) for later in self._later(core.waiting.site, core.kind))
+            following = sets_of(entry, core.kind)
+        else:
+            following = self._later(core.waiting.site, core.kind) if core.waiting is not None else ()
+        given = dict[SSAValue, int](zip(entry.body.block.args, arguments, strict=False))
+        return any(sets(later, key) and not is_left_out(later, given) for later in following)
 
     def _later(self, site: Site, kind: CoreKind) -> tuple[PTOOperation, ...]:
         if (site, kind) not in self._following:
