@@ -45,16 +45,8 @@ def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Valu
 # --- gathers ----------------------------------------------------------------------------------------------------------
 
 
-def _gathered(f: Function, core: Core, source: Value, offsets: Value, active: Value, static: Static) -> Value:
-    """Elements that are narrower than their lanes are zero-extended."""
-    size, lane = static.elements["source"].bytes, offsets.kind.element
-    places = core.lanes("reads", Space.UB, _starts(f, source, offsets, static), active, size, size)
-    kind = Type(f"i{8 * size}")
-    elements = gather_at(f, kind, core.base(Space.UB), places).zext(lane)
-    return active.select(elements, elements.like(0))
-
-
 @lowering(op.VGather2)
+@lowering(op.VGather2Bc, bind=lambda static: {"active_lanes": None})
 def vgather2(
     f: Function,
     core: Core,
@@ -64,13 +56,12 @@ def vgather2(
     active_lanes: Value | None,
     static: Static,
 ) -> Value:
+    """Elements that are narrower than their lanes are zero-extended."""
+    size, lane = static.elements["source"].bytes, offsets.kind.element
     active = _active(f, offsets.kind.lanes, offsets.kind.bits // 8, mask, active_lanes)
-    return _gathered(f, core, source, offsets, active, static)
-
-
-@lowering(op.VGather2Bc)
-def vgather2_bc(f: Function, core: Core, source: Value, offsets: Value, mask: Mask, static: Static) -> Value:
-    return _gathered(f, core, source, offsets, mask.for_lanes_of(offsets.kind), static)
+    places = core.lanes("reads", Space.UB, _starts(f, source, offsets, static), active, size, size)
+    elements = gather_at(f, Type(f"i{8 * size}"), core.base(Space.UB), places).zext(lane)
+    return active.select(elements, elements.like(0))
 
 
 @lowering(op.VGatherB)
