@@ -197,3 +197,55 @@ def test_bits_behind_the_last_column_need_not_be_there() -> None:
     y = x.copy()
     kernel(bits, y)
     assert np.array_equal(y, np.where(np.unpackbits(bits, axis=1, bitorder="little"), x, 0))
+
+
+def positive(rows: int, cols: int, mask: int) -> str:
+    """Elements above zero, others -1, of the first %n rows; rows of the mask have so many bytes."""
+    tile = f"!pto.tile_buf<vec, {rows}x{cols}xf32, valid=?x{cols}>"
+    view = f"!pto.partition_tensor_view<?x{cols}xf32>"
+    bits = f"!pto.tile_buf<vec, {rows}x{mask}xui8>"
+    views = "".join(
+        f"%{x}v = pto.make_tensor_view %{x}, shape = [%n, %cols], strides = [%cols, %c1] : !pto.tensor_view<?x?xf32>\n"
+        f"%{x}p = pto.partition_view %{x}v, offsets = [%c0, %c0], sizes = [%n, %cols] : !pto.tensor_view<?x?xf32> "
+        f"-> {view}\n%{x}t = pto.alloc_tile valid_row = %n : {tile}\n"
+        for x in "ab"
+    )
+    return f"""module attributes {{pto.target_arch = "a5"}} {{
+func.func @k(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %n: index) {{
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%cols = arith.constant {cols} : index
+%zero = arith.constant 0.0 : f32
+%one = arith.constant -1.0 : f32
+{views}%m = pto.alloc_tile : {bits}
+pto.tload ins(%ap : {view}) outs(%at : {tile})
+pto.tcmps ins(%at, %zero {{cmpMode = #pto<cmp gt>}} : {tile}, f32) outs(%m : {bits})
+pto.tsels ins(%m, %at, %one : {bits}, {tile}, f32) outs(%bt : {tile})
+pto.tstore ins(%bt : {tile}) outs(%bp : {view})
+return
+}}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "mask", "valid", "remarked"),
+    [
+        (4, 256, 32, 4, False),
+        (2, 512, 64, 2, False),
+        (4, 64, 64, 4, True),
+        (4, 64, 64, 1, False),
+        (4, 256, 64, 4, True),
+    ],
+)
+def test_a_selection_looks_for_the_rows_of_its_mask(
+    rows: int, cols: int, mask: int, valid: int, remarked: bool
+) -> None:
+    """Those of tcmps follow each other, whatever the mask says (isa/14 section 12, item 8)."""
+    kernel = ptosim.load(positive(rows, cols, mask)).kernel()
+    a, b = np.random.default_rng(cols).standard_normal((valid, cols), "f4"), np.zeros((valid, cols), "f4")
+    findings = ptosim.check(kernel, a, b, valid).findings
+    assert ("tcmps packs its rows" in "".join(each.message for each in findings)) == remarked
+    if not remarked:
+        kernel(a, b, valid)
+        assert np.array_equal(b, np.where(a > 0, a, -1))

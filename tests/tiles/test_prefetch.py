@@ -130,6 +130,18 @@ def test_lowered_text_says_so_too() -> None:
         assert finding.kind == "uninitialized" and "only prefetches" in finding.message
 
 
+@pytest.mark.parametrize("layout", ["blayout=col_major, slayout=row_major", "blayout=col_major"])
+def test_a_tile_of_any_layout_will_do(layout: str) -> None:
+    """A load from rows would be refused."""
+    text = Text().add(f"%t = pto.alloc_tile : {TILE.removesuffix('>')}, {layout}>").tiles("z")
+    prefetch(text, "%c0", "t").load("a", "%c1", "z").store("z", "b", "%c0")
+    text.lines = [line.replace(f"outs(%t : {TILE})", f"outs(%t : {TILE[:-1]}, {layout}>)") for line in text.lines]
+    assert not found(text.kernel(), "native")
+    a, b = arrays()
+    text.kernel()(a, b, 2, 1)
+    assert np.array_equal(b[:16], a[16:32]) and np.array_equal(a, arrays()[0])
+
+
 MATRIX = """module attributes {pto.target_arch = "a5"} {
   func.func @k(%x: !pto.ptr<f16>, %y: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     %c0 = arith.constant 0 : index

@@ -16,6 +16,7 @@ from ptosim.language.tile_vector_select import TCmp, TCmps, TSel, TSels
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.registers import Registers, as_element
 from ptosim.tiles.rows import plain, reachable
+from ptosim.tiles.shape import agrees, remark
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, Lanes, everything, mask_type
 
@@ -93,7 +94,7 @@ def tcmp(build: Builder, src0: Tile, src1: Tile, dst: Tile, cmpMode: str) -> Non
 
 
 @lowering(TCmps)
-def tcmps(build: Builder, src: Tile, scalar: SSAValue, dst: Tile, cmpMode: str) -> None:
+def tcmps(build: Builder, op: TCmps, src: Tile, scalar: SSAValue, dst: Tile, cmpMode: str) -> None:
     """The rows of bits follow each other: without a gap where a row of src ends where the next one begins and dst has
     a byte for each element, in whole blocks otherwise."""
     plain(src, dst)
@@ -104,10 +105,12 @@ def tcmps(build: Builder, src: Tile, scalar: SSAValue, dst: Tile, cmpMode: str) 
         return v.op("vcmps", part.load(src), element, part.mask, comparison=cmpMode, result=result)
 
     def in_blocks() -> None:
-        blocks = build.ceiling(src.cols, _block_elements(src))
-        _compared(build, src, dst, test, build.times(blocks, _block_bytes(src)))
+        pitch = build.times(build.ceiling(src.cols, _block_elements(src)), _block_bytes(src))
+        _remark_pitch(build, op, src, dst, build.times(pitch, 8))
+        _compared(build, src, dst, test, pitch)
 
     def gapless() -> None:
+        _remark_pitch(build, op, src, dst, src.buf.cols)
         _compared(build, replace(src, valid=(src.rows, src.buf.cols)), dst, test, None)
 
     may_be_gapless = src.pitch == src.buf.cols and dst.buf.cols * dst.kind.bytes >= src.buf.cols
@@ -117,6 +120,18 @@ def tcmps(build: Builder, src: Tile, scalar: SSAValue, dst: Tile, cmpMode: str) 
         (gapless if known(src.cols) == src.buf.cols else in_blocks)()
     else:
         build.choose(build.compare("eq", src.cols, src.buf.cols), gapless, in_blocks)
+
+
+def _remark_pitch(build: Builder, op: TCmps, src: Tile, dst: Tile, bits: Number) -> None:
+    """A selection looks for rows of bits where the rows of its mask are, not so many bits apart."""
+    users = [use.operation for use in op.dst.uses]
+    if any(isinstance(user, TSel | TSels) and user.mask is op.dst for user in users):
+        pitch = dst.pitch * dst.kind.bytes
+        wrong = build.times(build.minus(build.most(src.rows, 1), 1), build.minus(bits, pitch * 8))
+        message = (
+            f"tcmps packs its rows of bits; a selection looks for them {pitch} bytes apart, as rows of the mask lie"
+        )
+        remark(build, agrees(build, wrong, 0), message)
 
 
 def _compared(build: Builder, src: Tile, dst: Tile, test: Callable[[Access], SSAValue], pitch: Number | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from xdsl.dialects.builtin import IntegerType, UnitAttr
@@ -12,6 +13,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.language.build import Builder
 from ptosim.language.burst import PREFETCH
+from ptosim.language.tile_buf import is_fp4
 from ptosim.language.tile_move import TLoad, TPrefetch, TStore
 from ptosim.language.types import PtrType, element_of
 from ptosim.tiles.accumulator import store_accumulator
@@ -22,6 +24,7 @@ from ptosim.tiles.mat_load import load_matrix
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile, View
+from ptosim.tiles.view_layout import layout_of
 
 _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16": "s16", "i8": "s8"}
 """The mode of an atomic store by the elements in GM."""
@@ -34,8 +37,10 @@ def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
 
 @lowering(TPrefetch)
 def tprefetch(build: Builder, op: TPrefetch, src: View, dst: Tile, target: str) -> None:
-    """A load whose data nobody is to use."""
-    before = op.prev_op
+    """A load whose data nobody is to use, so that rows or columns of the view may lie in any tile as they are."""
+    before, blayout = op.prev_op, {"nd": "row_major", "dn": "col_major"}.get(layout_of(src))
+    if blayout is not None and not is_fp4(dst.element):
+        dst = replace(dst, buf=replace(dst.buf, blayout=blayout, slayout="none_box"))
     load_tile(build, src, dst, target)
     made = op.prev_op
     while made is not None and made is not before:
