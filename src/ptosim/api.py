@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import bind
-from ptosim.diagnostics import Diagnostic, PTOError, Source, error
+from ptosim.diagnostics import Diagnostic, Finding, PTOError, Source, error
 from ptosim.module import ENGINES, Kernel, Launch, Module, choice, count, load, load_source
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ def check(
 def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | None) -> CheckReport:
     """A report, and what no run of its instructions shows of tiles: operations of one pipe that overlap on this machine
     though they depend on each other, tiles that overlap though both are needed."""
-    from ptosim.diagnostics import Finding
-
     module, more = kernel.module, list[Finding]()
     if module.target != "a5" and (early := _early(kernel)):
         more += early
@@ -301,9 +299,18 @@ def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
     confirmed = None
     if args and verdict.broken:
         launch = Launch(bind(kernel.signature, args), count("grid", grid))
-        shown = {place for found in run_checked(kernel, launch).findings for place in found.places}
-        confirmed = any(shown & found.places for found in verdict.broken)
+        found = run_checked(kernel, launch).findings
+        shown = [*found, *(other for each in found for other in each.consequences)]
+        confirmed = any(_confirms(each, broken) for each in shown for broken in verdict.broken)
     return Proof(kernel.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed)
+
+
+def _confirms(shown: Finding, broken: Diagnostic) -> bool:
+    """Whether a check shows what a proof has found: the same at one of its lines, or that flags are missing or left
+    over, which stops a run now here, now there."""
+    from ptosim.repair.search import UNBALANCED
+
+    return {shown.kind, broken.kind} <= UNBALANCED or bool(shown.places & broken.places)
 
 
 def profile(

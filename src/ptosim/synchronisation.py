@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ptosim.api import Kernel, Module, check, load, profile, prove
+from ptosim.api import Kernel, Launch, Module, check, load, profile, prove
+from ptosim.arguments import bind
 from ptosim.diagnostics import Finding, PTOError, Source, error
 from ptosim.effects.sync import BARRIER, signalling
 from ptosim.language.parser import without_collection
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from ptosim.order.search import Goal
 
 
-_SETS = signalling("flag", half="set")
+_FLAGS, _SETS = signalling("flag"), signalling("flag", half="set")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
 """What a check finds where something is assumed that does not hold."""
 MOST_WORK = 4000
@@ -131,7 +133,7 @@ class Synchronised:
         draft = self.draft
         if _pairs(draft.written):
             bare = stripped(self.before.module.verified, _all(self._written))
-            draft = Draft(Prepared(*prepared_text(bare)), self.before, CAREFUL)
+            draft = Draft(Prepared(*prepared_text(bare)), self.before, CAREFUL, self.launch)
         now = self.launch.cycles(draft.kernel())
         found = [SecondBuffer(lines, now - self.launch.cycles(made)) for lines, made in draft.buffered()]
         return tuple(sorted((one for one in found if one.cycles > 0), key=lambda one: -one.cycles))
@@ -197,7 +199,7 @@ def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | No
     found: list[Finding] = []
     one_block = Launched(launch.args, 1)
     for order in (ASSUMED, CAREFUL):
-        draft = Draft(source, kernel, order)
+        draft = Draft(source, kernel, order, launch)
         cost = partial(_cost, one_block, draft)
         search(draft.inserters, cost, goal, min(MOST_TRIALS, MOST_WORK // max(draft.work(), 1) - 1))
         ordered = draft.kernel()
@@ -232,10 +234,13 @@ def _pairs(module: VerifiedModule) -> int:
 
 
 def _primes(op: Operation) -> bool:
+    from ptosim.language.control import For
+    from ptosim.language.scalar import Constant
+
     following = op.next_op
-    while following is not None and following.name.startswith(("pto.set_", "pto.wait_", "arith.constant")):
+    while following is not None and (following.name in _FLAGS or isinstance(following, Constant)):
         following = following.next_op
-    return following is not None and following.name == "scf.for"
+    return isinstance(following, For)
 
 
 @dataclass(frozen=True)
@@ -249,7 +254,7 @@ class Prepared:
 class Draft:
     """A kernel whose order is being written out: its text, with an address for every tile, and what that lacks."""
 
-    def __init__(self, source: Prepared, kernel: Kernel, order: str) -> None:
+    def __init__(self, source: Prepared, kernel: Kernel, order: str, launch: Launched) -> None:
         from ptosim.language.control import Yield
         from ptosim.loading import load_module
         from ptosim.order.ordering import orders
@@ -260,6 +265,28 @@ class Draft:
         operations = (op for op in self.written.parsed.module.walk() if not isinstance(op, Yield))
         self._lines = dict(zip(operations, source.lines, strict=True))
         self.orders = list(orders(self._loaded.executable, order))
+        if known := self._meeting(launch):
+            self.orders = list(orders(self._loaded.executable, order, known))
+
+    def _meeting(self, launch: Launched) -> set[tuple[Operation, Operation]]:
+        """Operations that are taken to touch different bytes of GM and do not: the first block shows, as far as it goes
+        in a short run."""
+        from ptosim.native.host.library import Request
+        from ptosim.order.ordering import BY_SIGNALS
+        from ptosim.sanitize.recorded import RecordedTouches
+
+        orders = [order for order in self.orders if BY_SIGNALS not in order.assumptions]  # which may order them too
+        pairs = [(one.op, other.op) for order in orders for one, other in order.apart]
+        if not pairs:
+            return set()
+        kernel = Module(self._loaded, Request(self._target_name, "written")).kernel(self._name)
+        given = Launch(bind(kernel.signature, launch.args).copied(), launch.grid, max_steps=SHORT_RUN)
+        recorded = RecordedTouches()
+        with suppress(PTOError):  # it ends where it has gone too far
+            kernel.reference(given, recorded)([0])
+        codes = kernel.translated(recorded.closeness).codes.values()
+        sites = {op: site for code in codes for site, op in code.operations.items()}
+        return {(one, other) for one, other in pairs if recorded.meet(sites.get(one), sites.get(other))}
 
     def kernel(self) -> Kernel:
         """The kernel with what it lacks."""
@@ -370,18 +397,21 @@ def _all(groups: dict[tuple[object, ...], list[int]]) -> set[int]:
 def _redundant(kernel: Kernel, launch: Launched) -> list[Redundant]:
     """What can be left out, each for itself, and is still proven."""
     from ptosim.order.strip import named, operation, without, written_sync
+    from ptosim.repair.places import ends_program
 
     if not prove(kernel).proven:
         return []
     written, found = kernel.module.verified, list[Redundant]()
     before = launch.cycles(kernel)
     for numbers in written_sync(written).values():
+        operations = [operation(written, number) for number in numbers]
+        if operations[0].name == BARRIER and ends_program(operations[0]):
+            continue  # what a kernel has written has to end before it does
         try:
             shorter = load(without(written, numbers), kernel.module.target, "written").kernel(kernel.name)
         except PTOError:  # what is left does not load: it is needed
             continue
         if prove(shorter).proven:
-            operations = [operation(written, number) for number in numbers]
             places = [written.parsed.location(op) for op in operations]
             lines = tuple(place.line for place in places if place is not None)
             found.append(Redundant(named(operations[0]), lines, before - launch.cycles(shorter)))

@@ -133,6 +133,15 @@ def test_a_counterexample_is_tried_on_the_arguments():
     assert ptosim.prove(kernel).confirmed is None
 
 
+@pytest.mark.parametrize("line", ['set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID1"]', 'wait_flag["PIPE_V", "PIPE_MTE2"'])
+def test_a_flag_that_is_missing_or_left_over_is_confirmed(line: str):
+    """The proof names the wait, or where the flag is first set; the check where the run stands, or the last set."""
+    text = (EXAMPLES / "pingpong.pto").read_text()
+    kernel = ptosim.load("\n".join(each for each in text.split("\n") if line not in each)).kernel()
+    x = np.ones(16 * 1024, "f4")
+    assert ptosim.prove(kernel, x, np.zeros_like(x), 4, 1024).confirmed is True
+
+
 PARITY = """
 module attributes {{pto.target_arch = "a5"}} {{
   func.func @kernel(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %n: index) attributes {{pto.kernel}} {{

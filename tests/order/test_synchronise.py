@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptosim
+from order.test_kernels import Text, arrays, is_clean
 from ptosim.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -115,6 +116,46 @@ def test_the_order_of_tiles_is_written_between_them(name: str):
 @pytest.mark.parametrize("name", TILES)
 def test_the_order_of_tiles_is_written_between_them_everywhere(name: str):
     _is_tile_text(name)
+
+
+def test_what_a_run_touches_twice_is_not_assumed_apart():
+    """The loop stores row 1 of b, and so does the operation behind it: with three rows the loop itself sees to the
+    order, with two it does not."""
+    text = Text().tiles("x", "y").load("a", "%c0", "x").loop("i", "%n").load("a", "%i", "y").sum("x", "y", "y")
+    kernel = text.store("y", "b", "%i").end().store("x", "b", "%c1").kernel()
+    found = ptosim.synchronise(kernel, *arrays(), 3, 1)
+    assert not any("bytes of GM" in assumption for assumption in found.assumptions)
+    assert is_clean(found.kernel, 2)
+    apart = ptosim.synchronise(kernel, *arrays(), 1, 1)
+    assert any("bytes of GM" in assumption for assumption in apart.assumptions)
+
+
+def test_what_was_computed_for_flags_goes_with_them():
+    """Pairs that take their ids in turn count their iterations; what is written instead of them does so once."""
+    text = Text().add("%xs = pto.alloc_multi_tile : !pto.multi_tile_buf<vec, 16x64xf32, count=2>").loop("i", "%n")
+    get = "pto.multi_tile_get %xs[%{}] : !pto.multi_tile_buf<vec, 16x64xf32, count=2> -> !pto.tile_buf<vec, 16x64xf32>"
+    text.add("%j = arith.addi %i, %c1 : index").add("%s = arith.remui %i, %c2 : index")
+    text.add("%t = arith.remui %j, %c2 : index").add(f"%x = {get.format('s')}").add(f"%y = {get.format('t')}")
+    kernel = text.load("a", "%j", "y").store("x", "b", "%i").end().kernel()
+    once = ptosim.synchronise(kernel, *arrays(), 5, 1)
+    again = ptosim.synchronise(once.kernel, *arrays(), 5, 1, strip=True)
+    assert "local_array" in once.text
+    assert (again.text.count("\n"), again.cycles) == (once.text.count("\n"), once.cycles)
+
+
+def test_a_prime_covers_what_its_pipe_has_done_before_the_loop():
+    """The load before the loop is in order with the store in it by the tokens that are there before the first
+    iteration: nothing of what is written is redundant."""
+    text = Text().add("%xs = pto.alloc_multi_tile : !pto.multi_tile_buf<vec, 16x64xf32, count=2>")
+    get = "pto.multi_tile_get %xs[%{}] : !pto.multi_tile_buf<vec, 16x64xf32, count=2> -> !pto.tile_buf<vec, 16x64xf32>"
+    text.add(f"%w = {get.format('c0')}").load("a", "%c0", "w").loop("i", "%n")
+    text.add("%j = arith.addi %i, %c1 : index").add("%s = arith.remui %i, %c2 : index")
+    text.add("%t = arith.remui %j, %c2 : index").add(f"%x = {get.format('s')}").add(f"%y = {get.format('t')}")
+    kernel = text.load("a", "%j", "y").store("x", "b", "%i").end().kernel()
+    assert all(is_clean(kernel, n) for n in range(5))
+    found = ptosim.synchronise(kernel, *arrays(), 5, 1)
+    assert "PIPE_MTE2>" not in found.text  # no barrier between the loads
+    assert ptosim.synchronise(found.kernel, *arrays(), 5, 1).redundant == ()
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------------

@@ -58,6 +58,27 @@ def test_a_line_that_is_missing_too_much_or_wrong(source: str, edits: list[str])
     assert check(fix.text).findings == ()
 
 
+LOADED = [flag("set_flag", "MTE2", "V"), flag("wait_flag", "MTE2", "V")]
+"""The pair that joins the load with what reads it."""
+
+
+@pytest.mark.parametrize(("source", "destination"), [("V", "MTE2"), ("MTE2", "MTE3")])
+def test_a_pair_of_which_both_halves_are_for_other_pipes(source: str, destination: str) -> None:
+    fix = check(text(load() + order(source, destination) + COPY + order("V", "MTE3") + store() + ALL)).fix()
+    assert fix.verified
+    assert changes(fix) == [
+        *("-" + flag(name, source, destination) for name in ("set_flag", "wait_flag")),
+        *("+" + line for line in LOADED),
+    ]
+
+
+def test_two_pairs_that_share_an_id() -> None:
+    both = put("MTE2", "V") + put("MTE2", "V") + take("MTE2", "V") + take("MTE2", "V")
+    fix = check(text(load() + both + COPY + order("V", "MTE3") + store() + ALL)).fix()
+    assert fix.verified
+    assert check(fix.text).findings == ()
+
+
 @pytest.mark.parametrize(
     ("source", "edits"),
     [

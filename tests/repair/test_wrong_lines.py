@@ -8,7 +8,7 @@ as that; one that does not load has been told so.
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ class Subject:
 
 
 def checking(given: tuple[Any, ...], grid: int = 1) -> Check:
-    @cache
+    @lru_cache(maxsize=4)  # a report keeps all that a repair needs
     def check(text: str) -> CheckReport:
         return ptosim.check(kernel_of(text), *given, grid=grid)
 
@@ -108,6 +108,49 @@ def tried(about: Subject, wrong: Wrong, score: Score) -> list[str]:
 def is_clean(check: Check, text: str, about: Subject) -> bool:
     """Whether a text shows nothing that the original does not show at this size."""
     return signature(check(text)) <= signature(check(about.text))
+
+
+@pytest.mark.parametrize("wrong", ['"PIPE_V", "PIPE_MTE2", "EVENT_ID2"', '"PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"'])
+@pytest.mark.full
+def test_a_pair_of_which_both_halves_are_wrong_is_repaired(wrong: str) -> None:
+    about, right = subject("pingpong"), '_dyn["PIPE_MTE2", "PIPE_V", %parity'
+    assert assert_repaired(about, about.text.replace(right, f"[{wrong}")).count(right) == 2
+
+
+@pytest.mark.full
+def test_buffers_that_share_an_id_are_repaired() -> None:
+    about, right = subject("pingpong"), '_dyn["PIPE_MTE2", "PIPE_V", %parity'
+    assert_repaired(about, about.text.replace(right, '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"'))
+
+
+@pytest.mark.full
+def test_a_pair_that_is_missing_takes_the_ids_of_its_buffers() -> None:
+    about = subject("pingpong")
+    lines = [line for line in about.text.split("\n") if '"PIPE_MTE2", "PIPE_V"' not in line]
+    hint = assert_repaired(about, "\n".join(lines))
+    assert hint.count('"PIPE_MTE2", "PIPE_V", %parity]') == 2
+
+
+@pytest.mark.full
+def test_an_id_that_no_partner_computes_is_repaired() -> None:
+    """Every id is set as often as it is waited for, but by the other buffer."""
+    about = subject("pingpong")
+    wait = '      pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %parity]'
+    other = "      %other = arith.subi %c1, %parity : index\n"
+    assert wait in about.text
+    hint = assert_repaired(about, about.text.replace(wait, other + wait.replace("%parity", "%other")))
+    assert hint.endswith('by pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %parity]')
+
+
+def assert_repaired(about: Subject, text: str) -> str:
+    """At two sizes, by the repair and by the hint alone, which it gives."""
+    report = about.check(text)
+    fix = report.fix()
+    assert fix.verified, fix.notes
+    (hint,) = [finding.hint for finding in report.findings if finding.hint]
+    for mended in (fix.text, repaired(text, hint)):
+        assert all(is_clean(check, mended, about) for check in (about.check, about.larger)), mended
+    return hint
 
 
 def test_a_repair_that_brings_a_remark_gives_way_to_one_that_does_not() -> None:

@@ -8,9 +8,11 @@ the same iteration and those inside at any. Different arguments of a kernel are 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import lcm
+
+from xdsl.ir import Operation
 
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Pipe, Space
@@ -19,6 +21,8 @@ from ptosim.order.number import LONGEST_PERIOD, Symbol, least, most
 from ptosim.order.touches import range_key
 from ptosim.order.values import ANYWHERE
 
+Meeting = tuple[Operation, Operation]
+"""Two operations, the first in the text first, that touch the same bytes."""
 _LONG = 16
 """Registers of a long vector operation."""
 FARTHEST = 64
@@ -37,9 +41,10 @@ class _Place:
 class Conflicts:
     """The conflicts of a program, as sets of entries: bit n stands for entry number n."""
 
-    def __init__(self, program: Program, assumes: bool = False) -> None:
-        """With `assumes`, accesses to GM that only may meet are taken not to; `assumed` says which."""
-        self._assumes = assumes
+    def __init__(self, program: Program, known: Collection[Meeting] | None = None) -> None:
+        """With what is `known` to meet in GM, accesses to it that only may meet are taken not to; `assumed` says
+        which."""
+        self._known = known
         self.assumed: list[tuple[Entry, Entry]] = []
         self._entries = program.entries
         self._places: list[_Place] = []
@@ -137,18 +142,20 @@ class Conflicts:
         key = (earlier, later, loop)
         if key not in self._distances:
             met = distance(self._places[earlier].range, self._places[later].range, loop)
-            if met is not None and self._assumes and not self._is_sure(earlier, later, loop, met):
-                self._assume(earlier, later, loop)
+            if met is not None and self._known is not None and not self._is_sure(earlier, later, loop, met):
+                self.assumed += self._touching(earlier, later, loop)
                 met = None
             self._distances[key] = met
         return self._distances[key]
 
     def _is_sure(self, earlier: int, later: int, loop: int | None, apart: int) -> bool:
         a, b = self._places[earlier].range, self._places[later].range
-        return a.space is not Space.GM or surely_in(a, b, loop, apart) or surely_in(b, a, loop, apart)
+        if a.space is not Space.GM or surely_in(a, b, loop, apart) or surely_in(b, a, loop, apart):
+            return True
+        return any((one.op, other.op) in (self._known or ()) for one, other in self._touching(earlier, later, loop))
 
-    def _assume(self, earlier: int, later: int, loop: int | None) -> None:
-        """Note who touches the two places, one of them writing: different entries, or iterations of a loop."""
+    def _touching(self, earlier: int, later: int, loop: int | None) -> Iterator[tuple[Entry, Entry]]:
+        """Who touches the two places, one of them writing: different entries, or iterations of a loop."""
         for one in self._entries:
             for other in self._entries[: one.number + (loop is not None)]:
                 if loop is not None and (loop not in one.loops or loop not in other.loops):
@@ -157,7 +164,7 @@ class Conflicts:
                     modes = [w for place, w in self._touched[one.number] if place == a]
                     others = [w for place, w in self._touched[other.number] if place == b]
                     if modes and others and any((*modes, *others)):
-                        self.assumed.append((other, one))
+                        yield other, one
 
 
 def _mask(entries: Iterator[Entry]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
@@ -17,6 +17,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
+from ptosim.order.conflict import Meeting as InMemory
 from ptosim.order.emit import Target, emit
 from ptosim.order.insert import Inserter
 from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
@@ -68,8 +69,9 @@ def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
     return module
 
 
-def orders(module: VerifiedModule, sync: str) -> Iterator[Order]:
-    """What the functions lack that leave their order open."""
+def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) -> Iterator[Order]:
+    """What the functions lack that leave their order open; `known` are operations that meet in GM, whatever else is
+    assumed."""
     peers = _peers(module)
     for function in unordered(module, sync):
         has_signals = any(op.name in SIGNALS for op in function.walk())
@@ -78,7 +80,9 @@ def orders(module: VerifiedModule, sync: str) -> Iterator[Order]:
         for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
         if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
-            conflicts = {core: Conflicts(program, sync == ASSUMED) for core, program in programs.items()}
+            conflicts = {
+                core: Conflicts(program, known if sync == ASSUMED else None) for core, program in programs.items()
+            }
             inserters = {core: Inserter(program, conflicts[core]) for core, program in programs.items()}
             for inserter in inserters.values():
                 inserter.insert()

@@ -5,19 +5,22 @@ Signals between cores are never touched: only their author knows what they mean.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation
 from ptosim.language.printing import text
 from ptosim.language.sync import Barrier, Buffer, FlagPair
-from ptosim.language.tile_sync import TSync
+from ptosim.language.tile_local import DeclareLocalArray, LocalArrayGet, LocalArraySet
+from ptosim.language.tile_sync import DeclareEventIdArray, EventIdArrayGet, EventIdArraySet, TSync
 
 _WRITTEN = (FlagPair, Barrier, Buffer, TSync)
+_WRITES = (LocalArraySet.name, EventIdArraySet.name)
+_ARRAYS = (*_WRITES, DeclareLocalArray.name, LocalArrayGet.name, DeclareEventIdArray.name, EventIdArrayGet.name)
 
 
 def written_sync(module: VerifiedModule) -> dict[tuple[object, ...], list[int]]:
@@ -58,9 +61,33 @@ def without(module: VerifiedModule, numbers: Collection[int]) -> str:
 
 
 def stripped(module: VerifiedModule, numbers: Collection[int]) -> VerifiedModule:
-    """A copy of a module without some operations."""
+    """A copy of a module without some operations, and without what was computed for them alone."""
     copy = module.parsed.cloned()
-    for op in [op for number, op in enumerate(copy.module.walk()) if number in numbers]:
+    operations = list(copy.module.walk())
+    before = _needed(operations)
+    removed = {operations[number] for number in numbers}
+    rest = [op for op in operations if op not in removed]
+    idle = before.difference(_needed(rest)) if removed else set[Operation]()
+    for op in reversed([op for op in operations if op in removed or op in idle]):
         op.detach()
         op.erase()
     return replace(module, parsed=copy)
+
+
+def _needed(operations: Sequence[Operation]) -> set[Operation]:
+    """All but computations of the scalar unit that nothing uses; what is written to an array is used by what reads
+    it."""
+    writes: dict[SSAValue, list[Operation]] = {}
+    for op in operations:
+        if op.name in _WRITES:
+            writes.setdefault(op.operands[0], []).append(op)
+    open_ = [op for op in operations if not op.name.startswith("arith.") and op.name not in _ARRAYS]
+    needed = set(open_)
+    while open_:
+        op = open_.pop()
+        for value in op.operands:
+            owner = [value.owner] if isinstance(value.owner, Operation) else []
+            new = {*owner, *(writes.get(value, ()) if op.name not in _WRITES else ())} - needed
+            needed |= new
+            open_ += new
+    return needed

@@ -284,9 +284,13 @@ class Walker:
             pair.lanes = pair.distance + here.distance
         busy = open_ | (self._pending if here.distance == 0 else 0)
         self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~pair.member)
-        state.tokens[pair] = (*state.tokens.get(pair, ()), open_ & ~self.own[0][pair.source])
+        state.tokens[pair] = (*state.tokens.get(pair, ()), self._untold(pair.source, state))
         if here.distance == 0 and not pair.distance:
             self._pending |= pair.member
+
+    def _untold(self, pipe: Pipe, state: State, core: int = 0) -> int:
+        """What a pipe that sets a flag cannot say to have ended."""
+        return state.open[pipe] & state.open[Pipe.S] & ~self.own[core][pipe]
 
     def _barrier(self, pipe: Pipe, state: State) -> None:
         own = self.own[state.here]
@@ -322,8 +326,7 @@ class Walker:
 
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
         if (key := self._key(node, state)) is not None:
-            content = state.open[node.source] & state.open[Pipe.S] & ~self.own[node.core][node.source]
-            state.tokens[key] = (*state.tokens.get(key, ()), content)
+            state.tokens[key] = (*state.tokens.get(key, ()), self._untold(node.source, state, node.core))
 
     def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
         key = self._key(node, state)
@@ -349,8 +352,7 @@ class Walker:
 
     def _release(self, node: ReleaseBuffer, state: State) -> None:
         if isinstance(id_ := self._number(node.id), int):
-            content = state.open[node.pipe] & state.open[Pipe.S] & ~self.own[node.core][node.pipe]
-            state.released[node.core, id_, node.pipe] = content
+            state.released[node.core, id_, node.pipe] = self._untold(node.pipe, state, node.core)
 
     def _get(self, node: GetBuffer, state: State) -> None:
         id_ = self._number(node.id)
@@ -392,7 +394,7 @@ class Walker:
         for pair in self.inserted.primed.get(loop, ()):
             self.clashes[pair] = self.clashes.get(pair, 0) | state.open[pair.source] | self._pending
             self._pending |= pair.member
-            state.tokens[pair] = (state.issued,) * pair.distance
+            state.tokens[pair] = (self._untold(pair.source, state),) * pair.distance
 
     def _drained(self, loop: Loop, state: State) -> State:
         """Behind the outermost loop the tokens that are left are waited for."""
@@ -467,8 +469,8 @@ class Walker:
             before, after = outside.tokens.get(key, ()), behind.tokens.get(key, ())
             if isinstance(key, Pair) and not self.places.is_inside(key.block, loop):  # set before all that is in it
                 after = (new,) * len(before)
-            elif isinstance(key, Pair) and not before:  # added on the way: nothing is known of what came before
-                before = (outside.issued,) * len(after)
+            elif isinstance(key, Pair) and not before:  # added on the way
+                before = (self._untold(key.source, outside),) * len(after)
             if len(before) == len(after):
                 state.tokens[key] = tuple(a | b & new for a, b in zip(before, after, strict=True))
             else:

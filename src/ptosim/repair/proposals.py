@@ -12,21 +12,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Pipe
 from ptosim.language.pointer import LoadScalar, StoreScalar
-from ptosim.language.sync import EVENT_IDS, SetFlag, WaitFlag
+from ptosim.language.sync import EVENT_IDS
 from ptosim.repair.additions import additions
 from ptosim.repair.balance import Balance, Change
+from ptosim.repair.flag_pairs import FlagPairs, Meeting
 from ptosim.repair.halves import Halves, held
 from ptosim.repair.overlap import overlap
-from ptosim.repair.places import Visible, comes_before
+from ptosim.repair.places import Visible
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.rehearsal import ORDER
 from ptosim.repair.signal_halves import SignalHalves
@@ -37,16 +37,7 @@ from ptosim.repair.written import read
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import after, before
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.program import ancestors, launched, outermost_loop
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """The innermost block around two accesses, and what stands in it for each of them."""
-
-    block: Block
-    first: Operation
-    second: Operation
+from ptosim.sanitize.program import ancestors, launched
 
 
 class Proposals:
@@ -59,6 +50,7 @@ class Proposals:
         self.signals = Signals(self.program, observation.semaphores, self.used.free_event)
         self.balance = Balance(observation)
         self.variants = Variants(self.balance)
+        self.flags = FlagPairs(self.balance, self.used)
         self.visible = Visible(self.program)
         self.halves = Halves(observation)
         self.signal_halves = SignalHalves(observation)
@@ -75,6 +67,8 @@ class Proposals:
                 yield each[0] if len(each) == 1 else _joined(each)
         elif found.kind in ORDER:
             yield from self._halves([])
+            if found.kind == "double-set":
+                yield from self.flags.told_apart(found, taken)
         elif found.location in self.observation.endings and found.kind == "lint":
             yield Proposal((self.observation.endings[found.location],))
 
@@ -98,6 +92,7 @@ class Proposals:
         new = [each for each in added if len(each.edits) == 1 and not each.reason and each not in halves]
         yield from variants.repetitions()
         yield from variants.computed()
+        yield from variants.estranged()
         yield from variants.turned(self._blamed) if not balance.is_whole else ()
         yield from ranked[0]
         yield from additions(balance)
@@ -189,10 +184,13 @@ class Proposals:
         """A pair of instructions between two pipes; a barrier, which holds everything, where there is no other way."""
         event = self.used.free_event(first.pipe, second.pipe, taken)
         brackets = list(self._brackets(first, second, meeting, taken))
+        if event is not None:
+            yield from self.flags.redirected(first.pipe, second.pipe, meeting, event)
+            yield from self.flags.in_turn(first.pipe, second.pipe, meeting)
         if self.used.has_buffers:
             yield from brackets
         if event is not None:
-            yield self._flag(first, second, meeting, event)
+            yield self.flags.added(first.pipe, second.pipe, meeting, event)
             return
         reason = self._used_up(first, second)
         if not self.used.has_buffers:
@@ -205,19 +203,6 @@ class Proposals:
         if (first.pipe, second.pipe) in self.used.computed:
             return f"events {pair} are computed, so none is known to be free"
         return f"all {EVENT_IDS} events {pair} are in use"
-
-    def _flag(self, first: Party, second: Party, meeting: Meeting, event: int) -> Proposal:
-        operands = f'["PIPE_{first.pipe}", "PIPE_{second.pipe}", "EVENT_ID{event}"]'
-        put, take = f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}"
-        edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
-        loop = None if comes_before(meeting.first, meeting.second) else outermost_loop(meeting.first)
-        if loop is not None:
-            edits = [
-                before(self.program, loop, f"{put}  // prime"),
-                *edits[::-1],
-                after(self.program, loop, f"{take}  // drain"),
-            ]
-        return Proposal(tuple(edits), takes=frozenset({("flag", first.pipe, second.pipe, event)}))
 
     def _brackets(self, first: Party, second: Party, meeting: Meeting, taken: Taken) -> Iterator[Proposal]:
         """A buffer around both, which needs neither prime nor drain."""

@@ -65,6 +65,15 @@ class Variants:
                     unused.append(proposal)
         yield from (*fitting, *unused)
 
+    def estranged(self) -> Iterator[Proposal]:
+        """Flags with an id that is computed otherwise than by any partner, with that of a partner. No sum tells of them
+        where all ids have their turns."""
+        flags = [(op, own) for op, own in self.balance.written.items() if own.mechanism == "flag"]
+        for op, own in flags:
+            ids = [other.id for _, other in flags if other.pipes == own.pipes and other.sign != own.sign]
+            if own.number is None and own.id not in ids:
+                yield from (Proposal((self._at(op, str(own.with_id(word))),)) for word in ids if "%" in word)
+
     def _in_scope(self, op: Operation) -> Iterator[tuple[str, SSAValue]]:
         """What was computed before an operation, with its name."""
         for block, step in ancestors(op):
