@@ -126,7 +126,7 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     gates = mode.gate[::size]
     if mask is not None and ALWAYS not in gates:
         active = gated(f, mask, gates)
-        masked_store(f, core.masked_window("writes", Space.UB, address, active, size, mode.alignment), data, active)
+        masked_store(f, core.masked_window(address, active, size, mode.alignment), data, active)
         return
     written = [int(place != NOTHING) for place in order]
     lanes = f.constant(I1.vector(len(written)), 1 if all(written) else written)
