@@ -49,8 +49,9 @@ CASES = {
     "golden": 2,
     **dict.fromkeys(("examples", "native", "order", "reference", "repair", "sanitize", "timing"), 3),
     "language": 12,
+    **dict.fromkeys(("test_filter_rarities", "test_awaited_bytes", "test_meetings_sifted"), 1),
 }
-"""Of the folders whose functions have many cases: how many of each function a sample takes."""
+"""Of the folders, or files, whose functions have many cases: how many of each function a sample takes."""
 
 
 def _sampled(items: list[pytest.Item]) -> Iterator[pytest.Item]:
@@ -59,7 +60,7 @@ def _sampled(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     for item in items:
         functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for name, cases in functions.items():
-        most = CASES.get(cases[0].path.parent.name, len(cases))
+        most = CASES.get(cases[0].path.stem, CASES.get(cases[0].path.parent.name, len(cases)))
         yield from cases if len(cases) <= most else random.Random(name).sample(cases, most)
 
 
@@ -77,7 +78,7 @@ TIMED = {"timing", "report"}
 
 COMPARED = {"golden", "order", "repair", "sanitize"}
 """Folders of whose sample some cases are checked by compiled code as well, which must find the same."""
-COMPARED_OF = {False: 40, True: 2}
+COMPARED_OF = {False: 40, True: 3}
 """One of so many, with --full or without."""
 
 

@@ -107,7 +107,7 @@ def test_waits_for_bytes_of_several_cores(in_cube: bool, pipe: str, waited: str,
     assert assert_sound(made, arrays) == clean
 
 
-PROGRAMS = {False: 6, True: 200}
+PROGRAMS = {False: 3, True: 60}
 
 
 def test_random_programs_with_waits_for_bytes(full: bool) -> None:

@@ -251,6 +251,42 @@ def test_blocks_that_combine_what_they_store(type_: str, how: str, then: str, cl
     assert assert_sound(kernel, arrays, 3) == clean
 
 
+# --- brackets of buffers in other modes -------------------------------------------------------------------------------
+
+BRACKETS = {
+    "MTE2": "pto.mte_gm_ub %x, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)\n"
+    "      : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64",
+    "V": """pto.vecscope {
+      %c0 = arith.constant 0 : index
+      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %v = pto.vlds %ub[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+      pto.vsts %v, %out[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+    }""",
+    "MTE3": "pto.mte_ub_gm %out, %y, %bytes nburst(%one, %bytes, %bytes)\n"
+    "      : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64",
+}
+
+
+@pytest.mark.parametrize(
+    ("modes", "clean"),
+    [
+        ("00 00 00", True),
+        ("11 00 00", True),  # a release in mode 1 tells at least as much
+        ("00 01 00", False),  # got in one mode and released in the other
+        ("00 11 00", False),  # a get in mode 1 does not wait
+        ("00 00 11", False),
+    ],
+)
+def test_brackets_of_a_buffer(modes: str, clean: bool) -> None:
+    lines: list[str] = []
+    for (pipe, work), (get, release) in zip(BRACKETS.items(), modes.split(), strict=True):
+        lines += [f'pto.get_buf "PIPE_{pipe}", 3, {get}', work, f'pto.rls_buf "PIPE_{pipe}", 3, {release}']
+    head, _, rest = COMBINED.format(type="f32", how="", then="").partition("    pto.mte_gm_ub")
+    out = "    %out = pto.castptr %bytes : i64 -> !pto.ptr<f32, ub>\n    "
+    text = head + out + "\n    ".join(lines) + "\n" + rest[rest.index("    pto.barrier") :]
+    assert_judged(ptosim.load(text).kernel(), [np.ones(64, "f4"), np.zeros(64, "f4")], clean)
+
+
 # --- fills ------------------------------------------------------------------------------------------------------------
 
 

@@ -351,13 +351,15 @@ def test_every_remark_of_the_reference_engine_has_its_condition():
 
 
 REMARKS = {"lint", "complain", "idle"}
+OF_THE_ENGINE = ("ptosim.reference.", "ptosim.language.binding")
+"""Its own functions, and what hands them their operands."""
 
 
 def _remarks(function: Any, seen: set[Any] | None = None) -> bool:
     """Whether a function of the reference engine, or one of its own that it calls, tells an observer something."""
     seen = set() if seen is None else seen
     code = getattr(function, "__code__", None)
-    if code is None or function in seen or not function.__module__.startswith("ptosim.reference."):
+    if code is None or function in seen or not function.__module__.startswith(OF_THE_ENGINE):
         return False
     seen.add(function)
     names = {name for each in _codes(code) for name in each.co_names}

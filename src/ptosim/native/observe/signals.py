@@ -12,7 +12,7 @@ from ptosim.native.build.core import Core, FlagStep
 from ptosim.native.build.issue import core_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I32, I64, Value
+from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number
@@ -84,25 +84,41 @@ class Signals:
             left[OPEN + buffer * PIPES + slot] = 1
         else:
             left[OPEN] = BUFFER_IDS * PIPES
-        self.suspect(f, _is_not(f, mode, 0))
         for other in range(PIPES):
             word = core_word(f, buffer * PIPES + (OPEN + other)).load(I64, WORD_BYTES)
             self.suspect(f, word != 0)
         clock = self.clocks.known(f, slot)
-        for other in (SLOT[each] for each in PIPES_OF[core.kind] if each is not pipe):
-            clock = self.clocks.joined(f, clock, self.clocks.load(self.clocks.release(f, buffer, other)))
+        if self._mode(f, mode) == 0:
+            clock = self._heard(core, pipe, buffer, clock)
         if slot == STEPS:
             self.clocks.hear(f, slot, clock)
         else:
             self.clocks.learn(f, slot, clock)
         self._signalled(f, slot)
 
+    def _heard(self, core: Core, pipe: Pipe, buffer: Number, clock: Value) -> Value:
+        """What releases of a buffer by other pipes have told."""
+        f = core.f
+        for other in (SLOT[each] for each in PIPES_OF[core.kind] if each is not pipe):
+            clock = self.clocks.joined(f, clock, self.clocks.load(self.clocks.release(f, buffer, other)))
+        return clock
+
+    def _mode(self, f: Function, mode: Number) -> int:
+        """Where it is known only when the kernel runs it must be 0."""
+        if isinstance(mode, int):
+            return mode
+        self.suspect(f, mode != 0)
+        return 0
+
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         f, slot = core.f, SLOT[pipe]
-        self.suspect(f, _is_not(f, mode, 0))
+        way = self._mode(f, mode)
         word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
-        self.suspect(f, word != 1)
-        self.clocks.release(f, buffer, slot).store(self.clocks.told(f, slot), PIECE)
+        self.suspect(f, word != 1 + way)
+        clock = self.clocks.told(f, slot)
+        if way == 1:  # it speaks for all pipes that had the buffer
+            clock = self._heard(core, pipe, buffer, clock)
+        self.clocks.release(f, buffer, slot).store(clock, PIECE)
         self._signalled(f, slot)
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
@@ -114,7 +130,3 @@ class Signals:
         """A pipe has come to what is no entry that counts."""
         if self.clocks.layout.waits_for_bytes:
             clocks.at(f, layout.SIGNALLED + 4 * slot).store(clocks.count(f, slot), 4)
-
-
-def _is_not(f: Function, number: Number, wanted: int) -> Value:
-    return number != wanted if isinstance(number, Value) else f.constant(I1, int(number != wanted))
