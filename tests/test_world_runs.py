@@ -112,7 +112,9 @@ def test_what_waits_before_the_sender_of_its_stream_waits_for_ever() -> None:
     line = Line()
     for body in (receive, send):
         line.launch(kernel(body))
-    assert [found.kind for found in line.world.check().findings] == ["deadlock"]
+    (found,) = line.world.check().findings
+    assert found.kind == "deadlock"
+    assert "r0.b0.aiv0, r1.b0.aiv0 may write it after pto.comm.twait" in found.notes[0]
 
 
 def test_orders_of_ranks_show_a_race_that_a_check_always_tells_of() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ptosim.order.search import Goal
 
 
-_SETS = signalling("flag", half="set")
+_FLAGS, _SETS = signalling("flag"), signalling("flag", half="set")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
 """What a check finds where something is assumed that does not hold."""
 MOST_WORK = 4000
@@ -234,10 +234,13 @@ def _pairs(module: VerifiedModule) -> int:
 
 
 def _primes(op: Operation) -> bool:
+    from ptosim.language.control import For
+    from ptosim.language.scalar import Constant
+
     following = op.next_op
-    while following is not None and following.name.startswith(("pto.set_", "pto.wait_", "arith.constant")):
+    while following is not None and (following.name in _FLAGS or isinstance(following, Constant)):
         following = following.next_op
-    return following is not None and following.name == "scf.for"
+    return isinstance(following, For)
 
 
 @dataclass(frozen=True)

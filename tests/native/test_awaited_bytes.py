@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import ptosim
-from native.test_sieve import assert_sound, judged_blocks, launch_of
+from native.test_sieve import OVER, assert_sound, judged_blocks, launch_of
+from native.test_sieve import SIGNALS as SIGNALLED
 from tiles.test_sync import NEGATE, PART, STORE, TILE, kernel
 
 A, B, X, Y = f"(%a : {TILE})", f"(%b : {TILE})", f"(%xp : {PART})", f"(%yp : {PART})"
@@ -77,6 +78,33 @@ def test_the_rows_of_a_view_that_were_stored_are_waited_for() -> None:
         made = ptosim.load(kernel("\n".join(lines))).kernel()
         arrays = [np.arange(1024, dtype="f4"), np.zeros(1024, "f4")]
         assert assert_sound(made, arrays) == clean
+
+
+FLAGS = """pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+        pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]"""
+
+
+@pytest.mark.parametrize(
+    ("in_cube", "pipe", "waited", "clean"),
+    [
+        (True, "MTE1", "%ub", True),  # what the scalar unit of the cube core has waited for, any pipe tells
+        (False, "MTE1", "%ub", False),
+        (False, "MTE2", "%ub", True),
+        (False, "MTE2", "%other", False),
+    ],
+)
+def test_waits_for_bytes_of_several_cores(in_cube: bool, pipe: str, waited: str, clean: bool) -> None:
+    """The cube core and a vector core write the same bytes of L1; the latter takes them from UB."""
+    cube = f"pto.set_intra_block <PIPE_{pipe}>, 3"
+    if in_cube:
+        cube = f"pto.sim.tsync %l1 sizes %bytes : !pto.ptr<f32, l1>, i64\n      {cube}"
+    wait = f"""%other = pto.castptr %bytes : i64 -> !pto.ptr<f32, ub>
+        pto.sim.tsync {waited} sizes %bytes : !pto.ptr<f32, ub>, i64"""
+    vector = OVER.format(wait="pto.wait_intra_block <PIPE_MTE3>, 3").replace(FLAGS, wait)
+    made = ptosim.load(SIGNALLED.format(cube=cube, vector=vector)).kernel()
+    arrays = [np.ones(64, "f4")]
+    assert judged_blocks(made, launch_of(made, arrays)) == (set() if clean else {0})
+    assert assert_sound(made, arrays) == clean
 
 
 PROGRAMS = {False: 6, True: 200}

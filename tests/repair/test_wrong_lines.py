@@ -8,7 +8,7 @@ as that; one that does not load has been told so.
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ class Subject:
 
 
 def checking(given: tuple[Any, ...], grid: int = 1) -> Check:
-    @cache
+    @lru_cache(maxsize=4)  # a report keeps all that a repair needs
     def check(text: str) -> CheckReport:
         return ptosim.check(kernel_of(text), *given, grid=grid)
 

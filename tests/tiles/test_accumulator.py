@@ -11,6 +11,7 @@ import pytest
 import ptosim
 from matrix_programs import ACC, DN, DTYPES, ND, NZ, ZN, Program, product, random, up
 from ptosim.effects.names import Space
+from tiles.test_convert import grid
 
 M, N, K = 20, 40, 32
 
@@ -66,12 +67,12 @@ def test_a_part_of_a_larger_tensor():
     assert np.array_equal(out, expected)
 
 
-@pytest.mark.parametrize(("element", "block"), [("f32", 16), ("f32", 8), ("f16", 16), ("bf16", 16)])
+@pytest.mark.parametrize(("element", "block"), [("f32", 16), ("f32", 8), ("f16", 16), ("bf16", 16), ("i32", 16)])
 def test_blocks_of_columns(element: str, block: int):
-    m, n = 32, 64
-    a, b, c = values(m=m, n=n)
+    m, n, acc = 32, 64, "i32" if element == "i32" else "f32"
+    a, b, c = values(acc, m, n)
     out = np.zeros((n // block, m, block), DTYPES[element])
-    program = program_of(m=m, n=n)
+    program = program_of(acc, m=m, n=n)
     shape = (1, n // block, m // 16, 16, block)
     program.view("c", element, shape, (m * n, m * block, 16 * block, block, 1), layout="nz")
     program.op("tstore", ["ac"], ["c"])
@@ -112,14 +113,18 @@ def quantised(c: Any, element: str, scale: Any, offset: int = 0, signed: bool = 
     if element in ("i8", "ui8", "si8"):
         low, high = (-128, 127) if signed else (0, 255)
         return np.clip(np.rint(x + offset), low, high).astype(np.int64).astype(np.uint8)
+    if element == "!pto.hif8":
+        values, codes = (np.array(each, float) for each in grid(element))
+        nearest = codes[np.abs(values - np.abs(x)[..., None]).argmin(-1)].astype(np.uint8)
+        return nearest | np.where(np.signbit(x) & (nearest > 0), 0x80, 0).astype(np.uint8)
     if element == "f16" and c.dtype == np.int64:
         x = np.clip(x, -65504, 65504)
     return x.astype(np.float32).astype(DTYPES[element])
 
 
 QUANTISED = [
-    *(("f32", element) for element in ("f32", "f16", "bf16", "i8", "ui8", "f8E4M3FN")),
-    *(("i32", element) for element in ("i8", "ui8", "f16", "bf16")),
+    *(("f32", element) for element in ("f32", "f16", "bf16", "i8", "ui8", "si8", "f8E4M3FN", "!pto.hif8")),
+    *(("i32", element) for element in ("i8", "ui8", "si8", "f16", "bf16")),
 ]
 
 
@@ -147,6 +152,19 @@ def test_one_parameter_word_quantises(acc: str, element: str):
     program.run(a, b, out)
     expected = quantised(c, element, scale, offset, signed)
     assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
+
+
+def test_quantised_blocks_of_columns():
+    """Bytes: 32 columns to a block."""
+    m, n = 32, 64
+    a, b, c = values(m=m, n=n)
+    out = np.zeros((n // 32, m, 32), np.int8)
+    program = program_of(m=m, n=n)
+    program.view("c", "i8", (1, n // 32, m // 16, 16, 32), (m * n, m * 32, 512, 32, 1), layout="nz")
+    program.lines.append(f"%word = arith.constant {word(4.0)} : i64")
+    program.op("tstore", ["ac", "%word i64"], ["c"])
+    program.run(a, b, out)
+    assert np.array_equal(out.transpose(1, 0, 2).reshape(m, n).view(np.uint8), quantised(c, "i8", 4.0))
 
 
 @pytest.mark.parametrize(("acc", "element"), QUANTISED)
@@ -253,10 +271,19 @@ TILES = [
 ]
 
 
-@pytest.mark.parametrize(("loc", "element", "layout", "fractal"), TILES)
+WHOLE = [
+    *TILES,
+    *(("vec", "i32", layout, 512) for layout in (ND, DN, NZ)),
+    *((loc, "i32", NZ, fractal) for loc, fractal in (("vec", 1024), ("mat", 512))),
+    *(("mat", element, layout, 512) for element in ("f32", "f16") for layout in (ND, DN)),
+]
+
+
+@pytest.mark.parametrize(("loc", "element", "layout", "fractal"), WHOLE)
 def test_a_move_to_a_local_memory(loc: str, element: str, layout: str, fractal: int):
-    a, b, c = values()
-    program = program_of()
+    acc = "i32" if element == "i32" else "f32"
+    a, b, c = values(acc)
+    program = program_of(acc)
     fields = f"{layout}, fractal={fractal}" if fractal != 512 else layout
     program.tile("t", f"{loc}, 32x64x{element}, valid={M}x{N}", fields, addr=0 if loc == "vec" else 0x20000)
     program.op("tmov", ["ac"], ["t"])
@@ -324,12 +351,14 @@ def test_windows_of_accumulators(loc: str, element: str, layout: str, fractal: i
 
 @pytest.mark.parametrize("mode", ["single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"])
 @pytest.mark.parametrize("layout", [ND, NZ])
-def test_both_vector_cores(mode: str, layout: str):
+@pytest.mark.parametrize("name", ["tmov", "textract", "tinsert"])
+def test_both_vector_cores(name: str, mode: str, layout: str):
     m, n = 32, 64
     a, b, c = values(m=m, n=n)
     program = program_of(m=m, n=n)
     program.tile("t", "vec, 32x64xf32", layout, addr=0)
-    program.op("tmov", ["ac"], ["t"], f"{{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}")
+    place = [] if name == "tmov" else [0, 0]
+    program.op(name, ["ac", *place], ["t"], f"{{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}")
     program.vector = []
     images = program.images(a, b)
     halves = {"single_mode_vec1": [None, c], "dual_mode_split_m": [c[:16], c[16:]]}
@@ -354,6 +383,22 @@ def test_quantised_moves_take_the_parameters_of_their_columns():
     images = program.images(a, b, parameters)
     found = placed(images.of(Space.L1)[0x20000:], "i8", 32, 32, NZ)[:M, :24]
     assert np.array_equal(found.view(np.uint8), quantised(c[:, 16:], "i8", scales[16:], 3))
+
+
+@pytest.mark.parametrize("name", ["tmov", "textract", "tinsert"])
+def test_a_word_and_relu_on_the_way_to_l1(name: str):
+    """Of an insertion the word stands behind a keyword."""
+    a, b, c = values()
+    program = program_of()
+    program.lines.append(f"%word = arith.constant {word(4.0, 3)} : i64")
+    program.tile("t", f"mat, 32x64xi8, valid={M}x{N}", NZ, addr=0x20000)
+    place = [] if name == "tmov" else [0, 0]
+    given, keywords = (["%word i64"], "") if name != "tinsert" else ([], " pre_quant %word : i64")
+    relu = "{reluPreMode = #pto<relu_pre_mode normal_relu>}"
+    program.op(name, ["ac", *place, *given], ["t"], relu, keywords)
+    found = placed(program.images(a, b).of(Space.L1)[0x20000:], "i8", 32, 64, NZ)[:M, :N]
+    clipped = np.clip(np.rint(np.maximum(c.astype(np.float64) * 4 + 3, 0)), -128, 127)
+    assert np.array_equal(found, clipped)
 
 
 @pytest.mark.parametrize("name", ["pto.tstore_fp", "pto.tmov.fp", "pto.textract_fp", "pto.tinsert_fp"])

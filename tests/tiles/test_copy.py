@@ -239,6 +239,8 @@ PADS = {
     "f16": ("u2", 0x7BFF, 0xFBFF),
     "bf16": ("u2", 0x7F7F, 0xFF7F),
     "f32": ("u4", 0x7F7FFFFF, 0xFF7FFFFF),
+    "f8E4M3FN": ("u1", 0, 0),
+    "!pto.hif8": ("u1", 0, 0),
 }
 
 

@@ -153,6 +153,37 @@ def test_planes_do_not_fold_into_fractals():
         program.run(np.zeros((32, 32), np.float16))
 
 
+@pytest.mark.parametrize(
+    ("element", "layout", "words"),
+    [("i64", NZ, "elements of 8 bytes cannot be brought into fractals"), ("f32", f"{NZ}, fractal=1024", "has 64")],
+)
+def test_what_no_load_brings_into_fractals(element: str, layout: str, words: str):
+    program = Program()
+    program.view("x", element, (16, 32))
+    program.tile("t", f"mat, 16x32x{element}", layout, addr=0)
+    program.op("tload", ["x"], ["t"])
+    with pytest.raises(ptosim.PTOError, match=words) as raised:
+        program.kernel()(np.zeros((16, 32), DTYPES[element]))
+    assert [one.kind for one in raised.value.diagnostics] == ["invalid"]
+
+
+@pytest.mark.parametrize(("room", "runs"), [(48, True), (47, False)])
+def test_a_partition_beyond_its_view_is_remarked_and_runs_to_the_end_of_its_buffer(room: int, runs: bool):
+    """Rows 32 to 47 of a view of 40."""
+    program = Program(scalars={"row": "index"})
+    program.view("x", "f16", (16, 32), (32, 1), ("%row", 0), tensor=(40, 32))
+    program.tile("t", "mat, 16x32xf16", NZ, addr=0)
+    program.op("tload", ["x"], ["t"])
+    x = random("f16", (room, 32), 4)
+    if runs:
+        found = elements(program.images(x, 32).of(Space.L1), "f16", 16, 32, NZ)
+        assert np.array_equal(found, x[32:])
+        assert any("reaches beyond its view in dimension 0" in one.message for one in program.run(x, 32).findings)
+    else:
+        with pytest.raises(ptosim.PTOError, match="out-of-bounds"):
+            program.kernel()(x, 32)
+
+
 # --- fills ------------------------------------------------------------------------------------------------------------
 
 
@@ -306,6 +337,24 @@ def test_fractals_from_ub(element: str, layout: str, name: str):
     expected = x[32:96, 64:128] if name == "textract" else x
     inside = found[32:96, 64:128] if name == "tinsert" else found
     assert np.array_equal(inside, expected)
+
+
+@pytest.mark.parametrize("mode", ["split2", "split4"])
+def test_an_insertion_in_parts_inserts_the_same(mode: str):
+    x = random("f16", (32, 32), 4)
+    image = np.zeros(x.size, x.dtype)
+    image[offsets("f16", 32, 32, NZ)] = x
+    program = Program()
+    program.view("x", "f16", (1, x.size))
+    program.tile("u", f"vec, 1x{x.size}xf16", addr=0)
+    program.tile("s", "vec, 32x32xf16, valid=20x30", NZ, addr=0)
+    program.tile("t", "mat, 64x64xf16", NZ, addr=0)
+    program.op("tload", ["x"], ["u"])
+    program.op("tinsert", ["s", 16, 32], ["t"], f"{{tinsertMode = #pto.tinsert_mode<{mode}>}}")
+    program.vector, program.lines = program.lines, []
+    found = elements(program.images(image).of(Space.L1, "aiv0"), "f16", 64, 64, NZ)
+    assert np.array_equal(found[16:36, 32:62], x[:20, :30])
+    assert (bits(found[:16]) == 0xEE).all() and (bits(found[36:]) == 0xEE).all() and (bits(found[:, :32]) == 0xEE).all()
 
 
 def test_rows_of_ub_are_copied_as_they_are():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,47 @@ def test_a_row_of_four_bits_goes_no_further_than_its_tile():
     scales = np.full((16, 32), 127, np.uint8)
     program.run(pairs(codes), pairs(np.repeat(codes, 16, 0)), scales[:1], fragments(scales), c)
     assert np.array_equal(c, np.full((1, 16), 1024, np.float32))
+
+
+def test_windows_of_operands_and_scales():
+    """Rows 16 on, columns 32 on, and the second half of k, of which every group has a scale."""
+    elements, m, n, k = ("f8E4M3FN", "f8E5M2"), 48, 64, 256
+    a, sa, b, sb = matrices(elements, m, n, k)
+    program, c = Program(), np.zeros((16, 32), np.float32)
+    for name, element, shape in (("a", elements[0], (m, k)), ("b", elements[1], (k, n))):
+        program.view(name, element, shape)
+        program.tile(f"m{name}", f"mat, {shape[0]}x{shape[1]}x{element}", NZ)
+    for name, shape, layout in (("sa", (m, k // 32), ZZ32), ("sb", (k // 32, n), NN32)):
+        program.view(name, "!pto.f8E8M0", shape)
+        program.tile(f"m{name}", f"mat, {shape[0]}x{shape[1]}x!pto.f8E8M0", layout)
+    program.view("c", "f32", (16, 32))
+    program.tile("la", f"left, 16x128x{elements[0]}", NZ)
+    program.tile("lb", f"right, 128x32x{elements[1]}", ZN)
+    program.tile("lsa", "scaling, 16x4x!pto.f8E8M0", ZZ32)
+    program.tile("lsb", "scaling, 4x32x!pto.f8E8M0", NN32)
+    program.tile("ac", "acc, 16x32xf32", ACC)
+    program.op("tget_scale_addr", ["la"], ["lsa"])
+    program.op("tget_scale_addr", ["lb"], ["lsb"])
+    for name, row, col in (("a", 16, 128), ("b", 128, 32), ("sa", 16, 4), ("sb", 4, 32)):
+        program.op("tload", [name], [f"m{name}"])
+        program.op("textract", [f"m{name}", row, col], [f"l{name}"])
+    program.op("tmatmul.mx", ["la", "lsa", "lb", "lsb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, fragments(sa), fragments(sb.T), c)
+    exact = scaled(a[16:32, 128:], sa[16:32, 4:], b[128:, 32:], sb[4:, 32:])
+    assert np.array_equal(c, exact.astype(np.float32))
+
+
+def test_scales_may_be_called_f16():
+    """Their bytes count, whatever the type of their tiles."""
+    m, n, k = 32, 32, 64
+    elements = ("f8E4M3FN", "f8E4M3FN")
+    a, sa, b, sb = matrices(elements, m, n, k)
+    program, c = program_of(elements, m, n, k, "tmatmul.mx"), np.zeros((m, n), np.float32)
+    program.lines = [re.sub(r"(scaling, \d+x\d+)x!pto.f8E8M0", r"\1xf16", line) for line in program.lines]
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, fragments(sa), fragments(sb.T), c)
+    assert np.array_equal(c, scaled(a, sa, b, sb).astype(np.float32))
 
 
 def test_scaled_products_accumulate_and_take_a_bias():

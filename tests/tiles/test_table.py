@@ -213,6 +213,60 @@ def test_what_is_undefined(
     assert [(found.kind, found.severity) for found in report.findings] == expected
 
 
+def test_what_is_scattered_says_whether_by_rows_or_elements() -> None:
+    """An index for each row, or for each element."""
+    for rows, cols, word in ((1, 8, "row"), (8, 32, "elem")):
+        table, s = some("f32", 20, 32), Given("8x32xf32", some("f32", 8, 32))
+        count = 20 if word == "row" else 640
+        i = Given(f"{rows}x{cols}xi32", RNG.permutation(count)[: rows * cols].reshape(rows, cols))
+        said = SCATTER.format(word, "none", "undefined")
+        memory, _ = run(said.replace(f"coalesce = #pto<coalesce {word}>, ", ""), table, "f32", s=s, i=i)
+        assert s.holds is not None and i.holds is not None
+        expected = table.copy()
+        lines = expected if word == "row" else expected.reshape(-1, 1)
+        lines[i.holds.ravel()] = s.holds if word == "row" else s.holds.reshape(-1, 1)
+        assert np.array_equal(memory, expected)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_rows_of_a_table_with_gaps(target: str) -> None:
+    """a5 takes them to be as long as those of the tile: remarked."""
+    tiles = {"i": Given("1x8xi32", RNG.permutation(20)[:8].reshape(1, 8)), "d": Given("8x32xf32")}
+    written = source(GATHER.format("row", "undefined"), tiles, "f32", 20, 32, target)
+    written = written.replace("strides = [%n_cols, %c1]", "strides = [%pitch, %c1]")
+    written = written.replace("%n_cols = ", "%pitch = arith.constant 40 : index\n%n_cols = ", 1)
+    kernel, table = ptosim.load(written, sync="written").kernel(), some("f32", 20, 40)
+    indices = tiles["i"].holds
+    assert indices is not None
+    for engine in ("native", "reference"):
+        images = [tile.image() for tile in tiles.values()]
+        kernel(*images, table.copy(), engine=engine)
+        assert np.array_equal(tiles["d"].read(images[1]), table[indices[0], :32])
+    report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), table)
+    assert any("as long as those of the tile" in found.message for found in report.findings) == (target == "a5")
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_planes_of_a_table(target: str) -> None:
+    """a2a3 counts the rows of all planes, a5 those of one."""
+    tiles = {"i": Given("1x8xi32", np.arange(8).reshape(1, 8) * 2), "d": Given("8x32xf32")}
+    written = source(GATHER.format("row", "undefined"), tiles, "f32", 20, 32, target)
+    written = written.replace("shape = [%n_rows, %n_cols]", "shape = [%c2, %c2, %c1, %c5, %n_cols]")
+    written = written.replace("sizes = [%n_rows, %n_cols]", "sizes = [%c2, %c2, %c1, %c5, %n_cols]")
+    written = written.replace("strides = [%n_cols, %c1]", "strides = [%c320, %c160, %c160, %n_cols, %c1]")
+    written = written.replace("offsets = [%c0, %c0], sizes = [%c2", "offsets = [%c0, %c0, %c0, %c0, %c0], sizes = [%c2")
+    written = written.replace("<?x?xf32>", "<?x?x?x?x?xf32>").replace("view<20x32xf32>", "view<2x2x1x5x32xf32>")
+    numbers = "\n".join(f"%c{number} = arith.constant {number} : index" for number in (2, 5, 160, 320))
+    kernel = ptosim.load(written.replace("%n_rows = ", f"{numbers}\n%n_rows = ", 1), sync="written").kernel()
+    table, images = some("f32", 20, 32), [tile.image() for tile in tiles.values()]
+    if target == "a5":
+        with pytest.raises(PTOError, match="index 6 is beyond the 5 of the table"):
+            kernel(*images, table)
+    else:
+        kernel(*images, table)
+        assert np.array_equal(tiles["d"].read(images[1]), table[::2][:8])
+
+
 def test_they_load_again() -> None:
     for target in ("a5", "a2a3"):
         tiles = {"i": Given("1x8xi32"), "d": Given("8x32xf32")}

@@ -56,14 +56,9 @@ def raw_elements(a: Element, b: Element, hif8: bool) -> tuple[Element, Element]:
     return (element("f8E4M3FN"), element("f8E4M3FN")) if a.name == "hif8" else (a, b)
 
 
-def raw_facts(scaled: bool, biased: bool) -> Callable[[Static], dict[str, Any]]:
-    """What is known of a raw product before it runs; there is no bias where the form has none."""
-
-    def facts(static: Static) -> dict[str, Any]:
-        known = {"kinds": (static.elements["a"], static.elements["b"]), "scaled": scaled}
-        return known if biased else {**known, "bias": None}
-
-    return facts
+def raw_facts(scaled: bool) -> Callable[[Static], dict[str, Any]]:
+    """What is known of a raw product before it runs."""
+    return lambda static: {"kinds": (static.elements["a"], static.elements["b"]), "scaled": scaled}
 
 
 def facts(start: str, scaled: bool) -> Callable[[Static], dict[str, Any]]:
@@ -71,7 +66,7 @@ def facts(start: str, scaled: bool) -> Callable[[Static], dict[str, Any]]:
 
     def known(static: Static) -> dict[str, Any]:
         return {
-            **raw_facts(scaled, start == "bias")(static),
+            **raw_facts(scaled)(static),
             "start": start,
             "gemv": "disable_gemv" not in static.present,
             "tf32": static.words.get("tf32_mode", "").removeprefix("round_") or None,

@@ -22,17 +22,18 @@ def is_align(op: PTOOperation, role: str) -> Iterator[Problem]:
         yield Problem(f"{role} must be !pto.align, not {type_}", at=role)
 
 
-def continues_load(op: PTOOperation, role: str) -> Iterator[Problem]:
+def continues_load(op: PTOOperation) -> Iterator[Problem]:
     """The align operand is the state of a load stream, in line."""
-    return _continues(op, role, LOAD_STREAM, "load")
+    return _continues(op, LOAD_STREAM, "load")
 
 
-def continues_store(op: PTOOperation, role: str) -> Iterator[Problem]:
+def continues_store(op: PTOOperation) -> Iterator[Problem]:
     """The align operand is the state of a store stream, in line."""
-    return _continues(op, role, STORE_STREAM, "store")
+    return _continues(op, STORE_STREAM, "store")
 
 
-def _continues(op: PTOOperation, role: str, stream: tuple[str, ...], direction: str) -> Iterator[Problem]:
+def _continues(op: PTOOperation, stream: tuple[str, ...], direction: str) -> Iterator[Problem]:
+    role = "align"
     problems = list(is_align(op, role))
     if problems:
         yield from problems

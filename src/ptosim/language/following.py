@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import eq, ge, gt, le, lt, ne
 from typing import Protocol
 
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
@@ -133,7 +134,7 @@ def _number(value: SSAValue, given: Mapping[SSAValue, int]) -> int | None:
     if found is None and isinstance(op, PTOOperation):
         numbers = [_number(operand, given) for operand in op.operands]
         match [number for number in numbers if number is not None]:
-            case [a] if op.name in _CASTS:
+            case [a] if op.name in _CASTS and op.operands[0].type != i1:  # whose 1 may become -1
                 found = a
             case [a, b] if op.name == "arith.cmpi":
                 found = int(_ORDERS[(op.word("predicate") or "")[-2:]](a, b))

@@ -70,7 +70,7 @@ def infer(parsed: ParsedModule) -> list[Diagnostic]:
     for op in operations:
         inference.learn(op)
     for value, type_ in parsed.hints:
-        inference.learn_type(value, type_, None)
+        inference.learn_type(value, type_)
     found = list(inference.close(operations))
     for op in operations:
         if isinstance(op, Function) and not op.is_declaration:
@@ -131,7 +131,7 @@ class _Inference:
     def group(self, value: SSAValue) -> _Group:
         if value not in self.groups:
             self.groups[value] = _Group([value])
-            self.learn_type(value, value.type, None)
+            self.learn_type(value, value.type)
         return self.groups[value]
 
     def join(self, values: Sequence[SSAValue]) -> None:
@@ -149,16 +149,16 @@ class _Inference:
             for member in other.values:
                 self.groups[member] = one
 
-    def learn_type(self, value: SSAValue, type_: Attribute, source: Operation | None) -> None:
+    def learn_type(self, value: SSAValue, type_: Attribute) -> None:
         """A value has this type, as far as it is closed."""
         group = self.group(value)
         if is_open(type_):
             return
         if isinstance(type_, MaskType):
-            group.granularities.setdefault(type_, source)
+            group.granularities.setdefault(type_)
         elif isinstance(type_, PtrType):
-            group.spaces.setdefault(type_.space, source)
-            group.elements.setdefault(type_.element, source)
+            group.spaces.setdefault(type_.space)
+            group.elements.setdefault(type_.element)
 
     def learn(self, op: Operation) -> None:
         """What an operation says about the pointers and masks that it uses."""

@@ -140,7 +140,7 @@ class Pstu(PTOOperation):
     next = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self, "align")
+        yield from continues_store(self)
         yield from are_masks(self, "value")
         yield from is_align(self, "align_out")
         yield from updated_base(self, "dest")

@@ -376,19 +376,19 @@ class Buffer(PTOOperation):
             yield Problem(f"{self.name} needs a buffer id")
         yield from are_among(self, (IndexType(), i64), "id")
         yield from are_i64(self, "mode")
-        yield from known_in_range(self, 0, BUFFER_IDS - 1, "id", "id-range")
-        yield from known_in_range(self, 0, None, "mode", "invalid")
+        yield from known_up_to(self, BUFFER_IDS - 1, "id", "id-range")
+        yield from known_up_to(self, None, "mode", "invalid")
 
 
-def known_in_range(op: PTOOperation, low: int, high: int | None, role: str, kind: str) -> Iterator[Problem]:
-    """A number that is a literal or an operand, as far as it is known, is in a range."""
+def known_up_to(op: PTOOperation, high: int | None, role: str, kind: str) -> Iterator[Problem]:
+    """A number that is a literal or an operand, as far as it is known, is not negative and at most `high`."""
     literal = op.attribute(f"{role}_literal")
     number = op.integer(f"{role}_literal")
     if literal is not None and number is None:
         yield Problem(f"{role} must be an integer, not {literal}", at=role)
     for known in [value for _, value in constants(op, role)] if number is None else [number]:
-        if known < low or (high is not None and known > high):
-            yield Problem(f"{role} is {known}; it must be {bounds(low, high)}", at=role, kind=kind)
+        if known < 0 or (high is not None and known > high):
+            yield Problem(f"{role} is {known}; it must be {bounds(0, high)}", at=role, kind=kind)
 
 
 class GetBuf(Buffer):

@@ -19,7 +19,7 @@ from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
-from ptosim.language.sync import PIPES, known_in_range, parse_number
+from ptosim.language.sync import PIPES, known_up_to, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word
 from ptosim.language.tile_places import count, in_gm
 from ptosim.language.tile_types import view_of
@@ -117,7 +117,7 @@ class _Semaphore(PTOOperation):
             yield Problem(f"{self.name} needs a semaphore id")
         yield from are_i64(self, "core_id")
         yield from are_among(self, (IndexType(), i64) if self.older else (IndexType(),), "id")
-        yield from known_in_range(self, 0, self.ids(target) - 1, "id", "id-range")
+        yield from known_up_to(self, self.ids(target) - 1, "id", "id-range")
 
 
 class _SignalWithMode(_Semaphore):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ptosim.effects.element import ELEMENTS, Element
 from ptosim.language.number import float_of
@@ -27,8 +28,7 @@ class Drawing:
     box: tuple[int, int] = (1, 1)
 
 
-@dataclass(frozen=True)
-class Extents:
+class Extents(NamedTuple):
     """What the run says: physical and valid extents, and distances in elements inside of a box and from box to box."""
 
     rows: int

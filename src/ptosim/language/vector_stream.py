@@ -86,7 +86,7 @@ class VLdus(Logical):
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_load(self, "align")
+        yield from continues_load(self)
         yield from are_type(self, INDEX, "increment")
         yield from is_register(self, "result")
         yield from is_align(self, "align_out")
@@ -279,7 +279,7 @@ class VStur(PTOOperation):
 
 
 def _store_step(op: VStus | VStu | VStur) -> Iterator[Problem]:
-    yield from continues_store(op, "align")
+    yield from continues_store(op)
     yield from is_register(op, "value")
     yield from is_align(op, "align_out")
 
@@ -296,7 +296,7 @@ class _Flush(PTOOperation):
     dest = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self, "align")
+        yield from continues_store(self)
 
 
 class VStas(_Flush):

@@ -27,6 +27,7 @@ Reachable = Callable[["Core", Key], bool]
 
 _POLLED = Key("signal", 0, "a word in GM")
 SHOWN = 20  # lines of notes; a grid may have thousands of blocked heads
+NAMED = 8  # cores in a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +294,7 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
     if head.unmatched:
         cause = "nothing that is queued or can still be reached sets it"
     else:
-        cause = "; ".join(_cause(deadlock, release) for release in head.releases)
+        cause = "; ".join(_causes(deadlock, head))
     return f"{head.core.name} {head.pipe}: {_written(head.entry.site)}: {what}: {cause}"
 
 
@@ -322,18 +323,22 @@ def _signal_key(core: Core, watched: Watched) -> Key:
     return Key("signal", address, core.regions.word(address))
 
 
-def _cause(deadlock: Deadlock, release: Release) -> str:
-    behind = ", ".join(dict.fromkeys(_place(deadlock.heads[position]) for position in release.behind))
-    if release.entry:
-        where = f"queued on {release.core.name} {release.pipe}" if release.pipe is not Pipe.S else "pending"
-        return f"{_written(release.entry.site)} is {where} behind {behind}"
-    if release.pipe is Pipe.S:
-        return f"{release.core.name} would set it after {behind}"
-    return f"{release.pipe} stands at {behind}"
-
-
-def _place(head: Blocked) -> str:
-    return _written(head.entry.site)
+def _causes(deadlock: Deadlock, head: Blocked) -> Iterator[str]:
+    """What holds back each release. Cores that stand at one place are named together, and of many the first."""
+    cores: dict[str, list[str]] = {}
+    for release in head.releases:
+        behind = ", ".join(dict.fromkeys(_written(deadlock.heads[position].entry.site) for position in release.behind))
+        if release.entry:
+            where = f"queued on {release.core.name} {release.pipe}" if release.pipe is not Pipe.S else "pending"
+            yield f"{_written(release.entry.site)} is {where} behind {behind}"
+        elif release.pipe is Pipe.S:
+            cores.setdefault(behind, []).append(release.core.name)
+        else:
+            yield f"{release.pipe} stands at {behind}"
+    for behind, names in cores.items():
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        does = "may write" if head.entry.watched else "would set"  # a word is any that is written behind
+        yield f"{', '.join(names[:NAMED])}{more} {does} it after {behind}"
 
 
 def _written(site: Site) -> str:

@@ -154,8 +154,5 @@ def misaligned(core: Core, site: Site, space: Space, verb: str, address: int, al
     """An access whose address is not a multiple of the alignment."""
     offset = decode(address)[1] if space is Space.GM else address
     message = f"{verb} {space} at {offset}, which is not a multiple of {alignment}"
-    return error("misaligned", message, site.location, **_context(core, site))
-
-
-def _context(core: Core, site: Site, extent: tuple[int, int] | None = None) -> Details:
-    return Details(core=core.name, pipe=str(site.pipe), bytes=extent, block=core.block, loops=tuple(core.loops))
+    where = Details(core=core.name, pipe=str(site.pipe), block=core.block, loops=tuple(core.loops))
+    return error("misaligned", message, site.location, **where)

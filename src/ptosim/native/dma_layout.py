@@ -15,7 +15,7 @@ from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.burst import Loop, each_row, either, fill
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, Value
@@ -195,25 +195,11 @@ def _width(static: Static) -> dict[str, int]:
 
 
 @lowering(grouped.MteGmL1Frac, bind=_width)
-def mte_gm_l1_frac(
-    core: Core,
-    source: Value,
-    dest: Value,
-    layout: str,
-    n: Value,
-    d: Value,
-    inner_stride: Value,
-    outer_stride: Value | None,
-    groups: Value,
-    loop2_stride: Value,
-    loop3_stride: Value,
-    loop4_stride: Value,
-    small_c0: Value,
-    width: int,
-) -> None:
-    outer = n.like(0) if outer_stride is None else outer_stride
-    strides = (loop2_stride, loop3_stride, loop4_stride)
-    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer, groups, *strides, small_c0))
+def mte_gm_l1_frac(core: Core, operands: Operands, layout: str, width: int) -> None:
+    outer = operands.n.like(0) if operands.outer_stride is None else operands.outer_stride
+    sizes = {role: value for role, value in vars(operands).items() if role not in ("source", "dest")}
+    matrix = Matrix(layout, width, **sizes | {"outer_stride": outer})
+    _copy(core, operands.source, operands.dest, matrix)
 
 
 # --- filling ----------------------------------------------------------------------------------------------------------

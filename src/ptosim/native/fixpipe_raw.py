@@ -7,7 +7,6 @@ each value that fits the types.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW
@@ -29,7 +28,7 @@ from ptosim.native.accumulator_store import (
     slope_vector,
 )
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Bind, lowering
+from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.build.requirement import demand
 from ptosim.native.burst import either
 from ptosim.native.ir.flow import Function
@@ -45,36 +44,18 @@ def _into(space: Space) -> Bind:
 @lowering(op.CopyMatrixCcToGm, bind=_into(Space.GM))
 @lowering(op.CopyMatrixCcToCbuf, bind=_into(Space.L1))
 @lowering(op.CopyMatrixCcToUb, bind=_into(Space.UB))
-def copy_matrix_cc(
-    f: Function,
-    core: Core,
-    source: Value,
-    dest: Value,
-    config0: Value,
-    config1: Value,
-    ctrl: Value,
-    loop3_para: Value,
-    channel_para: Value,
-    quant_pre: Value,
-    relu_alpha: Value,
-    fix_clip_relu: Value,
-    fpc: Value,
-    static: Static,
-    space: Space,
-) -> None:
-    sizes = {"config0": config0, "config1": config1, "loop3_para": loop3_para, "channel_para": channel_para}
-    shape = raw_shape(SimpleNamespace(**sizes))
+def copy_matrix_cc(f: Function, core: Core, operands: Operands, ctrl: Value, static: Static, space: Space) -> None:
+    shape, config1 = raw_shape(operands), operands.config1
     check_shape(core, shape)
     layouts = [(is_layout(config1, layout), layout) for layout in LAYOUTS]
     atomic = ctrl if space is Space.GM and core.unit.may_store_atomically else None
-    store = Store(source, dest, space, shape, layouts, field(config1, 42, 42) != 0, atomic)
-    words = SimpleNamespace(quant=quant_pre, slope=relu_alpha, clip=fix_clip_relu, rows=fpc)
+    store = Store(operands.source, operands.dest, space, shape, layouts, field(config1, 42, 42) != 0, atomic)
     _check(core, static, config1)
     kept = saturation(f, None, ctrl)
     for name, mode in _joining(static).items():
 
         def act(name: str = name) -> None:
-            _store(core, static, store, config1, name, words, kept)
+            _store(core, static, store, operands, name, kept)
 
         either(f, quant_code(config1) == mode.code, act, lambda: None)
 
@@ -103,31 +84,23 @@ def _check(core: Core, static: Static, config1: Value) -> None:
     core.f.settle()
 
 
-def _store(
-    core: Core,
-    static: Static,
-    store: Store,
-    config1: Value,
-    mode: str,
-    words: SimpleNamespace,
-    kept: Saturation,
-) -> None:
-    f, n = core.f, store.shape.n
+def _store(core: Core, static: Static, store: Store, operands: Operands, mode: str, kept: Saturation) -> None:
+    f, n, config1 = core.f, store.shape.n, operands.config1
     parameters: Lanes | None = None
     if mode.endswith("_vec"):
-        parameters = quant_vector(core, field(words.rows, 15, 8) * QUANT_ROW, n)
+        parameters = quant_vector(core, field(operands.fpc, 15, 8) * QUANT_ROW, n)
     elif mode.endswith("_scalar"):
-        parameters = quant_scalar(f, words.quant)
+        parameters = quant_scalar(f, operands.quant_pre)
     relu = field(config1, 41, 39)
     is_vector = relu == RELU_MODES.index("vector_relu")
-    slope = _slope(core, words, n, is_vector)
+    slope = _slope(core, operands, n, is_vector)
     steps = Steps(
         static.elements["source"],
         static.elements["dest"],
         mode,
         Relu(relu == RELU_MODES.index("normal_relu"), (relu == RELU_MODES.index("scalar_relu")) | is_vector),
         (field(config1, 31, 30) != 0) & int(static.elements["dest"].name in CLIPS),
-        words.clip,
+        operands.fix_clip_relu,
         kept,
     )
 
@@ -148,13 +121,13 @@ def _store(
     either(f, split == 0, into(field(config1, 18, 18)), lambda: either(f, split == 1, into("split_m"), into("split_n")))
 
 
-def _slope(core: Core, words: SimpleNamespace, n: Value, is_vector: Value) -> Lanes:
+def _slope(core: Core, operands: Operands, n: Value, is_vector: Value) -> Lanes:
     """Slopes from the buffer or from the register, as the words say."""
-    offset = field(words.rows, 7, 0) * RELU_ROW
+    offset = field(operands.fpc, 7, 0) * RELU_ROW
     vector = slope_vector(core, offset, is_vector.select(n, n.like(0)))
 
     def lanes(column: Value) -> Value:
-        scalar = slopes(splat(core.f, words.slope.trunc(I32), COLUMNS))
+        scalar = slopes(splat(core.f, operands.relu_alpha.trunc(I32), COLUMNS))
         (chosen,) = core.f.choose(is_vector, lambda: [vector(column)], lambda: [scalar])
         return chosen
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
 from ptosim.effects.element import Element
@@ -22,10 +23,10 @@ from ptosim.effects.fractal import (
 from ptosim.effects.geometry import ceil_div
 from ptosim.effects.mad import (
     BIAS_BIT,
-    EXTENT_LIMIT,
     EXTENTS,
     NO_GEMV_BIT,
     ZERO_BIT,
+    Packed,
     accumulator_extent,
     facts,
     operand_extent,
@@ -37,7 +38,7 @@ from ptosim.effects.names import Space
 from ptosim.language import mad as op
 from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.build.requirement import demand
 from ptosim.native.burst import either
 from ptosim.native.ir.context import Word
@@ -62,44 +63,35 @@ def _bit(word: Value, number: int) -> Value:
     return (word.lshr(number) & 1) != 0
 
 
+def _bias(operands: Any) -> Value | None:
+    """Where the row of the bias table lies, of the forms that have one."""
+    return getattr(operands, "bias", None)
+
+
 def _where(condition: Value, extent: Value) -> Value:
     return condition.select(extent, extent.like(0))
 
 
-def _multiply(
-    core: Core,
-    kind: Kind,
-    pointers: tuple[Value, Value, Value, Value | None],
-    sizes: tuple[Value, Value, Value],
-    how: Options,
-) -> None:
+def _multiply(core: Core, kind: Kind, operands: Any, how: Options) -> None:
     """Check everything that is read and written, and call the routine for these types."""
-    f = core.f
-    a, b, c, bias = pointers
-    m, n, k = sizes
+    f, m, n, k = core.f, operands.m, operands.n, operands.k
     depth = depth_bytes(kind.a, k)
     rows, columns = operand_extent(m, depth)[1], operand_extent(n, depth_bytes(kind.b, k))[1]
-    core.stretch("reads", Space.L0A, a, _where(how.is_row, depth), FRACTAL_ROW)
-    left = core.stretch("reads", Space.L0A, a, _where(how.is_row ^ 1, rows), FRACTAL)
-    right = core.stretch("reads", Space.L0B, b, columns, FRACTAL)
-    scales = _scales(core, pointers, sizes, how) if kind.scaled else [f.constant(PTR, 0)] * 2
-    start = _start(core, c, bias, m, n, how)
-    target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
-    _observe(core, kind, pointers, sizes, how)
-    begun, row, group = start
+    core.stretch("reads", Space.L0A, operands.a, _where(how.is_row, depth), FRACTAL_ROW)
+    left = core.stretch("reads", Space.L0A, operands.a, _where(how.is_row ^ 1, rows), FRACTAL)
+    right = core.stretch("reads", Space.L0B, operands.b, columns, FRACTAL)
+    scales = _scales(core, operands, how) if kind.scaled else [f.constant(PTR, 0)] * 2
+    begun, row, group = _start(core, operands, how)
+    target = core.stretch("writes", Space.L0C, operands.c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
+    _observe(core, kind, operands, how)
     flags = how.is_row, how.saturate, how.tf32, how.away
     routine = product(core.unit, kind)
     f.call(routine, f.base(Word.WORKSPACE), left, right, *scales, target, begun, m, n, k, row, group, *flags)
 
 
-def _scales(
-    core: Core,
-    pointers: tuple[Value, Value, Value, Value | None],
-    sizes: tuple[Value, Value, Value],
-    how: Options,
-) -> list[Value]:
+def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
     """The host addresses of the scales of both operands."""
-    (a, b, *_), (m, n, k) = pointers, sizes
+    a, b, m, n, k = operands.a, operands.b, operands.m, operands.n, operands.k
     of_a = how.is_row.select(ceil_div(k, SCALE_GROUP), scale_extent(m, k)[1])
     core.suspect(lambda: (k & (2 * SCALE_GROUP - 1)) != 0)  # `op.leaves_a_rest`
     found: list[Value] = []
@@ -111,19 +103,12 @@ def _scales(
     return found
 
 
-def _observe(
-    core: Core,
-    kind: Kind,
-    pointers: tuple[Value, Value, Value, Value | None],
-    sizes: tuple[Value, Value, Value],
-    how: Options,
-) -> None:
+def _observe(core: Core, kind: Kind, operands: Any, how: Options) -> None:
     """Tell an observer what lies within m, n and k."""
     if not core.is_observed:
         return
-    a, b, c, bias = pointers
-    m, n, k = sizes
-    for space, base, rows, element in ((Space.L0A, a, m, kind.a), (Space.L0B, b, n, kind.b)):
+    m, n, k = operands.m, operands.n, operands.k
+    for space, base, rows, element in ((Space.L0A, operands.a, m, kind.a), (Space.L0B, operands.b, n, kind.b)):
         depth = depth_bytes(element, k)
         column = ceil_div(rows, FRACTAL_ROWS) * FRACTAL
         if space is Space.L0A:  # a plain row is one fractal row after the other
@@ -132,20 +117,21 @@ def _observe(
         core.touches_rows("reads", space, base, [(rows, m.like(FRACTAL_ROW)), (full, column)], m.like(FRACTAL_ROW))
         rest = [(rows, m.like(FRACTAL_ROW))]
         core.touches_rows("reads", space, base + full * column, rest, depth & (FRACTAL_ROW - 1))
-    if bias is not None:
+    if (bias := _bias(operands)) is not None:
         core.touches_rows("reads", Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR))
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     for verb, wanted in (("reads", how.from_accumulators), ("writes", how.from_accumulators.like(1))):
         if wanted.literal != 0:
-            accumulators_touched(core, verb, c, (_where(wanted, m), m.like(ACCUMULATOR_ROW)), n, group)
+            accumulators_touched(core, verb, operands.c, (_where(wanted, m), m.like(ACCUMULATOR_ROW)), n, group)
 
 
-def _start(core: Core, c: Value, bias: Value | None, m: Value, n: Value, how: Options) -> tuple[Value, Value, Value]:
+def _start(core: Core, operands: Any, how: Options) -> tuple[Value, Value, Value]:
     """What the products are added to: its host address or null, and the bytes from a row and a group to the next."""
+    m, n = operands.m, operands.n
     size = _where(how.from_accumulators, accumulator_extent(m, n)[1])
-    held = core.stretch("reads", Space.L0C, c, size, ACCUMULATOR_FRACTAL)
+    held = core.stretch("reads", Space.L0C, operands.c, size, ACCUMULATOR_FRACTAL)
     begun = how.from_accumulators.select(held, core.f.constant(PTR, 0))
-    if bias is not None:
+    if (bias := _bias(operands)) is not None:
         row = core.stretch("reads", Space.BT, bias, _where(how.from_bias, n * ACCUMULATOR), BIAS_ALIGNMENT)
         begun = how.from_bias.select(row, begun)
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
@@ -165,13 +151,7 @@ def _start(core: Core, c: Value, bias: Value | None, m: Value, n: Value, how: Op
 def mad(
     f: Function,
     core: Core,
-    a: Value,
-    b: Value,
-    c: Value,
-    bias: Value | None,
-    m: Value,
-    n: Value,
-    k: Value,
+    operands: Operands,
     sat: str | None,
     ctrl: Value,
     kinds: tuple[Element, Element],
@@ -184,54 +164,44 @@ def mad(
     how = Options(
         f.constant(I1, start == "accumulators"),
         f.constant(I1, start == "bias"),
-        (m == 1) & int(gemv),
+        (operands.m == 1) & int(gemv),
         f.constant(I1, sat == "sat") if sat is not None else _bit(ctrl, KEEP_BIT) ^ 1,
         f.constant(I1, tf32 is not None),
         f.constant(I1, tf32 == "away"),
     )
-    _multiply(core, Kind(*kinds, scaled), (a, b, c, bias), (m, n, k), how)
+    _multiply(core, Kind(*kinds, scaled), operands, how)
 
 
-@lowering(op.MadRaw, bind=raw_facts(scaled=False, biased=False))
-@lowering(op.MadBiasRaw, bind=raw_facts(scaled=False, biased=True))
-@lowering(op.MadMxRaw, bind=raw_facts(scaled=True, biased=False))
-@lowering(op.MadMxBiasRaw, bind=raw_facts(scaled=True, biased=True))
+@lowering(op.MadRaw, bind=raw_facts(scaled=False))
+@lowering(op.MadBiasRaw, bind=raw_facts(scaled=False))
+@lowering(op.MadMxRaw, bind=raw_facts(scaled=True))
+@lowering(op.MadMxBiasRaw, bind=raw_facts(scaled=True))
 def mad_raw(
-    f: Function,
-    core: Core,
-    a: Value,
-    b: Value,
-    c: Value,
-    bias: Value | None,
-    packed: Value,
-    ctrl: Value,
-    kinds: tuple[Element, Element],
-    scaled: bool,
+    f: Function, core: Core, operands: Operands, ctrl: Value, kinds: tuple[Element, Element], scaled: bool
 ) -> None:
-    m, k, n = (packed.lshr(low) & EXTENT_LIMIT for low in (0, 12, 24))
+    packed, unpacked = operands.packed, Packed(operands)
     from_bias = _bit(packed, BIAS_BIT)
-    if bias is None:
+    if _bias(operands) is None:
         message = "bit 62 of the word asks for a bias, which only the forms with a bias have"
         core.fail(from_bias, "invalid", message)
         f.settle()
         from_bias = f.constant(I1, 0)
-    demand(core, EXTENTS, {"m": m, "n": n, "k": k})
+    demand(core, EXTENTS, {role: getattr(unpacked, role) for role in "mnk"})
     how = Options(
         (from_bias | _bit(packed, ZERO_BIT)) ^ 1,
         from_bias,
-        (m == 1) & (_bit(packed, NO_GEMV_BIT) ^ 1),
+        (unpacked.m == 1) & (_bit(packed, NO_GEMV_BIT) ^ 1),
         _bit(ctrl, KEEP_BIT) ^ 1,
         _bit(ctrl, TF32_BIT) & int(kinds[0].name == "f32"),
         _bit(ctrl, TIES_AWAY_BIT),
     )
-    pointers, sizes = (a, b, c, bias), (m, n, k)
     hif8, plain = (Kind(*raw_elements(*kinds, hif8=hif8), scaled) for hif8 in (True, False))
     if hif8 == plain:
-        _multiply(core, plain, pointers, sizes, how)
+        _multiply(core, plain, unpacked, how)
     else:
         either(
             f,
             _bit(ctrl, HIF8_BIT),
-            lambda: _multiply(core, hif8, pointers, sizes, how),
-            lambda: _multiply(core, plain, pointers, sizes, how),
+            lambda: _multiply(core, hif8, unpacked, how),
+            lambda: _multiply(core, plain, unpacked, how),
         )

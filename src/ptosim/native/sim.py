@@ -21,11 +21,11 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
-from ptosim.language.tile_text import Drawing
+from ptosim.language.tile_text import Drawing, Extents
 from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import locate
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.transfer import address_of
@@ -46,29 +46,14 @@ def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, 
 
 
 @lowering(op.SimPrintTile, bind=_facts)
-def print_tile(
-    f: Function,
-    core: Core,
-    base: Value,
-    rows: Value,
-    columns: Value,
-    valid_rows: Value,
-    valid_columns: Value,
-    row_stride: Value,
-    column_stride: Value,
-    block_row_stride: Value | None,
-    block_column_stride: Value | None,
-    drawing: Drawing,
-    space: Space,
-) -> None:
+def print_tile(f: Function, core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
     """By the run time, which gets the memory with its bounds, unless the run is observed."""
     if core.is_observed:
         return
-    zero = f.constant(I64, 0)
-    extents = (rows, columns, valid_rows, valid_columns, row_stride, column_stride)
-    blocks = (zero if stride is None else stride for stride in (block_row_stride, block_column_stride))
+    sizes = (getattr(operands, role) for role in Extents._fields)
+    extents = [f.constant(I64, 0) if size is None else size for size in sizes]
     known = [drawing.title, drawing.element, drawing.format, *drawing.box]
-    core.issue("print_tile", known, [*_memory(f, core, space, base), *extents, *blocks])
+    core.issue("print_tile", known, [*_memory(f, core, space, operands.base), *extents])
 
 
 def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, Value, Value]:

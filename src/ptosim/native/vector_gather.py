@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
@@ -11,7 +10,7 @@ from ptosim.effects.record import Static
 from ptosim.effects.vector_gather import BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.vector.registers import (
@@ -27,13 +26,6 @@ from ptosim.native.vector.registers import (
 )
 
 
-@dataclass(frozen=True)
-class _Offsets:
-    """The operand that the closed forms of the effects floor look at."""
-
-    offsets: Value
-
-
 def _active(f: Function, lanes: int, width: int, mask: Mask | None, active_lanes: Value | None) -> Value:
     """Which of so many requests are made: those of active lanes, or the first so many."""
     if mask is not None:
@@ -47,22 +39,14 @@ def _active(f: Function, lanes: int, width: int, mask: Mask | None, active_lanes
 
 def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Value:
     lanes = offsets.kind.lanes
-    return lane_offsets(_Offsets(offsets.zext(I64)), static) + splat(f, pointer, lanes)
+    return lane_offsets(Operands(offsets=offsets.zext(I64)), static) + splat(f, pointer, lanes)
 
 
 # --- gathers ----------------------------------------------------------------------------------------------------------
 
 
-def _gathered(f: Function, core: Core, source: Value, offsets: Value, active: Value, static: Static) -> Value:
-    """Elements that are narrower than their lanes are zero-extended."""
-    size, lane = static.elements["source"].bytes, offsets.kind.element
-    places = core.lanes("reads", Space.UB, _starts(f, source, offsets, static), active, size, size)
-    kind = Type(f"i{8 * size}")
-    elements = gather_at(f, kind, core.base(Space.UB), places).zext(lane)
-    return active.select(elements, elements.like(0))
-
-
 @lowering(op.VGather2)
+@lowering(op.VGather2Bc, bind=lambda static: {"active_lanes": None})
 def vgather2(
     f: Function,
     core: Core,
@@ -72,13 +56,12 @@ def vgather2(
     active_lanes: Value | None,
     static: Static,
 ) -> Value:
+    """Elements that are narrower than their lanes are zero-extended."""
+    size, lane = static.elements["source"].bytes, offsets.kind.element
     active = _active(f, offsets.kind.lanes, offsets.kind.bits // 8, mask, active_lanes)
-    return _gathered(f, core, source, offsets, active, static)
-
-
-@lowering(op.VGather2Bc)
-def vgather2_bc(f: Function, core: Core, source: Value, offsets: Value, mask: Mask, static: Static) -> Value:
-    return _gathered(f, core, source, offsets, mask.for_lanes_of(offsets.kind), static)
+    places = core.lanes("reads", Space.UB, _starts(f, source, offsets, static), active, size, size)
+    elements = gather_at(f, Type(f"i{8 * size}"), core.base(Space.UB), places).zext(lane)
+    return active.select(elements, elements.like(0))
 
 
 @lowering(op.VGatherB)
@@ -95,7 +78,7 @@ def vgatherb(
     core.aligned("reads", Space.UB, source, GRANULE)
     active = _active(f, BLOCKS, offsets.kind.bits // 8, mask, active_lanes)
     used = shuffle(f, range(BLOCKS), offsets).zext(I64)
-    starts = block_offsets(_Offsets(used), static) + splat(f, source, BLOCKS)
+    starts = block_offsets(Operands(offsets=used), static) + splat(f, source, BLOCKS)
     places = core.lanes("reads", Space.UB, starts, active, GRANULE, GRANULE)
     blocks: list[Value] = []
     for number in range(BLOCKS):

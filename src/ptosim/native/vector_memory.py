@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ptosim.effects.element import GRANULE, Element
@@ -26,7 +25,7 @@ from ptosim.effects.vector_memory import (
 )
 from ptosim.language import vector_memory as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.logical import logical_window
@@ -127,7 +126,7 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     gates = mode.gate[::size]
     if mask is not None and ALWAYS not in gates:
         active = gated(f, mask, gates)
-        masked_store(f, core.masked_window("writes", Space.UB, address, active, size, mode.alignment), data, active)
+        masked_store(f, core.masked_window(address, active, size, mode.alignment), data, active)
         return
     written = [int(place != NOTHING) for place in order]
     lanes = f.constant(I1.vector(len(written)), 1 if all(written) else written)
@@ -181,25 +180,14 @@ def vsst(f: Function, core: Core, value: Value, dest: Value, offset: Value, stri
 # --- blocks at equal distances ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Strides:
-    """The operands that say where the blocks lie, as the effects floor reads them."""
-
-    control: Any
-    block_stride: Any
-    repeat_stride: Any
-
-
-def _blocks(
-    f: Function, static: Static, base: Value, control: Value | None, block_stride: Value | None, repeat: Value | None
-) -> tuple[Value, Value]:
+def _blocks(f: Function, static: Static, base: Value, operands: Operands) -> tuple[Value, Value]:
     """Where the 8 blocks lie, <8 x i64>, and the pointer advanced by the repeat stride."""
-    given = (None if operand is None else operand.zext(I64) for operand in (control, block_stride, repeat))
-    operands = _Strides(*given)
+    strides = {role: getattr(operands, role) for role in ("control", "block_stride", "repeat_stride")}
+    wide = Operands(**{role: value.zext(I64) for role, value in strides.items() if value is not None})
     starts = f.poison(I64.vector(BLOCKS))
-    for number, offset in enumerate(block_offsets(operands, static)):
+    for number, offset in enumerate(block_offsets(wide, static)):
         starts = insert(starts, number, base + offset)
-    return starts, base + block_strides(operands, static)[1] * GRANULE
+    return starts, base + block_strides(wide, static)[1] * GRANULE
 
 
 def _of_block(f: Function, vector: Value, number: int) -> Value:
@@ -208,19 +196,10 @@ def _of_block(f: Function, vector: Value, number: int) -> Value:
 
 
 @lowering(op.VSldb)
-def vsldb(
-    f: Function,
-    core: Core,
-    source: Value,
-    control: Value | None,
-    block_stride: Value | None,
-    repeat_stride: Value | None,
-    mask: Mask,
-    static: Static,
-) -> Any:
+def vsldb(f: Function, core: Core, operands: Operands, source: Value, mask: Mask, static: Static) -> Any:
     """A block of which any predicate bit is set is loaded; the others are zero."""
     core.aligned("reads", Space.UB, source, GRANULE)
-    starts, advanced = _blocks(f, static, source, control, block_stride, repeat_stride)
+    starts, advanced = _blocks(f, static, source, operands)
     groups = mask.bits.bitcast(Type(f"i{mask.bits.kind.lanes // BLOCKS}", BLOCKS))
     active = groups != 0
     places = core.lanes("reads", Space.UB, starts, active, GRANULE)
@@ -234,20 +213,10 @@ def vsldb(
 
 
 @lowering(op.VSstb)
-def vsstb(
-    f: Function,
-    core: Core,
-    value: Value,
-    dest: Value,
-    control: Value | None,
-    block_stride: Value | None,
-    repeat_stride: Value | None,
-    mask: Mask,
-    static: Static,
-) -> Any:
+def vsstb(f: Function, core: Core, operands: Operands, value: Value, dest: Value, mask: Mask, static: Static) -> Any:
     """Each element by its own lane of the mask."""
     core.aligned("writes", Space.UB, dest, GRANULE)
-    starts, advanced = _blocks(f, static, dest, control, block_stride, repeat_stride)
+    starts, advanced = _blocks(f, static, dest, operands)
     lanes = mask.for_lanes_of(value.kind)
     active = lanes.bitcast(Type(f"i{lanes.kind.lanes // BLOCKS}", BLOCKS)) != 0
     full = any_lane(lanes ^ True) ^ True

@@ -16,7 +16,7 @@ from ptosim.language import dma_grouped as grouped
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 
 
 @dataclass(frozen=True)
@@ -115,24 +115,11 @@ def _width(static: Static) -> dict[str, int]:
 
 
 @semantics(grouped.MteGmL1Frac, bind=_width)
-def mte_gm_l1_frac(
-    core: Core,
-    source: int,
-    dest: int,
-    layout: str,
-    n: int,
-    d: int,
-    inner_stride: int,
-    outer_stride: int | None,
-    groups: int,
-    loop2_stride: int,
-    loop3_stride: int,
-    loop4_stride: int,
-    small_c0: int,
-    width: int,
-) -> Iterator[None]:
-    matrix = Matrix(layout, n, d, inner_stride, outer_stride or 0, width)
-    yield from _copy(core, source, dest, matrix, Groups(groups, loop2_stride, loop3_stride, loop4_stride), small_c0)
+def mte_gm_l1_frac(core: Core, operands: Operands, layout: str, width: int) -> Iterator[None]:
+    strides = operands.inner_stride, operands.outer_stride or 0
+    matrix = Matrix(layout, operands.n, operands.d, *strides, width)
+    groups = Groups(operands.groups, operands.loop2_stride, operands.loop3_stride, operands.loop4_stride)
+    yield from _copy(core, operands.source, operands.dest, matrix, groups, operands.small_c0)
 
 
 # --- filling ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 
 from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW, Shape
 from ptosim.effects.fixpipe_raw import (
@@ -33,7 +32,7 @@ from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.quantisation import CODES, Parameters, Steps, Values
 from ptosim.reference.requirement import demand
-from ptosim.reference.semantics import Bind, semantics
+from ptosim.reference.semantics import Bind, Operands, semantics
 
 
 def _cores(core: Core, space: Space, config1: int, shape: Shape) -> str | int:
@@ -73,27 +72,13 @@ def _into(space: Space) -> Bind:
 @semantics(op.CopyMatrixCcToGm, bind=_into(Space.GM))
 @semantics(op.CopyMatrixCcToCbuf, bind=_into(Space.L1))
 @semantics(op.CopyMatrixCcToUb, bind=_into(Space.UB))
-def copy_matrix_cc(
-    core: Core,
-    source: int,
-    dest: int,
-    config0: int,
-    config1: int,
-    loop3_para: int,
-    channel_para: int,
-    quant_pre: int,
-    relu_alpha: int,
-    fix_clip_relu: int,
-    fpc: int,
-    ctrl: int,
-    static: Static,
-    space: Space,
-) -> None:
-    sizes = {"config0": config0, "config1": config1, "loop3_para": loop3_para, "channel_para": channel_para}
-    shape = raw_shape(SimpleNamespace(**sizes))
+def copy_matrix_cc(core: Core, operands: Operands, ctrl: int, static: Static, space: Space) -> None:
+    shape, config1, fpc = raw_shape(operands), operands.config1, operands.fpc
     layout = next(layout for layout in LAYOUTS if is_layout(config1, layout))
     split = bool(field(config1, 42, 42))
-    store = Store(source, dest, space, shape, layout, split, _cores(core, space, config1, shape), ctrl)
+    store = Store(
+        operands.source, operands.dest, space, shape, layout, split, _cores(core, space, config1, shape), ctrl
+    )
     check_shape(core, store)
     source_element, dest_element = static.elements["source"], static.elements["dest"]
     mode = _named(CODES, quant_code(config1), "quantisation")
@@ -107,10 +92,10 @@ def copy_matrix_cc(
         source_element,
         dest_element,
         mode,
-        _parameters(core, mode, shape.n, fpc, quant_pre),
+        _parameters(core, mode, shape.n, fpc, operands.quant_pre),
         relu,
-        _slope(core, relu, shape.n, fpc, relu_alpha),
-        fix_clip_relu if clips else None,
+        _slope(core, relu, shape.n, fpc, operands.relu_alpha),
+        operands.fix_clip_relu if clips else None,
         saturation(None, ctrl),
     )
     perform(core, store, steps)

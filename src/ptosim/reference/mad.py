@@ -31,10 +31,10 @@ from ptosim.effects.fractal import (
 )
 from ptosim.effects.mad import (
     BIAS_BIT,
-    EXTENT_LIMIT,
     EXTENTS,
     NO_GEMV_BIT,
     ZERO_BIT,
+    Packed,
     accumulator_extent,
     facts,
     operand_extent,
@@ -51,7 +51,7 @@ from ptosim.reference.fault import Fault
 from ptosim.reference.narrow_formats import DECODING
 from ptosim.reference.places import places
 from ptosim.reference.requirement import demand
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 
 Matrix = NDArray[np.float64]
 Start = Literal["zero", "accumulators", "bias"]
@@ -184,13 +184,14 @@ def _rounded(sums: Matrix, saturate: bool) -> Words:
     return numbers.canonical(sums.astype(np.float32)).view(np.uint32)
 
 
-def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | None) -> None:
+def multiply(core: Core, product: Product, operands: Operands) -> None:
+    c = operands.c
     if product.scaled and (message := op.leaves_a_rest(product.k)) is not None:
         core.lint(message)
-    if not all(core.holds(*access) for access in _accesses(product, a, b, c, bias)):
+    if not all(core.holds(*access) for access in _accesses(product, operands)):
         return
-    left, right = _operands(core, product, a, b)
-    start = _start(core, product, c, bias)
+    left, right = _operands(core, product, operands.a, operands.b)
+    start = _start(core, product, operands)
     if product.a.is_integer:
         exact = (left @ right.T).astype(np.int64)  # below 2^53 in any order
         total = exact if start is None else exact + start.view(np.int32)
@@ -205,8 +206,9 @@ def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | N
 Access = tuple[str, Space, int, int, int]
 
 
-def _accesses(product: Product, a: int, b: int, c: int, bias: int | None) -> Iterator[Access]:
+def _accesses(product: Product, operands: Operands) -> Iterator[Access]:
     """All that a product touches, in order: verb, memory, address, bytes, alignment."""
+    a, b, c = operands.a, operands.b, operands.c
     m, n, k = product.m, product.n, product.k
     depth = depth_bytes(product.a, k)
     if product.gemv:
@@ -221,19 +223,18 @@ def _accesses(product: Product, a: int, b: int, c: int, bias: int | None) -> Ite
     accumulators = accumulator_extent(m, n)[1]
     if product.start == "accumulators":
         yield "reads", Space.L0C, c, accumulators, ACCUMULATOR_FRACTAL
-    if product.start == "bias" and bias is not None:
-        yield "reads", Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT
+    if product.start == "bias":
+        yield "reads", Space.BT, operands.bias, n * ACCUMULATOR, BIAS_ALIGNMENT
     yield "writes", Space.L0C, c, accumulators, ACCUMULATOR_FRACTAL
 
 
-def _start(core: Core, product: Product, c: int, bias: int | None) -> Words | None:
+def _start(core: Core, product: Product, operands: Operands) -> Words | None:
     """What the products are added to: the accumulators, a row of the bias table, or nothing."""
     if product.start == "accumulators":
         rows = -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS
-        return read_accumulators(core, np.array([c]), product.m, product.n, rows)[0]
+        return read_accumulators(core, np.array([operands.c]), product.m, product.n, rows)[0]
     if product.start == "bias":
-        assert bias is not None
-        return core.read(Space.BT, bias, product.n * ACCUMULATOR).copy().view(np.uint32)
+        return core.read(Space.BT, operands.bias, product.n * ACCUMULATOR).copy().view(np.uint32)
     return None
 
 
@@ -248,13 +249,7 @@ def _start(core: Core, product: Product, c: int, bias: int | None) -> Words | No
 @semantics(op.MadMxBias, bind=facts("bias", scaled=True))
 def mad(
     core: Core,
-    a: int,
-    b: int,
-    c: int,
-    bias: int | None,
-    m: int,
-    n: int,
-    k: int,
+    operands: Operands,
     sat: str | None,
     ctrl: int,
     kinds: tuple[Element, Element],
@@ -265,29 +260,21 @@ def mad(
 ) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
     saturate = sat == "sat" if sat is not None else not ctrl >> KEEP_BIT & 1
-    multiply(core, Product(m, n, k, *kinds, scaled, start, gemv and m == 1, saturate, tf32), a, b, c, bias)
+    m = operands.m
+    multiply(core, Product(m, operands.n, operands.k, *kinds, scaled, start, gemv and m == 1, saturate, tf32), operands)
 
 
-@semantics(op.MadRaw, bind=raw_facts(scaled=False, biased=False))
-@semantics(op.MadBiasRaw, bind=raw_facts(scaled=False, biased=True))
-@semantics(op.MadMxRaw, bind=raw_facts(scaled=True, biased=False))
-@semantics(op.MadMxBiasRaw, bind=raw_facts(scaled=True, biased=True))
-def mad_raw(
-    core: Core,
-    a: int,
-    b: int,
-    c: int,
-    bias: int | None,
-    packed: int,
-    ctrl: int,
-    kinds: tuple[Element, Element],
-    scaled: bool,
-) -> None:
-    m, k, n = (packed >> low & EXTENT_LIMIT for low in (0, 12, 24))
+@semantics(op.MadRaw, bind=raw_facts(scaled=False))
+@semantics(op.MadBiasRaw, bind=raw_facts(scaled=False))
+@semantics(op.MadMxRaw, bind=raw_facts(scaled=True))
+@semantics(op.MadMxBiasRaw, bind=raw_facts(scaled=True))
+def mad_raw(core: Core, operands: Operands, ctrl: int, kinds: tuple[Element, Element], scaled: bool) -> None:
+    packed, unpacked = operands.packed, Packed(operands)
+    m, n, k = unpacked.m, unpacked.n, unpacked.k
     start: Start = "accumulators"
     if packed >> BIAS_BIT & 1:
         start = "bias"
-        if bias is None:
+        if not hasattr(operands, "bias"):
             raise Fault("invalid", "bit 62 of the word asks for a bias, which only the forms with a bias have")
     elif packed >> ZERO_BIT & 1:
         start = "zero"
@@ -296,7 +283,7 @@ def mad_raw(
     saturate = not ctrl >> KEEP_BIT & 1
     elements = raw_elements(*kinds, hif8=bool(ctrl >> HIF8_BIT & 1))
     product = Product(m, n, k, *elements, scaled, start, gemv, saturate, _tf32(kinds, ctrl))
-    multiply(core, product, a, b, c, bias)
+    multiply(core, product, operands)
 
 
 def _tf32(kinds: tuple[Element, Element], ctrl: int) -> Literal["even", "away"] | None:

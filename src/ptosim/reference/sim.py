@@ -22,7 +22,7 @@ from ptosim.reference import numbers
 from ptosim.reference.accumulator import write_accumulators
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.integers import signed64
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 
 
 def _facts(static: Static) -> Mapping[str, Any]:
@@ -48,25 +48,9 @@ _NOTHING = np.zeros(0, np.uint8)
 
 
 @semantics(op.SimPrintTile, bind=_facts)
-def print_tile(
-    core: Core,
-    base: int,
-    rows: int,
-    columns: int,
-    valid_rows: int,
-    valid_columns: int,
-    row_stride: int,
-    column_stride: int,
-    block_row_stride: int | None,
-    block_column_stride: int | None,
-    drawing: Drawing,
-    space: Space,
-) -> None:
-    extents = Extents(
-        *(rows, columns, valid_rows, valid_columns),
-        *(row_stride, column_stride, block_row_stride or 0, block_column_stride or 0),
-    )
-    core.tell(lambda: tile_text(core.machine.name, drawing, extents, *_memory(core, space, base)))
+def print_tile(core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
+    extents = Extents(*(getattr(operands, role) or 0 for role in Extents._fields))
+    core.tell(lambda: tile_text(core.machine.name, drawing, extents, *_memory(core, space, operands.base)))
 
 
 def _memory(core: Core, space: Space, base: int) -> tuple[memoryview, int]:

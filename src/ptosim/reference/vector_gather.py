@@ -43,17 +43,8 @@ def _gather_facts(static: Static) -> dict[str, Any]:
     }
 
 
-def _gathered(
-    core: Core, source: int, offsets: Lanes, active: Bits, static: Static, size: int, stride: int, dtype: Any
-) -> Lanes:
-    """Elements that are narrower than their lanes are zero-extended."""
-    lanes = np.zeros((len(offsets), stride), np.uint8)
-    starts = _lane_starts(source, offsets, static)[active]
-    lanes[active, :size] = core.read_pieces(UB, starts, size, size)
-    return lanes.reshape(-1).view(dtype)
-
-
 @semantics(op.VGather2, bind=_gather_facts)
+@semantics(op.VGather2Bc, bind=lambda static: {**_gather_facts(static), "active_lanes": None})
 def vgather2(
     core: Core,
     source: int,
@@ -65,15 +56,12 @@ def vgather2(
     stride: int,
     dtype: Any,
 ) -> Lanes:
+    """Elements that are narrower than their lanes are zero-extended."""
     active = _active(len(offsets), stride, mask, active_lanes)
-    return _gathered(core, source, offsets, active, static, size, stride, dtype)
-
-
-@semantics(op.VGather2Bc, bind=_gather_facts)
-def vgather2_bc(
-    core: Core, source: int, offsets: Lanes, mask: Mask, static: Static, size: int, stride: int, dtype: Any
-) -> Lanes:
-    return _gathered(core, source, offsets, mask.lanes(stride), static, size, stride, dtype)
+    lanes = np.zeros((len(offsets), stride), np.uint8)
+    starts = _lane_starts(source, offsets, static)[active]
+    lanes[active, :size] = core.read_pieces(UB, starts, size, size)
+    return lanes.reshape(-1).view(dtype)
 
 
 @semantics(op.VGatherB, bind=lambda static: {"static": static, "dtype": dtype_of(static.elements["result"])})

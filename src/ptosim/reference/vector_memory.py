@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from operator import itemgetter
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from ptosim.reference.distribution import Distribution, distribution
 from ptosim.reference.logical import read_logical
 from ptosim.reference.mask import Bits, Mask
 from ptosim.reference.numbers import dtype_of
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 
 Lanes = NDArray[Any]
 
@@ -222,30 +221,17 @@ def _block_facts(static: Static) -> dict[str, Any]:
     return {"static": static, "post": "next" in static.present}
 
 
-def _block_starts(
-    base: int, control: int | None, block_stride: int | None, repeat_stride: int | None, static: Static
-) -> tuple[NDArray[np.int64], int]:
+def _block_starts(base: int, operands: Operands, static: Static) -> tuple[NDArray[np.int64], int]:
     """Where the 8 blocks lie, and the pointer advanced by the repeat stride."""
-    operands = SimpleNamespace(control=control, block_stride=block_stride, repeat_stride=repeat_stride)
     advance = block_strides(operands, static)[1] * GRANULE
     return np.array(block_offsets(operands, static), np.int64) + base, base + advance
 
 
 @semantics(op.VSldb, bind=lambda static: {**_block_facts(static), "dtype": dtype_of(static.elements["result"])})
-def vsldb(
-    core: Core,
-    source: int,
-    control: int | None,
-    block_stride: int | None,
-    repeat_stride: int | None,
-    mask: Mask,
-    static: Static,
-    dtype: Any,
-    post: bool,
-) -> Any:
+def vsldb(core: Core, operands: Operands, source: int, mask: Mask, static: Static, dtype: Any, post: bool) -> Any:
     """A block of which any predicate bit is set is loaded; the others are zero."""
     core.aligned("reads", UB, source, GRANULE)
-    starts, advanced = _block_starts(source, control, block_stride, repeat_stride, static)
+    starts, advanced = _block_starts(source, operands, static)
     active = mask.bits.reshape(BLOCKS, -1).any(axis=1)
     blocks = np.zeros((BLOCKS, GRANULE), np.uint8)
     blocks[active] = core.read_pieces(UB, starts[active], GRANULE)
@@ -255,20 +241,11 @@ def vsldb(
 
 @semantics(op.VSstb, bind=lambda static: {**_block_facts(static), "width": static.elements["value"].bytes})
 def vsstb(
-    core: Core,
-    value: Lanes,
-    dest: int,
-    control: int | None,
-    block_stride: int | None,
-    repeat_stride: int | None,
-    mask: Mask,
-    static: Static,
-    width: int,
-    post: bool,
+    core: Core, operands: Operands, value: Lanes, dest: int, mask: Mask, static: Static, width: int, post: bool
 ) -> int | None:
     """Each element by its own lane of the mask."""
     core.aligned("writes", UB, dest, GRANULE)
-    starts, advanced = _block_starts(dest, control, block_stride, repeat_stride, static)
+    starts, advanced = _block_starts(dest, operands, static)
     blocks = value.view(np.uint8).reshape(BLOCKS, GRANULE)
     if mask.is_full(width):
         core.write_pieces(UB, starts, blocks)

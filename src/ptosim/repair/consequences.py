@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ptosim.diagnostics import Diagnostic, Replacement
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import Identity, identity
+from ptosim.repair.rehearsal import Identity, gravity, identity
 from ptosim.repair.search import Step
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.observation import Observation
@@ -36,6 +36,7 @@ def mended(
             result += (observation.findings[number] for number in numbers)
             continue
         removed = [number for other in named if other in step.removed for number in named[other]]
+        removed.sort(key=lambda number: gravity(observation.findings[number]))
         beside = [number for number in removed[1:] if _stands_alone(observation.findings[number])]
         if numbers[0] == removed[0]:
             consequences = tuple(observation.findings[number] for number in removed[1:] if number not in beside)

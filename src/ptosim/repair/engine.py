@@ -31,9 +31,10 @@ REFUTED = "a proof fails: at other sizes or branches the kernel is still out of 
 
 
 def is_curable(findings: Sequence[Diagnostic]) -> bool:
-    """Whether synchronisation may be all that is wrong."""
+    """Whether synchronisation may be all that is wrong: what reads too early may read what nothing has written yet."""
     errors = {finding.kind for finding in findings if finding.severity == "error"}
-    return errors <= ORDER or bool(errors & STOPPING)
+    others = errors - ORDER
+    return not others or (others == {"uninitialized"} and errors != others) or bool(errors & STOPPING)
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,11 @@ class Rehearsal:
         return kept
 
 
+def gravity(finding: Diagnostic) -> tuple[bool, bool]:
+    """Smaller for what may be behind others: what is out of order reads what nothing has written yet."""
+    return finding.severity != "error", finding.kind not in ORDER
+
+
 def is_remark(finding: Diagnostic) -> bool:
     """Whether a text may keep it: a warning that has nothing to do with order."""
     return finding.severity == "warning" and finding.kind not in ORDER

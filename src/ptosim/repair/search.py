@@ -16,7 +16,7 @@ from itertools import chain
 from ptosim.diagnostics import Diagnostic
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import ORDER, STOPPING, Identity, Rehearsal, identity, is_remark
+from ptosim.repair.rehearsal import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
 from ptosim.repair.used import Taken
 from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.observation import Observation
@@ -67,6 +67,7 @@ class _Search:
 
     def __init__(self, observation: Observation, rehearsal: Rehearsal, lenient: bool) -> None:
         self.text = observation.program.source.text
+        self.findings = observation.findings
         self.proposals = Proposals(observation)
         numbers = _serious(observation, self.proposals)
         numbers = [each for each in numbers if not lenient or observation.findings[each].kind in ORDER]
@@ -138,7 +139,10 @@ class _Search:
 
     def _in_order(self, left: frozenset[Identity]) -> list[Identity]:
         """What has to be repaired, the gravest first."""
-        return sorted(left - self.remarks, key=self.numbers.__getitem__)
+        numbers = sorted(self.numbers[each] for each in left - self.remarks)
+        return [
+            identity(self.findings[each]) for each in sorted(numbers, key=lambda each: gravity(self.findings[each]))
+        ]
 
     def _left(self, edits: tuple[Edit, ...]) -> frozenset[Identity] | None:
         """What a check still shows. A run that was cut short did not come to remarks that were there all along."""

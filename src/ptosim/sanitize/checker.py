@@ -258,9 +258,8 @@ class Checker(Doubts):
         place: Place,
         entry: Entry,
         first: Party | None = None,
-        equal: bool = False,
     ) -> None:
-        self.findings.conflict(Conflict(kind, severity, second, place, entry.core, loops_around(entry), first, equal))
+        self.findings.conflict(Conflict(kind, severity, second, place, entry.core, loops_around(entry), first))
 
     def global_access(
         self, entry: Entry, site: Site, kind: str, starts: Any, width: int, data: Any = None, before: Any = None

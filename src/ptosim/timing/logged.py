@@ -100,16 +100,12 @@ class _Blocks:
         counts = np.diff(np.minimum(firsts, len(log[part])), append=len(log[part]))
         return np.repeat([self.rank[block] for block in blocks.tolist()], counts).astype(np.int64)
 
-    def first_by_rank(self, part: Part) -> Ints:
-        """By the rank of a block, the number that its first record has with its worker."""
+    def first_row_by_rank(self) -> Ints:
+        """By the rank of a block, the number that its first row has with its worker."""
         firsts = np.full(len(self.rank), np.iinfo(np.int64).max)
-        np.minimum.at(
-            firsts, [self.rank[block] for block in self.ends[:, End.BLOCK].tolist()], self.ends[:, End.FIRST + part]
-        )
+        ranks = [self.rank[block] for block in self.ends[:, End.BLOCK].tolist()]
+        np.minimum.at(firsts, ranks, self.ends[:, End.FIRST + Part.ROWS])
         return firsts
-
-    def offset_by_rank(self, part: Part) -> Ints:
-        return np.array([offset for _, offset in sorted(self.offsets(part).items())], np.int64)
 
     def offsets(self, part: Part) -> dict[int, int]:
         """By the rank of a block, what its worker's numbers have to be raised by to be numbers over all workers."""
@@ -225,7 +221,7 @@ def _column(type_code: str, values: Ints) -> array[int]:
 
 def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
     records, ranks, places = blocks.part(Part.ROWS)
-    offsets = blocks.offset_by_rank(Part.ROWS)
+    offsets = np.array([offset for _, offset in sorted(blocks.offsets(Part.ROWS).items())], np.int64)
     first, second, start, end = records.T
     operations, pipes, cores = _head(first)
     waits = _field(first, 30, 1) == Kind.WAIT
@@ -337,7 +333,7 @@ def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -
     records, ranks, _ = blocks.part(Part.SIGNALS)
     held = (_field(rows[:, 0], 30, 2) == 1) & (_field(rows[:, 0], moments.LINK_SHIFT, 2) == Link.SIGNAL)
     implied = _implied(rows[held], told)
-    offsets = blocks.first_by_rank(Part.ROWS)
+    offsets = blocks.first_row_by_rank()
     following = _unwrapped(_field(records[:, 2], moments.DETAIL_SHIFT, 24), ranks)
     places = np.concatenate([4 * (following - offsets[ranks]) - 1, 4 * _numbers(row_ranks)[held] + 2])
     both, all_ranks = np.concatenate([records, implied]), np.concatenate([ranks, row_ranks[held]])

@@ -186,15 +186,15 @@ class Core:
         site = self.site("access", [verb, space.value, 0, 0, alignment])
         self.f.check((address & (alignment - 1)) != 0, site, address)
 
-    def masked_window(self, verb: str, space: Space, address: Value, active: Value, unit: int, alignment: int) -> Value:
-        """The host address of units in a row of which only the active ones must lie in the memory.
+    def masked_window(self, address: Value, active: Value, unit: int, alignment: int) -> Value:
+        """The host address of units in a row of UB that are written, of which only the active ones must lie in it.
 
         An error tells of the stretch from the first active unit to the last.
         """
         extent = active.kind.lanes * unit
         if active.text == "splat (i1 true)":
-            return self.window(verb, space, address, extent, alignment)
-        return self.partial_window(verb, space, address, extent, lambda: active, unit, alignment)
+            return self.window("writes", Space.UB, address, extent, alignment)
+        return self.partial_window("writes", Space.UB, address, extent, lambda: active, unit, alignment)
 
     def partial_window(
         self,

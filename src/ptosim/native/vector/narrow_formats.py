@@ -97,7 +97,7 @@ def encode(function: Function, name: str, value: Value, mode: str, saturate: boo
     else:
         rounded = round_significand(function, magnitude, negative, F32_FORMAT, form.layout, mode)
         code = function.intrinsic("llvm.umin", rounded.kind, rounded, rounded.like(form.largest)) | sign
-        beyond = overflows(rounded, form.largest, magnitude, negative, F32_FORMAT, mode)
+        beyond = overflows(rounded, form.largest, magnitude, negative, mode)
     infinity = form.largest if saturate else form.infinity
     code = beyond.select(bits.like(infinity) if infinity == form.nan else sign | infinity, code)
     return (magnitude > F32_FORMAT.infinity).select(0 if saturate else form.nan, code).trunc(I8)

@@ -4,7 +4,7 @@ The modes are those of the reference engine's module of this name. Overflow, inf
 `value_conversion` and `narrow_formats`.
 """
 
-from ptosim.effects.float_format import BinaryFormat
+from ptosim.effects.float_format import F32, BinaryFormat
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import Value
 
@@ -67,11 +67,9 @@ def shift_right(x: Value, count: Value, negative: Value, mode: str) -> Value:
     return x.lshr(count)
 
 
-def overflows(
-    rounded: Value, largest: int, magnitude: Value, negative: Value, source: BinaryFormat, mode: str
-) -> Value:
-    """Where a rounded magnitude counts as infinite: a finite one that is rounded towards zero never does."""
-    infinite = magnitude >= source.infinity
+def overflows(rounded: Value, largest: int, magnitude: Value, negative: Value, mode: str) -> Value:
+    """Where a rounded magnitude of an f32 counts as infinite: a finite one that is rounded towards zero never does."""
+    infinite = magnitude >= F32.infinity
     match mode:
         case "Z" | "O":
             return infinite

@@ -41,15 +41,12 @@ def kind_of(size: int, count: int) -> Type:
     return Type(f"i{8 * size}", count)
 
 
-def distributed(f: Function, order: Sequence[int], first: Value, second: Value | None = None) -> Value:
-    """The lanes of one or two vectors in this order; NOTHING becomes zero."""
+def distributed(f: Function, order: Sequence[int], vector: Value) -> Value:
+    """The lanes of a vector in this order; NOTHING becomes zero."""
     if NOTHING not in order:
-        return shuffle(f, order, first, second)
-    if second is not None:
-        both = shuffle(f, range(2 * first.kind.lanes), first, second)
-        return distributed(f, order, both)
-    zero = first.kind.lanes  # the first lane of the second operand
-    return shuffle(f, [zero if lane == NOTHING else lane for lane in order], first, first.like(0))
+        return shuffle(f, order, vector)
+    zero = vector.kind.lanes  # the first lane of the second operand
+    return shuffle(f, [zero if lane == NOTHING else lane for lane in order], vector, vector.like(0))
 
 
 def gated(f: Function, mask: Mask, bits: Sequence[int]) -> Value:

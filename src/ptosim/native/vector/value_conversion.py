@@ -151,7 +151,7 @@ def _float_to_narrower(function: Function, value: Value, destination: Element, r
     largest = form.infinity - 1
     result = function.intrinsic("llvm.umin", rounded.kind, rounded, rounded.like(largest))
     if sat == "NOSAT":
-        beyond = overflows(rounded, largest, magnitude, negative, F32_FORMAT, rnd)
+        beyond = overflows(rounded, largest, magnitude, negative, rnd)
         result = beyond.select(form.infinity, result)
     result = result | negative << form.width
     result = (magnitude > F32_FORMAT.infinity).select(0 if sat == "SAT" else form.nan, result)
