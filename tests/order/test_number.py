@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from ptosim.diagnostics import Source
 from ptosim.effects.burst import row_extent
 from ptosim.effects.geometry import ceil_div, ceil_to, maximum, minimum
 from ptosim.effects.names import Space
+from ptosim.language.function import every_function
+from ptosim.loading import load_module
 from ptosim.order.conflict import distance
 from ptosim.order.model import Plain, Range
 from ptosim.order.number import Linear, Maybe, Number, Periodic, Symbol, bounds, remainder, symbol
+from ptosim.order.values import Values
 
 OUTER, INNER = 0, 1
 I = symbol(Symbol((OUTER,), 0, None, is_iteration=True))  # noqa: E741 - an iteration
@@ -118,3 +122,19 @@ def test_different_arguments_do_not_overlap():
     other = Range(Space.GM, "1", None, (), (None,))
     assert distance(place(0, 64), other, None) is None
     assert distance(place(0, 64), Range(Space.GM, "?", None, (), (None,)), None) == 0
+
+
+def test_what_is_made_an_index_without_its_sign_is_another_number_where_it_is_negative():
+    source = """module attributes {pto.target_arch = "a5"} {
+      func.func @k(%a: !pto.ptr<f32, gm>) attributes {pto.entry} {
+        %minus = arith.constant -1 : i32
+        %one = arith.constant 1 : i32
+        %large = arith.index_castui %minus : i32 to index
+        %same = arith.index_castui %one : i32 to index
+        return
+      }
+    }"""
+    (function,) = every_function(load_module(Source("<text>", source)).executable.parsed.module)
+    values = Values(function)
+    large, same = (values.number(op.results[0]) for op in function.walk() if op.name == "arith.index_castui")
+    assert bounds(large) == (None, None) and same == 1

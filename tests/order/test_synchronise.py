@@ -130,6 +130,15 @@ def test_what_a_run_touches_twice_is_not_assumed_apart():
     assert any("bytes of GM" in assumption for assumption in apart.assumptions)
 
 
+def test_entries_that_are_all_in_a_loop_with_a_condition_are_ordered():
+    text = Text().tiles("x").add("%r = scf.while (%i = %c0) : (index) -> (index) {")
+    text.add("%more = arith.cmpi slt, %i, %n : index").add("scf.condition(%more) %i : index").add("} do {")
+    text.add("^bb0(%i: index):").load("a", "%i", "x").store("x", "b", "%i")
+    kernel = text.add("%next = arith.addi %i, %c1 : index").add("scf.yield %next : index").end().kernel()
+    found = ptosim.synchronise(kernel, *arrays(), 3, 1)
+    assert all(is_clean(found.kernel, n) for n in (0, 1, 3))
+
+
 def test_what_was_computed_for_flags_goes_with_them():
     """Pairs that take their ids in turn count their iterations; what is written instead of them does so once."""
     text = Text().add("%xs = pto.alloc_multi_tile : !pto.multi_tile_buf<vec, 16x64xf32, count=2>").loop("i", "%n")

@@ -111,3 +111,15 @@ def test_operations_that_overlap_on_an_older_machine_are_held_back() -> None:
     held = LOAD + put("TLOAD", "TVEC") + wait + TWICE + barrier + again + barrier + again + STORED
     assert fix.text == kernel(held, "a3")
     assert check(fix.text) == ()
+
+
+def test_one_barrier_holds_back_all_that_follows() -> None:
+    """Two operations depend on the one before them: what ends before the first of them has ended before the second,
+    which reads sixteen registers just as they were written and needs none of its own."""
+    again = f"    pto.tmuls ins(%a, %two : {TILE}, f32) outs(%b : {TILE})\n"
+    added = f"    pto.tadds ins(%a, %two : {TILE}, f32) outs(%a : {TILE})\n"
+    source = kernel(LOAD + put("TLOAD", "TVEC") + take("TLOAD", "TVEC") + again + added + again + STORED, "a3")
+    fix = ptosim.check(ptosim.load(source).kernel(), *(np.zeros(1024, np.float32) for _ in range(2))).fix()
+    assert fix.verified
+    barrier = "    pto.barrier #pto.pipe<PIPE_V>\n"
+    assert fix.text == source.replace(added, barrier + added)

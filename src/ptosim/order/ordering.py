@@ -126,7 +126,9 @@ def _read(
 def _is_ordered(program: Program) -> bool:
     """Whether what is written suffices: it is followed turn by turn, as a proof does."""
     nodes = list(program.body.walk())
-    if not any(isinstance(node, Flag | GetBuffer) for node in nodes) or any(isinstance(node, Opaque) for node in nodes):
+    if any(isinstance(node, Opaque) for node in nodes):
+        return False
+    if not any(isinstance(node, Flag | GetBuffer) for node in nodes):
         return not program.entries
     missing: list[int] = []
 

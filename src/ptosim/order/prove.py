@@ -189,26 +189,28 @@ class _Judge:
                 yield node.op
 
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
-        for entry in self.program.entries:
-            if open_ >> entry.number & 1:
-                runs = both_run(walker.places, entry, meeting.later, meeting.distance)
-                times = walker.times(meeting.later) if isinstance(walker, TurnWalker) else {}
-                if runs is not False and self._is_possible(times):
-                    self._race(entry, meeting, times, bool(runs))
-        state.open[meeting.later.pipe] &= ~open_
+        later = meeting.later
+        for entry in [each for each in self.program.entries if open_ >> each.number & 1]:
+            runs = both_run(walker.places, entry, later, meeting.distance)
+            times = walker.times(later) if isinstance(walker, TurnWalker) else {}
+            if runs is not False and self._is_possible(times) and self._race(entry, meeting, times, bool(runs)):
+                # the barrier that would hold it back does so for all of its pipe
+                open_ |= walker.own[later.core][later.pipe] if self._overlaps(entry, later) else 0
+        state.open[later.pipe] &= ~open_
 
-    def _race(self, earlier: Entry, meeting: Meeting, times: Times, runs: bool) -> None:
+    def _race(self, earlier: Entry, meeting: Meeting, times: Times, runs: bool) -> bool:
+        """Note it, unless it is none."""
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
         overlaps = self._overlaps(earlier, later)
         if overlaps and not meeting.distance and self._origin(earlier) is self._origin(later):
-            return  # what is inside of one operation belongs to its lowering
+            return False  # what is inside of one operation belongs to its lowering
         met = list(_meeting(earlier, later, loop, meeting.distance))
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
         touches = next(iter(sure or met), None)
         certain = not self.unknown and bool(sure) and runs
         if not sure and self._is_of_both(earlier, later, met):
             self.assumptions[DIFFERENT_VECTORS] = None
-            return
+            return False
         space = touches[1].range.space if touches is not None else Space.GM
         message = f"{later.pipe} may access {space} before {earlier.pipe} has ended its own access"
         if not certain:
@@ -228,6 +230,7 @@ class _Judge:
             pipe=later.pipe,
         )
         self._add(not certain, found)
+        return True
 
     def _why(self, certain: bool, sure: bool) -> Iterator[str]:
         """Why it is not certain, as far as nothing else says so."""

@@ -359,6 +359,13 @@ def _same(values: Values, op: PTOOperation) -> Known | None:
     return values.of(op.operands[0])
 
 
+def _unsigned(values: Values, op: PTOOperation) -> Known | None:
+    """A value that is not negative stays what it is, and one that is not made any wider."""
+    given = op.operands[0]
+    is_wide = element_name(given.type) in ("i64", "index")
+    return _same(values, op) if is_wide or natural(values.number(given)) else None
+
+
 def _narrowed(values: Values, op: PTOOperation) -> Known | None:
     """A value that fits stays what it is."""
     number, bits = values.number(op.operands[0]), element_of(op.results[0].type).bits
@@ -483,9 +490,8 @@ _RULES: dict[str, Rule] = {
     "arith.cmpi": _compare,
     "arith.select": _select,
     "arith.index_cast": _same,
-    "arith.index_castui": _same,
     "arith.extsi": _same,
-    "arith.extui": lambda values, op: _same(values, op) if natural(values.number(op.operands[0])) else None,
+    **dict.fromkeys(("arith.extui", "arith.index_castui"), _unsigned),
     "arith.trunci": _narrowed,
     **dict.fromkeys(TAILS, _tail_rest),
     LocalArrayGet.name: _held,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from ptosim.diagnostics import Diagnostic
 from ptosim.sanitize.edit import Edit, edited
 
-MOST = 64
-"""So many barriers, one after the other: each may make others superfluous."""
+MOST = 8
+"""So often barriers are added and the text is looked at again."""
 
 
 def barrier(found: Diagnostic) -> Edit | None:
@@ -23,11 +23,10 @@ def barrier(found: Diagnostic) -> Edit | None:
 
 
 def held_back(text: str, early: Callable[[str], Sequence[Diagnostic]]) -> str:
-    """A text with a barrier before every operation that may start too early: those that `early` names, the first of
-    them first."""
+    """A text with a barrier before every operation that may start too early: those that `early` names."""
     for _ in range(MOST):
-        edits = sorted(filter(None, map(barrier, early(text))), key=lambda edit: edit.line)
+        edits = dict.fromkeys(filter(None, map(barrier, early(text))))
         if not edits:
             break
-        text = edited(text, edits[:1]).text
+        text = edited(text, edits).text
     return text
