@@ -99,7 +99,7 @@ def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
     subject = _reloaded(kernel, text)
     if subject is None:
         return fix
-    proof, again = prove(subject), replace(launch, block_done=None, found=None)
+    proof, again = prove(subject), replace(launch, block_done=None, found=None, prints=False)
     is_ordered = not any(finding.kind in ORDER for finding in run_checked(subject, again).findings)
     notes = (*(note for note in fix.notes if note not in (PROVEN, REFUTED)), *([PROVEN] if proof.proven else ()))
     is_right = is_ordered and not fix.left and not proof.findings
@@ -168,7 +168,8 @@ def run_checked(
         return report(kernel.name, (), mend=untouched)
     from ptosim.repair.engine import Engine
 
-    trials = _trials(kernel, replace(launch, block_done=None, found=None), strictness, chosen, observation.blocks)
+    again = replace(launch, block_done=None, found=None, prints=False)
+    trials = _trials(kernel, again, strictness, chosen, observation.blocks)
     repair = Engine(observation, trials)
 
     def mend() -> Fix:

@@ -380,6 +380,7 @@ class Kernel:
             together=self.program.cross_block,
             block_done=launch.block_done,
             poison=launch.poison,
+            prints=launch.prints,
         )
 
     def watchable(self) -> set[int]:
@@ -444,6 +445,8 @@ class Launch:
     """Called by a check with severity, kind and place of a finding, as soon as its block is judged."""
     poison: bool = False
     """On-chip memories start with a pattern instead of zeros."""
+    prints: bool = True
+    """What the kernel prints is shown once, not whenever an edited text is tried. (Of the reference engine.)"""
 
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):

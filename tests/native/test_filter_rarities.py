@@ -33,14 +33,17 @@ PRINTING = ALONE.format("""      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
 
 
 @pytest.mark.parametrize("clean", [True, False])
-def test_a_kernel_that_prints_is_followed_and_says_nothing(clean: bool, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_kernel_that_prints_does_so_once(clean: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    """Whether it is run, checked or profiled, and though edited texts are tried for a hint."""
     kernel = ptosim.load(PRINTING if clean else PRINTING.replace("pto.wait_flag", "// pto.wait_flag")).kernel()
-    assert_judged(kernel, [np.zeros(64, "f4")], clean)
+    x = np.zeros(64, "f4")
     for engine in ptosim.api.ENGINES:
-        assert ptosim.check(kernel, np.zeros(64, "f4"), engine=engine).ok == clean
-    assert capfd.readouterr().out == ""
-    kernel(np.zeros(64, "f4"))
-    assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
+        assert ptosim.check(kernel, x, engine=engine).ok == clean
+        assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
+        ptosim.profile(kernel, x, engine=engine)
+        assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
+        kernel(x, engine=engine)
+        assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
 
 
 # --- every n-th unit --------------------------------------------------------------------------------------------------

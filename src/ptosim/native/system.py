@@ -97,9 +97,7 @@ def _printed(static: Static) -> dict[str, Any]:
 
 @lowering(op.Print, bind=_printed)
 def print_(core: Core, format: str | None, values: tuple[Value, ...], kinds: tuple[Element | None, ...]) -> None:
-    """A line on standard output, by the run time, unless the run is observed."""
-    if core.is_observed:
-        return
+    """A line on standard output, by the run time."""
     words = [_printed_word(value, kind) for value, kind in zip(values, kinds, strict=True)]
     core.issue("print", [format, *(kind.name if kind else None for kind in kinds)], words)
 

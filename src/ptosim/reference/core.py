@@ -96,6 +96,7 @@ class Core:
         """Whether loops look at `stop`: a core alone runs on the main thread, where an interrupt arrives by itself."""
         self.together = False
         """Whether it runs together with other blocks, which it may wait for."""
+        self.prints = True
         self.config = Config()
         self.ctrl = self.scope_ctrl = CTRL_AT_RESET
         """CTRL now, and as it was when the vector scope that is running was launched."""
@@ -267,8 +268,8 @@ class Core:
             observer.fence(entry, site, kind)
 
     def tell(self, text: Callable[[], str]) -> None:
-        """The kernel prints to standard output, unless the run is observed."""
-        if self.machine.observer is None:
+        """The kernel prints to standard output."""
+        if self.prints:
             print(text())  # noqa: T201
 
     def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:

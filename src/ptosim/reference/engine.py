@@ -100,6 +100,7 @@ class Run:
     """All blocks run at once, because they wait for each other; more than one launch always does."""
     block_done: Callable[[], None] | None = None
     poison: bool = False
+    prints: bool = True
 
     def __call__(self, blocks: Sequence[int] | None = None) -> None:
         """Run all blocks, or the given ones of the only launch, in ascending order."""
@@ -161,6 +162,7 @@ class Run:
             self.stop or Stop(),
         )
         core.together = self.together or len(self.parts) > 1
+        core.prints = self.prints
         core.indices = self._indices
         core.standing = self._standing
         if self.observer is not None:
