@@ -47,7 +47,9 @@ def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, 
 
 @lowering(op.SimPrintTile, bind=_facts)
 def print_tile(f: Function, core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
-    """By the run time, which gets the memory with its bounds."""
+    """By the run time, which gets the memory with its bounds, unless the run is observed."""
+    if core.is_observed:
+        return
     sizes = (getattr(operands, role) for role in Extents._fields)
     extents = [f.constant(I64, 0) if size is None else size for size in sizes]
     known = [drawing.title, drawing.element, drawing.format, *drawing.box]

@@ -267,10 +267,10 @@ class Core:
         if observer is not None and entry is not None:  # outside of a scope it orders nothing
             observer.fence(entry, site, kind)
 
-    def tell(self, text: Callable[[], str]) -> None:
+    def tell(self, text: str) -> None:
         """The kernel prints to standard output."""
         if self.prints:
-            print(text())  # noqa: T201
+            print(text)  # noqa: T201
 
     def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
         """A copy in GM that goes on by itself until somebody waits for it; how many its session has begun."""

@@ -49,8 +49,10 @@ _NOTHING = np.zeros(0, np.uint8)
 
 @semantics(op.SimPrintTile, bind=_facts)
 def print_tile(core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
+    """On standard output, unless the run is observed."""
     extents = Extents(*(getattr(operands, role) or 0 for role in Extents._fields))
-    core.tell(lambda: tile_text(core.machine.name, drawing, extents, *_memory(core, space, operands.base)))
+    if core.machine.observer is None:
+        core.tell(tile_text(core.machine.name, drawing, extents, *_memory(core, space, operands.base)))
 
 
 def _memory(core: Core, space: Space, base: int) -> tuple[memoryview, int]:

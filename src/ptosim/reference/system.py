@@ -110,4 +110,4 @@ def _printed(static: Static) -> dict[str, Any]:
 @semantics(op.Print, bind=_printed)
 def print_(core: Core, format: str | None, values: tuple[int, ...], kinds: tuple[str | None, ...]) -> None:
     """A line on standard output, headed by the core."""
-    core.tell(lambda: f"{core.machine.name}: {printed(format, values, kinds)}")
+    core.tell(f"{core.machine.name}: {printed(format, values, kinds)}")

@@ -40,7 +40,7 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart", "pto.print", "pto.sim.print")
+ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart", "pto.print")
 """Instructions without memory accesses that the filter does not follow: blocks meet, places of GM are compared, or a
 block that is judged would print twice."""
 
