@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ptosim.api import Kernel, Launch, Module, check, load, profile, prove
+from ptosim.api import Kernel, Launch, Module, check, load, measure, profile, prove
 from ptosim.arguments import bind
 from ptosim.diagnostics import Finding, PTOError, Source, error
 from ptosim.effects.sync import BARRIER, signalling
@@ -71,7 +71,8 @@ class Launched:
 
     def interpreted_cycles(self, kernel: Kernel, max_steps: int = 10**9) -> int:
         """Of a kernel that runs otherwise than its text says: nothing of it may be compiled and kept for that text."""
-        return profile(kernel, *self.args, grid=self.grid, max_steps=max_steps, engine="reference").cycles
+        given = bind(kernel.signature, self.args)
+        return measure(kernel, Launch(given, self.grid, max_steps=max_steps, prints=False), engine="reference").cycles
 
     def errors(self, kernel: Kernel) -> list[Finding]:
         return [each for each in check(kernel, *self.args, grid=self.grid).findings if each.severity == "error"]
@@ -280,7 +281,7 @@ class Draft:
         if not pairs:
             return set()
         kernel = Module(self._loaded, Request(self._target_name, "written")).kernel(self._name)
-        given = Launch(bind(kernel.signature, launch.args).copied(), launch.grid, max_steps=SHORT_RUN)
+        given = Launch(bind(kernel.signature, launch.args).copied(), launch.grid, max_steps=SHORT_RUN, prints=False)
         recorded = RecordedTouches()
         with suppress(PTOError):  # it ends where it has gone too far
             kernel.reference(given, recorded)([0])
