@@ -17,8 +17,8 @@ from ptosim.native.observe.layout import Layout
 from ptosim.native.observe.rows import Suspect
 from ptosim.native.observe.shadow import V, Visit
 
-_PER_BLOCK = 16
-"""Places for each block of UB: twice the indices that it can hold."""
+_PER_GRANULE = 16
+"""Places for each granule of UB: twice the indices that it can hold."""
 _SPREAD = 0x9E3779B1
 
 
@@ -31,7 +31,7 @@ class Chosen:
 
     @cached_property
     def _table(self) -> int:
-        return self._layout.room(Space.UB, 8 * _PER_BLOCK)
+        return self._layout.room(Space.UB, 8 * _PER_GRANULE)
 
     def add(self, core: Core, visit: Visit, number: Value) -> None:
         """The entry goes to this row; two pipes count their entries apart."""
@@ -40,7 +40,7 @@ class Chosen:
 
     def _add(self, f: Function) -> None:
         (word,) = f.parameters
-        table, places = clocks.at(f, self._table), _PER_BLOCK * self._layout.blocks(Space.UB)
+        table, places = clocks.at(f, self._table), _PER_GRANULE * self._layout.granules(Space.UB)
         spread = ((word & 0xFFFFFFFF) * _SPREAD) & 0xFFFFFFFF
 
         def is_another(carried: list[Value]) -> tuple[Value, list[Value]]:

@@ -53,7 +53,7 @@ V = SLOT[Pipe.V]
 
 ST_LD, LD_ST = range(2)
 """Aliases that have an epoch of their own (`layout.EPOCHS`): a load behind a store, a store behind a load."""
-BLOCKS = VECTOR_BYTES // GRANULE  # in a register
+GRANULES = VECTOR_BYTES // GRANULE  # in a register
 
 SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""
@@ -93,7 +93,7 @@ class Filter(Observer):
 
     def outline(self) -> dict[str, Any]:
         """What the run time has to know of the layout when all is built."""
-        own = [[start, self.layout.blocks(space)] for space, start in self.layout.defined.items()]
+        own = [[start, self.layout.granules(space)] for space, start in self.layout.defined.items()]
         shared = [self.layout.is_shared(space) for space in self.layout.defined]
         return {
             "shared": self.layout.shared,
@@ -123,7 +123,7 @@ class Filter(Observer):
             return  # what a cluster finds at the start of a block is said before any of its cores begins
         self.clocks.begin_block(f)
         for space, start in self.layout.defined.items():
-            clocks.at(f, start).fill(0, self.layout.blocks(space))
+            clocks.at(f, start).fill(0, self.layout.granules(space))
 
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
@@ -250,7 +250,7 @@ class Filter(Observer):
             if core.f in self._scopes:
                 (self._write_anywhere if verb == "writes" else self._read_anywhere)(core, place, extent, active, unit)
                 return
-            self._suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a block
+            self._suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a granule
             alignment = GRANULE
         touch = shadow.vector(f, place, extent) if alignment % GRANULE == 0 else shadow.element(f, place, extent)
         if active is not None:
@@ -291,7 +291,7 @@ class Filter(Observer):
     ) -> None:
         """A store of units, some of a stretch anywhere in UB."""
         f, visit, stored = core.f, self._visit(core, "writes"), self._instructions[-1].stored
-        assert active is not None, "all of a register begins with a block"
+        assert active is not None, "all of a register begins with a granule"
         some, whole = words.of_lanes(f, active(), unit)
         for start in range(0, extent, VECTOR_BYTES):
             shifted = Shifted.at(f, place + start)
@@ -299,7 +299,7 @@ class Filter(Observer):
             covered = shifted.is_odd.select(f.constant(I64, 0), words.part(whole, start))
             parts = zip(shifted.touches(words.part(some, start)), shifted.touches(covered), taints, strict=True)
             for touched, full, taint in parts:
-                touch = Touch(touched.block, touched.count, touched.some, full.some)
+                touch = Touch(touched.granule, touched.count, touched.some, full.some)
                 self._write(f, Space.UB, visit, touch, None if taint is None else taint.some)
 
     def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
@@ -321,13 +321,13 @@ class Filter(Observer):
         f, instruction, lanes = core.f, self._instructions[-1], starts.kind.lanes
         places = f.confined(active.select(starts, starts.like(0)), self.target.memory[space])
         visit = self._visit(core, verb)
-        if lanes <= BLOCKS:
+        if lanes <= GRANULES:
             found = f.constant(I64, 0)
             for number in range(lanes):
                 taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
                 touch = self._lane(f, extract(places, number), extract(active, number), extent)
                 if instruction.covered is not None:
-                    touch = Touch(touch.block, 1, *(words.of_block(side, number) for side in instruction.covered))
+                    touch = Touch(touch.granule, 1, *(words.of_granule(side, number) for side in instruction.covered))
                 read = self._visited(f, verb, space, visit, touch, taint)
                 found = found | (read.zext(I64) << (8 * number))
         else:
@@ -351,7 +351,7 @@ class Filter(Observer):
         """One lane of a gather or scatter, if it is active."""
         touch = shadow.vector(f, place, extent) if extent == GRANULE else shadow.element(f, place, extent)
         none = touch.some.like(0)
-        return Touch(touch.block, 1, active.select(touch.some, none), active.select(touch.whole, none))
+        return Touch(touch.granule, 1, active.select(touch.some, none), active.select(touch.whole, none))
 
     def _visited(self, f: Function, verb: str, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> Value:
         """Note one lane; gives the doubtful words of what it has read."""

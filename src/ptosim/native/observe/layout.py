@@ -149,15 +149,15 @@ class Layout:
         return self.is_mixed and space is not Space.UB
 
     def room(self, space: Space, width: int) -> int:
-        """Room for so many bytes per block of a memory."""
-        wanted = (width * (self.blocks(space) + SLACK) + 63) & -64
+        """Room for so many bytes per granule of a memory."""
+        wanted = (width * (self.granules(space) + SLACK) + 63) & -64
         if self.is_shared(space):
             self.shared += wanted
             return self.shared - wanted
         self.size += wanted
         return self.size - wanted
 
-    def blocks(self, space: Space) -> int:
+    def granules(self, space: Space) -> int:
         """So many can be addressed: a confined address lies below a power of two."""
         return (1 << (self.sizes[space] - 1).bit_length()) // GRANULE
 

@@ -1,8 +1,8 @@
 """Waits for entries by the bytes that they touch, by the rule of machine/clock.py: the scalar unit learns, of each pipe
 of its core, that its entries have ended up to the last one that touched bytes of a range.
 
-The shadow says it of blocks on chip, so that only those count that a range covers wholly; of GM the records say it. So
-in a kernel with such a wait every access leaves a stamp, and no record grows.
+The shadow says it of granules on chip, so that only those count that a range covers wholly; of GM the records say it.
+So in a kernel with such a wait every access leaves a stamp, and no record grows.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Ranges:
         tracks = self.shadow.own_tracks(f, kind, space)
         base = self.shadow.base(f, Area(space))
 
-        def block(number: Value, latest: list[Value]) -> Sequence[Value]:
+        def granule(number: Value, latest: list[Value]) -> Sequence[Value]:
             stamps = [base.at(track).at(number << 2).load(I32, 4) for _, track in tracks]
             return [f.intrinsic("llvm.umax", I32, *pair) for pair in zip(latest, stamps, strict=True)]
 
         none = [f.constant(I32, 0)] * len(tracks)
-        found = f.for_loop(first, maximum(first, last), 1, none, block, polls=False)
+        found = f.for_loop(first, maximum(first, last), 1, none, granule, polls=False)
         for (slot, _), stamp in zip(tracks, found, strict=True):
             self._learn(f, f.constant(I64, slot), stamp)
 

@@ -1,6 +1,6 @@
 """Rows of copies: what they do to the shadow of on-chip memories. Those in GM leave records (records.py).
 
-Rows in on-chip memories begin with a block; how long they are is known when the kernel runs.
+Rows in on-chip memories begin with a granule; how long they are is known when the kernel runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ptosim.native.observe.shadow import Shadow, Touch, Visit
 from ptosim.native.observe.turning import TURNED, turn_words
 
 AT_ONCE = 8
-"""Blocks that one round of a loop looks at: their words fill an integer of 64 bits."""
+"""Granules that one round of a loop looks at: their words fill an integer of 64 bits."""
 CHUNK = AT_ONCE * GRANULE
 
 
@@ -102,7 +102,7 @@ class Rows:
         steps: Sequence[tuple[Step, Step]],
         length: Value,
     ) -> None:
-        """Rows of whole blocks that are copied as they are: what is not defined stays so."""
+        """Rows of whole granules that are copied as they are: what is not defined stays so."""
         f, layout = core.f, self.shadow.layout
         areas = Area(source[0]), Area(dest[0])
         self._rows(core, slot, "moves", areas[0], source[1], [step for step, _ in steps], length)
@@ -168,7 +168,7 @@ class Rows:
         f.choose(whole != end, rest)
 
     def _chunk(self, f: Function, area: Area, visit: Visit, verb: str, touch: Touch, room: Value) -> None:
-        """Some blocks of a row; `room` are all words of the blocks that it reaches."""
+        """Some granules of a row; `room` are all words of the granules that it reaches."""
         shadow = self.shadow
         if verb not in ("writes", "prefetches"):
             racy, undefined = shadow.read(f, area, visit, touch)
@@ -177,7 +177,7 @@ class Rows:
         taint = touch.some if verb == "prefetches" else None
         self.suspect(f, shadow.write(f, area, visit, touch, taint))
         if area.space is Space.UB and visit.slot == SLOT[Pipe.MTE2] and not touch.is_full:
-            # hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything
+            # hardware copies whole granules into UB: behind a row that ends inside one it leaves anything
             place = shadow.defined(f, area, touch)
             place.store(place.load(I64) & ~(room & ~touch.whole))
 

@@ -1,8 +1,8 @@
-"""The shadow of on-chip memories, as compiled code keeps it: who touched each block last, and which words are defined.
+"""The shadow of on-chip memories, as compiled code keeps it: who touched a granule last, and which words are defined.
 
-A block of 32 bytes has a stamp per pipe and direction; a word of four bytes has a bit that says whether it is defined
+A granule, 32 bytes, has a stamp per pipe and direction; a word of four bytes has a bit that says whether it is defined
 (neither undefined nor made from what is), and in UB one that says whether the scope that runs has stored to it. The
-latter holds only where the block's stamp is that of the scope.
+latter holds only where the granule's stamp is that of the scope.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ _OBSERVED_OF = {"aiv0": Word.OBSERVED_AIV0, "aiv1": Word.OBSERVED_AIV1}
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """The blocks of an access, from one on, and its words in them: those touched, and those covered wholly."""
+    """The granules of an access, from one on, and its words in them: those touched, and those covered wholly."""
 
-    block: Value
+    granule: Value
     count: int
     some: Value
     whole: Value
 
     @property
     def is_full(self) -> bool:
-        """Whether every word of every block is touched, for certain."""
+        """Whether every word of every granule is touched, for certain."""
         return self.some.literal == -1
 
 
 def _for_each(kind: Type, touch: Touch) -> Type:
-    """One for each block of an access. (One block has no vector: LLVM does not cope with all that is done to such.)"""
+    """One for each granule of an access. (One alone has no vector: LLVM fails at some of what is done to such.)"""
     return kind if touch.count == 1 else kind.vector(touch.count)
 
 
 def _in_each(f: Function, number: Value, touch: Touch) -> Value:
-    """The same number for each block of an access."""
+    """The same number for each granule of an access."""
     return number if touch.count == 1 else splat(f, number, touch.count)
 
 
 def vector(f: Function, address: Value, extent: int) -> Touch:
-    """Bytes from the beginning of a block on."""
+    """Bytes from the beginning of a granule on."""
     count = -(-extent // GRANULE)
     assert count & (count - 1) == 0, f"{extent} bytes"
     bits = count * GRANULE // WORD
@@ -64,18 +64,18 @@ def vector(f: Function, address: Value, extent: int) -> Touch:
 
 
 def element(f: Function, address: Value, extent: int) -> Touch:
-    """Bytes inside of one block, aligned to their number."""
+    """Bytes inside of one granule, aligned to their number."""
     place = (address.lshr(2) & 7).trunc(I8)
     some = f.constant(I8, (1 << max(1, extent // WORD)) - 1) << place
     return Touch(address.lshr(5), 1, some, some if extent >= WORD else f.constant(I8, 0))
 
 
 def active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
-    """Those words of an access whose units are active; a unit of less than a block stands for all of it."""
+    """Those words of an access whose units are active; a unit of less than a granule stands for all of it."""
     if lanes.kind.lanes * unit != touch.some.kind.bits * WORD:
         return touch
     some, whole = words.of_lanes(f, lanes, unit)
-    return Touch(touch.block, touch.count, some, whole)
+    return Touch(touch.granule, touch.count, some, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Trail:
 
 @dataclass(frozen=True)
 class Stores:
-    """Where a scope keeps which words it has stored to: bits, valid where the stamp of a block is the present one."""
+    """Where a scope keeps which words it has stored to: bits, valid where the stamp of a granule is the present one."""
 
     track: int
     bits: int
@@ -118,7 +118,7 @@ class Shadow:
         self.layout = layout
         self.stored = layout.room(Space.UB, 1) if "ub" in layout.sizes else 0
         self.loaded: dict[object, int] = {}
-        """Per class of loads that some store of their scope could overtake: stamps of the blocks they have read."""
+        """Per class of loads that some store of their scope could overtake: stamps of the granules they have read."""
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
@@ -130,10 +130,10 @@ class Shadow:
 
     def stamps(self, f: Function, area: Area, track: int | Value, touch: Touch) -> Value:
         """The address of the stamps of an access in a track."""
-        return self.base(f, area).at(track).at(touch.block << 2)
+        return self.base(f, area).at(track).at(touch.granule << 2)
 
     def defined(self, f: Function, area: Area, touch: Touch) -> Value:
-        return self.base(f, area).at(self.layout.defined[area.space]).at(touch.block)
+        return self.base(f, area).at(self.layout.defined[area.space]).at(touch.granule)
 
     def trails(self, f: Function, kind: CoreKind, area: Area, verb: str) -> list[Trail]:
         """The tracks that an access of a kind of core may be in conflict with."""
@@ -163,7 +163,7 @@ class Shadow:
         return [(0, track + own * (other - track)), (2, other - own * (other - track))]
 
     def conflicts(self, f: Function, area: Area, verb: str, visit: Visit, touch: Touch) -> Value:
-        """The blocks that another pipe has touched out of order with this access."""
+        """The granules that another pipe has touched out of order with this access."""
         kind = _for_each(I32, touch)
         found = f.constant(_for_each(I1, touch), 0)
         for trail in self.trails(f, visit.kind, area, verb):
@@ -180,7 +180,7 @@ class Shadow:
         return found
 
     def touched(self, f: Function, touch: Touch) -> Value:
-        """The blocks of which some word is touched."""
+        """The granules of which some word is touched."""
         if touch.is_full:
             return f.constant(_for_each(I1, touch), 1)
         return touch.some.bitcast(_for_each(I8, touch)) != 0
@@ -193,12 +193,12 @@ class Shadow:
             stamps = self.touched(f, touch).select(stamps, before)
         place.store(stamps, 4)
 
-    def any_block(self, blocks: Value) -> Value:
-        return any_lane(blocks) if blocks.kind.lanes else blocks
+    def any_granule(self, granules: Value) -> Value:
+        return any_lane(granules) if granules.kind.lanes else granules
 
-    def as_words(self, blocks: Value) -> Value:
-        """All words of some blocks."""
-        return blocks.sext(I8).bitcast(words.integer(8 * (blocks.kind.lanes or 1)))
+    def as_words(self, granules: Value) -> Value:
+        """All words of some granules."""
+        return granules.sext(I8).bitcast(words.integer(8 * (granules.kind.lanes or 1)))
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class Shadow:
             now = place.load(touch.some.kind) | touch.whole
             place.store(now if taint is None else now & ~(taint & touch.some))
         self._stamp(f, area, visit, "writes", touch)
-        return self.any_block(wrong)
+        return self.any_granule(wrong)
 
     def _stamp(self, f: Function, area: Area, visit: Visit, verb: str, touch: Touch) -> None:
         """Leave a stamp where an access of another entry may look for it."""
@@ -257,14 +257,14 @@ class Shadow:
         return Stores(self.layout.room(Space.UB, 4), self.layout.room(Space.UB, 1))
 
     def stored_words(self, f: Function, stores: Stores, epoch: Value, touch: Touch) -> Value:
-        """The words of these blocks that the scope has stored to, as far as no fence lies between."""
+        """The words of these granules that the scope has stored to, as far as no fence lies between."""
         stamps = self.stamps(f, OWN_UB, stores.track, touch).load(_for_each(I32, touch), 4)
         current = self.as_words(stamps == _in_each(f, epoch, touch))
-        return clocks.at(f, stores.bits).at(touch.block).load(touch.some.kind) & current
+        return clocks.at(f, stores.bits).at(touch.granule).load(touch.some.kind) & current
 
     def note_store(self, f: Function, stores: Stores, touch: Touch, before: Value) -> None:
-        """The scope stores to these words; before it had stored to some of these blocks."""
-        clocks.at(f, stores.bits).at(touch.block).store(touch.some if touch.is_full else touch.some | before)
+        """The scope stores to these words; before it had stored to some of these granules."""
+        clocks.at(f, stores.bits).at(touch.granule).store(touch.some if touch.is_full else touch.some | before)
 
     def loads(self, classes: object) -> int:
         """The track of a class of loads."""
@@ -278,4 +278,4 @@ class Shadow:
         for each in classes:
             stamps = self.stamps(f, OWN_UB, self.loads(each), touch).load(_for_each(I32, touch), 4)
             found = found | (stamps == _in_each(f, epoch, touch))
-        return self.any_block(found & self.touched(f, touch))
+        return self.any_granule(found & self.touched(f, touch))

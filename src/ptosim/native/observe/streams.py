@@ -59,8 +59,8 @@ class Held:
         self.high.store((count == 0).select(high.like(0), high), 8)
 
     def meets(self, touch: Touch) -> Value:
-        """Whether blocks that are read may hold what is held back."""
-        start = touch.block << 5
+        """Whether granules that are read may hold what is held back."""
+        start = touch.granule << 5
         return (self.low.load(I64, 8) < start + touch.count * GRANULE) & (start < self.high.load(I64, 8))
 
     def is_left(self) -> Value:
@@ -68,7 +68,7 @@ class Held:
 
 
 def written(f: Function, place: Value, low: Value, high: Value) -> Touch:
-    """The bytes that a stream writes, from a place in UB on: up to eight blocks."""
+    """The bytes that a stream writes, from a place in UB on: up to eight granules."""
     inside = low & (GRANULE - 1)
     end = inside + (high - low)
     some = lowest(f, (end + WORD - 1).lshr(2)) & ~lowest(f, inside.lshr(2))
@@ -79,14 +79,14 @@ def written(f: Function, place: Value, low: Value, high: Value) -> Touch:
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """A register that lies anywhere in UB: nine blocks, of which the last is looked at by itself. A word of the
+    """A register that lies anywhere in UB: nine granules, of which the last is looked at by itself. A word of the
     register lies in one word of memory, or in two."""
 
     f: Function
     first: Value
-    """The number of the first word in its block, and whether words of the register lie across two."""
+    """The number of the first word in its granule, and whether words of the register lie across two."""
     is_odd: Value
-    block: Value
+    granule: Value
 
     @staticmethod
     def at(f: Function, place: Value) -> Shifted:
@@ -99,7 +99,7 @@ class Shifted:
         both = self.is_odd.select(low << 1, low.like(0))
         beyond = self.is_odd.select(high << 1 | low.lshr(63), high.like(0))
         low, high = low | both, (high | beyond).trunc(I8)
-        return Touch(self.block, 8, low, low), Touch(self.block + 8, 1, high, high)
+        return Touch(self.granule, 8, low, low), Touch(self.granule + 8, 1, high, high)
 
     def gathered(self, read: Callable[[Touch], Value], words: Value) -> Value:
         """The doubtful words of the register, by those of memory that a read gives."""

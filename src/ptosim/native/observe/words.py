@@ -107,8 +107,8 @@ def part(bits: Value, start: int) -> Value:
     return kept.trunc(I64) if kept.kind.bits > REGISTER_WORDS else kept.zext(I64)
 
 
-def of_block(bits: Value, number: int) -> Value:
-    """The words of one block of a register."""
+def of_granule(bits: Value, number: int) -> Value:
+    """The words of one granule of a register."""
     return bits.lshr(8 * number).trunc(I8)
 
 
