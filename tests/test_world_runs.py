@@ -62,14 +62,14 @@ def kernel(body: Any) -> ptosim.Kernel:
 
 
 class Line:
-    """Two ranks with a line each."""
+    """Ranks with a line each."""
 
-    def __init__(self, before: int = 0) -> None:
-        self.world = ptosim.World(2)
+    def __init__(self, before: int = 0, ranks: int = 2) -> None:
+        self.world = ptosim.World(ranks)
         self.others: list[Symmetric] = [self.world.symmetric(4, "i4") for _ in range(before)]
         self.window, self.words = self.world.symmetric(8, "i4"), self.world.symmetric(16, "i4")
-        self.x = [np.arange(8, dtype="i4") + 100 * rank for rank in (1, 2)]
-        self.y = [np.zeros(8, "i4") for _ in range(2)]
+        self.x = [np.arange(8, dtype="i4") + 100 * rank for rank in range(1, ranks + 1)]
+        self.y = [np.zeros(8, "i4") for _ in range(ranks)]
 
     def launch(self, subject: ptosim.Kernel, stream: int = 0) -> None:
         given = ptosim.each(*self.x), self.window, self.words, ptosim.each(*self.y), self.world.context(self.window)
@@ -117,6 +117,14 @@ def test_what_waits_before_the_sender_of_its_stream_waits_for_ever() -> None:
     assert "r0.b0.aiv0, r1.b0.aiv0 may write it after pto.comm.twait" in found.notes[0]
 
 
+def test_of_a_large_circle_the_first_are_named_and_the_others_counted() -> None:
+    line = Line(ranks=24)
+    for body in (receive, send):
+        line.launch(kernel(body))
+    (found,) = line.world.check().findings
+    assert found.message.endswith("r18.b0.aiv0 S, r19.b0.aiv0 S and 4 more wait for each other")
+
+
 def test_orders_of_ranks_show_a_race_that_a_check_always_tells_of() -> None:
     """A seed is an order."""
     subject = kernel(glance)
@@ -157,3 +165,21 @@ def test_a_notice_in_a_branch_of_another_rank_is_none_that_is_left(engine: str) 
     with pytest.raises(PTOError) as stuck:
         line.world.run(engine=engine)
     assert [one.message for one in stuck.value.diagnostics] == [message]
+
+
+def cut(w: Writer) -> None:
+    """Each rank waits, and tells the other behind it where the low byte of 256 ranks is 0, as it is."""
+    word = w.view("%words", (1,), "i32")
+    w.wait(word, 1)
+    many = w.new(f"arith.muli %ranks, {w.constant(128, 'i32')} : i32")
+    low = w.new(f"arith.trunci {many} : i32 to i8")
+    told = w.new(f"arith.cmpi eq, {low}, {w.constant(0, 'i8')} : i8")
+    w.do(f"scf.if {told} {{")
+    w.notify(word, 1, "set")
+    w.do("}")
+
+
+def test_a_branch_by_a_number_that_is_cut_may_be_taken() -> None:
+    line = Line()
+    line.launch(kernel(cut))
+    assert {found.kind for found in line.world.check().errors} == {"deadlock"}

@@ -71,3 +71,21 @@ def test_short_operands_are_worth_a_word_only_where_the_library_would_step_by_th
     program.op("tmov", ["m"], ["l"])
     report = program.run(np.ones((13, 32), np.float16), 13)
     assert [finding.kind for finding in report.findings] == kinds
+
+
+@pytest.mark.parametrize(
+    ("rows", "depth", "compact", "remarks"),
+    [(20, 32, 0, 1), (20, 32, 1, 0), (50, 32, 0, 0), (20, 16, 0, 0)],  # 50 rows fill the last 16; 16 values are a block
+)
+def test_a_short_valid_region_lies_closer_together_than_its_tile_says(
+    rows: int, depth: int, compact: int, remarks: int
+) -> None:
+    program = Program()
+    program.view("a", "f16", (64, depth))
+    program.tile("ma", f"mat, 64x{depth}xf16, valid={rows}x{depth}", NZ)
+    program.tile("la", f"left, 64x{depth}xf16, valid={rows}x{depth}, compact={compact}", NZ)
+    program.op("tload", ["a"], ["ma"])
+    program.op("tmov", ["ma"], ["la"])
+    found = ptosim.check(ptosim.load(str(program)).kernel(), np.ones((64, depth), np.float16)).findings
+    said = "a short valid region in a tile that is not compact: the official library would step by the whole tile"
+    assert [each.message for each in found if each.kind == "lint"] == [said] * remarks

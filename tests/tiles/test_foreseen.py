@@ -75,17 +75,18 @@ def test_windows_begin_where_their_memory_can(
 
 
 @pytest.mark.parametrize(
-    ("source", "wrong", "right"),
-    [
-        (ROW.format("1x{}xf32"), "BIAS<1x8xf32>", "BIAS<1x16xf32>"),
-        (ROW.format("1x{}xi64"), "FP<1x8xi64>", "FP<1x16xi64>"),
-    ],
+    ("dest", "element", "wrong", "right", "unit"),
+    [("BIAS", "f32", 8, 16, 64), ("BIAS", "f32", 24, 48, 64), ("FP", "i64", 8, 16, 128), ("FP", "i64", 24, 48, 128)],
 )
-def test_rows_of_parameters_fill_their_units(source: str, wrong: str, right: str) -> None:
-    (found,) = load(MOVE, {"s": source.format(8), "d": wrong}).refused
+def test_rows_of_parameters_fill_their_units(dest: str, element: str, wrong: int, right: int, unit: int) -> None:
+    def refused(columns: int) -> tuple[ptosim.Diagnostic, ...]:
+        row = f"1x{columns}x{element}"
+        return tuple(load(MOVE, {"s": ROW.format(row), "d": f"{dest}<{row}>"}).refused)
+
+    (found,) = refused(wrong)
     assert found.kind == "misaligned"
-    assert found.message.startswith("a row in")
-    assert not load(MOVE, {"s": source.format(16), "d": right}).refused
+    assert found.message.startswith("a row in") and f"a multiple of {unit} bytes" in found.message
+    assert not refused(right)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from operator import eq, ge, gt, le, lt, ne
-from typing import Protocol
+from typing import Protocol, cast
 
-from xdsl.dialects.builtin import i1
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IntegerType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
 from ptosim.effects.sim_signal import WRITERS
@@ -142,7 +142,13 @@ def _number(value: SSAValue, given: Mapping[SSAValue, int]) -> int | None:
                 found = _ARITHMETIC[op.name](a, b)
             case _:
                 pass
-    return found if found is not None and 0 <= found < 1 << 31 else None
+    return found if found is not None and 0 <= found < _limit(value.type) else None
+
+
+def _limit(type_: Attribute) -> int:
+    """Numbers below it are themselves in a type, with a sign and without; of a condition both are."""
+    bits = cast("IntegerType", type_).width.data if isinstance(type_, IntegerType) else 32
+    return 2 if bits == 1 else 1 << min(bits, 32) - 1
 
 
 _ORDERS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}

@@ -273,8 +273,8 @@ def _message(root: Root) -> str:
         return f"{first.pipe} waits for {first.key}, and nothing is left that would set it"
     if len(root.heads) == 1:
         return f"{first.pipe} waits for something that comes only after it"
-    names = [f"{head.core.name} {head.pipe}" for head in root.heads[:SHOWN]]
-    return f"{', '.join(names)} wait for each other"
+    names = [f"{head.core.name} {head.pipe}" for head in root.heads]
+    return f"{_named(names, SHOWN)} wait for each other"
 
 
 def describe(deadlock: Deadlock, head: Blocked) -> str:
@@ -336,9 +336,14 @@ def _causes(deadlock: Deadlock, head: Blocked) -> Iterator[str]:
         else:
             yield f"{release.pipe} stands at {behind}"
     for behind, names in cores.items():
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         does = "may write" if head.entry.watched else "would set"  # a word is any that is written behind
-        yield f"{', '.join(names[:NAMED])}{more} {does} it after {behind}"
+        yield f"{_named(names, NAMED)} {does} it after {behind}"
+
+
+def _named(names: list[str], most: int) -> str:
+    """Of many the first, and how many they are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def _written(site: Site) -> str:
