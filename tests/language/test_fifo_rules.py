@@ -172,6 +172,16 @@ pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 16384} (c2v_consumer_buf = %a
     accepts(text + BOTH, kind="vector", warned=(remark,))
 
 
+@pytest.mark.parametrize(("size", "warned"), [(65536, ()), (49152, ("4 slots of 16384 bytes need 65536",))])
+def test_a_fifo_of_both_directions_has_four_slots_for_each(size: int, warned: tuple[str, ...]) -> None:
+    place = f'name = "s", size = {size}, location = #pto.address_space<vec>, auto = true'
+    text = f"""%u = pto.reserve_buffer {{{place}}} -> i32
+pto.aiv_initialize_pipe {{dir_mask = 3, slot_size = 16384}} (c2v_consumer_buf = %u : i32, v2c_consumer_buf = %b : i32)
+"""
+    said = tuple(f"c2v_consumer_buf has {size} bytes; {words}; a run uses 3" for words in warned)
+    accepts(text, kind="vector", warned=said)
+
+
 def test_slots_that_have_no_halves_are_remarked() -> None:
     text = cube("", "dir_mask = 1, slot_size = 4096, slot_num = 5", ONE)
     accepts(text, kind="cube", warned=("5 slots cannot be given back in two halves, so each is given back alone",))
