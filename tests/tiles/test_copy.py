@@ -218,14 +218,16 @@ def test_columns_apart_are_refused() -> None:
 
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16", "i32", "i16", "i8"])
 def test_atomic_sums(element: str) -> None:
+    """Of both signs: a sum of wider elements would carry from one to the next."""
     tile = Given(f"4x32x{element}, valid=3x30")
     attributes = " {atomicType = #pto<atomic_type atomic_add>}"
     kernel = ptosim.load(text(tile, (3, 30), (30, 1), False, "a5", attributes), sync="written").kernel("store")
-    numbers = np.arange(4 * 32).reshape(4, 32) % 50
+    numbers = np.arange(4 * 32).reshape(4, 32) % 50 - 25
+    before = np.arange(90) % 60 - 30
     held = Given(f"4x32x{element}", numbers.astype(dtype_of(element)))
     for engine in ("native", "reference"):
-        x = (np.arange(90) % 60).astype(dtype_of(element))
-        expected = (np.arange(90) % 60 + numbers[:3, :30].ravel()).astype(dtype_of(element))
+        x = before.astype(dtype_of(element))
+        expected = (before + numbers[:3, :30].ravel()).astype(dtype_of(element))
         kernel(x, held.image(), engine=engine)
         assert np.array_equal(x, expected)
 
