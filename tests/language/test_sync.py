@@ -388,3 +388,11 @@ def test_the_generic_form_needs_an_id() -> None:
     rejects('^"pto.sync.set"() {pipe = "PIPE_V"} : () -> ()', "pto.sync.set needs a semaphore id")
     body = '^"pto.get_buf"() {pipe = "PIPE_V", id_literal = "one"} : () -> ()'
     rejects(body, 'id must be an integer, not "one"')
+
+
+@pytest.mark.parametrize(("event", "pipe"), [("TVEC", "V"), ("TLOAD", None), ("TSTORE_VEC", None)])
+def test_a_barrier_of_a_class_whose_pipe_is_serial_is_remarked(event: str, pipe: str | None) -> None:
+    """isa/16 section 1.1. On a2a3 operations of V overlap."""
+    for target, expected in (("a5", pipe), ("a2a3", None)):
+        found = [each.message for each in read(module("vector", f"pto.barrier_sync[<{event}>]"), target).warnings]
+        assert found == ([f"{expected} is serial on a5: a barrier of it has no effect"] if expected else [])

@@ -256,6 +256,17 @@ def test_drains_behind_a_loop_say_all_whichever_turn_was_the_last():
     assert all(is_clean(kernel, n) for n in (0, 1, 2))
 
 
+def test_ids_that_went_round_with_a_counter_are_free_behind_the_drains():
+    """Either of the drains may be that of the last iteration; behind both it has ended, and one of its ids is set."""
+    text = Text().tiles("x", "y", "z").loop("i", "%n").loop("j", "%i").sum("x", "x", "y")
+    text.add("%turn = arith.remui %i, %c2 : index").add("%even = arith.cmpi eq, %turn, %c0 : index")
+    text.add("scf.if %even {").store("y", "b", "%c0").sum("y", "y", "y").end().end().end()
+    kernel = text.sum("z", "z", "z").store("z", "b", "%c0").kernel()
+    proof = ptosim.prove(kernel)
+    assert proof.proven, proof
+    assert all(is_clean(kernel, n) for n in (0, 1, 2))
+
+
 @pytest.mark.parametrize(("awaited", "proven"), [("z", True), ("y", True), ("x", False)])
 def test_a_scoped_wait_covers_what_is_before_the_last_entry_that_touches_its_tile(awaited: str, proven: bool):
     """V writes z, then y; a wait for y covers both, one for x neither."""

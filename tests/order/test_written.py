@@ -168,6 +168,18 @@ def test_ids_that_count_through_a_nest():
     assert ptosim.check(kernel(*lines), x, np.zeros_like(x), 3, 3, 1).ok
 
 
+START = """%none = arith.constant 0 : i64
+pto.local_array_set %k[%c0], %none : !pto.local_array<1xi64>, i64"""
+
+
+def test_a_counter_begins_between_the_halves_of_a_pair_with_one_of_its_ids():
+    around = [LOAD_X, flag("set_flag", "MTE2 V"), COUNTER, START, flag("wait_flag", "MTE2 V"), SUM]
+    lines = nest("\n".join(around), COUNTED)
+    lines[-4:-4] = [GOES_ON]
+    found = proof(*lines)
+    assert found.proven, found
+
+
 def test_a_counter_that_is_used_after_it_went_on_is_not_followed():
     lines = nest(COUNTER, f"{COUNTED}\n{GOES_ON}")
     found = proof(*lines)

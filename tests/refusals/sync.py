@@ -106,12 +106,12 @@ BARRIERS = [
         "wrong-pipe",
     ),
     Rule(
-        on("vector", "pto.barrier_sync[~<«TMATMUL|TVEC»>]"),
+        on("vector", "pto.barrier_sync[~<«TMATMUL|TLOAD»>]"),
         "the aiv core has no pipe M; it has S, MTE2, V, MTE3",
         "wrong-pipe",
     ),
     Rule(
-        "pto.barrier_sync[~<«TVECTOR|TVEC»>]",
+        "pto.barrier_sync[~<«TVECTOR|TLOAD»>]",
         f"unknown pipe 'TVECTOR'; known: {_PIPES}, PIPE_ALL, TLOAD, ...",
         "syntax",
     ),
@@ -257,7 +257,7 @@ OUTSIDE = (
     'wait_flag_dyn["PIPE_MTE2", "PIPE_V", %i]',
     "record_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
     "wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
-    "barrier_sync[<TVEC>]",
+    "barrier_sync[<TLOAD>]",
     'pipe_barrier "PIPE_V"',
     "barrier <PIPE_V>",
     'get_buf "PIPE_V", 0',

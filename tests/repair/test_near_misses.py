@@ -123,3 +123,14 @@ def test_one_barrier_holds_back_all_that_follows() -> None:
     assert fix.verified
     barrier = "    pto.barrier #pto.pipe<PIPE_V>\n"
     assert fix.text == source.replace(added, barrier + added)
+
+
+def test_a_flag_that_is_set_twice_is_deleted_though_the_end_is_not_waited_for():
+    """The remark about the end has an edit of its own; it keeps nothing else from being mended by one line."""
+    pair = put("TLOAD", "TVEC") + take("TLOAD", "TVEC")
+    source = kernel(LOAD + put("TLOAD", "TVEC") + pair + TWICE + STORED).replace(
+        "    pto.barrier #pto.pipe<PIPE_ALL>\n", ""
+    )
+    x = np.arange(1024, dtype=np.float32)
+    fix = ptosim.check(ptosim.load(source).kernel(), x, np.zeros_like(x)).fix()
+    assert fix.verified and fix.text == kernel(LOAD + pair + TWICE + STORED)

@@ -285,15 +285,23 @@ class PipeBarrier(Barrier):
 class BarrierSync(Barrier):
     """Older name of pto.barrier, by operation class instead of pipe.
 
-    TVEC stands for PIPE_V, TLOAD for PIPE_MTE2, and so on.
+    TVEC stands for PIPE_V, TLOAD for PIPE_MTE2, and so on. On a5 a barrier of a serial pipe, such as V, has no effect
+    and is remarked.
 
-        pto.barrier_sync[<TVEC>]
+        pto.barrier_sync[<TLOAD>]
     """
 
     name = "pto.barrier_sync"
     form = "[@pipe]"
     replaced_by = "pto.barrier"
     words = {"pipe": BARRIER_EVENT_TYPES}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        pipe = pipe_of(self, "pipe")
+        if target == "a5" and pipe in SERIAL_PIPES:
+            message = f"{pipe} is serial on {target}: a barrier of it has no effect"
+            yield Problem(message, "pipe", "lint", "warning", hint="delete this line")
 
 
 # --- buffer ids -------------------------------------------------------------------------------------------------------

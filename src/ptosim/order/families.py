@@ -7,7 +7,7 @@ Where a number meets a counter of unknown value, every flag of the family must h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ptosim.effects.names import Pipe
@@ -70,6 +70,15 @@ def go_on(state: State, families: Iterable[Family], counter: Counter) -> None:
         state.counters[counter] = (state.counters[counter] + 1) % modulus
 
 
+def begin(state: State, families: Iterable[Family], counter: Counter, value: int) -> None:
+    """A counter gets a value that is known. What is named by an id stays as it is: a pair may stand around this place
+    that has nothing to do with the counter."""
+    for family in families if counter not in state.counters else ():
+        if any(state.tokens.get(family.relative(ahead)) for ahead in range(family.lanes)):
+            settle(state, family)
+    state.counters[counter] = value
+
+
 def leave(state: State, families: Iterable[Family], counter: Counter) -> None:
     """From here on the value of a counter is not known: tokens are named by their places."""
     value = state.counters.pop(counter, None)
@@ -77,6 +86,7 @@ def leave(state: State, families: Iterable[Family], counter: Counter) -> None:
         if value is None:
             _evened(state, family)
             continue
+        united(state, family)
         for ahead in range(family.lanes):
             tokens = state.tokens.pop(family.absolute(family.base + (value + ahead) % family.lanes), ())
             state.tokens[family.relative(ahead)] = tokens
@@ -85,6 +95,7 @@ def leave(state: State, families: Iterable[Family], counter: Counter) -> None:
 def _evened(state: State, family: Family) -> None:
     """The value is another one than before, or was never known: whichever flag is meant, it has any of the tokens."""
     settle(state, family)
+    united(state, family)
     for ahead, id_ in enumerate(family.ids):
         state.tokens[family.relative(ahead)] = state.tokens.pop(family.absolute(id_), ())
 
@@ -96,16 +107,43 @@ def settle(state: State, family: Family) -> None:
     relative, absolute = under_way[: family.lanes], under_way[family.lanes :]
     for tokens, others in ((relative, absolute), (absolute, relative)):
         if len(set(map(len, tokens))) == 1 and not any(others):
-            united = tuple(_union(at) for at in zip(*tokens, strict=True))
+            ranked = [_ranked(at) for at in zip(*tokens, strict=True)]
             for key in keys:
                 state.tokens.pop(key, None)
-            for id_ in family.ids:
-                state.tokens[family.absolute(id_)] = united
+            for rank, id_ in enumerate(family.ids):
+                state.tokens[family.absolute(id_)] = tuple(at[rank] for at in ranked)
+            state.mixed |= {family}
             return
 
 
-def _union(contents: Iterable[int]) -> int:
-    found = 0
+def draw(state: State, family: Family, id_: int) -> None:
+    """The flag of an id is about to be waited for. Whichever token it has, the first wait tells what all of them tell,
+    the second what all but one tell, and the last one what any of them tells."""
+    if family in state.mixed:
+        left = [family.absolute(each) for each in family.ids if state.tokens.get(family.absolute(each))]
+        left.sort(key=lambda key: key != family.absolute(id_))
+        for key, first in zip(left, _ranked([state.tokens[key][0] for key in left]), strict=True):
+            state.tokens[key] = (first, *state.tokens[key][1:])
+
+
+def united(state: State, family: Family) -> None:
+    """From here on each flag is looked at for itself: it has any of the tokens."""
+    if family in state.mixed:
+        state.mixed -= {family}
+        keys = [key for id_ in family.ids if state.tokens.get(key := family.absolute(id_))]
+        whole = 0
+        for key in keys:
+            for token in state.tokens[key]:
+                whole |= token
+        for key in keys:
+            state.tokens[key] = (whole,) * len(state.tokens[key])
+
+
+def _ranked(contents: Sequence[int]) -> list[int]:
+    """What is in one of the sets at least, in two, and so on."""
+    found = [0] * len(contents)
     for content in contents:
-        found |= content
+        for rank in reversed(range(1, len(contents))):
+            found[rank] |= found[rank - 1] & content
+        found[0] |= content
     return found

@@ -39,6 +39,8 @@ class State:
     """Of each scoped wait ahead and each pipe, what was issued behind the last entry there that it waits for."""
     here: int = 0
     """The core whose program is followed."""
+    mixed: frozenset[object] = frozenset()
+    """Families of flags of which nobody knows which one has which of their tokens (families.py)."""
 
     def __post_init__(self) -> None:
         self.open = self.cores[self.here]
@@ -57,6 +59,7 @@ class State:
             dict(self.counters),
             dict(self.covered),
             self.here,
+            self.mixed,
         )
 
     def end(self, members: int) -> None:
@@ -106,6 +109,7 @@ class State:
             self.issued & members,
             dict(self.counters),
             here=self.here,
+            mixed=self.mixed,
         )
 
     def counts(self) -> dict[Key, int]:
@@ -127,6 +131,7 @@ class State:
             {counter: value for counter, value in self.counters.items() if other.counters.get(counter) == value},
             {key: behind | other.covered[key] for key, behind in self.covered.items() if key in other.covered},
             self.here,
+            self.mixed | other.mixed,
         )
 
 

@@ -12,7 +12,7 @@ from math import lcm
 
 from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
-from ptosim.order.families import Family, family_of, go_on, leave, settle
+from ptosim.order.families import Family, begin, draw, family_of, go_on, leave, settle, united
 from ptosim.order.model import (
     Block,
     Branch,
@@ -98,6 +98,11 @@ class TurnWalker(Walker):
         for family in self.waits.among(node):
             if isinstance(id_, int) and id_ in family.ids and family.counter not in state.counters:
                 settle(state, family)
+            if isinstance(id_, int) and id_ in family.ids:
+                if isinstance(node, WaitFlag):
+                    draw(state, family, id_)
+                else:
+                    united(state, family)
         return None if id_ is None else (node.source, node.destination, id_, node.core)
 
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
@@ -133,12 +138,13 @@ class TurnWalker(Walker):
             go_on(state, families, node.counter)
             self.waits.go_on(state, node.counter)
             return
-        leave(state, families, node.counter)
         self.waits.mix(state, node.counter)
-        for family in families if node.value is not None or node.is_over else ():
-            settle(state, family)
         if node.value is not None:
-            state.counters[node.counter] = node.value
+            begin(state, families, node.counter, node.value)
+            return
+        leave(state, families, node.counter)
+        for family in families if node.is_over else ():
+            settle(state, family)
 
     # --- loops and branches -------------------------------------------------------------------------------------------
 

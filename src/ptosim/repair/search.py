@@ -78,6 +78,11 @@ class _Search:
                 self.numbers.setdefault(identity(each), number)
         self.everything = frozenset(self.numbers)
         self.remarks = self.everything - frozenset(serious)
+        remarks = frozenset(
+            identity(observation.findings[number]) for number in numbers if is_remark(observation.findings[number])
+        )
+        self.asides = remarks if len(remarks) < len(serious) else frozenset[Identity]()
+        """Remarks that an edit is known for, where there is more to repair."""
         self.is_cut_short = any(finding.kind in STOPPING for finding in observation.findings)
         self.rehearsal = rehearsal
 
@@ -91,7 +96,13 @@ class _Search:
             if self.rehearsal.is_spent:
                 break
             now = self._left(proposal.edits)
-            if now is None or not now <= self.remarks:
+            if now is None or not now <= self.remarks | self.asides:
+                continue
+            if not now <= self.remarks:  # what has nothing to do with it has a step of its own
+                found = self._beyond((Step(proposal, self.everything - now),), now)
+                if found is not None and self.rehearsal.proof(found.text) is not False:
+                    return found
+                second = second or found
                 continue
             text = edited(self.text, proposal.edits).text
             if self.rehearsal.holds(text):
