@@ -70,6 +70,14 @@ SELECTIONS = [
         kind="lint",
         severity="warning",
     ),
+    Rule(
+        "pto.tcmps ins(%a, %x : <4x64xf32>, f32) outs(%m : <4x64xui8>)\n"
+        "pto.tcmp ins(%a, %b : <4x64xf32>, <4x64xf32>) outs(«%n|%m» : <4x64xui8>)\n"
+        "pto.tsel ins(~%m, %b, %c : <4x64xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf32>)",
+        "pto.tsel reads a row of mask every 512 bits, but pto.tcmps writes one every 64",
+        kind="lint",
+        severity="warning",
+    ),
 ]
 
 CONVERSIONS = [

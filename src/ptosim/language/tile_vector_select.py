@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xdsl.ir import Operation, SSAValue
+
 from ptosim.effects.element import Element
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
@@ -94,12 +96,22 @@ def _bits_apart(op: TCmps) -> int | None:
     return -(-cols // block) * block
 
 
+def _written_before(op: Operation, value: SSAValue) -> Operation | None:
+    """The operation of the same block that surely wrote a tile last, if a straight line leads from it."""
+    before = op.prev_op
+    while before is not None and not before.regions:
+        if isinstance(before, TileOperation) and any(value in before.segment(role) for role in before.writes):
+            return before
+        before = before.prev_op
+    return None
+
+
 def _rows_of_mask(op: TileOperation, target: str) -> Iterator[Problem]:
     """What tcmps writes is selected by only where its rows are as far apart as those of the mask."""
     value, mask = op.segment("mask")[0], op.tile("mask")
     pitch = 8 * mask.cols * mask.element_bytes
-    for use in value.uses:
-        writer = use.operation
+    last = _written_before(op, value)
+    for writer in [last] if last is not None else [use.operation for use in value.uses]:
         if isinstance(writer, TCmps) and writer.segment("dst")[0] is value:
             apart = _bits_apart(writer)
             if apart not in (None, pitch):
