@@ -33,7 +33,7 @@ _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitial
 MOST_WORK = 4000
 """So many entries are timed in the search: it is to take seconds at most, however long a kernel is."""
 
-SHORT_RUN = 10_000
+SHORT_RUN = 2_000
 """What makes no more iterations, over all blocks, is timed before it could be compiled."""
 
 
@@ -90,7 +90,6 @@ class Synchronised:
     barriers: int
     ids: int
     """Keys of flags that are used."""
-    cycles: int
     assumptions: tuple[str, ...]
     before: Kernel = field(repr=False)
     """The kernel as it was."""
@@ -102,6 +101,10 @@ class Synchronised:
         from ptosim.order.strip import written_sync
 
         return written_sync(self.before.module.verified)
+
+    @cached_property
+    def cycles(self) -> int:
+        return self.launch.cycles(self.kernel)
 
     @cached_property
     def with_barriers(self) -> int:
@@ -184,7 +187,6 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) 
         len(draft.pairs),
         _barriers(ordered.module.verified) - _barriers(draft.written),
         len({(*pair.key, pair.base + lane) for pair in draft.pairs for lane in range(pair.lanes or 1)}),
-        launch.cycles(ordered),
         (DIFFERENT_ARGUMENTS, *draft.assumptions),
         kernel,
         launch,
