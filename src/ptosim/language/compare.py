@@ -21,7 +21,7 @@ from ptosim.language.vector import (
 COMPARISONS = Vocabulary(("eq", "ne", "lt", "le", "gt", "ge"))
 
 
-class VCmp(VectorOperation):
+class VCmp(VectorOperation, name="pto.vcmp"):
     """Compare two registers, lane by lane, into a mask.
 
     m[i] = seed[i] and a[i] CMP b[i], with CMP one of eq ne lt le gt ge. Integers compare by the sign of the
@@ -31,7 +31,6 @@ class VCmp(VectorOperation):
         %m = pto.vcmp %a, %b, %seed, "lt" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.vcmp"
     form = "$lhs, $rhs, $seed, @comparison"
     words = {"comparison": COMPARISONS}
     alike = ("lhs", "rhs")
@@ -48,7 +47,7 @@ class VCmp(VectorOperation):
         yield from mask_matches(self, "result", self.lhs.type)
 
 
-class VCmps(VectorOperation):
+class VCmps(VectorOperation, name="pto.vcmps"):
     """Compare a register with a scalar, lane by lane, into a mask.
 
     m[i] = seed[i] and a[i] CMP s, as pto.vcmp. The register decides about the sign: against ui8 the constant -127 : i8
@@ -57,7 +56,6 @@ class VCmps(VectorOperation):
         %m = pto.vcmps %a, %s, %seed, "gt" : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.vcmps"
     form = "$input, $scalar, $seed, @comparison"
     words = {"comparison": COMPARISONS}
     alike = ("input",)
@@ -75,7 +73,7 @@ class VCmps(VectorOperation):
         yield from mask_matches(self, "result", self.input.type)
 
 
-class VSel(VectorOperation):
+class VSel(VectorOperation, name="pto.vsel"):
     """Choose per lane between two registers.
 
     d[i] = a[i] where the mask is set, else b[i]. Every lane gets one of the two: nothing is zeroed. Bits are copied.
@@ -83,7 +81,6 @@ class VSel(VectorOperation):
         %d = pto.vsel %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vsel"
     form = "$on_true, $on_false, $mask"
     alike = ("on_true", "on_false", "result")
     on_true = Operand()
@@ -113,7 +110,7 @@ class ByLaneNumber(VectorOperation):
             yield Problem(f"index has {index.lanes} lanes, but input has {data.lanes}", at="index")
 
 
-class VSelR(ByLaneNumber):
+class VSelR(ByLaneNumber, name="pto.vselr"):
     """Pick lanes by number.
 
     d[i] = a[index[i]]. There is no mask. A number is read as unsigned and taken modulo the number of lanes.
@@ -121,18 +118,14 @@ class VSelR(ByLaneNumber):
         %d = pto.vselr %a, %index : !pto.vreg<64xf32>, !pto.vreg<64xi32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vselr"
 
-
-class VSelRV2(ByLaneNumber):
+class VSelRV2(ByLaneNumber, name="pto.vselrv2"):
     """Pick lanes by number, like pto.vselr.
 
     Documented as not available on a5, where it is warned of.
 
         %d = pto.vselrv2 %a, %index : !pto.vreg<64xf32>, !pto.vreg<64xi32> -> !pto.vreg<64xf32>
     """
-
-    name = "pto.vselrv2"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

@@ -83,15 +83,13 @@ def _values(count: int) -> str:
     return f"{count} value{'s' * (count != 1)}"
 
 
-class Yield(Terminator):
+class Yield(Terminator, name="scf.yield"):
     """End of a loop body or branch.
 
     The values that a loop carries on or a branch gives.
 
         scf.yield %a, %b : i32, !pto.ptr<f32, ub>
     """
-
-    name = "scf.yield"
 
     def expected(self) -> Sequence[Attribute] | None:
         match self.parent_op():
@@ -105,7 +103,7 @@ class Yield(Terminator):
                 return None
 
 
-class Condition(Terminator):
+class Condition(Terminator, name="scf.condition"):
     """End of the deciding region of a while loop.
 
     Whether `scf.while` goes on, and the values that it passes to its body or gives as results.
@@ -113,7 +111,6 @@ class Condition(Terminator):
         scf.condition(%go_on) %a : i32
     """
 
-    name = "scf.condition"
     form = "($condition) {$arguments...}"
     condition = Operand()
     arguments = VariadicOperand()
@@ -147,7 +144,7 @@ def is_condition(op: PTOOperation, role: str) -> Iterator[Problem]:
 # --- loops and branches -----------------------------------------------------------------------------------------------
 
 
-class For(PTOOperation):
+class For(PTOOperation, name="scf.for"):
     """Count from a lower bound to below an upper one, carrying values from one iteration to the next.
 
     The bounds are `index`, or integers of the type after the colon; they compare as signed, and the step is positive.
@@ -155,7 +152,6 @@ class For(PTOOperation):
         %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (i32) { ... scf.yield %next : i32 }
     """
 
-    name = "scf.for"
     implicit_end = Yield
     lb = Operand()
     ub = Operand()
@@ -229,7 +225,7 @@ class For(PTOOperation):
             yield Problem("a vector scope has no results; store what is needed later to UB")
 
 
-class If(PTOOperation):
+class If(PTOOperation, name="scf.if"):
     """Branch.
 
     One of two regions by a condition. With results it needs both, and each ends with `scf.yield`.
@@ -237,7 +233,6 @@ class If(PTOOperation):
         %r = scf.if %c -> (i32) { scf.yield %a : i32 } else { scf.yield %b : i32 }
     """
 
-    name = "scf.if"
     implicit_end = Yield
     cond = Operand()
     output = VariadicResult()
@@ -282,7 +277,7 @@ class If(PTOOperation):
             yield Problem("the regions of scf.if have no arguments")
 
 
-class While(PTOOperation):
+class While(PTOOperation, name="scf.while"):
     """Loop with a condition.
 
     Repeat while a condition holds: the first region decides, the second is the body.
@@ -291,7 +286,6 @@ class While(PTOOperation):
              do { ^bb0(%x: i32): ... scf.yield %y : i32 }
     """
 
-    name = "scf.while"
     arguments = VariadicOperand()
     res = VariadicResult()
     before_region = Body()

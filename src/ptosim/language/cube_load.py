@@ -194,7 +194,7 @@ class _Tile(_Load):
         return name is not None and holds_bytes(element(name))
 
 
-class MteL1L0a(_Tile):
+class MteL1L0a(_Tile, name="pto.mte_l1_l0a"):
     """Load the left operand of a product from L1 into L0A (pipe MTE1), by whole fractals of 16 rows x 32 bytes.
 
     `m, k` give the tile in L1, in NZ order with rows padded to 16. Without transpose L1 holds the matrix row-major
@@ -204,14 +204,13 @@ class MteL1L0a(_Tile):
         pto.mte_l1_l0a %l1, %l0a, %m, %k : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64
     """
 
-    name = "pto.mte_l1_l0a"
     shape = ("m", "k")
     spaces = TO_L0A
     m = OptionalOperand()
     k = OptionalOperand()
 
 
-class MteL1L0b(_Tile):
+class MteL1L0b(_Tile, name="pto.mte_l1_l0b"):
     """Load the right operand of a product from L1 into L0B (pipe MTE1), by whole fractals.
 
     A row-major [k, n] matrix loaded with nd2nz needs {transpose = true}; without it L1 must hold [n, k]. Trap: a
@@ -221,7 +220,6 @@ class MteL1L0b(_Tile):
         pto.mte_l1_l0b %l1, %l0b, %k, %n {transpose = true} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64
     """
 
-    name = "pto.mte_l1_l0b"
     shape = ("k", "n")
     spaces = TO_L0B
     k = OptionalOperand()
@@ -251,7 +249,7 @@ class _Scales(_Load):
                 yield Problem(f"{role} is at {address}; it must be a multiple of {alignment}", role, "misaligned")
 
 
-class MteL1L0aMx(_Scales):
+class MteL1L0aMx(_Scales, name="pto.mte_l1_l0a_mx"):
     """Load the MX scales of a left operand from L1 (pipe MTE1).
 
     The destination is the pointer of the data tile; the scales go to the scale buffer at that address / 16. One
@@ -260,14 +258,13 @@ class MteL1L0aMx(_Scales):
         pto.mte_l1_l0a_mx %l1, %l0a, %m, %k : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0a>, i64, i64
     """
 
-    name = "pto.mte_l1_l0a_mx"
     shape = ("m", "k")
     spaces = TO_L0A
     m = OptionalOperand()
     k = OptionalOperand()
 
 
-class MteL1L0bMx(_Scales):
+class MteL1L0bMx(_Scales, name="pto.mte_l1_l0b_mx"):
     """Load the MX scales of a right operand from L1 (pipe MTE1).
 
     As pto.mte_l1_l0a_mx, with columns n in place of rows m.
@@ -275,7 +272,6 @@ class MteL1L0bMx(_Scales):
         pto.mte_l1_l0b_mx %l1, %l0b, %k, %n : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64
     """
 
-    name = "pto.mte_l1_l0b_mx"
     shape = ("k", "n")
     spaces = TO_L0B
     k = OptionalOperand()
@@ -302,7 +298,7 @@ def bias_pair(op: PTOOperation) -> Iterator[Problem]:
         yield Problem(message, at="source")
 
 
-class MteL1Bt(BlockCopy):
+class MteL1Bt(BlockCopy, name="pto.mte_l1_bt"):
     """Load bias values from L1 into the bias table (pipe MTE1); f16 and bf16 are widened to f32.
 
     Lengths and gaps count 32-byte blocks of the source; the table advances by as many elements.
@@ -311,7 +307,6 @@ class MteL1Bt(BlockCopy):
             : !pto.ptr<f16, l1>, !pto.ptr<f32, bt>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l1_bt"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.BT,)}
 
@@ -320,7 +315,7 @@ class MteL1Bt(BlockCopy):
         yield from bias_pair(self)
 
 
-class MteL1Fb(BlockCopy):
+class MteL1Fb(BlockCopy, name="pto.mte_l1_fb"):
     """Load parameter rows from L1 into the fixpipe buffer (pipe FIX), bytes as they are.
 
     Lengths and gaps count 64-byte units. Element types are free. Address bits from 16 on select the segment of the
@@ -330,6 +325,5 @@ class MteL1Fb(BlockCopy):
             : !pto.ptr<ui64, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l1_fb"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.FB,)}

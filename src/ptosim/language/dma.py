@@ -84,7 +84,7 @@ class _RowCopy(PTOOperation):
         print_clause_types(printer, [("", self.operands)])
 
 
-class CopyGmToUbuf(_RowCopy):
+class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
     """Copy rows from GM to UB (pipe MTE2), inside the two hardware loops of the outtoub registers.
 
     `n_burst` rows of `len_burst` bytes; strides are in bytes from row start to row start, the UB one a multiple of
@@ -96,7 +96,6 @@ class CopyGmToUbuf(_RowCopy):
             : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
     """
 
-    name = "pto.copy_gm_to_ubuf"
     cores = (CoreKind.AIV,)
     scalars = (
         *("sid", "n_burst", "len_burst", "left_padding", "right_padding", "data_select", "l2_cache_ctl"),
@@ -124,7 +123,7 @@ class CopyGmToUbuf(_RowCopy):
             yield from padding_in_elements(self)
 
 
-class CopyUbufToGm(_RowCopy):
+class CopyUbufToGm(_RowCopy, name="pto.copy_ubuf_to_gm"):
     """Copy rows from UB to GM (pipe MTE3), inside the two hardware loops of the ubtoout registers.
 
     The destination stride comes before the source stride. Exactly `len_burst` bytes of each row are read and written,
@@ -135,7 +134,6 @@ class CopyUbufToGm(_RowCopy):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_ubuf_to_gm"
     cores = (CoreKind.AIV,)
     scalars = ("sid", "n_burst", "len_burst", "reserved", "dest_stride", "source_stride")
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
@@ -171,7 +169,7 @@ class _BlockCopy(PTOOperation):
         yield from burst_sizes(self)
 
 
-class CopyUbufToUbuf(_BlockCopy):
+class CopyUbufToUbuf(_BlockCopy, name="pto.copy_ubuf_to_ubuf"):
     """Copy rows within UB (pipe V).
 
     Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next. Overlapping
@@ -181,7 +179,6 @@ class CopyUbufToUbuf(_BlockCopy):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_ubuf_to_ubuf"
     cores = (CoreKind.AIV,)
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
@@ -203,7 +200,7 @@ class CopyUbufToUbuf(_BlockCopy):
             yield Problem(message, "source_gap", "lint", "warning", hint)
 
 
-class CopyUbufToCbuf(_BlockCopy):
+class CopyUbufToCbuf(_BlockCopy, name="pto.copy_ubuf_to_cbuf"):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
     Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ. In a
@@ -213,14 +210,13 @@ class CopyUbufToCbuf(_BlockCopy):
             : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_ubuf_to_cbuf"
     cores = (CoreKind.AIV,)
     loads_on_any_core = True
     targets = ("a5",)
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class CopyCbufToUbuf(_BlockCopy):
+class CopyCbufToUbuf(_BlockCopy, name="pto.copy_cbuf_to_ubuf"):
     """Copy rows from L1 to the UB of one vector core (issued by the cube core, pipe MTE1, a5).
 
     `sid` selects the vector core: 0 is AIV0, 1 is AIV1. Length and gaps count 32-byte blocks.
@@ -229,13 +225,12 @@ class CopyCbufToUbuf(_BlockCopy):
             : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_cbuf_to_ubuf"
     cores = (CoreKind.AIC,)
     targets = ("a5",)
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
 
 
-class CopyGmToCbuf(PTOOperation):
+class CopyGmToCbuf(PTOOperation, name="pto.copy_gm_to_cbuf"):
     """Copy rows from GM to L1 (pipe MTE2), inside the two hardware loops of the outtol1 registers.
 
     Length and strides are in bytes, strides from row start to row start.
@@ -244,7 +239,6 @@ class CopyGmToCbuf(PTOOperation):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.copy_gm_to_cbuf"
     cores = (CoreKind.AIC,)
     form = "$source, $dest, $n_burst, $len_burst, $source_stride, $dest_stride"
     placement = "outside"
@@ -285,7 +279,7 @@ class _LayoutCopy(PTOOperation):
         yield from are_type(self, i1, "small_c0")
 
 
-class CopyGmToCbufMultiNd2Nz(_LayoutCopy):
+class CopyGmToCbufMultiNd2Nz(_LayoutCopy, name="pto.copy_gm_to_cbuf_multi_nd2nz"):
     """Copy a row-major matrix from GM into NZ order in L1 (pipe MTE2).
 
     The older spelling of pto.mte_gm_l1_frac nd2nz. Groups and destination strides come from pto.set_mte2_nz_para.
@@ -295,10 +289,8 @@ class CopyGmToCbufMultiNd2Nz(_LayoutCopy):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
     """
 
-    name = "pto.copy_gm_to_cbuf_multi_nd2nz"
 
-
-class CopyGmToCbufMultiDn2Nz(_LayoutCopy):
+class CopyGmToCbufMultiDn2Nz(_LayoutCopy, name="pto.copy_gm_to_cbuf_multi_dn2nz"):
     """Copy a column-major matrix from GM into NZ order in L1 (pipe MTE2).
 
     The older spelling of pto.mte_gm_l1_frac dn2nz. Groups and destination strides come from pto.set_mte2_nz_para.
@@ -306,5 +298,3 @@ class CopyGmToCbufMultiDn2Nz(_LayoutCopy):
         pto.copy_gm_to_cbuf_multi_dn2nz %gm, %l1, %sid, %inner, %l2, %n, %d, %outer, %small_c0
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
     """
-
-    name = "pto.copy_gm_to_cbuf_multi_dn2nz"

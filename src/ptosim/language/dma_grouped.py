@@ -70,7 +70,7 @@ class _Strided(_Looped):
         yield from burst_sizes(self)
 
 
-class MteGmUb(_Strided):
+class MteGmUb(_Strided, name="pto.mte_gm_ub"):
     """Copy rows from GM to UB (pipe MTE2).
 
     `nburst(count, source stride, destination stride)` rows of `len_burst` bytes; strides are in bytes from row start
@@ -84,7 +84,6 @@ class MteGmUb(_Strided):
             : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, loop i64, i64, i64, pad f32, i64, i64
     """
 
-    name = "pto.mte_gm_ub"
     cores = (CoreKind.AIV,)
     leading = ("source", "dest", "l2_cache_ctl", "len_burst")
     slots = (("nburst",), LOOPS, ("pad",))
@@ -130,7 +129,7 @@ class MteGmUb(_Strided):
             yield from broken or same_width(self, "dest", "pad_value")
 
 
-class MteUbGm(_Strided):
+class MteUbGm(_Strided, name="pto.mte_ub_gm"):
     """Copy rows from UB to GM (pipe MTE3).
 
     As pto.mte_gm_ub with the source in UB; inside every group the source comes before the destination. Exactly
@@ -141,7 +140,6 @@ class MteUbGm(_Strided):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_ub_gm"
     cores = (CoreKind.AIV,)
     slots = (("nburst",), ("l2_cache_ctl",), LOOPS)
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
@@ -156,7 +154,7 @@ class MteUbGm(_Strided):
         yield from are_i64(self, "l2_cache_ctl")
 
 
-class MteGmL1(_Strided):
+class MteGmL1(_Strided, name="pto.mte_gm_l1"):
     """Copy rows from GM to L1 (pipe MTE2), bytes as they are.
 
     Length and strides are in bytes, strides from row start to row start.
@@ -165,12 +163,11 @@ class MteGmL1(_Strided):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_gm_l1"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
 
 
-class SimL1Gm(_Strided):
+class SimL1Gm(_Strided, name="pto.sim.l1_gm"):
     """Copy rows from L1 to GM (pipe FIX), bytes as they are.
 
     What pto.tstore of a tile in mat becomes on a2a3: there is no instruction for it. As pto.mte_ub_gm with the source
@@ -180,7 +177,6 @@ class SimL1Gm(_Strided):
             : !pto.ptr<f16, l1>, !pto.ptr<f16, gm>, i64, i64, i64, i64
     """
 
-    name = "pto.sim.l1_gm"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.GM,)}
 
@@ -191,7 +187,7 @@ class _UnifiedBufferBlocks(BlockCopy):
         yield from same_width(self)
 
 
-class MteUbUb(_UnifiedBufferBlocks):
+class MteUbUb(_UnifiedBufferBlocks, name="pto.mte_ub_ub"):
     """Copy rows within UB (pipe V).
 
     Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next.
@@ -200,12 +196,11 @@ class MteUbUb(_UnifiedBufferBlocks):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_ub_ub"
     cores = (CoreKind.AIV,)
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
 
-class MteUbL1(_UnifiedBufferBlocks):
+class MteUbL1(_UnifiedBufferBlocks, name="pto.mte_ub_l1"):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
     Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ.
@@ -214,13 +209,12 @@ class MteUbL1(_UnifiedBufferBlocks):
             : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_ub_l1"
     cores = (CoreKind.AIV,)
     targets = ("a5",)
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class MteL1Ub(_Looped, _UnifiedBufferBlocks):
+class MteL1Ub(_Looped, _UnifiedBufferBlocks, name="pto.mte_l1_ub"):
     """Copy rows from L1 to the UB of AIV0 (issued by the cube core, pipe MTE1, a5).
 
     Length and gaps count 32-byte blocks, not bytes; the strides of `loop` are bytes, the last loop outermost.
@@ -230,7 +224,6 @@ class MteL1Ub(_Looped, _UnifiedBufferBlocks):
             : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l1_ub"
     cores = (CoreKind.AIC,)
     targets = ("a5",)
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
@@ -241,7 +234,7 @@ class MteL1Ub(_Looped, _UnifiedBufferBlocks):
 LAYOUTS = Vocabulary(("nd2nz", "dn2nz"), printed="{}")
 
 
-class MteGmL1Frac(PTOOperation):
+class MteGmL1Frac(PTOOperation, name="pto.mte_gm_l1_frac"):
     """Copy a matrix from GM into NZ order in L1 (pipe MTE2).
 
     Columns come in groups of 32 bytes, each group holding all rows. `shape(n, d)`: n rows of d elements. nd2nz reads
@@ -255,7 +248,6 @@ class MteGmL1Frac(PTOOperation):
             dst_group i64, i64, i64, i64, ctrl i64, i1
     """
 
-    name = "pto.mte_gm_l1_frac"
     cores = (CoreKind.AIC,)
     words = {"layout": LAYOUTS}
     placement = "outside"
@@ -366,7 +358,7 @@ class _Fill(PTOOperation):
         yield from are_i64(self, "repeat", "blocks", "gap")
 
 
-class RawFillL1(_Fill):
+class RawFillL1(_Fill, name="pto.raw_fill_l1"):
     """Fill L1 with a 16- or 32-bit word (pipe MTE2): `repeat` runs of `blocks` x 32 bytes.
 
     `gap` x 32 bytes between the runs are left alone. `byte_offset` is a multiple of 32; repeat, blocks and gap are at
@@ -376,7 +368,6 @@ class RawFillL1(_Fill):
             : !pto.ptr<f32, l1>, i64, i32, i64, i64, i64
     """
 
-    name = "pto.raw_fill_l1"
     cores = (CoreKind.AIC,)
     form = "$dest, $byte_offset, $value, $repeat, $blocks, $gap"
     byte_offset = Operand()
@@ -390,7 +381,7 @@ class RawFillL1(_Fill):
                 yield Problem(f"byte_offset is {known}; it must be a multiple of 32", at=place)
 
 
-class CreateCbufMatrix(_Fill):
+class CreateCbufMatrix(_Fill, name="pto.create_cbuf_matrix"):
     """Fill L1 with a 16- or 32-bit word (pipe MTE2), from the pointer on.
 
     The elements of the pointer are ui16 or ui32, of the width of the word.
@@ -399,7 +390,6 @@ class CreateCbufMatrix(_Fill):
             : !pto.ptr<ui16, l1>, i32, i64, i64, i64
     """
 
-    name = "pto.create_cbuf_matrix"
     cores = (CoreKind.AIC,)
     form = "$dest, $value, $repeat, $blocks, $gap"
 

@@ -16,7 +16,7 @@ from ptosim.language.operation import Body, Problem, PTOOperation, VariadicResul
 from ptosim.language.syntax import parse_types
 
 
-class ExecuteRegion(PTOOperation):
+class ExecuteRegion(PTOOperation, name="scf.execute_region"):
     """Region that runs once.
 
     Runs its body where it stands; `scf.yield` at its end gives the results. `cf.br` and `cf.cond_br` may lead from one
@@ -25,7 +25,6 @@ class ExecuteRegion(PTOOperation):
         %r = scf.execute_region -> i32 { scf.yield %a : i32 }
     """
 
-    name = "scf.execute_region"
     implicit_end = Yield
     output = VariadicResult()
     region = Body()

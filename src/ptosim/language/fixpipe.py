@@ -221,7 +221,7 @@ class _Store(CubeOperation):
         yield from clauses_together(self)
 
 
-class MteL0cL1(_Store):
+class MteL0cL1(_Store, name="pto.mte_l0c_l1"):
     """Move an m x n tile from L0C to L1 (pipe FIX).
 
     `source_stride` is the number of accumulator rows of a group of 16 columns (m rounded up to 16); `dest_stride`
@@ -235,11 +235,10 @@ class MteL0cL1(_Store):
             : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l0c_l1"
     spaces = {"source": (Space.L0C,), "dest": (Space.L1,)}
 
 
-class MteL0cGm(_Store):
+class MteL0cGm(_Store, name="pto.mte_l0c_gm"):
     """Store an m x n tile from L0C to GM (pipe FIX), with the clauses of pto.mte_l0c_l1 and `atomic(type = T, op = O)`.
 
     atomic combines with what GM holds: type f32, f16, bf16, s32, s16 or s8, operation add, max or min. `sid` (0 to 3)
@@ -250,7 +249,6 @@ class MteL0cGm(_Store):
             : !pto.ptr<f32, l0c>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64, f32
     """
 
-    name = "pto.mte_l0c_gm"
     leading = (*_Store.leading, "sid", "l2_cache_ctl")
     words = {**CLAUSE_WORDS, **ATOMIC_WORDS}
     slots = (*_Store.slots, ("atomic",))
@@ -282,7 +280,7 @@ class MteL0cGm(_Store):
             yield Problem("atomic needs a type and an operation")
 
 
-class MteL0cUb(_Store):
+class MteL0cUb(_Store, name="pto.mte_l0c_ub"):
     """Move an m x n tile from L0C to the UB of one or both vector cores (pipe FIX, a5).
 
     The clauses are those of pto.mte_l0c_l1, behind a mode. `dst_mode(%id)` names the vector core, 0 or 1.
@@ -294,7 +292,6 @@ class MteL0cUb(_Store):
             : !pto.ptr<f32, l0c>, !pto.ptr<f32, ub>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l0c_ub"
     targets = ("a5",)
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
     words = {**CLAUSE_WORDS, **DST_MODES}

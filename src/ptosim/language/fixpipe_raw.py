@@ -35,7 +35,7 @@ class _RawStore(CubeOperation):
         yield from are_i64(self, "config0", "config1", *FIXPIPE)
 
 
-class CopyMatrixCcToGm(_RawStore):
+class CopyMatrixCcToGm(_RawStore, name="pto.copy_matrix_cc_to_gm"):
     """Store a tile from L0C to GM (pipe FIX); the raw form of pto.mte_l0c_gm.
 
     config0: bits 3:0 sid, 15:4 n, 31:16 m, 63:32 destination stride. config1: bits 15:0 source stride, 19:16 L2 hint,
@@ -46,11 +46,10 @@ class CopyMatrixCcToGm(_RawStore):
         pto.copy_matrix_cc_to_gm %c, %gm, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64
     """
 
-    name = "pto.copy_matrix_cc_to_gm"
     spaces = {"source": (Space.L0C,), "dest": (Space.GM,)}
 
 
-class CopyMatrixCcToCbuf(_RawStore):
+class CopyMatrixCcToCbuf(_RawStore, name="pto.copy_matrix_cc_to_cbuf"):
     """Move a tile from L0C to L1 (pipe FIX); the raw form of pto.mte_l0c_l1.
 
     The words are those of pto.copy_matrix_cc_to_gm, without the L2 hint.
@@ -58,11 +57,10 @@ class CopyMatrixCcToCbuf(_RawStore):
         pto.copy_matrix_cc_to_cbuf %c, %l1, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64
     """
 
-    name = "pto.copy_matrix_cc_to_cbuf"
     spaces = {"source": (Space.L0C,), "dest": (Space.L1,)}
 
 
-class CopyMatrixCcToUb(_RawStore):
+class CopyMatrixCcToUb(_RawStore, name="pto.copy_matrix_cc_to_ub"):
     """Move a tile from L0C to UB (pipe FIX, a5); the raw form of pto.mte_l0c_ub.
 
     As pto.copy_matrix_cc_to_gm, but bits 17:16 of config1 are the mode (0 one core, 1 split_m, 2 split_n) and bit 18 is
@@ -71,7 +69,6 @@ class CopyMatrixCcToUb(_RawStore):
         pto.copy_matrix_cc_to_ub %c, %ub, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, ub>, i64, i64
     """
 
-    name = "pto.copy_matrix_cc_to_ub"
     targets = ("a5",)
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
 
@@ -98,7 +95,7 @@ class _WideRegister(CubeOperation):
         yield from are_i64(self, "low", "high")
 
 
-class SetLoop3Para(_WideRegister):
+class SetLoop3Para(_WideRegister, name="pto.set_loop3_para"):
     """Set the repetition of raw fixpipe stores: bits 15:0 count, 31:16 source stride, 63:32 destination stride.
 
     The operands are the low 40 and the high 24 bits of that word.
@@ -106,10 +103,8 @@ class SetLoop3Para(_WideRegister):
         pto.set_loop3_para %low, %high : i64, i64
     """
 
-    name = "pto.set_loop3_para"
 
-
-class SetChannelPara(_WideRegister):
+class SetChannelPara(_WideRegister, name="pto.set_channel_para"):
     """Set the loop0 source stride of raw nz2dn stores: bits 63:48.
 
     The operands are the low 40 and the high 24 bits of that word.
@@ -117,10 +112,8 @@ class SetChannelPara(_WideRegister):
         pto.set_channel_para %low, %high : i64, i64
     """
 
-    name = "pto.set_channel_para"
 
-
-class SetQuantPre(_Register):
+class SetQuantPre(_Register, name="pto.set_quant_pre"):
     """Set the scalar quantisation word of raw fixpipe stores.
 
     Bits 31:13 are the scale as a truncated f32, 36:32 a shift, 45:37 an offset, 46 the sign of 8-bit results.
@@ -128,10 +121,8 @@ class SetQuantPre(_Register):
         pto.set_quant_pre %packed : i64
     """
 
-    name = "pto.set_quant_pre"
 
-
-class SetReluAlpha(_Register):
+class SetReluAlpha(_Register, name="pto.set_relu_alpha"):
     """Set the slope of scalar relu of raw fixpipe stores.
 
     The low word holds the bits of an f32.
@@ -139,10 +130,8 @@ class SetReluAlpha(_Register):
         pto.set_relu_alpha %packed : i64
     """
 
-    name = "pto.set_relu_alpha"
 
-
-class SetFixClipRelu(_Register):
+class SetFixClipRelu(_Register, name="pto.set_fix_clip_relu"):
     """Set the clip value of raw fixpipe stores.
 
     The low 16 bits hold a value of the destination type.
@@ -150,15 +139,11 @@ class SetFixClipRelu(_Register):
         pto.set_fix_clip_relu %packed : i64
     """
 
-    name = "pto.set_fix_clip_relu"
 
-
-class SetFpc(_Register):
+class SetFpc(_Register, name="pto.set_fpc"):
     """Set the rows of the fixpipe buffer that raw stores read.
 
     Bits 15:8 are the quantisation row, in 128-byte units, bits 7:0 the relu row, in 64-byte units.
 
         pto.set_fpc %packed : i64
     """
-
-    name = "pto.set_fpc"

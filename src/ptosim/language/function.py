@@ -38,7 +38,7 @@ ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry", "hacc.entry")
 """Attributes that make a function an entry."""
 
 
-class Return(Terminator):
+class Return(Terminator, name="func.return"):
     """End of a function.
 
     The results of the function, if it has any.
@@ -46,14 +46,12 @@ class Return(Terminator):
         return %a : i32
     """
 
-    name = "func.return"
-
     def expected(self) -> Sequence[Attribute] | None:
         function = self.parent_op()
         return function.return_types if isinstance(function, Function) else None
 
 
-class Function(PTOOperation):
+class Function(PTOOperation, name="func.func"):
     """Function.
 
     A kernel, a helper, or (without a body) a declaration.
@@ -61,7 +59,6 @@ class Function(PTOOperation):
         func.func @kernel(%x: !pto.ptr<f32, gm>, %n: i32) attributes {pto.kernel} { ... return }
     """
 
-    name = "func.func"
     traits = OpTraits(lambda: (IsolatedFromAbove(),))
     sym_name = Property()
     function_type = Property()
@@ -249,7 +246,7 @@ def _parse_type(parser: LocatedParser, role: str) -> Attribute:
     return type_
 
 
-class Call(PTOOperation):
+class Call(PTOOperation, name="func.call"):
     """Call.
 
     The function may stand anywhere in the module; there is no recursion.
@@ -257,7 +254,6 @@ class Call(PTOOperation):
         %r = func.call @helper(%a) : (i32) -> i32
     """
 
-    name = "func.call"
     callee = Property()
     arguments = VariadicOperand()
     res = VariadicResult()

@@ -148,7 +148,7 @@ class _Clauses(_Product):
             yield Problem(f"tf32_mode needs f32 x f32, not {' x '.join(names[:2])}", at="tf32_mode")
 
 
-class Mad(_Clauses):
+class Mad(_Clauses, name="pto.mad"):
     """C = A x B for an m x k tile in L0A and a k x n tile in L0B.
 
     i8 accumulates in i32 and wraps; f16, bf16, f32, fp8 and hif8 accumulate in f32. Only k columns contribute and only
@@ -160,10 +160,8 @@ class Mad(_Clauses):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad"
 
-
-class MadAcc(_Clauses):
+class MadAcc(_Clauses, name="pto.mad_acc"):
     """C = C + A x B.
 
     Everything else is as in pto.mad.
@@ -172,10 +170,8 @@ class MadAcc(_Clauses):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad_acc"
 
-
-class MadBias(_Clauses):
+class MadBias(_Clauses, name="pto.mad_bias"):
     """C = A x B + bias.
 
     The bias is a row of n values in the bias table, of the type of C. Everything else is as in pto.mad.
@@ -184,7 +180,6 @@ class MadBias(_Clauses):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
-    name = "pto.mad_bias"
     leading = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()
@@ -209,7 +204,7 @@ class _Scaled(_Clauses):
                 yield Problem(message, at=place, kind="lint", severity="warning")
 
 
-class MadMx(_Scaled):
+class MadMx(_Scaled, name="pto.mad_mx"):
     """C = A x B with a scale 2^(e - 127) for each row or column and 32 values of k.
 
     Operands are fp8 or packed fp4, the accumulator f32. The scales lie in the scale buffers at the addresses of A and
@@ -220,10 +215,8 @@ class MadMx(_Scaled):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad_mx"
 
-
-class MadMxAcc(_Scaled):
+class MadMxAcc(_Scaled, name="pto.mad_mx_acc"):
     """C = C + A x B with MX scales.
 
     Operands and scales are as in pto.mad_mx.
@@ -232,10 +225,8 @@ class MadMxAcc(_Scaled):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad_mx_acc"
 
-
-class MadMxBias(_Scaled):
+class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
     """C = A x B + bias with MX scales.
 
     Operands and scales are as in pto.mad_mx.
@@ -244,7 +235,6 @@ class MadMxBias(_Scaled):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
-    name = "pto.mad_mx_bias"
     leading = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()
@@ -268,7 +258,7 @@ class _RawBias(_Raw):
     bias = Operand()
 
 
-class MadRaw(_Raw):
+class MadRaw(_Raw, name="pto.mad_raw"):
     """A product with its fields in one word.
 
     Bits 11:0 m, 23:12 k, 35:24 n, 56:55 unit flag (0 off, 2 check, 3 check and set), 61 disable gemv, 62 C starts from
@@ -277,10 +267,8 @@ class MadRaw(_Raw):
         pto.mad_raw %a, %b, %c, %packed : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64
     """
 
-    name = "pto.mad_raw"
 
-
-class MadBiasRaw(_RawBias):
+class MadBiasRaw(_RawBias, name="pto.mad_bias_raw"):
     """A product with a bias and its fields in one word.
 
     The word is that of pto.mad_raw.
@@ -289,10 +277,8 @@ class MadBiasRaw(_RawBias):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
     """
 
-    name = "pto.mad_bias_raw"
 
-
-class MadMxRaw(_Raw):
+class MadMxRaw(_Raw, name="pto.mad_mx_raw"):
     """A product with MX scales and its fields in one word.
 
     The word is that of pto.mad_raw.
@@ -301,11 +287,10 @@ class MadMxRaw(_Raw):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64
     """
 
-    name = "pto.mad_mx_raw"
     products = _MX_PRODUCTS
 
 
-class MadMxBiasRaw(_RawBias):
+class MadMxBiasRaw(_RawBias, name="pto.mad_mx_bias_raw"):
     """A product with MX scales and a bias and its fields in one word.
 
     The word is that of pto.mad_raw.
@@ -314,5 +299,4 @@ class MadMxBiasRaw(_RawBias):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
     """
 
-    name = "pto.mad_mx_bias_raw"
     products = _MX_PRODUCTS

@@ -1,11 +1,9 @@
 """How an instruction class is declared: operands by role, results, words, one form string, and its verifier rules.
 
-    class VAbs(Unary):
+    class VAbs(Unary, name="pto.vabs"):
         \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints
-        name = "pto.vabs"
 
-    class VLds(PTOOperation):
-        name = "pto.vlds"
+    class VLds(PTOOperation, name="pto.vlds"):
         form = "$source[$offset]"                      # language/syntax.py
         listed = ("source",)                           # operands whose types are written; all by default
         words = {"dist": LOAD_DISTS}                   # properties that are words, in the form or in {...}
@@ -26,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import new_class
 from typing import Any, ClassVar, Literal, Self, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -88,6 +87,7 @@ __all__ = [
     "cores_of",
     "enclosing_scope",
     "is_scope",
+    "made",
     "needs_scope",
 ]
 
@@ -159,8 +159,11 @@ class PTOOperation(Readable):
     implicit_end: ClassVar[type[PTOOperation] | None] = None
     """The terminator that the text may leave out at the end of a region."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, name: str = "") -> None:
+        """A class with a name is an operation; one without is what several of them share."""
         super().__init_subclass__()
+        if name:
+            cls.name = name
         fields = _fields(cls)
         cls.operand_roles = _roles(fields, Operand, OptionalOperand, VariadicOperand)
         cls.optional_roles = frozenset(_roles(fields, OptionalOperand))
@@ -405,6 +408,12 @@ class PTOOperation(Readable):
     def rules(self, target: str) -> Iterator[Problem]:
         """What the verifier has to say about this operation beyond what it checks for every class alike."""
         return iter(())
+
+
+def made(module: str, family: type[PTOOperation], name: str, **facts: Any) -> type[Any]:
+    """An operation that is a row of a table: a class of a family, with a name and class attributes of its own."""
+    class_name = name.rpartition(".")[2].title().replace("_", "")
+    return new_class(class_name, (family,), {"name": name}, lambda body: body.update(facts, __module__=module))
 
 
 def is_scope(op: Operation) -> bool:

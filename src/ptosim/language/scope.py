@@ -47,7 +47,7 @@ class _Region(PTOOperation):
             yield Problem(f"the body of {self.name} has no arguments; it sees the values around it")
 
 
-class VecScope(_Region):
+class VecScope(_Region, name="pto.vecscope"):
     """Vector scope.
 
     One vector function: a launch that does not stop the scalar unit. The body sees the values around it.
@@ -55,7 +55,6 @@ class VecScope(_Region):
         pto.vecscope { }
     """
 
-    name = "pto.vecscope"
     cores = (CoreKind.AIV,)
 
     @property
@@ -63,7 +62,7 @@ class VecScope(_Region):
         return True
 
 
-class StrictVecScope(PTOOperation):
+class StrictVecScope(PTOOperation, name="pto.strict_vecscope"):
     """Vector scope without capture.
 
     One vector function whose body sees only the values passed to it.
@@ -71,7 +70,6 @@ class StrictVecScope(PTOOperation):
         pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %m: i32): } : (!pto.ptr<f32, ub>, i32) -> ()
     """
 
-    name = "pto.strict_vecscope"
     placement = "outside"
     cores = (CoreKind.AIV,)
     arguments = VariadicOperand()
@@ -145,7 +143,7 @@ class Section(_Region):
             parent = parent.parent_op()
 
 
-class SectionVector(Section):
+class SectionVector(Section, name="pto.section.vector"):
     """Vector section of a mixed kernel.
 
     The code that both vector cores of a cluster run; `pto.get_subblock_idx` tells them apart.
@@ -153,11 +151,10 @@ class SectionVector(Section):
         pto.section.vector { }
     """
 
-    name = "pto.section.vector"
     core = CoreKind.AIV
 
 
-class SectionCube(Section):
+class SectionCube(Section, name="pto.section.cube"):
     """Cube section of a mixed kernel.
 
     The code that the cube core of a cluster runs.
@@ -165,5 +162,4 @@ class SectionCube(Section):
         pto.section.cube { }
     """
 
-    name = "pto.section.cube"
     core = CoreKind.AIC

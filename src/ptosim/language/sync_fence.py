@@ -33,7 +33,7 @@ MEMORY_BARRIERS = Vocabulary(
 )
 
 
-class MemBar(PTOOperation):
+class MemBar(PTOOperation, name="pto.mem_bar"):
     """Order UB accesses of one vector scope that may alias: one class before completes before another after.
 
     The hardware does not compare the addresses of accesses in flight. VST_VLD orders vector stores before vector
@@ -44,7 +44,6 @@ class MemBar(PTOOperation):
         pto.mem_bar "VST_VLD"
     """
 
-    name = "pto.mem_bar"
     form = "{@order}"
     words = {"order": MEMORY_BARRIERS}
     order = OptionalProperty()
@@ -55,7 +54,7 @@ class MemBar(PTOOperation):
             yield Problem("pto.mem_bar without a word orders everything", kind="lint", severity="warning", hint=hint)
 
 
-class Dsb(PTOOperation):
+class Dsb(PTOOperation, name="pto.dsb"):
     """The scalar unit waits until its own memory effects are done.
 
     The word names the effects: ALL, DDR, UB or SEQ. A scalar store is visible to other pipes after it.
@@ -63,14 +62,13 @@ class Dsb(PTOOperation):
         pto.dsb "ALL"
     """
 
-    name = "pto.dsb"
     form = "@memory"
     words = {"memory": Vocabulary(("ALL", "DDR", "UB", "SEQ"))}
     placement = "outside"
     memory = Property()
 
 
-class FenceBarrierAll(PTOOperation):
+class FenceBarrierAll(PTOOperation, name="pto.fence.barrier_all"):
     """Wait for the memory effects of this core.
 
     The scalar unit waits until every pipe is empty and its own stores have ended (pto.barrier PIPE_ALL, then pto.dsb):
@@ -79,7 +77,6 @@ class FenceBarrierAll(PTOOperation):
         pto.fence.barrier_all #pto.fence_scope<all>
     """
 
-    name = "pto.fence.barrier_all"
     form = "@scope"
     words = {"scope": Vocabulary(("local_memory", "gm", "all"), printed="#pto.fence_scope<{}>")}
     placement = "outside"
@@ -90,7 +87,7 @@ CACHE_LINES = Vocabulary(("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE"))
 CACHE_SIDES = Vocabulary(("CACHELINE_ALL", "CACHELINE_UB", "CACHELINE_OUT", "CACHELINE_ATOMIC"))
 
 
-class Dcci(PTOOperation):
+class Dcci(PTOOperation, name="pto.dcci"):
     """Clean and invalidate the scalar data cache: the line of an address, or all of it.
 
     Scalar stores to GM stay in the cache until then.
@@ -98,7 +95,6 @@ class Dcci(PTOOperation):
         pto.dcci %p, "SINGLE_CACHE_LINE", "CACHELINE_OUT" : !pto.ptr<i32, gm>
     """
 
-    name = "pto.dcci"
     words = {"lines": CACHE_LINES, "side": CACHE_SIDES}
     placement = "outside"
     spaces = {"address": (Space.GM, Space.UB)}
@@ -119,7 +115,7 @@ class Dcci(PTOOperation):
         return cls.parse_rest(parser, {"address": address}, properties)
 
 
-class CmoCacheInvalid(PTOOperation):
+class CmoCacheInvalid(PTOOperation, name="pto.cmo.cacheinvalid"):
     """Invalidate cached GM data: the line of an address, or everything.
 
     Later scalar loads read GM itself. In place of a pointer a view names its first element.
@@ -128,7 +124,6 @@ class CmoCacheInvalid(PTOOperation):
         pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32, gm>
     """
 
-    name = "pto.cmo.cacheinvalid"
     placement = "outside"
     address = OptionalOperand()
 

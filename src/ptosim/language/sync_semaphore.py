@@ -135,7 +135,7 @@ class _SignalWithMode(_Semaphore):
             yield Problem(f"ffts_mode of {self.name} must be {legal}, not {self.ffts_mode}", at="ffts_mode")
 
 
-class SyncSet(_SignalWithMode):
+class SyncSet(_SignalWithMode, name="pto.sync.set"):
     """Signal a semaphore of the cluster, when all earlier entries of the named pipe have completed.
 
     On a5 one set reaches one core: ids 0 to 15 on the cube core talk to AIV0, ids 16 to 31 to AIV1; a vector core
@@ -146,10 +146,8 @@ class SyncSet(_SignalWithMode):
         pto.sync.set <PIPE_FIX>, 17
     """
 
-    name = "pto.sync.set"
 
-
-class SyncWait(_SignalWithMode):
+class SyncWait(_SignalWithMode, name="pto.sync.wait"):
     """Wait for a semaphore of the cluster and consume one signal.
 
     On a5 only the named pipe stalls; on a2a3 the scalar unit does, and a wait of the cube core needs a signal of both
@@ -157,8 +155,6 @@ class SyncWait(_SignalWithMode):
 
         pto.sync.wait <PIPE_MTE3>, 1
     """
-
-    name = "pto.sync.wait"
 
 
 class _CrossBlock(_SignalWithMode):
@@ -169,7 +165,7 @@ class _CrossBlock(_SignalWithMode):
         return 16
 
 
-class SetCrossBlock(_CrossBlock):
+class SetCrossBlock(_CrossBlock, name="pto.set_cross_block"):
     """Signal a semaphore that all clusters share.
 
     Ids 0 to 15; `ffts_mode`, if given, is 0.
@@ -177,10 +173,8 @@ class SetCrossBlock(_CrossBlock):
         pto.set_cross_block <PIPE_MTE3>, 0
     """
 
-    name = "pto.set_cross_block"
 
-
-class WaitCrossBlock(_CrossBlock):
+class WaitCrossBlock(_CrossBlock, name="pto.wait_cross_block"):
     """Wait until every core that takes part has signalled a semaphore that all clusters share.
 
     Ids 0 to 15; `ffts_mode`, if given, is 0.
@@ -188,10 +182,8 @@ class WaitCrossBlock(_CrossBlock):
         pto.wait_cross_block <PIPE_MTE2>, 0
     """
 
-    name = "pto.wait_cross_block"
 
-
-class SetIntraBlock(_Semaphore):
+class SetIntraBlock(_Semaphore, name="pto.set_intra_block"):
     """Signal one core of the cluster (a5), when all earlier entries of the named pipe have completed.
 
     Seen from the cube core ids 0 to 15 reach AIV0 and 16 to 31 reach AIV1 (id + 16, not + 15); each vector core
@@ -201,11 +193,10 @@ class SetIntraBlock(_Semaphore):
         pto.set_intra_block <PIPE_FIX>, 16
     """
 
-    name = "pto.set_intra_block"
     targets = ("a5",)
 
 
-class WaitIntraBlock(_Semaphore):
+class WaitIntraBlock(_Semaphore, name="pto.wait_intra_block"):
     """Wait for a signal of another core of the cluster (a5). Only the named pipe stalls.
 
     The cube core needs one wait for each vector core: id for AIV0, id + 16 for AIV1. With two i64 operands the whole
@@ -214,11 +205,10 @@ class WaitIntraBlock(_Semaphore):
         pto.wait_intra_block <PIPE_MTE3>, 1
     """
 
-    name = "pto.wait_intra_block"
     targets = ("a5",)
 
 
-class SetIntraCore(SetIntraBlock):
+class SetIntraCore(SetIntraBlock, name="pto.set_intra_core"):
     """Another name of pto.set_intra_block.
 
     Only a5 has it.
@@ -226,11 +216,10 @@ class SetIntraCore(SetIntraBlock):
         pto.set_intra_core <PIPE_FIX>, 16
     """
 
-    name = "pto.set_intra_core"
     replaced_by = "pto.set_intra_block"
 
 
-class WaitIntraCore(WaitIntraBlock):
+class WaitIntraCore(WaitIntraBlock, name="pto.wait_intra_core"):
     """Older name of pto.wait_intra_block.
 
     Only a5 has it, and only the named pipe stalls.
@@ -238,11 +227,10 @@ class WaitIntraCore(WaitIntraBlock):
         pto.wait_intra_core <PIPE_MTE3>, 1
     """
 
-    name = "pto.wait_intra_core"
     replaced_by = "pto.wait_intra_block"
 
 
-class SetCrossCore(_Semaphore):
+class SetCrossCore(_Semaphore, name="pto.set_cross_core"):
     """Signal the other cores of the cluster (a2a3).
 
     The cube core reaches both vector cores, a vector core the cube core. Ids 0 to 15. With two i64 operands it fires
@@ -251,12 +239,11 @@ class SetCrossCore(_Semaphore):
         pto.set_cross_core <PIPE_MTE3>, 0
     """
 
-    name = "pto.set_cross_core"
     targets = ("a2a3",)
     pipes = (*SEMAPHORE_PIPES, "PIPE_M")
 
 
-class WaitFlagDev(_Semaphore):
+class WaitFlagDev(_Semaphore, name="pto.wait_flag_dev"):
     """Wait for a signal of another core of the cluster (a2a3).
 
     The scalar unit stalls, and with it everything not yet issued. On the cube core it takes a signal of both vector
@@ -265,13 +252,12 @@ class WaitFlagDev(_Semaphore):
         pto.wait_flag_dev %id : i64
     """
 
-    name = "pto.wait_flag_dev"
     targets = ("a2a3",)
     pipes = (*SEMAPHORE_PIPES, "PIPE_M")
     alone = True
 
 
-class WaitCrossCore(WaitFlagDev):
+class WaitCrossCore(WaitFlagDev, name="pto.wait_cross_core"):
     """Another name of pto.wait_flag_dev.
 
     Only a2a3 has it, and the whole core stalls.
@@ -279,7 +265,6 @@ class WaitCrossCore(WaitFlagDev):
         pto.wait_cross_core %id : i64
     """
 
-    name = "pto.wait_cross_core"
     replaced_by = "pto.wait_flag_dev"
 
 
@@ -293,7 +278,7 @@ WORKSPACE_ELEMENTS = 16
 """The words of GM that each core needs for the soft barrier."""
 
 
-class SyncAll(PTOOperation):
+class SyncAll(PTOOperation, name="pto.syncall"):
     """Barrier over all blocks.
 
     `core_type` says which kinds of core take part: aic_only, aiv_only or mix. The soft mode needs a GM workspace of at
@@ -303,7 +288,6 @@ class SyncAll(PTOOperation):
         pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>
     """
 
-    name = "pto.syncall"
     placement = "outside"
     workspace = OptionalOperand()
     used = OptionalOperand()
@@ -366,7 +350,7 @@ class SyncAll(PTOOperation):
             yield Problem(message, at="workspace")
 
 
-class SetFfts(PTOOperation):
+class SetFfts(PTOOperation, name="pto.set_ffts"):
     """Give the base address of the signals between cores.
 
     The hardware of a2a3 wants it before the first signal; it has no effect on what a kernel computes.
@@ -374,7 +358,6 @@ class SetFfts(PTOOperation):
         pto.set_ffts %p : !pto.ptr<i64, gm>
     """
 
-    name = "pto.set_ffts"
     placement = "outside"
     form = "$address"
     spaces = {"address": (Space.GM,)}

@@ -83,8 +83,8 @@ class TileOperation(PTOOperation):
     overwrites: ClassVar[tuple[str, ...]] = ()
     """Written roles whose valid region gets new contents as a whole."""
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
+    def __init_subclass__(cls, name: str = "") -> None:
+        super().__init_subclass__(name)
         unread = {*cls.outs, *cls.scalars, *cls.scratch, "tmp"} - {*cls.also_reads}
         cls.reads = tuple(role for role in cls.operand_roles if role not in unread)
         cls.writes = tuple(role for role in cls.operand_roles if role in cls.outs)

@@ -35,7 +35,7 @@ class _Element(TileOperation):
             yield Problem(f"offset is {known}; {role} has elements 0..{elements - 1}", "offset", "out-of-bounds")
 
 
-class TGetVal(_Element):
+class TGetVal(_Element, name="pto.tgetval"):
     """Read an element of a tile.
 
     The offset counts elements as they lie in memory. It is a load of the scalar unit.
@@ -43,7 +43,6 @@ class TGetVal(_Element):
         %x = pto.tgetval ins(%t, %i : !pto.tile_buf<vec, 16x64xf32>, index) outs : f32
     """
 
-    name = "pto.tgetval"
     outs = ()
     scalars = ("offset",)
     src = Operand()
@@ -84,7 +83,7 @@ class TGetVal(_Element):
             yield Problem(message, at="result")
 
 
-class TSetVal(_Element):
+class TSetVal(_Element, name="pto.tsetval"):
     """Write an element of a tile.
 
     The offset counts elements as they lie in memory. It is a store of the scalar unit.
@@ -92,7 +91,6 @@ class TSetVal(_Element):
         pto.tsetval ins(%i, %x : index, f32) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tsetval"
     scalars = ("offset", "scalar")
     partly_writes = ("dst",)
     offset = Operand()
@@ -107,7 +105,7 @@ class TSetVal(_Element):
             yield Problem(message, "scalar_type", "lint", "warning", hint="the assembler does not compare the two")
 
 
-class SetTf32Mode(CallOperation):
+class SetTf32Mode(CallOperation, name="pto.settf32mode"):
     """Let later f32 products round their operands to TF32.
 
     `enable` switches it on or off. On a2a3 it has no effect.
@@ -115,7 +113,6 @@ class SetTf32Mode(CallOperation):
         pto.settf32mode {enable = true}
     """
 
-    name = "pto.settf32mode"
     absorbed = "the products behind it are lowered with its mode"
     bare = True
     pipes = (Pipe.S,)

@@ -30,7 +30,7 @@ _OVERLAPPING = (Pipe.MTE2, Pipe.MTE3, Pipe.ALL)
 """The pipes of a5 whose entries may overlap, so that a barrier orders something."""
 
 
-class TSync(TileOperation):
+class TSync(TileOperation, name="pto.tsync"):
     """Wait for what touches tiles.
 
     What is issued later, on any pipe, starts after everything issued before that touches a byte of the tiles or views.
@@ -40,7 +40,6 @@ class TSync(TileOperation):
         pto.tsync ins(%a, %b : !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tsync"
     pipes = (Pipe.S,)
     outs = ()
     untyped = ("tiles",)
@@ -89,7 +88,7 @@ class TSync(TileOperation):
 # --- arrays of event ids ----------------------------------------------------------------------------------------------
 
 
-class DeclareEventIdArray(ViewOperation):
+class DeclareEventIdArray(ViewOperation, name="pto.declare_eventid_array"):
     """An array of event ids.
 
     Its elements have no defined value before they are set.
@@ -97,7 +96,6 @@ class DeclareEventIdArray(ViewOperation):
         %ids = pto.declare_eventid_array -> !pto.eventid_array<2>
     """
 
-    name = "pto.declare_eventid_array"
     absorbed = ""
     kinds = {"result": (EventIdArrayType,)}
     arrow = True
@@ -117,7 +115,7 @@ class _EventId(ViewOperation):
             yield Problem(f"index is {known}; it must be 0..{array.data - 1}", at="index")
 
 
-class EventIdArrayGet(_EventId):
+class EventIdArrayGet(_EventId, name="pto.eventid_array_get"):
     """Reads an event id.
 
     For pto.set_flag_dyn and pto.wait_flag_dyn.
@@ -125,7 +123,6 @@ class EventIdArrayGet(_EventId):
         %id = pto.eventid_array_get %ids[%i] : !pto.eventid_array<2> -> index
     """
 
-    name = "pto.eventid_array_get"
     form = "$array[$index]"
     listed = ("array",)
     array = Operand()
@@ -144,7 +141,7 @@ class EventIdArrayGet(_EventId):
             yield Problem(f"an event id is index, i32 or i64, not {self.result.type}", at="result")
 
 
-class EventIdArraySet(_EventId):
+class EventIdArraySet(_EventId, name="pto.eventid_array_set"):
     """Writes an event id.
 
     Ids are 0 to 7.
@@ -152,7 +149,6 @@ class EventIdArraySet(_EventId):
         pto.eventid_array_set %ids[%i], %id : !pto.eventid_array<2>, index
     """
 
-    name = "pto.eventid_array_set"
     form = "$array[$index], $value"
     listed = ("array", "value")
     array = Operand()

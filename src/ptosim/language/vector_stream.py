@@ -38,7 +38,7 @@ TO_UB = {"dest": (Space.UB,)}
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
-class VLdas(PTOOperation):
+class VLdas(PTOOperation, name="pto.vldas"):
     """Begin an unaligned load stream: read ahead the 32-byte block around the pointer.
 
     The address is cut off to a block and need not be aligned. The next vldus of the stream must load from that block.
@@ -46,7 +46,6 @@ class VLdas(PTOOperation):
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
     """
 
-    name = "pto.vldas"
     form = "$source"
     spaces = FROM_UB
     placement = "inside"
@@ -57,7 +56,7 @@ class VLdas(PTOOperation):
         yield from is_align(self, "result")
 
 
-class VLdus(Logical):
+class VLdus(Logical, name="pto.vldus"):
     """Load one register from any element of UB, as the next step of a load stream.
 
     Reads the 256 bytes at the pointer, which only has to be aligned to its elements. The second result is the stream
@@ -73,7 +72,6 @@ class VLdus(Logical):
             : !pto.ptr<f32, ub>, !pto.align, index -> !pto.vreg<64xf32>, !pto.align, !pto.ptr<f32, ub>
     """
 
-    name = "pto.vldus"
     form = "$source, $align{, $increment}"
     spaces = FROM_UB
     placement = "inside"
@@ -96,7 +94,7 @@ class VLdus(Logical):
             yield Problem("an increment needs a third result, the advanced pointer", at="increment")
 
 
-class UVld(Logical):
+class UVld(Logical, name="pto.uvld"):
     """Load one register from any element of UB: a stream of a single vector.
 
     The same as a vldas and a vldus at the pointer plus the offset, which counts elements of the pointer. `for %mask`
@@ -105,7 +103,6 @@ class UVld(Logical):
         %v = pto.uvld %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.uvld"
     form = "$source[$offset]"
     listed = ("source", "mask")
     spaces = FROM_UB
@@ -124,7 +121,7 @@ class UVld(Logical):
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-class InitAlign(PTOOperation):
+class InitAlign(PTOOperation, name="pto.init_align"):
     """Begin an unaligned store stream: nothing is pending yet.
 
     Stores (vstus, vstur, pstu) hand the align value on, a flush (vstas, vstar) ends the stream. Without the flush
@@ -133,7 +130,6 @@ class InitAlign(PTOOperation):
         %align = pto.init_align : !pto.align
     """
 
-    name = "pto.init_align"
     placement = "inside"
     result = Result()
 
@@ -141,7 +137,7 @@ class InitAlign(PTOOperation):
         yield from is_align(self, "result")
 
 
-class VStus(Overloaded):
+class VStus(Overloaded, name="pto.vstus"):
     """Store the first elements of a register at any element of UB, as the next step of a store stream.
 
     Stores `offset` elements at the pointer itself: the offset is how far the stream advances, not where it stores.
@@ -155,7 +151,6 @@ class VStus(Overloaded):
         pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<f32, ub>, i32
     """
 
-    name = "pto.vstus"
     form = "$align, $offset, $value, $dest{, @mode}"
     words = {"mode": UPDATES}
     last_word = "mode"
@@ -190,7 +185,7 @@ class VStus(Overloaded):
             yield from in_range(self, 0, element_of(self.dest.type.element).lanes, "offset")
 
 
-class VStu(Overloaded):
+class VStu(Overloaded, name="pto.vstu"):
     """Store a whole register at any element of UB, as the next step of a store stream (older; use vstus).
 
     The first form stores at `base` and gives the base advanced by one register where the last operand is not zero. The
@@ -208,7 +203,6 @@ class VStu(Overloaded):
         pto.vsta %align1, %ub[%offset1] : !pto.align, !pto.ptr<f32, ub>, index
     """
 
-    name = "pto.vstu"
     form = "$align{, $offset}{, $base}, $value, $dest{, $update}{, @mode}"
     words = {"mode": UPDATES}
     last_word = "mode"
@@ -245,7 +239,7 @@ class VStu(Overloaded):
             yield Problem(f"expected mode: one of {', '.join(UPDATES.words)}")
 
 
-class VStur(PTOOperation):
+class VStur(PTOOperation, name="pto.vstur"):
     """Store what the last squeeze kept of a register, as the next step of a store stream.
 
     Stores the first SQZN bytes of the register (SQZN: set by vsqz and vusqz) at the pointer plus AR bytes, and with
@@ -259,7 +253,6 @@ class VStur(PTOOperation):
         pto.vstar %align1, %ub : !pto.align, !pto.ptr<f32, ub>
     """
 
-    name = "pto.vstur"
     form = "$align, $value, $dest{, @mode}"
     words = {"mode": UPDATES}
     spaces = TO_UB
@@ -299,7 +292,7 @@ class _Flush(PTOOperation):
         yield from continues_store(self)
 
 
-class VStas(_Flush):
+class VStas(_Flush, name="pto.vstas"):
     """End a store stream: write the bytes that are still pending.
 
     The pointer plus the offset (elements) must be where the stream ended. With a result the pointer itself must be
@@ -311,7 +304,6 @@ class VStas(_Flush):
         pto.vstas %align1, %ub, %count : !pto.align, !pto.ptr<f32, ub>, i32
     """
 
-    name = "pto.vstas"
     form = "$align, $dest, $offset"
     offset = Operand()
     next = OptionalResult()
@@ -322,7 +314,7 @@ class VStas(_Flush):
         yield from updated_base(self, "dest")
 
 
-class VSta(_Flush):
+class VSta(_Flush, name="pto.vsta"):
     """End a store stream: write the bytes that are still pending (older; use vstas).
 
     The pointer plus the offset (elements) must be where the stream ended.
@@ -331,7 +323,6 @@ class VSta(_Flush):
         pto.vsta %align, %ub[%offset] : !pto.align, !pto.ptr<f32, ub>, index
     """
 
-    name = "pto.vsta"
     form = "$align, $dest[$offset]"
     offset = Operand()
 
@@ -340,7 +331,7 @@ class VSta(_Flush):
         yield from are_type(self, INDEX, "offset")
 
 
-class VStar(_Flush):
+class VStar(_Flush, name="pto.vstar"):
     """End a store stream of squeezed registers: write the bytes that are still pending.
 
     The pointer plus AR bytes must be where the stream ended.
@@ -349,5 +340,4 @@ class VStar(_Flush):
         pto.vstar %align, %ub : !pto.align, !pto.ptr<f32, ub>
     """
 
-    name = "pto.vstar"
     form = "$align, $dest"
