@@ -46,7 +46,6 @@ class VBr(VectorOperation, name="pto.vbr"):
     form = "$input"
     alike = ("result",)
     accepted = UP_TO_32_BITS
-    input = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -68,7 +67,6 @@ class VDup(VectorOperation, name="pto.vdup"):
     alike = ("result",)
     accepted = UP_TO_32_BITS
     input = Operand()
-    mask = Operand()
     position = OptionalProperty()
     result = Result()
 

@@ -115,15 +115,12 @@ class WithCarry(CarryChain):
     """`%d, %c = pto.OP %a, %b, %mask : V, V, M -> V, M`."""
 
     form = "$lhs, $rhs, $mask"
-    mask = Operand()
 
 
 class WithCarryIn(CarryChain):
     """`%d, %c = pto.OP %a, %b, %carry_in, %mask : V, V, M, M -> V, M`."""
 
     form = "$lhs, $rhs, $carry_in, $mask"
-    carry_in = Operand()
-    mask = Operand()
 
 
 class VAddC(WithCarry, name="pto.vaddc"):

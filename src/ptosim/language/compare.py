@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
 from ptosim.language.vector import (
@@ -36,9 +36,6 @@ class VCmp(VectorOperation, name="pto.vcmp"):
     alike = ("lhs", "rhs")
     accepted = UP_TO_32_BITS
     lhs = Operand()
-    rhs = Operand()
-    seed = Operand()
-    comparison = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -61,9 +58,6 @@ class VCmps(VectorOperation, name="pto.vcmps"):
     alike = ("input",)
     accepted = UP_TO_32_BITS
     input = Operand()
-    scalar = Operand()
-    seed = Operand()
-    comparison = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -85,7 +79,6 @@ class VSel(VectorOperation, name="pto.vsel"):
     alike = ("on_true", "on_false", "result")
     on_true = Operand()
     on_false = Operand()
-    mask = Operand()
     result = Result()
 
 

@@ -19,7 +19,7 @@ from ptosim.language.located import LocatedParser
 from ptosim.language.operands import constants, nth
 from ptosim.language.operation import Body, Operand, Problem, PTOOperation, VariadicOperand, VariadicResult
 from ptosim.language.scalar_form import INTEGERS_AND_INDEX
-from ptosim.language.syntax import agreed_types, parse_types
+from ptosim.language.syntax import agreed_types, parse_types, types_of, write
 from ptosim.language.types import element_name
 
 CARRIER = "llvm.loop.aivector_scope"
@@ -40,20 +40,17 @@ class Terminator(PTOOperation):
     arguments = VariadicOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if parser.text_follows(_DEFINITION):
             parser.raise_error(f"{cls.name} must be the last operation of its region", parser.place_of(""))
-        return super().parse(parser)
+        return super().read(parser)
 
     def print(self, printer: Printer) -> None:
         if self.arguments:
-            printer.print_string(" ")
-            printer.print_list(self.arguments, printer.print_ssa_value)
+            write(printer, " ", self.arguments)
         printer.print_op_attributes(self.attributes)
         if self.arguments:
-            printer.print_string(" : ")
-            printer.print_list([value.type for value in self.arguments], printer.print_attribute)
+            write(printer, " : ", types_of(self.arguments))
 
     def expected(self) -> Sequence[Attribute] | None:
         """The types that the surrounding operation takes; None where this does not belong."""
@@ -120,9 +117,7 @@ class Condition(Terminator, name="scf.condition"):
         return super().parse_signature(parser, [(role, value) for role, value in operands if role != "condition"])
 
     def print(self, printer: Printer) -> None:
-        printer.print_string("(")
-        printer.print_ssa_value(self.condition)
-        printer.print_string(")")
+        write(printer, "(", self.condition, ")")
         super().print(printer)
 
     def expected(self) -> Sequence[Attribute] | None:
@@ -165,8 +160,7 @@ class For(PTOOperation, name="scf.for"):
         return CARRIER in self.attributes
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         index = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
         bounds = {"lb": parser.parse_value("lb", "index")}
@@ -191,21 +185,17 @@ class For(PTOOperation, name="scf.for"):
 
     def print(self, printer: Printer) -> None:
         index, *carried = self.body.block.args
-        printer.print_string(" ")
-        printer.print_ssa_value(index)
-        for word, value in ((" = ", self.lb), (" to ", self.ub), (" step ", self.step)):
-            printer.print_string(word)
-            printer.print_ssa_value(value)
+        write(printer, " ", index, " = ", self.lb, " to ", self.ub, " step ", self.step)
         if carried:
-            printer.print_string(" iter_args(")
+            write(printer, " iter_args")
             _print_assignments(printer, carried, self.iter_args)
-            printer.print_string(") -> (")
-            printer.print_list([value.type for value in carried], printer.print_attribute)
-            printer.print_string(")")
+            write(printer, " -> (", types_of(carried), ")")
         if not isinstance(index.type, IndexType):
-            printer.print_string(" : ")
-            printer.print_attribute(index.type)
-        _print_body(printer, self, bool(carried))
+            write(printer, " : ", index.type)
+        write(printer, " ")
+        printer.print_region(
+            self.body, print_entry_block_args=False, print_empty_block=False, print_block_terminators=bool(carried)
+        )
         printer.print_op_attributes(self.attributes)
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -240,8 +230,7 @@ class If(PTOOperation, name="scf.if"):
     false_region = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         cond = parser.parse_value("cond")
         types: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
@@ -258,13 +247,10 @@ class If(PTOOperation, name="scf.if"):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.cond)
+        write(printer, " ", self.cond)
         if self.results:
-            printer.print_string(" -> (")
-            printer.print_list([result.type for result in self.results], printer.print_attribute)
-            printer.print_string(")")
-        printer.print_string(" ")
+            write(printer, " -> (", types_of(self.results), ")")
+        write(printer, " ")
         printer.print_region(self.true_region, print_empty_block=False, print_block_terminators=bool(self.results))
         if self.results or len(self.false_region.block.ops) > 1:
             printer.print_string(" else ")
@@ -292,8 +278,7 @@ class While(PTOOperation, name="scf.while"):
     after_region = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         names, inits = _parse_assignments(parser, "arguments") if parser.at_word("(") else ([], [])
         parser.parse_punctuation(":")
         types = agreed_types(parser, parse_types(parser), inits, "arguments")
@@ -310,14 +295,13 @@ class While(PTOOperation, name="scf.while"):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
+        write(printer, " ")
         if self.arguments:
-            printer.print_string("(")
             _print_assignments(printer, self.before_region.block.args, self.arguments)
-            printer.print_string(") ")
-        printer.print_string(": ")
+            write(printer, " ")
+        write(printer, ": ")
         printer.print_operation_type(self)
-        printer.print_string(" ")
+        write(printer, " ")
         printer.print_region(self.before_region, print_entry_block_args=False)
         printer.print_string(" do ")
         printer.print_region(self.after_region)
@@ -366,19 +350,9 @@ def _parse_carried(parser: LocatedParser) -> tuple[list[Parser.UnresolvedArgumen
 
 
 def _print_assignments(printer: Printer, names: Sequence[SSAValue], inits: Sequence[SSAValue]) -> None:
-    def assignment(pair: tuple[SSAValue, SSAValue]) -> None:
-        printer.print_ssa_value(pair[0])
-        printer.print_string(" = ")
-        printer.print_ssa_value(pair[1])
-
-    printer.print_list(zip(names, inits, strict=True), assignment)
-
-
-def _print_body(printer: Printer, loop: For, with_end: bool) -> None:
-    printer.print_string(" ")
-    printer.print_region(
-        loop.body, print_entry_block_args=False, print_empty_block=False, print_block_terminators=with_end
-    )
+    """`(%x = %init, ...)`."""
+    with printer.in_parens():
+        printer.print_list(zip(names, inits, strict=True), lambda pair: write(printer, pair[0], " = ", pair[1]))
 
 
 def steps(op: Operation) -> int:

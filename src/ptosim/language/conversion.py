@@ -22,7 +22,7 @@ from ptosim.effects.conversion import (
 )
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary, check_word, word_in
 from ptosim.language.types import VregType, element_of, mask_for
 from ptosim.language.vector import (
@@ -74,7 +74,6 @@ class VCvt(VectorOperation, name="pto.vcvt"):
     form = "$input, $mask"
     words = {"rnd": RND, "sat": SAT, "part": PART}
     input = Operand()
-    mask = Operand()
     rnd = OptionalProperty()
     sat = OptionalProperty()
     part = OptionalProperty()
@@ -150,7 +149,6 @@ class VTrc(Unary, name="pto.vtrc"):
     form = "$input, $mask, @rnd"
     words = {"rnd": _rounding("R", "A", "F", "C", "Z")}
     accepted = FLOATS
-    rnd = Property()
 
 
 class VCi(VectorOperation, name="pto.vci"):
@@ -165,7 +163,6 @@ class VCi(VectorOperation, name="pto.vci"):
     words = {"order": Vocabulary(("ASC", "DESC"))}
     alike = ("result",)
     accepted = integers(8, 16, 32) | F16_F32
-    base = Operand()
     order = OptionalProperty()
     result = Result()
 
@@ -184,7 +181,6 @@ class VBitcast(PTOOperation, name="pto.vbitcast"):
 
     form = "$input"
     placement = "inside"
-    input = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -205,11 +201,6 @@ class VMulsCvt(VectorOperation, name="pto.vmulscvt"):
     words = {"rnd": _rounding("A"), "part": _parts(*HALVES)}
     alike = ("input",)
     accepted = frozenset({"f32"})
-    input = Operand()
-    scalar = Operand()
-    mask = Operand()
-    rnd = Property()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i1
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.burst import SHORT_LIMIT
@@ -22,12 +21,12 @@ from ptosim.language.clauses import (
     Written,
     parse_leading,
     parse_operand_list,
-    print_clause_types,
 )
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constant_address, constants, in_range, pointed, same_width
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation, lint
+from ptosim.language.syntax import types_of, write
 
 FP4 = frozenset({"f4E1M2x2", "f4E2M1x2"})
 FULL = ("m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
@@ -51,8 +50,7 @@ class _Load(CubeOperation):
     dest = Operand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         parse_leading(parser, written, "source", "dest")
         parser.parse_punctuation(",", f" before {cls.shape[0]}")
@@ -101,12 +99,11 @@ class _Load(CubeOperation):
     def print(self, printer: Printer) -> None:
         fields = (*self.shape, *STARTS) if self.segment(self.shape[0]) else self.full
         operands = [value for role in ("source", "dest", *fields) for value in self.segment(role)]
-        printer.print_string(" ")
-        printer.print_list(operands, printer.print_ssa_value)
+        write(printer, " ", operands)
         transpose = self.properties.get("transpose")
         shown = {"transpose": transpose} if transpose is not None else {}
         printer.print_op_attributes({**shown, **self.attributes})
-        print_clause_types(printer, [("", operands)])
+        write(printer, " : ", types_of(operands))
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -117,7 +114,7 @@ class _Load(CubeOperation):
         for role in STARTS:
             for place, known in constants(self, role):
                 if known > 0:
-                    yield Problem(counts_fractals(role), at=place, kind="lint", severity="warning")
+                    yield lint(counts_fractals(role), at=place)
 
     def _complete(self) -> Iterator[Problem]:
         """One of the groups of fields is there, whole."""
@@ -187,7 +184,7 @@ class _Tile(_Load):
         if not self.integer("transpose") or columns is None or depth is None or not self._holds_bytes():
             return
         if (message := misses_its_place(side, columns, depth)) is not None:
-            yield Problem(message, at=side, kind="lint", severity="warning", hint=f"make {side} a multiple of 32")
+            yield lint(message, at=side, hint=f"make {side} a multiple of 32")
 
     def _holds_bytes(self) -> bool:
         name = pointed(self, "source")

@@ -18,14 +18,6 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem
 
 class _RawTile(CubeOperation):
     form = "$source, $dest, $m_start, $k_start, $m_step, $k_step, $source_stride, $dest_stride"
-    source = Operand()
-    dest = Operand()
-    m_start = Operand()
-    k_start = Operand()
-    m_step = Operand()
-    k_step = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
 
 
 class _RawLoad(_RawTile):
@@ -105,14 +97,6 @@ class LoadCbufToCbS4(_RawPackedLoad, name="pto.load_cbuf_to_cb_s4"):
 
 class _RawScales(CubeOperation):
     form = "$source, $dest, $x_start, $y_start, $x_step, $y_step, $source_stride, $dest_stride"
-    source = Operand()
-    dest = Operand()
-    x_start = Operand()
-    y_start = Operand()
-    x_step = Operand()
-    y_step = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -171,7 +155,6 @@ class CopyCbufToBt(_RawBlocks, name="pto.copy_cbuf_to_bt"):
 
     form = "$source, $dest, $convert, $n_burst, $len_burst, $source_gap, $dest_gap"
     spaces = {"source": (Space.L1,), "dest": (Space.BT,)}
-    convert = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

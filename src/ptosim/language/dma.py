@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import i1
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.dma import PADDING_LIMIT
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import burst_sizes
-from ptosim.language.clauses import parse_operand_list, print_clause_types
+from ptosim.language.clauses import parse_operand_list
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, are_type, constants, same_width
-from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation
+from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation, lint
+from ptosim.language.syntax import types_of, write
 from ptosim.language.types import PtrType, element_of
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def paddings(op: PTOOperation) -> Iterator[Problem]:
         for place, known in constants(op, role):
             if most < known <= PADDING_LIMIT:
                 message = f"{role} is {known}; hardware pads at most 32 bytes at each end of a row, {most} elements"
-                yield Problem(message, place, "lint", "warning")
+                yield lint(message, at=place)
 
 
 def padding_in_elements(op: PTOOperation) -> Iterator[Problem]:
@@ -46,8 +46,7 @@ def padding_in_elements(op: PTOOperation) -> Iterator[Problem]:
     width = element_of(dest.element).bytes
     for place, known in constants(op, "left_padding"):
         if width > 1 and 0 < known <= GRANULE // width:
-            message = f"left_padding counts elements: {known} of {dest.element} are {known * width} bytes"
-            yield Problem(message, place, "lint", "warning")
+            yield lint(f"left_padding counts elements: {known} of {dest.element} are {known * width} bytes", at=place)
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -64,8 +63,7 @@ class _RowCopy(PTOOperation):
     valid_cols = OptionalOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         found = parse_operand_list(parser)
         short = ("source", "dest", *cls.scalars)
         long = ("source", "dest", "valid_rows", "valid_cols", *cls.scalars)
@@ -78,10 +76,9 @@ class _RowCopy(PTOOperation):
         return cls.parse_rest(parser, {role: value for role, (value, _) in zip(roles, found, strict=True)}, {})
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
+        write(printer, " ", self.operands)
         printer.print_op_attributes(self.attributes)
-        print_clause_types(printer, [("", self.operands)])
+        write(printer, " : ", types_of(self.operands))
 
 
 class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
@@ -155,13 +152,6 @@ class _BlockCopy(PTOOperation):
 
     placement = "outside"
     form = "$source, $dest, $sid, $n_burst, $len_burst, $source_gap, $dest_gap"
-    source = Operand()
-    dest = Operand()
-    sid = Operand()
-    n_burst = Operand()
-    len_burst = Operand()
-    source_gap = Operand()
-    dest_gap = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -197,7 +187,7 @@ class CopyUbufToUbuf(_BlockCopy, name="pto.copy_ubuf_to_ubuf"):
             starts = f"rows start {length + source_gap} and {length + dest_gap} blocks apart"
             message = f"source_gap and dest_gap are gaps between rows, in blocks of 32 bytes, not strides: {starts}"
             hint = "for a stride from row start to row start write the stride less len_burst"
-            yield Problem(message, "source_gap", "lint", "warning", hint)
+            yield lint(message, at="source_gap", hint=hint)
 
 
 class CopyUbufToCbuf(_BlockCopy, name="pto.copy_ubuf_to_cbuf"):
@@ -243,12 +233,6 @@ class CopyGmToCbuf(PTOOperation, name="pto.copy_gm_to_cbuf"):
     form = "$source, $dest, $n_burst, $len_burst, $source_stride, $dest_stride"
     placement = "outside"
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
-    source = Operand()
-    dest = Operand()
-    n_burst = Operand()
-    len_burst = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -263,15 +247,6 @@ class _LayoutCopy(PTOOperation):
     placement = "outside"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
-    source = Operand()
-    dest = Operand()
-    sid = Operand()
-    inner_stride = Operand()
-    l2_cache_ctl = Operand()
-    n = Operand()
-    d = Operand()
-    outer_stride = Operand()
-    small_c0 = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)

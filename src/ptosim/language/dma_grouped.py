@@ -10,7 +10,6 @@ from typing import Self
 
 from xdsl.dialects.builtin import StringAttr, i1, i32
 from xdsl.ir import SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.names import CoreKind, Space
@@ -36,7 +35,7 @@ from ptosim.language.operation import (
     PTOOperation,
     VariadicOperand,
 )
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 from ptosim.language.types import PtrType, element_of
 
 
@@ -267,8 +266,7 @@ class MteGmL1Frac(PTOOperation, name="pto.mte_gm_l1_frac"):
     small_c0 = Operand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         parse_leading(parser, written, "source", "dest")
         parser.parse_punctuation(",")
@@ -306,22 +304,16 @@ class MteGmL1Frac(PTOOperation, name="pto.mte_gm_l1_frac"):
                 parser.report(f"the layout is {layout}, but the type list says {word}", span)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list([self.source, self.dest], printer.print_ssa_value)
-        printer.print_string(f", {self.word('layout')}")
+        write(printer, " ", [self.source, self.dest, f"{self.word('layout')}"])
         clauses = [(word, [v for role in roles for v in self.segment(role)]) for word, roles in _FRAC_CLAUSES.items()]
         for word, values in clauses:
-            printer.print_string(",")
+            write(printer, ",")
             print_group(printer, word, values)
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list([self.source.type, self.dest.type], printer.print_attribute)
-        printer.print_string(f", {self.word('layout')}")
+        write(printer, " : ", [self.source.type, self.dest.type, f"{self.word('layout')}"])
         for word, values in clauses:
-            bracket = word == "src_layout"
-            printer.print_string(f", {word}" + ("(" if bracket else " "))
-            printer.print_list([value.type for value in values], printer.print_attribute)
-            printer.print_string(")" if bracket else "")
+            opening, closing = ("(", ")") if word == "src_layout" else (" ", "")
+            write(printer, f", {word}{opening}", types_of(values), closing)
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -370,7 +362,6 @@ class RawFillL1(_Fill, name="pto.raw_fill_l1"):
 
     cores = (CoreKind.AIC,)
     form = "$dest, $byte_offset, $value, $repeat, $blocks, $gap"
-    byte_offset = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

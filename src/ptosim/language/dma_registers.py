@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptosim.language.operands import are_i64
-from ptosim.language.operation import Operand, Problem, PTOOperation, made
+from ptosim.language.operation import Problem, PTOOperation, lint, made
 from ptosim.language.types import element_name
 
 PAD_TYPES = ("i8", "i16", "i32", "f16", "bf16", "f32")
@@ -28,8 +28,6 @@ class _Register(PTOOperation):
 
 class _LoopSize(_Register):
     form = "$loop1, $loop2"
-    loop1 = Operand()
-    loop2 = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "loop1", "loop2")
@@ -37,8 +35,6 @@ class _LoopSize(_Register):
 
 class _LoopStride(_Register):
     form = "$source_stride, $dest_stride"
-    source_stride = Operand()
-    dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "source_stride", "dest_stride")
@@ -46,7 +42,6 @@ class _LoopStride(_Register):
 
 class _PackedRegister(_Register):
     form = "$packed"
-    packed = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "packed")
@@ -154,8 +149,7 @@ class SetStoreAtomicCfg(_PackedRegister, name="pto.set_store_atomic_cfg"):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         hint = "use pto.set_atomic_add, pto.set_atomic_f32 and their companions"
-        message = "the word is ignored: how it is laid out is not published"
-        yield Problem(message, kind="lint", severity="warning", hint=hint)
+        yield lint("the word is ignored: how it is laid out is not published", hint=hint)
 
 
 class SetMovPadVal(_Register, name="pto.set_mov_pad_val"):
@@ -168,7 +162,6 @@ class SetMovPadVal(_Register, name="pto.set_mov_pad_val"):
     """
 
     form = "$value"
-    value = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_pad_type(self, "value")

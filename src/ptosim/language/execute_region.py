@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.language.blocks import join_blocks
 from ptosim.language.control import Yield
 from ptosim.language.located import LocatedParser
 from ptosim.language.operation import Body, Problem, PTOOperation, VariadicResult
-from ptosim.language.syntax import parse_types
+from ptosim.language.syntax import parse_types, types_of, write
 
 
 class ExecuteRegion(PTOOperation, name="scf.execute_region"):
@@ -30,8 +29,7 @@ class ExecuteRegion(PTOOperation, name="scf.execute_region"):
     region = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parser.parse_optional_keyword("no_inline")
         types: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
@@ -47,10 +45,8 @@ class ExecuteRegion(PTOOperation, name="scf.execute_region"):
 
     def print(self, printer: Printer) -> None:
         if self.results:
-            printer.print_string(" -> (")
-            printer.print_list([result.type for result in self.results], printer.print_attribute)
-            printer.print_string(")")
-        printer.print_string(" ")
+            write(printer, " -> (", types_of(self.results), ")")
+        write(printer, " ")
         printer.print_region(self.region, print_empty_block=False, print_block_terminators=bool(self.results))
         printer.print_op_attributes(self.attributes)
 

@@ -11,7 +11,7 @@ from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.names import Space
 from ptosim.language.cube import CubeOperation
 from ptosim.language.operands import are_i64
-from ptosim.language.operation import Operand, OptionalOperand, Problem
+from ptosim.language.operation import OptionalOperand, Problem
 
 # --- stores -----------------------------------------------------------------------------------------------------------
 
@@ -20,15 +20,6 @@ class _RawStore(CubeOperation):
     """Two pointers and two words; a pass adds what the registers hold (language/normalise.py)."""
 
     form = "$source, $dest, $config0, $config1{, " + ", ".join(f"${register}" for register in FIXPIPE) + "}"
-    source = Operand()
-    dest = Operand()
-    config0 = Operand()
-    config1 = Operand()
-    loop3_para = OptionalOperand()
-    channel_para = OptionalOperand()
-    quant_pre = OptionalOperand()
-    relu_alpha = OptionalOperand()
-    fix_clip_relu = OptionalOperand()
     fpc = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -78,7 +69,6 @@ class CopyMatrixCcToUb(_RawStore, name="pto.copy_matrix_cc_to_ub"):
 
 class _Register(CubeOperation):
     form = "$packed"
-    packed = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "packed")
@@ -88,8 +78,6 @@ class _WideRegister(CubeOperation):
     """A word in two operands: its low 40 bits and its high 24."""
 
     form = "$low, $high"
-    low = Operand()
-    high = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "low", "high")

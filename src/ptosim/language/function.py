@@ -30,7 +30,7 @@ from ptosim.language.operation import (
     core_of,
 )
 from ptosim.language.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
-from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types
+from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types, write
 from ptosim.language.tile_types import PASSED_TYPES
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_name
 
@@ -114,8 +114,7 @@ class Function(PTOOperation, name="func.func"):
     # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         visibility = parser.parse_optional_visibility_keyword()
         parser.place("sym_name", parser.span_here())
         symbol = parser.parse_symbol_name()
@@ -148,15 +147,12 @@ class Function(PTOOperation, name="func.func"):
     def print(self, printer: Printer) -> None:
         if isinstance(self.sym_visibility, StringAttr):
             printer.print_string(f" {self.sym_visibility.data}")
-        printer.print_string(" ")
+        write(printer, " ")
         printer.print_symbol_name(self.symbol)
-        printer.print_string("(")
-        printer.print_list(range(len(self.argument_types)), lambda index: self._print_argument(printer, index))
-        printer.print_string(")")
+        with printer.in_parens():
+            printer.print_list(range(len(self.argument_types)), lambda index: self._print_argument(printer, index))
         if self.return_types:
-            printer.print_string(" -> (")
-            printer.print_list(self.return_types, printer.print_attribute)
-            printer.print_string(")")
+            write(printer, " -> (", self.return_types, ")")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         if not self.is_declaration:
             printer.print_string(" ")
@@ -164,9 +160,8 @@ class Function(PTOOperation, name="func.func"):
 
     def _print_argument(self, printer: Printer, index: int) -> None:
         if not self.is_declaration:
-            printer.print_ssa_value(self.args[index])
-            printer.print_string(": ")
-        printer.print_attribute(self.argument_types[index])
+            write(printer, self.args[index], ": ")
+        write(printer, self.argument_types[index])
         if self.arg_attrs is not None:
             attributes = cast("ArrayAttr[DictionaryAttr]", self.arg_attrs).data[index].data
             printer.print_op_attributes(attributes)
@@ -265,8 +260,7 @@ class Call(PTOOperation, name="func.call"):
         return cast(SymbolRefAttr, self.callee).string_value()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parser.place("callee", parser.span_here())
         callee = SymbolRefAttr(parser.parse_symbol_name())
         parser.parse_punctuation("(")

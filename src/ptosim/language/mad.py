@@ -7,7 +7,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.element import element
@@ -16,13 +15,12 @@ from ptosim.language.clauses import (
     ClauseOrder,
     Written,
     parse_leading,
-    print_clause_types,
 )
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, pointed
-from ptosim.language.operation import Operand, OptionalProperty, Problem
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
+from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 
 CLAUSE_WORDS = {
     "unit_flag": Vocabulary(("check_only", "check_and_set")),
@@ -91,8 +89,7 @@ class _Clauses(_Product):
     n_dir = OptionalProperty()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         parse_leading(parser, written, *cls.leading)
         order = ClauseOrder(parser, cls.slots)
@@ -115,12 +112,9 @@ class _Clauses(_Product):
 
     def print(self, printer: Printer) -> None:
         operands = [value for role in self.leading for value in self.segment(role)]
-        printer.print_string(" ")
-        printer.print_list(operands, printer.print_ssa_value)
-        for clause in self._printed():
-            printer.print_string(f" {clause}")
+        write(printer, " ", operands, *(f" {clause}" for clause in self._printed()))
         printer.print_op_attributes(self.attributes)
-        print_clause_types(printer, [("", operands)])
+        write(printer, " : ", types_of(operands))
 
     def _printed(self) -> Iterator[str]:
         if (flag := self.word("unit_flag")) is not None:
@@ -201,7 +195,7 @@ class _Scaled(_Clauses):
         yield from super().rules(target)
         for place, known in constants(self, "k"):
             if known > 0 and (message := leaves_a_rest(known)) is not None:
-                yield Problem(message, at=place, kind="lint", severity="warning")
+                yield lint(message, at=place)
 
 
 class MadMx(_Scaled, name="pto.mad_mx"):
@@ -245,7 +239,6 @@ class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
 
 class _Raw(_Product):
     form = "$a, $b, $c, $packed"
-    packed = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -255,7 +248,6 @@ class _Raw(_Product):
 class _RawBias(_Raw):
     form = "$a, $b, $c, $bias, $packed"
     spaces = _WITH_BIAS
-    bias = Operand()
 
 
 class MadRaw(_Raw, name="pto.mad_raw"):

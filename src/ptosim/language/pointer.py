@@ -12,6 +12,7 @@ from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
+from ptosim.language.syntax import write
 from ptosim.language.types import PtrType, element_name
 
 # --- pointers ---------------------------------------------------------------------------------------------------------
@@ -66,7 +67,6 @@ class AddPtr(PTOOperation, name="pto.addptr"):
     form = "$pointer, $offset"
     listed = ("pointer",)
     pointer = Operand()
-    offset = Operand()
     result = Result()
 
     @classmethod
@@ -93,7 +93,6 @@ class PtrToInt(PTOOperation, name="pto.ptrtoint"):
     is_pure = True
     form = "$pointer"
     spaces = {"pointer": (Space.GM,)}
-    pointer = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -112,7 +111,6 @@ class IntToPtr(PTOOperation, name="pto.inttoptr"):
     is_pure = True
     form = "$address"
     spaces = {"result": (Space.GM,)}
-    address = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -157,8 +155,7 @@ class _Store(PTOOperation):
 
     def print_rest(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list([self.pointer.type, self.value.type], printer.print_attribute)
+        write(printer, " : ", [self.pointer.type, self.value.type])
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, IndexType(), "offset")

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import StringAttr, i16, i32
 
 from ptosim.effects.predicate import PACK, PATTERNS, PREDICATE_BITS
 from ptosim.language.operands import are_type, constants
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result, made
+from ptosim.language.operation import Operand, Problem, PTOOperation, Result, lint, made
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import MASK_STRIDES, MaskType, element_name, is_open, same_type
 from ptosim.language.vector import are_masks, integers
@@ -77,7 +77,6 @@ class _Pattern(_Predicate):
 
     form = "@pattern"
     words = {"pattern": PATTERN_WORDS}
-    pattern = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -106,8 +105,7 @@ class _Tail(_Predicate):
             yield Problem(message, at="next")
         for place, known in constants(self, "count"):
             if known < 0:
-                message = f"count is {known}, which is read without sign: every lane is active"
-                yield Problem(message, at=place, kind="lint", severity="warning")
+                yield lint(f"count is {known}, which is read without sign: every lane is active", at=place)
         yield from _have_granularity(self, "result")
 
 
@@ -120,8 +118,6 @@ class _LoopTail(_Predicate):
     """
 
     form = "$loop, $bound"
-    loop = Operand()
-    bound = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -147,9 +143,6 @@ class _Logic(_Predicate):
 
 class _Governed(_Logic):
     form = "$lhs, $rhs, $mask"
-    lhs = Operand()
-    rhs = Operand()
-    mask = Operand()
 
 
 class PAnd(_Governed, name="pto.pand"):
@@ -188,8 +181,6 @@ class PNot(_Logic, name="pto.pnot"):
     """
 
     form = "$input, $mask"
-    input = Operand()
-    mask = Operand()
 
 
 class PSel(_Logic, name="pto.psel"):
@@ -201,9 +192,6 @@ class PSel(_Logic, name="pto.psel"):
     """
 
     form = "$lhs, $rhs, $select"
-    lhs = Operand()
-    rhs = Operand()
-    select = Operand()
 
 
 # --- rearrangement ----------------------------------------------------------------------------------------------------
@@ -213,7 +201,6 @@ class _Resized(_Predicate):
     form = "$input, @part"
     words = {"part": PARTS}
     input = Operand()
-    part = Property()
     result = Result()
     steps: ClassVar[tuple[tuple[str, str], ...]]
     """The changes of granularity that it may make."""
@@ -255,8 +242,6 @@ class PUnpack(_Resized, name="pto.punpack"):
 
 class _TwoMasks(_Predicate):
     form = "$lhs, $rhs"
-    lhs = Operand()
-    rhs = Operand()
     low = Result()
     high = Result()
 
@@ -295,7 +280,6 @@ class PBitcast(_Predicate, name="pto.pbitcast"):
     """
 
     form = "$input"
-    input = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from ptosim.effects.names import Space
 from ptosim.effects.predicate import LOAD_MODES, STORE_MODES
 from ptosim.language.align import continues_store, is_align
 from ptosim.language.operands import are_type, constant_of, updated_base
-from ptosim.language.operation import Operand, OptionalResult, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, OptionalResult, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import MaskType, PtrType, element_name, is_open
 from ptosim.language.vector import are_masks
@@ -24,9 +24,7 @@ class _Load(PTOOperation):
     form = "$source[$offset], @dist"
     words = {"dist": LOAD_DISTS}
     spaces = {"source": (Space.UB,)}
-    source = Operand()
     offset = Operand()
-    dist = Property()
     result = Result()
     next = OptionalResult()
 
@@ -42,9 +40,7 @@ class _Store(PTOOperation):
     words = {"dist": STORE_DISTS}
     spaces = {"dest": (Space.UB,)}
     value = Operand()
-    dest = Operand()
     offset = Operand()
-    dist = Property()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -124,7 +120,6 @@ class Pstu(PTOOperation, name="pto.pstu"):
     form = "$align, $value, $dest"
     placement = "inside"
     spaces = {"dest": (Space.UB,)}
-    align = Operand()
     value = Operand()
     dest = Operand()
     align_out = Result()

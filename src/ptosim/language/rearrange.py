@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, Signedness
 
 from ptosim.effects.element import ELEMENTS
 from ptosim.language.operands import are_type
-from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
 from ptosim.language.vector import (
@@ -33,8 +33,6 @@ class Interleaving(VectorOperation):
     alike = ("lhs", "rhs", "low", "high")
     accepted = _ANY
     documented = _ANY
-    lhs = Operand()
-    rhs = Operand()
     low = Result()
     high = Result()
 
@@ -68,9 +66,6 @@ class HalfInterleaving(VectorOperation):
     alike = ("lhs", "rhs", "result")
     accepted = _ANY
     documented = _ANY
-    lhs = Operand()
-    rhs = Operand()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -141,7 +136,6 @@ class VPack(VectorOperation, name="pto.vpack"):
     alike = ("input",)
     accepted = integers(16, 32)
     input = Operand()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -163,7 +157,6 @@ class Unpack(VectorOperation):
     alike = ("input",)
     accepted = integers(8, 16)
     input = Operand()
-    part = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:

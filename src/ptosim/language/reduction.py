@@ -96,7 +96,6 @@ class ExtremumWithMatches(VectorOperation):
     alike = ("input", "result")
     accepted = _I8_TO_F32
     input = Operand()
-    mask = Operand()
     result = Result()
     matches = Result()
 
@@ -181,9 +180,7 @@ class Histogram(VectorOperation):
     """`%d = pto.OP %acc, %a, %mask, %bin : vreg<128xui16>, vreg<256xui8>, mask<b8>, i32 -> vreg<128xui16>`."""
 
     form = "$acc, $input, $mask, $bin"
-    acc = Operand()
     input = Operand()
-    mask = Operand()
     bin = Operand()
     result = Result()
 

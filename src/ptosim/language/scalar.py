@@ -13,7 +13,6 @@ from typing import Any, Self, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntAttr, IntegerAttr, VectorType, i1
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -22,7 +21,7 @@ from ptosim.effects.element import Element
 from ptosim.language.located import LocatedParser
 from ptosim.language.number import float_bits, float_of, float_text, integer_bits, integer_of
 from ptosim.language.operands import constants
-from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result, lint
 from ptosim.language.scalar_form import (
     INTEGERS_AND_INDEX,
     SCALARS,
@@ -34,7 +33,7 @@ from ptosim.language.scalar_form import (
     Unary,
     same_operand_types,
 )
-from ptosim.language.syntax import Parsed
+from ptosim.language.syntax import Parsed, types_of, write
 from ptosim.language.tile_kernel import has_tiles
 from ptosim.language.types import element_name, element_of
 
@@ -77,8 +76,7 @@ class Constant(PTOOperation, name="arith.constant"):
         return float_of(self.pattern, self.element) if self.element.is_float else integer_of(self.pattern, self.element)
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         attributes = parser.parse_optional_attr_dict()
         start = parser.pos
         if (truth := parser.parse_optional_boolean()) is not None:
@@ -123,15 +121,13 @@ class Constant(PTOOperation, name="arith.constant"):
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         if self.dense is not None:
-            printer.print_string(" ")
-            printer.print_attribute(self.dense)
+            write(printer, " ", self.dense)
             return
         if self.result.type == i1:
             printer.print_string(" true" if self.pattern else " false")
             return
         text = float_text(self.pattern, self.element) if self.element.is_float else str(self.value)
-        printer.print_string(f" {text} : ")
-        printer.print_attribute(self.result.type)
+        write(printer, f" {text} : ", self.result.type)
 
 
 def _is_list(type_: Attribute) -> bool:
@@ -242,8 +238,7 @@ class _Shift(IntegerBinary):
         for place, known in constants(self, "rhs"):
             last = element_of(self.rhs.type).bits - 1
             if not 0 <= known <= last:
-                message = f"{self.name} of {self.rhs.type} by {known}: only 0 to {last} are defined"
-                yield Problem(message, at=place, kind="lint", severity="warning")
+                yield lint(f"{self.name} of {self.rhs.type} by {known}: only 0 to {last} are defined", at=place)
 
 
 class ShLI(_Shift, name="arith.shli"):
@@ -278,7 +273,6 @@ class _Extended(ScalarOperation):
     form = "$lhs, $rhs"
     takes = INTEGERS_AND_INDEX
     lhs = Operand()
-    rhs = Operand()
     low = Result()
 
 
@@ -299,7 +293,7 @@ class AddUIExtended(_Extended, name="arith.addui_extended"):
         return [type_, parser.parse_type()]
 
     def print_signature(self, printer: Printer) -> None:
-        printer.print_list([self.low.type, self.carry.type], printer.print_attribute)
+        write(printer, types_of(self.results))
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

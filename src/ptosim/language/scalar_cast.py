@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.scalar_form import (
     FLOATS,
     INTEGERS,
@@ -21,7 +21,7 @@ from ptosim.language.scalar_form import (
     compare,
     type_names,
 )
-from ptosim.language.syntax import Parsed, Vocabulary, parse_listed_type
+from ptosim.language.syntax import Parsed, Vocabulary, parse_listed_type, write
 from ptosim.language.tile_types import TileBufType
 from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of
 
@@ -30,7 +30,6 @@ from ptosim.language.types import MaskType, PtrType, VregType, element_name, ele
 
 class _Compare(ScalarOperation):
     form = "@predicate, $lhs, $rhs"
-    predicate = Property()
     lhs = Operand()
     rhs = Operand()
     result = Result()
@@ -142,9 +141,7 @@ class Cast(ScalarOperation):
         return [parser.parse_type()]
 
     def print_signature(self, printer: Printer) -> None:
-        super().print_signature(printer)
-        printer.print_string(" to ")
-        printer.print_attribute(self.result.type)
+        write(printer, self.operand.type, " to ", self.result.type)
 
     def rules(self, target: str) -> Iterator[Problem]:
         broken = list(super().rules(target))

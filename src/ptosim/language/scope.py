@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -28,8 +27,7 @@ class _Region(PTOOperation):
     body = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         before = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_body()
         attributes = {**(before.data if before else {}), **parser.parse_optional_attr_dict()}
@@ -80,8 +78,7 @@ class StrictVecScope(PTOOperation, name="pto.strict_vecscope"):
         return True
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parser.parse_punctuation("(")
         arguments = [] if parser.at(MLIRTokenKind.R_PAREN) else parser.parse_values("arguments")
         parser.parse_punctuation(")")

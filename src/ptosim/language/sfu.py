@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, f32
 from ptosim.effects.conversion import HALVES
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.operands import are_i64, are_type, constant_of, pointed
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType
 from ptosim.language.vector import (
@@ -49,9 +49,6 @@ class VPrelu(VectorOperation, name="pto.vprelu"):
     form = "$input, $alpha, $mask"
     alike = ("input", "alpha", "result")
     accepted = F16_F32
-    input = Operand()
-    alpha = Operand()
-    mask = Operand()
     result = Result()
 
 
@@ -70,10 +67,6 @@ class VExpdif(VectorOperation, name="pto.vexpdif"):
     words = {"part": Vocabulary(HALVES, {f"PART_{part}": part for part in HALVES})}
     alike = ("input", "max")
     accepted = F16_F32
-    input = Operand()
-    max = Operand()
-    mask = Operand()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -99,10 +92,6 @@ class VAxpy(VectorOperation, name="pto.vaxpy"):
     form = "$input, $addend, $scalar, $mask"
     alike = ("input", "addend", "result")
     accepted = F16_F32
-    input = Operand()
-    addend = Operand()
-    scalar = Operand()
-    mask = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -135,9 +124,6 @@ class VMull(VectorOperation, name="pto.vmull"):
     form = "$lhs, $rhs, $mask"
     alike = ("lhs", "rhs", "low", "high")
     accepted = integers(32)
-    lhs = Operand()
-    rhs = Operand()
-    mask = Operand()
     low = Result()
     high = Result()
 
@@ -173,10 +159,6 @@ class VBitsort(Sorting, name="pto.vbitsort"):
 
     form = "$dest, $source, $indices, $repeat"
     spaces = {"dest": (Space.UB,), "source": (Space.UB,), "indices": (Space.UB,)}
-    dest = Operand()
-    source = Operand()
-    indices = Operand()
-    repeat = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _points_to(self, "source", F16_F32)
@@ -203,11 +185,6 @@ class VMrgsort4(Sorting, name="pto.vmrgsort4"):
 
     form = "$dest, $source0, $source1, $source2, $source3, $count, $config"
     spaces = dict.fromkeys(("dest", *_LISTS), (Space.UB,))
-    dest = Operand()
-    source0 = Operand()
-    source1 = Operand()
-    source2 = Operand()
-    source3 = Operand()
     count = Operand()
     config = Operand()
 

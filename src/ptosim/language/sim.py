@@ -48,7 +48,6 @@ class SimRequire(PTOOperation, name="pto.sim.require"):
     form = "$condition{, $values...}"
     words = {"kind": KINDS, "severity": SEVERITIES}
     placement = "outside"
-    condition = Operand()
     values = VariadicOperand()
     kind = Property()
     message = Property()
@@ -103,14 +102,7 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
     words = {"format": Vocabulary(tuple(FORMATS))}
     placement = "outside"
     base = Operand()
-    rows = Operand()
-    columns = Operand()
-    valid_rows = Operand()
-    valid_columns = Operand()
-    row_stride = Operand()
-    column_stride = Operand()
     block_row_stride = OptionalOperand()
-    block_column_stride = OptionalOperand()
     title = OptionalProperty()
     format = OptionalProperty()
     box = OptionalProperty()
@@ -148,9 +140,6 @@ class SimScaleWords(PTOOperation, name="pto.sim.scale_words"):
     placement = "outside"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
-    source = Operand()
-    dest = Operand()
-    count = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "count")
@@ -171,9 +160,6 @@ class SimStartAcc(PTOOperation, name="pto.sim.start_acc"):
     placement = "outside"
     cores = (CoreKind.AIC,)
     spaces = {"c": (Space.L0C,), "bias": (Space.BT,)}
-    c = Operand()
-    m = Operand()
-    n = Operand()
     bias = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -32,18 +32,6 @@ class _ByIndex(PTOOperation):
     cores = (CoreKind.AIV,)
     spaces = {"table": (Space.GM,), "indices": (Space.UB,), "base": (Space.UB,)}
     table = Operand()
-    capacity = Operand()
-    pitch = Operand()
-    indices = Operand()
-    index_row = Operand()
-    index_column = Operand()
-    base = Operand()
-    row_stride = Operand()
-    column_stride = Operand()
-    element_stride = Operand()
-    rows = Operand()
-    columns = Operand()
-    length = Operand()
     beyond = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i64
 
 from ptosim.effects.names import Space
 from ptosim.language.operands import are_i64, nth, pointed
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result, VariadicOperand
+from ptosim.language.operation import Problem, Property, PTOOperation, Result, VariadicOperand
 
 
 class _OfSession(PTOOperation):
@@ -40,9 +40,6 @@ class SimTransfer(_OfSession, name="pto.sim.transfer"):
 
     form = "$dst, $src, $bytes"
     spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
-    dst = Operand()
-    src = Operand()
-    bytes = Operand()
     session = Property()
     result = Result()
 
@@ -67,8 +64,6 @@ class SimApart(PTOOperation, name="pto.sim.apart"):
     form = "$dst, $src, $extents..."
     placement = "outside"
     spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
-    dst = Operand()
-    src = Operand()
     extents = VariadicOperand()
     bytes = Property()
 
@@ -91,7 +86,6 @@ class SimWaitTransfers(_OfSession, name="pto.sim.wait_transfers"):
     """
 
     form = "$event"
-    event = Operand()
     session = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:

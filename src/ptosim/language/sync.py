@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -26,8 +25,9 @@ from ptosim.language.operation import (
     Property,
     PTOOperation,
     core_of,
+    lint,
 )
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.syntax import Vocabulary, parse_word, write
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
@@ -148,7 +148,6 @@ class FlagPair(PTOOperation):
 class _Flag(FlagPair):
     form = "[@source, @destination, @event]"
     words = {"source": PIPES, "destination": PIPES, "event": EVENTS}
-    event = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -250,7 +249,6 @@ class Barrier(PTOOperation, name="pto.barrier"):
     form = "@pipe"
     words = {"pipe": BARRIER_PIPES}
     placement = "outside"
-    pipe = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         if pipe_of(self, "pipe") is None:
@@ -288,7 +286,7 @@ class BarrierSync(Barrier, name="pto.barrier_sync"):
         pipe = pipe_of(self, "pipe")
         if target == "a5" and pipe in SERIAL_PIPES:
             message = f"{pipe} is serial on {target}: a barrier of it has no effect"
-            yield Problem(message, "pipe", "lint", "warning", hint="delete this line")
+            yield lint(message, at="pipe", hint="delete this line")
 
 
 # --- buffer ids -------------------------------------------------------------------------------------------------------
@@ -319,8 +317,7 @@ class Buffer(PTOOperation):
     mode_literal = OptionalProperty()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         operands: dict[str, SSAValue] = {}
         properties: dict[str, Attribute] = {}
         bracket = parser.parse_optional_punctuation("[") is not None
@@ -348,16 +345,13 @@ class Buffer(PTOOperation):
         printer.print_string(f' "{self.word("pipe")}"')
         values = [self._print_number(printer, role) for role in ("id", "mode")]
         printer.print_op_attributes(self.attributes)
-        types = [value.type for value in values if value is not None]
-        if types:
-            printer.print_string(" : ")
-            printer.print_list(types, printer.print_attribute)
+        if types := [value.type for value in values if value is not None]:
+            write(printer, " : ", types)
 
     def _print_number(self, printer: Printer, role: str) -> SSAValue | None:
         value: SSAValue | None = getattr(self, role)
         if value is not None:
-            printer.print_string(", ")
-            printer.print_ssa_value(value)
+            write(printer, ", ", value)
         elif (literal := self.integer(f"{role}_literal")) is not None:
             printer.print_string(f", {literal}")
         return value

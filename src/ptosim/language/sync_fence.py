@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operation import (
-    Operand,
     OptionalOperand,
     OptionalProperty,
     Problem,
-    Property,
     PTOOperation,
+    lint,
 )
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.syntax import Vocabulary, parse_word, write
 from ptosim.language.tile_places import in_gm
 
 MEMORY_BARRIERS = Vocabulary(
@@ -51,7 +49,7 @@ class MemBar(PTOOperation, name="pto.mem_bar"):
     def rules(self, target: str) -> Iterator[Problem]:
         if self.order is None:
             hint = 'name what it orders, such as pto.mem_bar "VST_VLD"'
-            yield Problem("pto.mem_bar without a word orders everything", kind="lint", severity="warning", hint=hint)
+            yield lint("pto.mem_bar without a word orders everything", hint=hint)
 
 
 class Dsb(PTOOperation, name="pto.dsb"):
@@ -65,7 +63,6 @@ class Dsb(PTOOperation, name="pto.dsb"):
     form = "@memory"
     words = {"memory": Vocabulary(("ALL", "DDR", "UB", "SEQ"))}
     placement = "outside"
-    memory = Property()
 
 
 class FenceBarrierAll(PTOOperation, name="pto.fence.barrier_all"):
@@ -80,7 +77,6 @@ class FenceBarrierAll(PTOOperation, name="pto.fence.barrier_all"):
     form = "@scope"
     words = {"scope": Vocabulary(("local_memory", "gm", "all"), printed="#pto.fence_scope<{}>")}
     placement = "outside"
-    scope = Property()
 
 
 CACHE_LINES = Vocabulary(("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE"))
@@ -98,15 +94,11 @@ class Dcci(PTOOperation, name="pto.dcci"):
     words = {"lines": CACHE_LINES, "side": CACHE_SIDES}
     placement = "outside"
     spaces = {"address": (Space.GM, Space.UB)}
-    address = Operand()
-    lines = Property()
-    side = OptionalProperty()
 
     form = "$address, @lines{, @side}"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         address = parser.parse_value("address")
         parser.parse_optional_punctuation(",")
         properties = {"lines": StringAttr(parse_word(parser, "lines", CACHE_LINES))}
@@ -128,8 +120,7 @@ class CmoCacheInvalid(PTOOperation, name="pto.cmo.cacheinvalid"):
     address = OptionalOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if not parser.at(MLIRTokenKind.PERCENT_IDENT):
             parser.parse_keyword("all")
             parse_word(parser, "memory", Vocabulary(("gm",)))
@@ -144,12 +135,9 @@ class CmoCacheInvalid(PTOOperation, name="pto.cmo.cacheinvalid"):
             printer.print_string(" all #pto.address_space<gm>")
             printer.print_op_attributes(self.attributes)
             return
-        printer.print_string(" ")
-        printer.print_ssa_value(self.address)
-        printer.print_string(" single_cache_line")
+        write(printer, " ", self.address, " single_cache_line")
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.address.type)
+        write(printer, " : ", self.address.type)
 
     def rules(self, target: str) -> Iterator[Problem]:
         return in_gm(self, "address")

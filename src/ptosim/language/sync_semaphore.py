@@ -11,16 +11,15 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
+from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation, lint
 from ptosim.language.sync import PIPES, known_up_to, parse_number
-from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word
+from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word, types_of, write
 from ptosim.language.tile_places import count, in_gm
 from ptosim.language.tile_types import view_of
 from ptosim.language.types import PtrType
@@ -68,8 +67,7 @@ class _Semaphore(PTOOperation):
         return 16 if target == "a2a3" else 32
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         operands: dict[str, SSAValue] = {}
         properties: dict[str, Attribute] = {}
         if not cls.older or not parser.at(MLIRTokenKind.PERCENT_IDENT):
@@ -89,22 +87,16 @@ class _Semaphore(PTOOperation):
         return cls.parse_rest(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
+        write(printer, " ")
         if self.core_id is not None:
-            printer.print_ssa_value(self.core_id)
-            printer.print_string(", ")
+            write(printer, self.core_id, ", ")
         elif self.pipe is not None:
-            printer.print_string(f"<{self.word('pipe')}>, ")
-        if self.id is not None:
-            printer.print_ssa_value(self.id)
-        else:
-            printer.print_string(str(self.integer("id_literal")))
+            write(printer, f"<{self.word('pipe')}>, ")
+        write(printer, self.id or str(self.integer("id_literal")))
         mode = self.attribute("ffts_mode")
         printer.print_op_attributes({**({"ffts_mode": mode} if mode is not None else {}), **self.attributes})
-        types = [value.type for value in self.operands]
-        if types and self.pipe is None:
-            printer.print_string(" : ")
-            printer.print_list(types, printer.print_attribute)
+        if self.operands and self.pipe is None:
+            write(printer, " : ", types_of(self.operands))
 
     def rules(self, target: str) -> Iterator[Problem]:
         pipe = self.word("pipe")
@@ -112,7 +104,7 @@ class _Semaphore(PTOOperation):
             yield Problem(f"{self.name} takes {', '.join(self.pipes)}, not {pipe}", at="pipe", kind="wrong-pipe")
         if self.core_id is not None:
             message = "the first operand names no pipe and is ignored: the signal concerns all pipes of this core"
-            yield Problem(message, at="core_id", kind="lint", severity="warning", hint="write a pipe, such as <PIPE_V>")
+            yield lint(message, at="core_id", hint="write a pipe, such as <PIPE_V>")
         if self.id is None and self.id_literal is None:
             yield Problem(f"{self.name} needs a semaphore id")
         yield from are_i64(self, "core_id")
@@ -295,8 +287,7 @@ class SyncAll(PTOOperation, name="pto.syncall"):
     core_type = Property()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         operands: dict[str, SSAValue] = {}
         parser.parse_punctuation("(")
         if parser.at(MLIRTokenKind.PERCENT_IDENT):
@@ -320,9 +311,7 @@ class SyncAll(PTOOperation, name="pto.syncall"):
     def print(self, printer: Printer) -> None:
         printer.print_string("(")
         if self.operands:
-            printer.print_list(self.operands, printer.print_ssa_value)
-            printer.print_string(" : ")
-            printer.print_list([value.type for value in self.operands], printer.print_attribute)
+            write(printer, self.operands, " : ", types_of(self.operands))
         mode, core_type = self.word("mode"), self.word("core_type")
         printer.print_string(f") mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{core_type}>")
         printer.print_op_attributes(self.attributes)
@@ -361,4 +350,3 @@ class SetFfts(PTOOperation, name="pto.set_ffts"):
     placement = "outside"
     form = "$address"
     spaces = {"address": (Space.GM,)}
-    address = Operand()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptosim.language.operands import are_i64, bounds, nth
-from ptosim.language.operation import Problem, Property, PTOOperation, VariadicOperand
+from ptosim.language.operation import Problem, PTOOperation, VariadicOperand
 from ptosim.language.sync import PIPES, FlagPair
 from ptosim.language.syntax import integers_of
 from ptosim.language.types import PtrType
@@ -22,7 +22,6 @@ TOKENS = 8
 class _Token(FlagPair):
     form = "[@source, @destination, #number]"
     words = {"source": PIPES, "destination": PIPES}
-    number = Property()
 
     def facts(self) -> Mapping[str, Any]:
         return {"number": integers_of(self, "number")[0]}

@@ -7,7 +7,6 @@ from typing import Self
 
 from xdsl.dialects.builtin import StringAttr, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -24,8 +23,9 @@ from ptosim.language.operation import (
     Result,
     VariadicOperand,
     enclosing_scope,
+    lint,
 )
-from ptosim.language.syntax import Vocabulary
+from ptosim.language.syntax import Vocabulary, types_of, write
 from ptosim.language.types import PtrType, element_name
 
 # --- queries ----------------------------------------------------------------------------------------------------------
@@ -45,11 +45,8 @@ class Query(PTOOperation):
         if self.result.type != i64:
             yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
         if enclosing_scope(self) is not None:
-            yield Problem(
-                f"{self.name} is not available to a vector function on hardware",
-                kind="lint",
-                severity="warning",
-                hint="read it before the vector scope",
+            yield lint(
+                f"{self.name} is not available to a vector function on hardware", hint="read it before the vector scope"
             )
 
 
@@ -268,8 +265,7 @@ class Print(PTOOperation, name="pto.print"):
     values = VariadicOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         closing = parser.parse_optional_keyword("ins") is not None
         if closing:
             parser.parse_punctuation("(")
@@ -288,11 +284,10 @@ class Print(PTOOperation, name="pto.print"):
         if (text := self.word("format")) is not None:
             printer.print_string_literal(text)
             printer.print_string(", " if self.values else "")
-        printer.print_list(self.values, printer.print_ssa_value)
+        write(printer, self.values)
         printer.print_op_attributes(self.attributes)
         if self.values:
-            printer.print_string(" : ")
-            printer.print_list([value.type for value in self.values], printer.print_attribute)
+            write(printer, " : ", types_of(self.values))
 
     def rules(self, target: str) -> Iterator[Problem]:
         for index, value in enumerate(self.values):

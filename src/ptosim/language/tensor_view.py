@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import constant_of, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_types import PartitionViewType, TensorViewType, View, view_of
 from ptosim.language.types import PtrType
@@ -75,7 +75,7 @@ class MakeTensorView(ViewOperation, name="pto.make_tensor_view"):
             message = (
                 f"layout is {written}, but strides {strides[0]}, {strides[1]} are those of {inferred}; {written} holds"
             )
-            yield Problem(message, at="layout", kind="lint", severity="warning")
+            yield lint(message, at="layout")
 
 
 class PartitionView(ViewOperation, name="pto.partition_view"):

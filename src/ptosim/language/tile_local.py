@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ptosim.effects.element import Element
 from ptosim.language.operands import constant_of, nth
-from ptosim.language.operation import Operand, Problem, Property, Result, VariadicOperand
+from ptosim.language.operation import Operand, Problem, Result, VariadicOperand
 from ptosim.language.syntax import integers_of
 from ptosim.language.tile_types import LocalArrayType, StructType, View
 from ptosim.language.types import element_of
@@ -167,7 +167,6 @@ class StructGet(ViewOperation, name="pto.struct_get"):
     listed = ("struct",)
     kinds = {"struct": (StructType,)}
     struct = Operand()
-    path = Property()
     result = Result()
 
     def facts(self) -> Mapping[str, Any]:
@@ -190,7 +189,6 @@ class StructSet(ViewOperation, name="pto.struct_set"):
     kinds = {"struct": (StructType,)}
     struct = Operand()
     value = Operand()
-    path = Property()
 
     def facts(self) -> Mapping[str, Any]:
         return _field(self.struct, integers_of(self, "path"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.operation import Operand, OptionalProperty, Problem
+from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
@@ -63,7 +63,7 @@ class Product(TileOperation):
             return
         message = f"{role} is in mat; it is read as if pto.tmov had brought it to {location}"
         hint = f"move it to a tile in {location}: the assembler wants it there"
-        yield Problem(message, f"{role}_type", "lint", "warning", hint)
+        yield lint(message, at=f"{role}_type", hint=hint)
 
     def _types(self, target: str) -> Iterator[Problem]:
         known = MX_TYPES if self.scaled else A5_TYPES if target == "a5" else PLAIN_TYPES
@@ -103,7 +103,7 @@ class Product(TileOperation):
             return
         found = f"{pair[0]} in {first} ({extents(one.shape)}), but {pair[1]} in {second} ({extents(two.shape)})"
         if second == "dst" and shape[0] == shape[1]:
-            yield Problem(f"the valid {letter} is {found}", f"{second}_type", "lint", "warning")
+            yield lint(f"the valid {letter} is {found}", at=f"{second}_type")
         else:
             yield Problem(f"{letter} is {found}", at=f"{second}_type")
 

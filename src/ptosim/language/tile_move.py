@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.parser import Parser
-
 from ptosim.effects.names import Pipe
 from ptosim.language.located import LocatedParser, Unsupported
 from ptosim.language.operands import constant_of
@@ -61,9 +59,8 @@ class TLoad(TileOperation, name="pto.tload"):
     dst = Operand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = super().parse(parser)
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
+        op = super().read(parser)
         if any(parser.at_word(word) for word in _NEVER_READ):
             message = f"'{parser.span_here().text}' of pto.tload is not simulated: no machine reads it"
             raise Unsupported(parser.span_here(), message)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -24,7 +23,7 @@ from ptosim.language.operation import (
     VariadicOperand,
     core_of,
 )
-from ptosim.language.syntax import parse_listed_type
+from ptosim.language.syntax import parse_listed_type, write
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_rules import at_type
 from ptosim.language.tile_syntax import print_dictionary
@@ -57,8 +56,7 @@ class Initialize(CallOperation):
         return f"%result = {cls.name} {{{', '.join(cls.property_roles)}}} (%buffer : TYPE, ...) -> !pto.pipe"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         attributes = parser.parse_optional_attr_dict()
         written: Written = []
         parser.parse_punctuation("(")
@@ -88,12 +86,8 @@ class Initialize(CallOperation):
         print_dictionary(printer, {**shown, **self.attributes}, self.words, self.plain)
         printer.print_string(" (")
         for index, value in enumerate(self.buffers):
-            printer.print_string(", " if index else "")
-            printer.print_ssa_value(value)
-            printer.print_string(" : ")
-            printer.print_attribute(value.type)
-        printer.print_string(") -> ")
-        printer.print_attribute(self.result.type)
+            write(printer, ", " if index else "", value, " : ", value.type)
+        write(printer, ") -> ", self.result.type)
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         if (mask := self.integer("dir_mask")) not in _DIRECTIONS:

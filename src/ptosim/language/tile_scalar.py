@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, i32, i64
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, constant_of
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Result
-from ptosim.language.syntax import parse_listed_type
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, lint
+from ptosim.language.syntax import parse_listed_type, write
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_places import lies_in, unsigned_name
@@ -54,8 +53,7 @@ class TGetVal(_Element, name="pto.tgetval"):
         return f"%result = {cls.name} ins(%src, %offset : TILE, SCALAR) outs : TYPE"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         clause = parse_clause(parser, "ins")
         written = by_role(list(cls.placed(parser, clause)))
         parser.parse_keyword("outs", " before the type of the element")
@@ -70,8 +68,7 @@ class TGetVal(_Element, name="pto.tgetval"):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ins(")
         self.print_ins(printer, {})
-        printer.print_string(") outs : ")
-        printer.print_attribute(self.result.type)
+        write(printer, ") outs : ", self.result.type)
         print_dictionary(printer, self.attributes, self.words)
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
@@ -102,7 +99,7 @@ class TSetVal(_Element, name="pto.tsetval"):
         expected, found = self.tile("dst").element, self.scalar.type
         if unsigned_name(found) != unsigned_name(expected):
             message = f"scalar is {found}, but an element of dst is {name_of(expected)}"
-            yield Problem(message, "scalar_type", "lint", "warning", hint="the assembler does not compare the two")
+            yield lint(message, at="scalar_type", hint="the assembler does not compare the two")
 
 
 class SetTf32Mode(CallOperation, name="pto.settf32mode"):

@@ -10,7 +10,6 @@ from typing import Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -18,7 +17,7 @@ from ptosim.effects.names import Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, constant_of, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
 from ptosim.language.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
 from ptosim.language.syntax import parse_types, parse_word
 from ptosim.language.tile_operation import TileOperation
@@ -52,8 +51,7 @@ class TSync(TileOperation, name="pto.tsync"):
         return f"{cls.name} ins(%tile, ... : TYPES), or {cls.name}<CLASS>"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if parser.at(MLIRTokenKind.LESS):
             word = StringAttr(parse_word(parser, "op_class", cls.words["op_class"]))
             return cls.make({}, (), {"op_class": word}, parser.parse_optional_attr_dict())
@@ -82,7 +80,7 @@ class TSync(TileOperation, name="pto.tsync"):
                 yield Problem(message, at=place, hint=hint)
         if self.op_class is not None and target == "a5" and pipe_of(self, "op_class") not in _OVERLAPPING:
             message = f"entries of {self.word('op_class')} end in order on a5: {self.name} has no effect"
-            yield Problem(message, "op_class", "lint", "warning")
+            yield lint(message, at="op_class")
 
 
 # --- arrays of event ids ----------------------------------------------------------------------------------------------

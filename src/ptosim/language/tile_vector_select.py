@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.element import Element
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import TileBuf, is_fp4
 from ptosim.language.tile_family import A5, BITS, UP_TO_32_BITS, Binary, TileScalar, UnaryTmp, VectorTile, elements
@@ -116,7 +116,7 @@ def _rows_of_mask(op: TileOperation, target: str) -> Iterator[Problem]:
                 message = (
                     f"{op.name} reads a row of mask every {pitch} bits, but {writer.name} writes one every {apart}"
                 )
-                yield Problem(message, "mask", "lint", "warning")
+                yield lint(message, at="mask")
                 return
 
 
@@ -252,8 +252,7 @@ def _policy(op: TileOperation, target: str) -> Iterator[Problem]:
     one, other = (name_of(tile.element) for tile in (source, result))
     wraps = other.removeprefix("s") in _WRAPPING.get(one.removeprefix("s"), ())
     if not wraps and _may_not_fit(source.kind, result.kind):
-        message = f"{op.name} clamps from {one} to {other}, whatever satmode says"
-        yield Problem(message, "satmode", "lint", "warning")
+        yield lint(f"{op.name} clamps from {one} to {other}, whatever satmode says", at="satmode")
 
 
 class TCvt(UnaryTmp, name="pto.tcvt"):

@@ -11,13 +11,12 @@ from typing import Self, cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 
 from ptosim.language.calls import Found
 from ptosim.language.function import Function
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type, constant_of
-from ptosim.language.operation import Operand, OptionalOperand, Problem, Property, Result
+from ptosim.language.operation import Operand, OptionalOperand, Problem, Result
 from ptosim.language.syntax import integers_in, integers_of
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_layout import address_alignment, address_problems, layout_problems
@@ -48,8 +47,6 @@ class Allocation(ViewOperation):
     form = "{addr = $addr} {valid_row = $valid_row} {valid_col = $valid_col}"
     index_roles = ("valid_row", "valid_col")
     addr = OptionalOperand()
-    valid_row = OptionalOperand()
-    valid_col = OptionalOperand()
     result = Result()
 
     @classmethod
@@ -237,19 +234,13 @@ class SubView(ViewOperation, name="pto.subview"):
     index_roles = ("row", "col", "valid_row", "valid_col")
     shares = "source"
     source = Operand()
-    row = Operand()
-    col = Operand()
-    valid_row = OptionalOperand()
-    valid_col = OptionalOperand()
-    sizes = Property()
     result = Result()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if parser.text_follows(r"%[\w$.#-]+\s*,\s*offsets\b"):
             parser.raise_error(f"{cls.name} cuts tiles; a part of a tensor view is a pto.partition_view")
-        return super().parse(parser)
+        return super().read(parser)
 
     @classmethod
     def inferred(

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
-from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation, Result
+from ptosim.language.operation import Problem, PTOOperation, Result
 from ptosim.language.overload import Overloaded
 from ptosim.language.types import MaskType, PtrType, VregType, element_of, mask_for
 from ptosim.language.vector import element_among, integers, is_register, listing, mask_matches
@@ -49,10 +49,6 @@ class _Gather(_Indexed):
 
     form = "$source, $offsets{, $mask}{, $active_lanes}"
     spaces = {"source": (Space.UB,)}
-    source = Operand()
-    offsets = Operand()
-    mask = OptionalOperand()
-    active_lanes = OptionalOperand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -135,9 +131,6 @@ class VGather2Bc(PTOOperation, name="pto.vgather2_bc"):
     form = "$source, $offsets, $mask"
     spaces = {"source": (Space.UB,)}
     placement = "inside"
-    source = Operand()
-    offsets = Operand()
-    mask = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -189,11 +182,6 @@ class VScatter(_Indexed, name="pto.vscatter"):
 
     form = "$value, $dest, $offsets{, $mask}{, $active_lanes}"
     spaces = {"dest": (Space.UB,)}
-    value = Operand()
-    dest = Operand()
-    offsets = Operand()
-    mask = OptionalOperand()
-    active_lanes = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_register(self, "value")

@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i16, i32
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 
 from ptosim.effects.names import Space
 from ptosim.effects.vector_memory import (
@@ -38,6 +37,7 @@ from ptosim.language.operation import (
     Property,
     PTOOperation,
     Result,
+    lint,
 )
 from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary, compile_form, parse_form
@@ -64,13 +64,13 @@ def _supported(mode: LoadMode | StoreMode) -> Iterator[Problem]:
         message = (
             f"dist {mode.name} is unsupported on current hardware; it is simulated as the instruction set words it"
         )
-        yield Problem(message, at="dist", kind="lint", severity="warning")
+        yield lint(message, at="dist")
 
 
 def _unspecified(op: PTOOperation) -> Iterator[Problem]:
     message = f"{op.name} is an unspecified operation: no public text says which elements its stride selects"
     hint = f"{op.name} is read as every n-th unit, n and the unit taken from the name of the stride"
-    yield Problem(message, kind="lint", severity="warning", hint=hint)
+    yield lint(message, hint=hint)
 
 
 class _Load(PTOOperation):
@@ -109,8 +109,7 @@ class _Distributed(PTOOperation):
     spelling: ClassVar[str]
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parsed = parse_form(parser, compile_form(cls.spelling), cls.words)
         return cls.parse_rest(parser, parsed.operands, {name: StringAttr(word) for name, word in parsed.words.items()})
 
@@ -170,8 +169,6 @@ class VLdsX2(Logical, name="pto.vldsx2"):
     loaded = "low"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    offset = Operand()
     dist = Property()
     mask = OptionalOperand()
     low = Result()
@@ -242,7 +239,7 @@ def _store_mask(op: PTOOperation, mode: StoreMode, type_: VregType, mask: Attrib
         yield from mask_matches(op, "mask", type_)
         if mode.name.startswith("NORM") and len(set(mode.gate)) > element.lanes:
             message = f"dist {mode.name} looks at mask bits between those of {element.name} lanes, which are not set"
-            yield Problem(message, at="dist", kind="lint", severity="warning")
+            yield lint(message, at="dist")
     elif element.kind != "lowprecision" or not isinstance(mask, MaskType):
         yield from mask_matches(op, "mask", type_, MaskType(StringAttr(mode.granularity)))
 
@@ -262,11 +259,7 @@ class VStsX2(PTOOperation, name="pto.vstsx2"):
     spaces = TO_UB
     placement = "inside"
     low = Operand()
-    high = Operand()
-    dest = Operand()
-    offset = Operand()
     dist = Property()
-    mask = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, INDEX, "offset")
@@ -288,7 +281,6 @@ class VSld(_Load, name="pto.vsld"):
 
     form = "$source[$offset], @stride"
     words = {"stride": LOAD_STRIDES}
-    stride = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _unspecified(self)
@@ -306,7 +298,6 @@ class VSst(_Store, name="pto.vsst"):
 
     form = "$value, $dest[$offset], @stride"
     words = {"stride": STORE_STRIDES}
-    stride = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _unspecified(self)
@@ -329,11 +320,6 @@ class VSldb(Overloaded, name="pto.vsldb"):
     form = "$source{, $control}{, $block_stride, $repeat_stride}, $mask"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    control = OptionalOperand()
-    block_stride = OptionalOperand()
-    repeat_stride = OptionalOperand()
-    mask = Operand()
     result = Result()
     next = OptionalResult()
 
@@ -366,11 +352,6 @@ class VSstb(Overloaded, name="pto.vsstb"):
     spaces = TO_UB
     placement = "inside"
     value = Operand()
-    dest = Operand()
-    control = OptionalOperand()
-    block_stride = OptionalOperand()
-    repeat_stride = OptionalOperand()
-    mask = Operand()
     next = OptionalResult()
 
     @classmethod

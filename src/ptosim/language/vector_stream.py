@@ -49,7 +49,6 @@ class VLdas(PTOOperation, name="pto.vldas"):
     form = "$source"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -75,8 +74,6 @@ class VLdus(Logical, name="pto.vldus"):
     form = "$source, $align{, $increment}"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    align = Operand()
     increment = OptionalOperand()
     mask = OptionalOperand()
     result = Result()
@@ -107,8 +104,6 @@ class UVld(Logical, name="pto.uvld"):
     listed = ("source", "mask")
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    offset = Operand()
     mask = OptionalOperand()
     result = Result()
 
@@ -156,13 +151,9 @@ class VStus(Overloaded, name="pto.vstus"):
     last_word = "mode"
     spaces = {**TO_UB, "buffer": (Space.UB,)}
     placement = "inside"
-    align = Operand()
-    offset = Operand()
-    value = Operand()
     dest = Operand()
     buffer = OptionalOperand()
     """The older form's second pointer, which only names the buffer that the stream is in."""
-    mode = OptionalProperty()
     align_out = Result()
     next = OptionalResult()
 
@@ -208,12 +199,7 @@ class VStu(Overloaded, name="pto.vstu"):
     last_word = "mode"
     spaces = {**TO_UB, "base": (Space.UB,)}
     placement = "inside"
-    align = Operand()
-    offset = OptionalOperand()
     base = OptionalOperand()
-    value = Operand()
-    dest = Operand()
-    update = OptionalOperand()
     mode = OptionalProperty()
     align_out = Result()
     next = Result()
@@ -257,10 +243,6 @@ class VStur(PTOOperation, name="pto.vstur"):
     words = {"mode": UPDATES}
     spaces = TO_UB
     placement = "inside"
-    align = Operand()
-    value = Operand()
-    dest = Operand()
-    mode = OptionalProperty()
     align_out = Result()
 
     def modernise(self) -> None:
@@ -305,7 +287,6 @@ class VStas(_Flush, name="pto.vstas"):
     """
 
     form = "$align, $dest, $offset"
-    offset = Operand()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -324,7 +305,6 @@ class VSta(_Flush, name="pto.vsta"):
     """
 
     form = "$align, $dest[$offset]"
-    offset = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
