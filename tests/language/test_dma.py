@@ -125,7 +125,7 @@ def test_field_widths_of_a_load() -> None:
     warns(with_(length="^%0"), "len_burst is 0: the copy does nothing")
 
 
-def test_without_padding_older_copies_of_a2a3_are_whole_blocks() -> None:
+def test_without_padding_older_copies_of_a2a3_are_whole_granules() -> None:
     def body(length: str, padding: str) -> str:
         rest = f"{X}, {X}, {length}, {X}, {X}, %pad, {X}, {X}, {X}"
         return f"%pad = arith.constant {padding}\n{load(rest=rest)}"
@@ -189,7 +189,7 @@ def test_paths_between_the_cores_exist_on_a5_only(name: str) -> None:
     accepts(f"pto.{name} {source}, {dest}{rest}")
 
 
-def test_block_copies() -> None:
+def test_granule_copies() -> None:
     accepts(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %65535, %65535, %65534, %65535 : <f32, ub>, <f32, ub>, i64 x5")
     message = "source_gap is 65536; it must be 0..65535"
     rejects(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %1, %1, ^%65536, %0", message)
