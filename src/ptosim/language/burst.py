@@ -103,8 +103,8 @@ class GroupedCopy(PTOOperation):
         yield from are_i64(self, "len_burst", "n_burst", *self.steps)
 
 
-class BlockCopy(GroupedCopy):
-    """Lengths and gaps in 32-byte blocks."""
+class GranuleCopy(GroupedCopy):
+    """Lengths and gaps in 32-byte granules."""
 
     steps = ("source_gap", "dest_gap")
     source_gap = Operand()

@@ -16,7 +16,7 @@ from ptosim.effects.burst import SHORT_LIMIT
 from ptosim.effects.cube_load import STEP_LIMIT
 from ptosim.effects.element import Element, element
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.burst import BlockCopy
+from ptosim.language.burst import GranuleCopy
 from ptosim.language.clauses import (
     Written,
     parse_leading,
@@ -295,10 +295,10 @@ def bias_pair(op: PTOOperation) -> Iterator[Problem]:
         yield Problem(message, at="source")
 
 
-class MteL1Bt(BlockCopy, name="pto.mte_l1_bt"):
+class MteL1Bt(GranuleCopy, name="pto.mte_l1_bt"):
     """Load bias values from L1 into the bias table (pipe MTE1); f16 and bf16 are widened to f32.
 
-    Lengths and gaps count 32-byte blocks of the source; the table advances by as many elements.
+    Lengths and gaps count 32-byte granules of the source; the table advances by as many elements.
 
         pto.mte_l1_bt %l1, %bt, %len nburst(%n, %source_gap, %dest_gap)
             : !pto.ptr<f16, l1>, !pto.ptr<f32, bt>, i64, i64, i64, i64
@@ -312,7 +312,7 @@ class MteL1Bt(BlockCopy, name="pto.mte_l1_bt"):
         yield from bias_pair(self)
 
 
-class MteL1Fb(BlockCopy, name="pto.mte_l1_fb"):
+class MteL1Fb(GranuleCopy, name="pto.mte_l1_fb"):
     """Load parameter rows from L1 into the fixpipe buffer (pipe FIX), bytes as they are.
 
     Lengths and gaps count 64-byte units. Element types are free. Address bits from 16 on select the segment of the

@@ -28,7 +28,7 @@ from ptosim.language.types import PtrType, element_of
 
 
 def paddings(op: PTOOperation) -> Iterator[Problem]:
-    """Hardware adds at most a block at each end of a row; the operands count elements."""
+    """Hardware adds at most a granule at each end of a row; the operands count elements."""
     dest = op.operands[1].type
     most = GRANULE // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
     for role in ("left_padding", "right_padding"):
@@ -147,8 +147,8 @@ class CopyUbufToGm(_RowCopy, name="pto.copy_ubuf_to_gm"):
         yield from burst_sizes(self)
 
 
-class _BlockCopy(PTOOperation):
-    """Rows of 32-byte blocks with gaps between them."""
+class _GranuleCopy(PTOOperation):
+    """Rows of 32-byte granules with gaps between them."""
 
     placement = "outside"
     form = "$source, $dest, $sid, $n_burst, $len_burst, $source_gap, $dest_gap"
@@ -159,10 +159,10 @@ class _BlockCopy(PTOOperation):
         yield from burst_sizes(self)
 
 
-class CopyUbufToUbuf(_BlockCopy, name="pto.copy_ubuf_to_ubuf"):
+class CopyUbufToUbuf(_GranuleCopy, name="pto.copy_ubuf_to_ubuf"):
     """Copy rows within UB (pipe V).
 
-    Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next. Overlapping
+    Length and gaps count 32-byte granules; a gap lies between the end of a row and the start of the next. Overlapping
     source and destination have no defined order.
 
         pto.copy_ubuf_to_ubuf %source, %dest, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
@@ -184,16 +184,16 @@ class CopyUbufToUbuf(_BlockCopy, name="pto.copy_ubuf_to_ubuf"):
             return
         rows, length, source_gap, dest_gap = known
         if rows > 1 and 0 < length <= min(source_gap, dest_gap):
-            starts = f"rows start {length + source_gap} and {length + dest_gap} blocks apart"
-            message = f"source_gap and dest_gap are gaps between rows, in blocks of 32 bytes, not strides: {starts}"
+            starts = f"rows start {length + source_gap} and {length + dest_gap} granules apart"
+            message = f"source_gap and dest_gap are gaps between rows, in granules of 32 bytes, not strides: {starts}"
             hint = "for a stride from row start to row start write the stride less len_burst"
             yield lint(message, at="source_gap", hint=hint)
 
 
-class CopyUbufToCbuf(_BlockCopy, name="pto.copy_ubuf_to_cbuf"):
+class CopyUbufToCbuf(_GranuleCopy, name="pto.copy_ubuf_to_cbuf"):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
-    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ. In a
+    Length and gaps count 32-byte granules. Both vector cores write the same L1, so their destinations must differ. In a
     section of the cube core, which has no UB, it loads with a warning and cannot run.
 
         pto.copy_ubuf_to_cbuf %ub, %l1, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
@@ -206,10 +206,10 @@ class CopyUbufToCbuf(_BlockCopy, name="pto.copy_ubuf_to_cbuf"):
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class CopyCbufToUbuf(_BlockCopy, name="pto.copy_cbuf_to_ubuf"):
+class CopyCbufToUbuf(_GranuleCopy, name="pto.copy_cbuf_to_ubuf"):
     """Copy rows from L1 to the UB of one vector core (issued by the cube core, pipe MTE1, a5).
 
-    `sid` selects the vector core: 0 is AIV0, 1 is AIV1. Length and gaps count 32-byte blocks.
+    `sid` selects the vector core: 0 is AIV0, 1 is AIV1. Length and gaps count 32-byte granules.
 
         pto.copy_cbuf_to_ubuf %l1, %ub, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
             : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64

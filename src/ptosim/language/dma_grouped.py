@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.printer import Printer
 
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.burst import LOOPS, BlockCopy, GroupedCopy, burst_sizes
+from ptosim.language.burst import LOOPS, GranuleCopy, GroupedCopy, burst_sizes
 from ptosim.language.clauses import (
     Written,
     by_role,
@@ -180,16 +180,16 @@ class SimL1Gm(_Strided, name="pto.sim.l1_gm"):
     spaces = {"source": (Space.L1,), "dest": (Space.GM,)}
 
 
-class _UnifiedBufferBlocks(BlockCopy):
+class _UnifiedBufferGranules(GranuleCopy):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from same_width(self)
 
 
-class MteUbUb(_UnifiedBufferBlocks, name="pto.mte_ub_ub"):
+class MteUbUb(_UnifiedBufferGranules, name="pto.mte_ub_ub"):
     """Copy rows within UB (pipe V).
 
-    Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next.
+    Length and gaps count 32-byte granules; a gap lies between the end of a row and the start of the next.
 
         pto.mte_ub_ub %source, %dest, %len nburst(%n, %source_gap, %dest_gap)
             : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64
@@ -199,10 +199,10 @@ class MteUbUb(_UnifiedBufferBlocks, name="pto.mte_ub_ub"):
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
 
-class MteUbL1(_UnifiedBufferBlocks, name="pto.mte_ub_l1"):
+class MteUbL1(_UnifiedBufferGranules, name="pto.mte_ub_l1"):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
-    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ.
+    Length and gaps count 32-byte granules. Both vector cores write the same L1, so their destinations must differ.
 
         pto.mte_ub_l1 %ub, %l1, %len nburst(%n, %source_gap, %dest_gap)
             : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64
@@ -213,10 +213,10 @@ class MteUbL1(_UnifiedBufferBlocks, name="pto.mte_ub_l1"):
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class MteL1Ub(_Looped, _UnifiedBufferBlocks, name="pto.mte_l1_ub"):
+class MteL1Ub(_Looped, _UnifiedBufferGranules, name="pto.mte_l1_ub"):
     """Copy rows from L1 to the UB of AIV0 (issued by the cube core, pipe MTE1, a5).
 
-    Length and gaps count 32-byte blocks, not bytes; the strides of `loop` are bytes, the last loop outermost.
+    Length and gaps count 32-byte granules, not bytes; the strides of `loop` are bytes, the last loop outermost.
     pto.copy_cbuf_to_ubuf reaches AIV1.
 
         pto.mte_l1_ub %l1, %ub, %len nburst(%n, %source_gap, %dest_gap)

@@ -108,7 +108,7 @@ class Pstu(PTOOperation, name="pto.pstu"):
     """Store a mask as one bit for each lane at any address of UB, as the next step of a store stream.
 
     Appends 16 bytes for a b16 mask and 8 for a b32 mask at the pointer, which must be to 16- or 32-bit unsigned or
-    signless elements accordingly; the second result is the pointer behind them. Complete 32-byte blocks reach UB now,
+    signless elements accordingly; the second result is the pointer behind them. Complete 32-byte granules reach UB now,
     the rest stays in the align value until the next store or the flush (vstas with offset 0).
 
         %align = pto.init_align : !pto.align

@@ -198,7 +198,7 @@ class VSts(_Distributed, _Store, name="pto.vsts"):
 
     Without a dist all lanes in place. 1PT_* stores only the first unit, whatever the mask says. PK_* and PK4_B32 store
     the low part of each unit side by side: unit u always goes to slot u, nothing is squeezed or saturated. MRG* bring
-    channels together inside 32-byte blocks. The mask has the granularity of the elements, except that PK_B16 and
+    channels together inside 32-byte granules. The mask has the granularity of the elements, except that PK_B16 and
     MRG2CHN_B8 take b16 and the other packing and merging modes b32; MRG* also take the granularity of their units, and
     a bit then decides a unit in memory. The offset counts elements of the pointer; the address is a multiple of 32
     bytes (1PT_*: of one unit). Without a mask every lane is active. With a result the access is at the pointer itself,

@@ -39,9 +39,9 @@ TO_UB = {"dest": (Space.UB,)}
 
 
 class VLdas(PTOOperation, name="pto.vldas"):
-    """Begin an unaligned load stream: read ahead the 32-byte block around the pointer.
+    """Begin an unaligned load stream: read ahead the 32-byte granule around the pointer.
 
-    The address is cut off to a block and need not be aligned. The next vldus of the stream must load from that block.
+    The address is cut off to a granule and need not be aligned. The next vldus of the stream must load from it.
 
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
     """
@@ -61,7 +61,7 @@ class VLdus(Logical, name="pto.vldus"):
     Reads the 256 bytes at the pointer, which only has to be aligned to its elements. The second result is the stream
     afterwards: without an increment it stands behind the vector. A third result is the pointer advanced by the
     increment, in elements; without an increment (older form) by one whole register. `pto.vldas` begins a stream; an
-    align value whose block is not the one loaded from would merge bytes of the wrong block. `for %mask` says which
+    align value whose granule is not the one loaded from would merge bytes of the wrong granule. `for %mask` says which
     lanes count: the others become zero, and their bytes are not read.
 
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
@@ -136,7 +136,7 @@ class VStus(Overloaded, name="pto.vstus"):
     """Store the first elements of a register at any element of UB, as the next step of a store stream.
 
     Stores `offset` elements at the pointer itself: the offset is how far the stream advances, not where it stores.
-    Complete 32-byte blocks reach UB now, the rest stays in the align value until the next store or the flush (vstas).
+    Complete 32-byte granules reach UB now, the rest stays in the align value until the next store or the flush (vstas).
     A second result is the pointer advanced by the offset. Two older forms pass the stream position before the register
     and the buffer behind it, or end with "POST_UPDATE" or "NO_POST_UPDATE" (which leaves the second result unadvanced).
 
@@ -181,7 +181,7 @@ class VStu(Overloaded, name="pto.vstu"):
 
     The first form stores at `base` and gives the base advanced by one register where the last operand is not zero. The
     second stores `offset` elements behind the pointer and gives the offset advanced by one register ("POST_UPDATE") or
-    as it was. Complete 32-byte blocks reach UB now, the rest stays in the align value until the next store or flush.
+    as it was. Complete 32-byte granules reach UB now, the rest stays in the align value until the next store or flush.
 
         %start = pto.init_align : !pto.align
         %align, %next = pto.vstu %start, %ub, %v, %ub, %update
@@ -230,7 +230,7 @@ class VStur(PTOOperation, name="pto.vstur"):
 
     Stores the first SQZN bytes of the register (SQZN: set by vsqz and vusqz) at the pointer plus AR bytes, and with
     "POST_UPDATE" advances AR by SQZN. AR outlives streams and scopes: clear it with `pto.sprclr "AR"`. Complete 32-byte
-    blocks reach UB now, the rest stays in the align value until the next store or the flush (vstar). Without a mode
+    granules reach UB now, the rest stays in the align value until the next store or the flush (vstar). Without a mode
     (older form) AR does not advance.
 
         %align = pto.init_align : !pto.align

@@ -151,7 +151,7 @@ def _meet(one: tuple[Value, Value], other: tuple[Value, Value]) -> Value:
 
 
 def _sort(body: Body, op: PTOOperation, static: Static) -> Value:
-    """Addresses are those of blocks, and what is written is not read."""
+    """Addresses are those of granules, and what is written is not read."""
     dest, source, indices, repeat = (
         _operand(body, op, role).signed(I64) for role in ("dest", "source", "indices", "repeat")
     )
