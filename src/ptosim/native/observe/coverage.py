@@ -16,7 +16,10 @@ from ptosim.language.control import For, While
 from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import is_scope
+from ptosim.language.sim_transfer import SimApart
 from ptosim.language.static import static_of
+from ptosim.language.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
+from ptosim.language.system import Print
 from ptosim.language.types import AlignType
 from ptosim.language.vector_stream import InitAlign
 
@@ -40,7 +43,7 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart", "pto.print")
+ABSENT = frozenset(op.name for op in (SetCrossBlock, WaitCrossBlock, SyncAll, SimApart, Print))
 """Instructions without memory accesses that the filter does not follow: blocks meet, places of GM are compared, or a
 block that is judged would print twice."""
 
@@ -74,11 +77,9 @@ def is_covered(op: Operation, target: str) -> bool:
     record = effects().get(name)
     if record is None:
         return False
-    return is_followed(record) or not (record.name.startswith(ABSENT) or record.accesses(static_of(op, target)))
+    return is_followed(record) or not (record.name in ABSENT or record.accesses(static_of(op, target)))
 
 
 def is_followed(record: Effects) -> bool:
     """Whether an instruction is covered however it is written."""
-    if record.accesses is not no_accesses:
-        return record.name in ACCESSES and not record.name.startswith(ABSENT)
-    return not record.name.startswith(ABSENT)
+    return record.name not in ABSENT if record.accesses is no_accesses else record.name in ACCESSES
