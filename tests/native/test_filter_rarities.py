@@ -244,6 +244,55 @@ def test_a_stream_of_a_function_that_a_scope_calls(most: int, clean: bool, monke
     assert_judged(kernel, [np.zeros(64, "f4")], clean)
 
 
+LOOPS = """%none = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %b1, %next = scf.for %i = %c0 to %c1 step %c1 iter_args(%s = %a1, %p = %end) -> (!pto.align, !pto.ptr<f32, ub>) {
+        %s1, %p1 = pto.vstus %s, %count, %v, %p
+          : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align, !pto.ptr<f32, ub>
+        scf.yield %s1, %p1 : !pto.align, !pto.ptr<f32, ub>
+      }
+      pto.vstas %b1, %next, %none : !pto.align, !pto.ptr<f32, ub>, i32
+      %c2, %last = scf.for %i = %c0 to %c1 step %c1 iter_args(%s = %a1, %p = %next) -> (!pto.align, !pto.ptr<f32, ub>) {
+        %s1, %p1 = pto.vstus %s, %count, %v, %p
+          : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align, !pto.ptr<f32, ub>
+        scf.yield %s1, %p1 : !pto.align, !pto.ptr<f32, ub>
+      }
+      pto.vstas %c2, %last, %none : !pto.align, !pto.ptr<f32, ub>, i32"""
+
+
+@pytest.mark.parametrize(("count", "clean"), [(64, True), (60, False)])
+def test_a_stream_that_two_loops_take(count: int, clean: bool) -> None:
+    """What it holds exists once; a stream of whole blocks holds nothing."""
+    text = ALONE.format(STREAM.format(count=count, rest=LOOPS)).replace("constant 256", f"constant {12 * count}")
+    assert_judged(ptosim.load(text).kernel(), [np.zeros(192, "f4")], clean)
+
+
+AGAIN_AND_AGAIN = """%none = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %fresh = pto.init_align : !pto.align
+      %same = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %fresh) -> (!pto.align) {
+        pto.vstas %s, %end, %none : !pto.align, !pto.ptr<f32, ub>, i32
+        pto.mem_bar "VST_VST"
+        scf.yield %a1 : !pto.align
+      }
+      %there = arith.constant 4096 : i64
+      %far = pto.castptr %there : i64 -> !pto.ptr<f32, ub>
+      %b0 = pto.init_align : !pto.align
+      %b1 = pto.vstus %b0, %count, %v, %far
+        : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align"""
+
+
+@pytest.mark.parametrize(("count", "clean"), [(64, True), (60, False)])
+def test_a_stream_that_every_iteration_takes(count: int, clean: bool) -> None:
+    """It is flushed twice, which must not make up for another one that is not flushed at all."""
+    text = ALONE.format(STREAM.format(count=count, rest=AGAIN_AND_AGAIN))
+    kernel = ptosim.load(text.replace("constant 256", f"constant {4 * count}")).kernel()
+    assert_judged(kernel, [np.zeros(64, "f4")], clean)
+
+
 # --- stores that combine ----------------------------------------------------------------------------------------------
 
 COMBINED = """module attributes {{pto.target_arch = "a5"}} {{
