@@ -111,6 +111,14 @@ class SetLoopSizeOutToL1(_PackedRegister, name="pto.set_loop_size_outtol1"):
     """
 
 
+LOOP_SIZES: dict[str, type[PTOOperation]] = {
+    "outtoub": SetLoopSizeOutToUB,
+    "ubtoout": SetLoopSizeUBToOut,
+    "outtol1": SetLoopSizeOutToL1,
+}
+"""What sets the sizes of the loops of the older copies, by direction."""
+
+
 class SetLoop1StrideOutToL1(_PackedRegister, name="pto.set_loop1_stride_outtol1"):
     """Set how far source and destination advance per step of the inner loop of GM to L1 copies.
 

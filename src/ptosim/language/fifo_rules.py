@@ -231,17 +231,19 @@ def _pushed(op: Push, epilogue: Epilogue) -> Found:
     source = epilogue.mode.source
     if source is not None and element_word(tile) != source:
         yield op, Problem(f"quant = {epilogue.quant} takes {source}, not {name_of(tile.element)}", at="entry_type")
-    if epilogue.parameter is not None and not _set_before(op, epilogue.parameter):
-        name = f"pto.set_quant_{epilogue.parameter}"
+    if epilogue.parameter is None:
+        return
+    setter = SetQuantVector if epilogue.parameter == "vector" else SetQuantScalar
+    if not _set_before(op, setter):
+        name = setter.name
         hint = f"add {name}(...) {{id = {op.number}}} before it"
         yield op, Problem(f"quant = {epilogue.quant} needs {name} before the push, in the same block", hint=hint)
 
 
-def _set_before(op: Push, parameter: str) -> bool:
-    wanted = SetQuantVector if parameter == "vector" else SetQuantScalar
+def _set_before(op: Push, setter: type[SetQuantVector | SetQuantScalar]) -> bool:
     earlier = op.prev_op
     while earlier is not None:
-        if isinstance(earlier, wanted) and earlier.number == op.number:
+        if isinstance(earlier, setter) and earlier.number == op.number:
             return True
         earlier = earlier.prev_op
     return False

@@ -16,7 +16,7 @@ from ptosim.language.operation import OptionalOperand, Problem
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-class _RawStore(CubeOperation):
+class RawStore(CubeOperation):
     """Two pointers and two words; a pass adds what the registers hold (language/normalise.py)."""
 
     form = "$source, $dest, $config0, $config1{, " + ", ".join(f"${register}" for register in FIXPIPE) + "}"
@@ -26,7 +26,7 @@ class _RawStore(CubeOperation):
         yield from are_i64(self, "config0", "config1", *FIXPIPE)
 
 
-class CopyMatrixCcToGm(_RawStore, name="pto.copy_matrix_cc_to_gm"):
+class CopyMatrixCcToGm(RawStore, name="pto.copy_matrix_cc_to_gm"):
     """Store a tile from L0C to GM (pipe FIX); the raw form of pto.mte_l0c_gm.
 
     config0: bits 3:0 sid, 15:4 n, 31:16 m, 63:32 destination stride. config1: bits 15:0 source stride, 19:16 L2 hint,
@@ -40,7 +40,7 @@ class CopyMatrixCcToGm(_RawStore, name="pto.copy_matrix_cc_to_gm"):
     spaces = {"source": (Space.L0C,), "dest": (Space.GM,)}
 
 
-class CopyMatrixCcToCbuf(_RawStore, name="pto.copy_matrix_cc_to_cbuf"):
+class CopyMatrixCcToCbuf(RawStore, name="pto.copy_matrix_cc_to_cbuf"):
     """Move a tile from L0C to L1 (pipe FIX); the raw form of pto.mte_l0c_l1.
 
     The words are those of pto.copy_matrix_cc_to_gm, without the L2 hint.
@@ -51,7 +51,7 @@ class CopyMatrixCcToCbuf(_RawStore, name="pto.copy_matrix_cc_to_cbuf"):
     spaces = {"source": (Space.L0C,), "dest": (Space.L1,)}
 
 
-class CopyMatrixCcToUb(_RawStore, name="pto.copy_matrix_cc_to_ub"):
+class CopyMatrixCcToUb(RawStore, name="pto.copy_matrix_cc_to_ub"):
     """Move a tile from L0C to UB (pipe FIX, a5); the raw form of pto.mte_l0c_ub.
 
     As pto.copy_matrix_cc_to_gm, but bits 17:16 of config1 are the mode (0 one core, 1 split_m, 2 split_n) and bit 18 is
