@@ -153,6 +153,24 @@ def boolean_transpose(op: PTOOperation) -> Iterator[Problem]:
         yield Problem(f"transpose must be true or false, not {transpose}", at="transpose")
 
 
+class _Left(PTOOperation):
+    """A load of what is multiplied from the left."""
+
+    shape: ClassVar[tuple[str, str]] = ("m", "k")
+    spaces = TO_L0A
+    m = OptionalOperand()
+    k = OptionalOperand()
+
+
+class _Right(PTOOperation):
+    """A load of what is multiplied from the right."""
+
+    shape: ClassVar[tuple[str, str]] = ("k", "n")
+    spaces = TO_L0B
+    k = OptionalOperand()
+    n = OptionalOperand()
+
+
 # --- data tiles -------------------------------------------------------------------------------------------------------
 
 
@@ -187,7 +205,7 @@ class _Tile(_Load):
         return name is not None and holds_bytes(element(name))
 
 
-class MteL1L0a(_Tile, name="pto.mte_l1_l0a"):
+class MteL1L0a(_Left, _Tile, name="pto.mte_l1_l0a"):
     """Load the left operand of a product from L1 into L0A (pipe MTE1), by whole fractals of 16 rows x 32 bytes.
 
     `m, k` give the tile in L1, in NZ order with rows padded to 16. Without transpose L1 holds the matrix row-major
@@ -197,13 +215,8 @@ class MteL1L0a(_Tile, name="pto.mte_l1_l0a"):
         pto.mte_l1_l0a %l1, %l0a, %m, %k : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64
     """
 
-    shape = ("m", "k")
-    spaces = TO_L0A
-    m = OptionalOperand()
-    k = OptionalOperand()
 
-
-class MteL1L0b(_Tile, name="pto.mte_l1_l0b"):
+class MteL1L0b(_Right, _Tile, name="pto.mte_l1_l0b"):
     """Load the right operand of a product from L1 into L0B (pipe MTE1), by whole fractals.
 
     A row-major [k, n] matrix loaded with nd2nz needs {transpose = true}; without it L1 must hold [n, k]. Trap: a
@@ -212,11 +225,6 @@ class MteL1L0b(_Tile, name="pto.mte_l1_l0b"):
 
         pto.mte_l1_l0b %l1, %l0b, %k, %n {transpose = true} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64
     """
-
-    shape = ("k", "n")
-    spaces = TO_L0B
-    k = OptionalOperand()
-    n = OptionalOperand()
 
 
 # --- MX scales --------------------------------------------------------------------------------------------------------
@@ -242,7 +250,7 @@ class _Scales(_Load):
                 yield Problem(f"{role} is at {address}; it must be a multiple of {alignment}", role, "misaligned")
 
 
-class MteL1L0aMx(_Scales, name="pto.mte_l1_l0a_mx"):
+class MteL1L0aMx(_Left, _Scales, name="pto.mte_l1_l0a_mx"):
     """Load the MX scales of a left operand from L1 (pipe MTE1).
 
     The destination is the pointer of the data tile; the scales go to the scale buffer at that address / 16. One
@@ -251,24 +259,14 @@ class MteL1L0aMx(_Scales, name="pto.mte_l1_l0a_mx"):
         pto.mte_l1_l0a_mx %l1, %l0a, %m, %k : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0a>, i64, i64
     """
 
-    shape = ("m", "k")
-    spaces = TO_L0A
-    m = OptionalOperand()
-    k = OptionalOperand()
 
-
-class MteL1L0bMx(_Scales, name="pto.mte_l1_l0b_mx"):
+class MteL1L0bMx(_Right, _Scales, name="pto.mte_l1_l0b_mx"):
     """Load the MX scales of a right operand from L1 (pipe MTE1).
 
     As pto.mte_l1_l0a_mx, with columns n in place of rows m.
 
         pto.mte_l1_l0b_mx %l1, %l0b, %k, %n : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64
     """
-
-    shape = ("k", "n")
-    spaces = TO_L0B
-    k = OptionalOperand()
-    n = OptionalOperand()
 
 
 # --- bias table and fixpipe buffer ------------------------------------------------------------------------------------

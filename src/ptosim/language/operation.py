@@ -46,7 +46,8 @@ from ptosim.language.roles import (
     Result,
     VariadicOperand,
     VariadicResult,
-    declared_by,
+    all_fields,
+    declared,
 )
 from ptosim.language.syntax import (
     Element,
@@ -153,6 +154,8 @@ class PTOOperation(Readable):
 
     declared: ClassVar[Mapping[str, Field[Any]]] = {}
     """The fields that this very class adds to those above."""
+    fields: ClassVar[Mapping[str, Field[Any]]] = {}
+    """All fields by their role, in order."""
     operand_roles: ClassVar[tuple[str, ...]] = ()
     optional_roles: ClassVar[frozenset[str]] = frozenset()
     variadic_roles: ClassVar[frozenset[str]] = frozenset()
@@ -169,16 +172,20 @@ class PTOOperation(Readable):
         super().__init_subclass__()
         if name:
             cls.name = name
-        cls.declared = _declared(cls)
-        fields = _fields(cls)
-        cls.operand_roles = _roles(fields, Operand, OptionalOperand, VariadicOperand)
-        cls.optional_roles = frozenset(_roles(fields, OptionalOperand))
-        cls.variadic_roles = frozenset(_roles(fields, VariadicOperand))
-        cls.result_roles = _roles(fields, Result, OptionalResult, VariadicResult)
-        cls.required_results = len(_roles(fields, Result))
-        cls.property_roles = _roles(fields, Property, OptionalProperty)
-        cls.required_properties = _roles(fields, Property)
-        cls.region_roles = _roles(fields, Body)
+        cls.declared = declared(cls)
+        cls.fields = all_fields(cls)
+        cls.operand_roles = cls._roles(Operand, OptionalOperand, VariadicOperand)
+        cls.optional_roles = frozenset(cls._roles(OptionalOperand))
+        cls.variadic_roles = frozenset(cls._roles(VariadicOperand))
+        cls.result_roles = cls._roles(Result, OptionalResult, VariadicResult)
+        cls.required_results = len(cls._roles(Result))
+        cls.property_roles = cls._roles(Property, OptionalProperty)
+        cls.required_properties = cls._roles(Property)
+        cls.region_roles = cls._roles(Body)
+
+    @classmethod
+    def _roles(cls, *kinds: type[Field[Any]]) -> tuple[str, ...]:
+        return tuple(role for role, field in cls.fields.items() if isinstance(field, kinds))
 
     # --- access -------------------------------------------------------------------------------------------------------
 
@@ -399,7 +406,7 @@ class PTOOperation(Readable):
         """Bring an operation read in the generic form, `"pto.x"(...) : (...) -> (...)`, to what the class declares."""
         settle_properties(self, parser)
         self.settle_operands(parser)
-        if VariadicResult not in map(type, _fields(type(self)).values()):
+        if VariadicResult not in map(type, self.fields.values()):
             self._count_results(parser, len(self.results))
         if len(self.regions) != len(self.region_roles):
             parser.raise_error(
@@ -463,33 +470,6 @@ def core_of(op: Operation) -> CoreKind | None:
             return KERNEL_KINDS.get(word_in(kind))
         parent = parent.parent_op()
     return None
-
-
-def _declared(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
-    """What this very class declares: what its form places, unless those above have it, and what else it has."""
-    own = vars(cls)
-    in_form: dict[str, Field[Any]] = {}
-    for role, field in declared_by(compile_form(own.get("form", ""))):
-        if role in own:
-            in_form[role] = own[role]
-        elif not isinstance(getattr(cls, role, None), Field):
-            in_form[role] = field
-            field.role = role
-            setattr(cls, role, field)
-    return in_form | {name: value for name, value in own.items() if isinstance(value, Field)}
-
-
-def _fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
-    """All that a class has; what one declares again stands where it does so."""
-    fields: dict[str, Field[Any]] = {}
-    for parent in reversed(cls.__mro__[: -len(Readable.__mro__)]):
-        declared: dict[str, Field[Any]] = vars(parent).get("declared", {})
-        fields = {role: field for role, field in fields.items() if role not in declared} | declared
-    return fields
-
-
-def _roles(fields: Mapping[str, Field[Any]], *kinds: type[Field[Any]]) -> tuple[str, ...]:
-    return tuple(name for name, value in fields.items() if isinstance(value, kinds))
 
 
 def _as_list(value: SSAValue | Sequence[SSAValue] | None) -> list[SSAValue]:

@@ -109,12 +109,38 @@ class Body(Field[Region]):
         return op.regions[op.region_roles.index(self.role)]
 
 
-def declared_by(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
-    """The fields that a form declares: its operands and words, each by its role."""
+# --- what a class declares --------------------------------------------------------------------------------------------
+
+
+def declared(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
+    """What this very class declares: what its form places, unless those above have it, and what else it has."""
+    own = vars(cls)
+    in_form: dict[str, Field[Any]] = {}
+    for role, field in _in_form(syntax.compile_form(own.get("form", ""))):
+        if role in own:
+            in_form[role] = own[role]
+        elif not isinstance(getattr(cls, role, None), Field):
+            in_form[role] = field
+            field.role = role
+            setattr(cls, role, field)
+    return in_form | {role: field for role, field in own.items() if isinstance(field, Field)}
+
+
+def all_fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
+    """What a class and those above it declare; what one declares again stands where it does so."""
+    fields: dict[str, Field[Any]] = {}
+    for parent in reversed(cls.__mro__):
+        added: dict[str, Field[Any]] = vars(parent).get("declared", {})
+        fields = {role: field for role, field in fields.items() if role not in added} | added
+    return fields
+
+
+def _in_form(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
+    """The operands and words of a form as fields, each by its role."""
     for element in elements:
         match element:
             case syntax.Group(inner):
-                yield from declared_by(inner, optional=True)
+                yield from _in_form(inner, optional=True)
             case syntax.Operand(role, several):
                 yield role, VariadicOperand() if several else OptionalOperand() if optional else Operand()
             case syntax.Word(role) | syntax.Integers(role):
