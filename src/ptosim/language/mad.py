@@ -11,6 +11,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.element import element
+from ptosim.effects.fractal import SCALED_STEP
 from ptosim.effects.names import Space
 from ptosim.language.clauses import (
     ClauseOrder,
@@ -195,7 +196,7 @@ class MadBias(_Clauses):
 
 def leaves_a_rest(k: int) -> str | None:
     """What deserves a remark about the depth of a scaled product."""
-    return f"k is {k}; the hardware multiplies scaled operands in steps of 64" if k % 64 else None
+    return f"k is {k}; the hardware multiplies scaled operands in steps of {SCALED_STEP}" if k % SCALED_STEP else None
 
 
 class _Scaled(_Clauses):

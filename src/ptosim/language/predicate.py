@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, i16, i32
 
-from ptosim.effects.predicate import LOAD_MODES, PACK, PATTERNS, PREDICATE_BITS, STORE_MODES
+from ptosim.effects.predicate import PACK, PATTERNS, PREDICATE_BITS
 from ptosim.language.operands import are_type, constants
 from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
@@ -20,8 +20,6 @@ from ptosim.language.vector import are_masks, integers
 
 PATTERN_WORDS = Vocabulary(PATTERNS)
 PARTS = Vocabulary(tuple(PACK))
-LOAD_DISTS = Vocabulary(tuple(LOAD_MODES))
-STORE_DISTS = Vocabulary(tuple(STORE_MODES))
 
 # --- rules shared in this room ----------------------------------------------------------------------------------------
 
