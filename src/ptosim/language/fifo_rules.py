@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.function import Function, function_of
-from ptosim.language.operation import Problem, core_of
+from ptosim.language.operation import Problem, core_of, lint
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile_fifo import (
     Alloc,
@@ -182,7 +182,7 @@ def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
                 yield pipe, _too_small(role, buffer.bytes, slots, slot)
     if pipe.slots > 3 and pipe.slots % 2:
         message = f"{pipe.slots} slots cannot be given back in two halves, so each is given back alone"
-        yield pipe, Problem(message, at="slot_num", kind="lint", severity="warning")
+        yield pipe, lint(message, at="slot_num")
 
 
 def _too_small(role: str, reserved: int, slots: int, slot: int) -> Problem:
@@ -190,7 +190,7 @@ def _too_small(role: str, reserved: int, slots: int, slot: int) -> Problem:
     message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
     if reserved < slot:
         return Problem(message, at=role)
-    return Problem(f"{message}; a run uses {reserved // slot}", at=role, kind="lint", severity="warning")
+    return lint(f"{message}; a run uses {reserved // slot}", at=role)
 
 
 def _reserved(owner: Operation | Block) -> ReserveBuffer | None:
@@ -394,8 +394,8 @@ def _taken(op: Pop, pushes: list[Push], through_gm: bool) -> Found:
     if element_word(popped) not in [element_word(tile) for tile in pushed]:
         given, taken = name_of(pushed[0].element), name_of(popped.element)
         message = f"an entry of {given} is taken as {taken}; nothing converts it"
-        yield op, Problem(message, at="result", kind="lint", severity="warning")
+        yield op, lint(message, at="result")
     layouts = ["ND" if tile.loc == "acc" else tile.layout for tile in pushed if 1 not in tile.shape]
     if layouts and popped.layout not in layouts and 1 not in popped.shape and not through_gm:
         message = f"an entry laid out as {layouts[0]} is taken as {popped.layout}; nothing converts it"
-        yield op, Problem(message, at="result", kind="lint", severity="warning")
+        yield op, lint(message, at="result")

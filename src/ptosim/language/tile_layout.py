@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language.operands import constant_of
-from ptosim.language.operation import Problem
+from ptosim.language.operation import Problem, lint
 from ptosim.language.tile_buf import TileBuf, is_fp4
 from ptosim.target import load_target
 
@@ -52,7 +52,7 @@ def _is_half_a_granule(tile: TileBuf) -> bool:
 
 
 def _tolerated(message: str, at: str) -> Problem:
-    return Problem(message, at=at, kind="lint", severity="warning")
+    return lint(message, at=at)
 
 
 def address_problems(tile: TileBuf, address: SSAValue, target: str, at: str, size: int) -> Iterator[Problem]:
@@ -74,4 +74,4 @@ def address_problems(tile: TileBuf, address: SSAValue, target: str, at: str, siz
         yield Problem(message, at=at, kind="out-of-bounds")
     elif target == "a5" and tile.space is Space.UB and end > capacity - _TOP_OF_UB:
         message = f"the tile reaches into the last {_TOP_OF_UB} bytes of ub, which the official compiler keeps free"
-        yield Problem(message, at=at, kind="lint", severity="warning")
+        yield lint(message, at=at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptosim.effects.element import GRANULE
-from ptosim.language.operation import Problem
+from ptosim.language.operation import Problem, lint
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_family import (
     FLOATS,
@@ -124,7 +124,7 @@ def _one_column(either: bool, strict: bool) -> Check:
             f" many rows and 1 valid column (blayout col_major) or {size},"
             f" not {extents(src0.valid)} and {extents(src1.valid)}"
         )
-        yield Problem(message, "src1_type") if strict else Problem(message, "src1_type", "lint", "warning")
+        yield Problem(message, "src1_type") if strict else lint(message, at="src1_type")
 
     return check
 

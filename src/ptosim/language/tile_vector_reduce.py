@@ -189,7 +189,7 @@ def _binary_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
             yield at_type(op, role, f"to have at least {least} elements", tmp.rows * tmp.cols)
 
 
-class TColSum(UnaryTmp):
+class TColSum(UnaryTmp, name="pto.tcolsum"):
     """Sum of every column.
 
     Rows are added from top to bottom. With tmp and isBinary = true they are added in pairs into tmp, the odd last one
@@ -199,7 +199,6 @@ class TColSum(UnaryTmp):
         pto.tcolsum ins(%a : !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 1x64xf32>)
     """
 
-    name = "pto.tcolsum"
     isBinary = OptionalProperty()
 
     accepted = WIDE

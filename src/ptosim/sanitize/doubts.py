@@ -57,6 +57,8 @@ class Subject:
     together: bool = False
     """All blocks run at once, because they wait for each other."""
     mem_bar: MemBar = "relaxed"
+    enough: frozenset[str] = frozenset()
+    """Kinds of conflicts of which one ends the check, by `Enough`."""
 
 
 class Equality:
@@ -85,7 +87,7 @@ class Doubts(Observer, ABC):
 
     def __init__(self, subject: Subject, origins: Origins, doubtful: Doubtful | None) -> None:
         self.subject = subject
-        self.findings = Findings()
+        self.findings = Findings(subject.enough)
         self.origins = origins
         self.sites = Sites()
         self.dependence = Dependence(subject.program)
