@@ -202,8 +202,8 @@ class PagedTimer(Observer):
         """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
         if entry.kind is Kind.GET:
             for release, word in entry.facts:
-                told = (release.data, self._named(page, release)) if isinstance(release, Entry) else release
-                yield *told, page[Figure.FLAG], word
+                moment, head = (release.data, self._named(page, release)) if isinstance(release, Entry) else release
+                yield moment, head, page[Figure.FLAG], word
             return
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE:
