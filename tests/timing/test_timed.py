@@ -17,7 +17,6 @@ from programs import program
 from ptosim.diagnostics import PTOError
 from ptosim.machine.moments import PRICE_WORDS
 from ptosim.native.observe.stopwatch import Supplies
-from ptosim.native.observe.timing import UNCOVERED
 from tile_programs import Given
 from tiles.test_table import GATHER, SCATTER
 from tiles.test_table import source as table_source
@@ -321,11 +320,6 @@ def test_a_kernel_that_prints(capfd: pytest.CaptureFixture[str]):
 
 
 # --- what is left to the reference ------------------------------------------------------------------------------------
-
-
-def test_the_operations_that_are_left_to_the_reference():
-    """This list may only shrink."""
-    assert {kind.name for kind in UNCOVERED} == {"pto.sim.tsync"}
 
 
 def test_a_flag_that_is_set_twice_is_left_to_the_reference():
