@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptosim.native.observe.sweep import Sifted
     from ptosim.profiling import TimedRun
     from ptosim.reference.engine import Run
-    from ptosim.repair.rehearsal import Trials
+    from ptosim.repair.rehearsal import Trial, Trials
     from ptosim.report.check_report import CheckReport
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
@@ -253,10 +253,10 @@ def _trials(
     together = kernel.program.cross_block
     loaded = lru_cache(maxsize=2)(partial(_reloaded, kernel))  # one that is clean is run several times in succession
 
-    def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
-        def check_text(text: str) -> Observation | None:
+    def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Trial:
+        def check_text(text: str, enough: frozenset[str] = frozenset()) -> Observation | None:
             subject = loaded(text)
-            return None if subject is None else observed(subject, launched(), mem_bar, chosen)
+            return None if subject is None else observed(subject, launched(), mem_bar, chosen, enough=enough)
 
         return check_text
 
@@ -283,13 +283,14 @@ def observed(
     blocks: Sequence[int],
     unwritten: bool = False,
     most: int | None = None,
+    enough: frozenset[str] = frozenset(),
 ) -> Observation:
     """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
     from ptosim.sanitize.doubts import Subject
     from ptosim.sanitize.session import observe
 
     arguments = launch.arguments
-    subject = Subject(kernel.module.layout, arguments.regions.all, kernel.program.cross_block, mem_bar)
+    subject = Subject(kernel.module.layout, arguments.regions.all, kernel.program.cross_block, mem_bar, enough)
 
     first = iter([launch.say])  # a run that is repeated prints once
 

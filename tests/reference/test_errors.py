@@ -314,7 +314,8 @@ def test_a_set_that_the_scalar_unit_would_still_reach_makes_a_deadlock(behind: s
     body, rest = {
         "after": (f"{wait}\n{set_}", ""),
         "in a loop": (loop.replace("BODY", f"{wait}\n{set_}"), ""),
-        "in a branch": (f"{wait}\n%t = arith.constant false\nscf.if %t {{\n{set_}\n}}", ""),
+        "in a branch": (f"{wait}\n%n = pto.get_block_idx\n%m = arith.index_cast %n : i64 to index\n"
+                        f"%t = arith.cmpi eq, %m, %c2 : index\nscf.if %t {{\n{set_}\n}}", ""),
         "in a helper": (f"{wait}\nfunc.call @h() : () -> ()", helper.replace("BODY", set_)),
         "after a helper": (f"func.call @h() : () -> ()\n{set_}", helper.replace("BODY", wait)),
         "by any id": (f'{wait}\n%n = pto.get_block_idx\n%i = arith.index_cast %n : i64 to index\n'
@@ -332,6 +333,7 @@ def test_a_set_that_the_scalar_unit_would_still_reach_makes_a_deadlock(behind: s
         'pto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID1"]',
         'pto.set_flag["PIPE_MTE2", "PIPE_S", "EVENT_ID0"]',
         'pto.set_flag_dyn["PIPE_V", "PIPE_S", %c3]',
+        '%t = arith.constant false\nscf.if %t {\npto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]\n}',
         "",
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ptosim.effects.burst import FB_BLOCK, alignment_of, row_extent
+from ptosim.effects.burst import FB_UNIT, alignment_of, row_extent
 from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
@@ -139,15 +139,15 @@ def mte_l1_bt(
     either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
 
 
-def _widen(f: Function, element: Element, origin: Value, target: Value, blocks: Value) -> None:
-    """Blocks of 16-bit floats as f32."""
+def _widen(f: Function, element: Element, origin: Value, target: Value, granules: Value) -> None:
+    """Granules of 16-bit floats as f32."""
 
-    def block(index: Value, _: list[Value]) -> Sequence[Value]:
+    def granule(index: Value, _: list[Value]) -> Sequence[Value]:
         values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
         target.at(index * (2 * GRANULE)).store(canonical(widen(element, values)))
         return ()
 
-    f.for_loop(blocks.like(0), blocks, 1, (), block, polls=False)
+    f.for_loop(granules.like(0), granules, 1, (), granule, polls=False)
 
 
 @lowering(op.MteL1Fb)
@@ -158,9 +158,9 @@ def mte_l1_fb(
     f = core.f
     segment = dest >> SEGMENT_BITS
     spaces = {Space.FB: segment != 1, Space.FB_RELU: segment == 1}  # a segment that nothing reads counts as the first
-    _check_rows(core, spaces, FB_BLOCK, n_burst, len_burst)
-    length = len_burst * FB_BLOCK
-    strides = length + source_gap * FB_BLOCK, length + dest_gap * FB_BLOCK
+    _check_rows(core, spaces, FB_UNIT, n_burst, len_burst)
+    length = len_burst * FB_UNIT
+    strides = length + source_gap * FB_UNIT, length + dest_gap * FB_UNIT
 
     def load() -> None:
         _, read = row_extent((n_burst,), (strides[0],), length)
@@ -169,7 +169,7 @@ def mte_l1_fb(
 
         def into(space: Space) -> None:
             _, written = row_extent((n_burst,), (strides[1],), length)
-            target = core.stretch("writes", space, offset, written, FB_BLOCK)
+            target = core.stretch("writes", space, offset, written, FB_UNIT)
             if core.is_observed:
                 steps = [((n_burst, strides[0]), (n_burst, strides[1]))]
                 core.carries_rows((Space.L1, source), (space, offset), steps, length)

@@ -394,7 +394,7 @@ class Core:
     def carries_rows(
         self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value
     ) -> None:
-        """Rows of whole blocks are copied as they are from one on-chip memory to another."""
+        """Rows of whole granules are copied as they are from one on-chip memory to another."""
         if self.unit.observer is not None:
             self.unit.observer.carried(self, source, dest, steps, length)
 

@@ -15,7 +15,9 @@ from ptosim.effects.record import Effects, no_accesses
 from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import is_scope
+from ptosim.language.sim_transfer import SimApart
 from ptosim.language.static import static_of
+from ptosim.language.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "
@@ -37,7 +39,7 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart")
+ABSENT = frozenset(op.name for op in (SetCrossBlock, WaitCrossBlock, SyncAll, SimApart))
 """Instructions without memory accesses that the filter does not follow: blocks meet, or places of GM are compared."""
 
 
@@ -60,11 +62,9 @@ def is_covered(op: Operation, target: str) -> bool:
     record = effects().get(name)
     if record is None:
         return False
-    return is_followed(record) or not (record.name.startswith(ABSENT) or record.accesses(static_of(op, target)))
+    return is_followed(record) or not (record.name in ABSENT or record.accesses(static_of(op, target)))
 
 
 def is_followed(record: Effects) -> bool:
     """Whether an instruction is covered however it is written."""
-    if record.accesses is not no_accesses:
-        return record.name in ACCESSES and not record.name.startswith(ABSENT)
-    return not record.name.startswith(ABSENT)
+    return record.name not in ABSENT if record.accesses is no_accesses else record.name in ACCESSES
