@@ -31,7 +31,7 @@ from ptosim.language.dma_grouped import MteGmL1, MteGmUb, MteUbGm
 from ptosim.language.dma_registers import LOOP_SIZES
 from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import AddPtr
-from ptosim.language.predicate import PltB8, PltB16, PltB32
+from ptosim.language.predicate import TAILS
 from ptosim.language.sfu import VBitsort, VMrgsort4
 from ptosim.language.sim import SimRequire
 from ptosim.language.sync_semaphore import WaitIntraBlock
@@ -276,7 +276,7 @@ def left_over(f: Function, stretches: Mapping[int, int]) -> Value:
 
 RULES: Mapping[str, Rule] = {
     AddPtr.name: _addptr,
-    **dict.fromkeys((PltB8.name, PltB16.name, PltB32.name), _count),
+    **dict.fromkeys((each.name for each in TAILS), _count),
     VStsX2.name: _interleaved,
     VDiv.name: _vector_division,
     VCvt.name: _widening,
