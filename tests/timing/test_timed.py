@@ -204,6 +204,14 @@ def test_buffers_that_are_released_for_several_pipes(name: str):
     same(kernel, *arrays(), 3)
 
 
+def test_modes_that_are_computed():
+    """That of a block is its number."""
+    lines = [line.replace(", 1", ", %mode : i64") for line in BUFFERS["a release behind another one"] if "buf" in line]
+    kernel = kernel_of("%mode = pto.get_block_idx", COPY_IN, SCOPE, *lines, COPY_OUT)
+    assert is_native(kernel, *arrays(), 3, grid=2)
+    same(kernel, *arrays(), 3, grid=2)
+
+
 def test_random_brackets(full: bool):
     """Of three pipes and buffers, nested, in both modes; flags may hold a pipe before they are set."""
     works = {"MTE2": COPY_IN, "V": SCOPE, "MTE3": COPY_OUT}
