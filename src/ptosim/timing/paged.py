@@ -208,8 +208,7 @@ class PagedTimer(Observer):
         """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
         if entry.kind is Kind.GET:
             for release, word in entry.facts:
-                is_late = isinstance(release, Entry)
-                moment, head = (release.data, self._named(page, release)) if is_late else release
+                moment, head = (release.data, self._named(page, release)) if isinstance(release, Entry) else release
                 yield moment, head, page[Figure.FLAG], word
             return
         for counter in entry.counters:

@@ -276,7 +276,7 @@ def left_over(f: Function, stretches: Mapping[int, int]) -> Value:
 
 RULES: Mapping[str, Rule] = {
     AddPtr.name: _addptr,
-    **dict.fromkeys((each.name for each in TAILS), _count),
+    **dict.fromkeys((tail.name for tail in TAILS), _count),
     VStsX2.name: _interleaved,
     VDiv.name: _vector_division,
     VCvt.name: _widening,
