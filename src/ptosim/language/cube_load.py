@@ -18,11 +18,7 @@ from ptosim.effects.element import Element, element
 from ptosim.effects.fractal import SCALE_SHIFT
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import GranuleCopy
-from ptosim.language.clauses import (
-    Written,
-    parse_leading,
-    parse_operand_list,
-)
+from ptosim.language.clauses import Written, parse_leading, parse_operand_list
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constant_address, constants, in_range, pointed, same_width

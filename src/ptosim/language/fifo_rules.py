@@ -16,16 +16,7 @@ from ptosim.language.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.function import Function, function_of
 from ptosim.language.operation import Problem, core_of, lint
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
-from ptosim.language.tile_fifo import (
-    Alloc,
-    Entry,
-    FifoOperation,
-    Free,
-    Pop,
-    Push,
-    SetQuantScalar,
-    SetQuantVector,
-)
+from ptosim.language.tile_fifo import Alloc, Entry, FifoOperation, Free, Pop, Push, SetQuantScalar, SetQuantVector
 from ptosim.language.tile_places import element_word
 from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_rules import name_of

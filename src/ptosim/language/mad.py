@@ -12,11 +12,7 @@ from xdsl.printer import Printer
 from ptosim.effects.element import element
 from ptosim.effects.fractal import SCALED_STEP
 from ptosim.effects.names import Space
-from ptosim.language.clauses import (
-    ClauseOrder,
-    Written,
-    parse_leading,
-)
+from ptosim.language.clauses import ClauseOrder, Written, parse_leading
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, pointed

@@ -33,37 +33,23 @@ from ptosim.target import load_target
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
-EVENT_TYPES = {
-    "TLOAD": "PIPE_MTE2",
-    "TSTORE_VEC": "PIPE_MTE3",
-    "TSTORE_ACC": "PIPE_FIX",
-    "TMOV_M2L": "PIPE_MTE1",
-    "TMOV_M2B": "PIPE_MTE1",
-    "TMOV_M2S": "PIPE_FIX",
-    "TMOV_M2V": "PIPE_V",
-    "TMOV_V2M": "PIPE_FIX",
-    "TMATMUL": "PIPE_M",
-    "TVEC": "PIPE_V",
-    "TVECWAIT_EVENT": "PIPE_V",
-}
-"""The pipe that each high-level operation class runs on."""
+_OPERATION_CLASSES = (
+    ("TLOAD", "EVENT_LOAD_FROM_GM", "PIPE_MTE2"),
+    ("TSTORE_VEC", "EVENT_STORE_FROM_VEC", "PIPE_MTE3"),
+    ("TSTORE_ACC", "EVENT_STORE_FROM_ACC", "PIPE_FIX"),
+    ("TMOV_M2L", "EVENT_MOVE_MAT_TO_LEFT", "PIPE_MTE1"),
+    ("TMOV_M2B", "EVENT_MOVE_MAT_TO_BIAS", "PIPE_MTE1"),
+    ("TMOV_M2S", "EVENT_MOVE_MAT_TO_SCALAR", "PIPE_FIX"),
+    ("TMOV_M2V", "EVENT_MOVE_MAT_TO_VEC", "PIPE_V"),
+    ("TMOV_V2M", "EVENT_MOVE_VEC_TO_MAT", "PIPE_FIX"),
+    ("TMATMUL", "EVENT_COMPUTE_MATMUL", "PIPE_M"),
+    ("TVEC", "EVENT_COMPUTE_VEC", "PIPE_V"),
+    ("TVECWAIT_EVENT", "EVENT_VEC_WAITPOINT", "PIPE_V"),
+)
+"""The high-level operation classes, in the words of the manual as well, and the pipe that each runs on."""
 
-_MANUAL_NAMES = {
-    "EVENT_LOAD_FROM_GM": "TLOAD",
-    "EVENT_STORE_FROM_ACC": "TSTORE_ACC",
-    "EVENT_STORE_FROM_VEC": "TSTORE_VEC",
-    "EVENT_MOVE_MAT_TO_LEFT": "TMOV_M2L",
-    "EVENT_MOVE_MAT_TO_SCALAR": "TMOV_M2S",
-    "EVENT_MOVE_MAT_TO_BIAS": "TMOV_M2B",
-    "EVENT_MOVE_MAT_TO_VEC": "TMOV_M2V",
-    "EVENT_MOVE_VEC_TO_MAT": "TMOV_V2M",
-    "EVENT_COMPUTE_MATMUL": "TMATMUL",
-    "EVENT_COMPUTE_VEC": "TVEC",
-    "EVENT_VEC_WAITPOINT": "TVECWAIT_EVENT",
-}
-"""The operation classes in the words of the manual."""
-
-EVENT_PIPES = EVENT_TYPES | {name: EVENT_TYPES[word] for name, word in _MANUAL_NAMES.items()}
+EVENT_TYPES = tuple(name for name, _, _ in _OPERATION_CLASSES)
+EVENT_PIPES = {name: pipe for *names, pipe in _OPERATION_CLASSES for name in names}
 """The pipe of an operation class, in either spelling."""
 
 _REAL_PIPES = tuple(f"PIPE_{pipe}" for pipe in Pipe if pipe is not Pipe.ALL)
@@ -74,13 +60,9 @@ _ABSENT_PIPES = (
 EVENT_IDS = 8
 
 PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
-PIPES_OR_EVENT_TYPES = Vocabulary(
-    _REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=tuple(EVENT_TYPES)
-)
+PIPES_OR_EVENT_TYPES = Vocabulary(_REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=EVENT_TYPES)
 BARRIER_PIPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), bare="PIPE_ALL", printed="#pto.pipe<{}>", illegal=_ABSENT_PIPES)
-BARRIER_EVENT_TYPES = Vocabulary(
-    (*_REAL_PIPES, "PIPE_ALL"), EVENT_PIPES, illegal=_ABSENT_PIPES, also=tuple(EVENT_TYPES)
-)
+BARRIER_EVENT_TYPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), EVENT_PIPES, illegal=_ABSENT_PIPES, also=EVENT_TYPES)
 EVENTS = Vocabulary(
     tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS)), illegal=tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS, 64))
 )
@@ -121,8 +103,6 @@ class FlagPair(PTOOperation):
     typed = False
     between_classes: ClassVar[bool] = False
     """Whether its ends are classes of operations, which may share a pipe."""
-    source = Property()
-    destination = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         broken = list(concrete_pipe(self, "source", "destination"))
@@ -179,7 +159,12 @@ class WaitFlag(_Flag, name="pto.wait_flag"):
     """
 
 
-class RecordEvent(_Flag, name="pto.record_event"):
+class _Event(_Flag):
+    between_classes = True
+    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
+
+
+class RecordEvent(_Event, name="pto.record_event"):
     """Older name of pto.set_flag, between operation classes instead of pipes.
 
     TLOAD stands for PIPE_MTE2, TVEC for PIPE_V, TSTORE_VEC for PIPE_MTE3, TMATMUL for PIPE_M, and so on.
@@ -188,11 +173,9 @@ class RecordEvent(_Flag, name="pto.record_event"):
     """
 
     replaced_by = "pto.set_flag"
-    between_classes = True
-    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 
-class WaitEvent(_Flag, name="pto.wait_event"):
+class WaitEvent(_Event, name="pto.wait_event"):
     """Older name of pto.wait_flag, between operation classes instead of pipes.
 
     The classes stand for the pipes that pto.record_event lists.
@@ -201,8 +184,6 @@ class WaitEvent(_Flag, name="pto.wait_event"):
     """
 
     replaced_by = "pto.wait_flag"
-    between_classes = True
-    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 
 class _DynamicFlag(FlagPair):

@@ -38,14 +38,17 @@ FIFO = "pto.sim.fifo"
 
 def fifo_of(op: Operation) -> tuple[int, int] | None:
     """The slots of the FIFO that a signal gives back, and how many at a time; None for any other signal."""
-    slots = integers_in(op.attributes[FIFO]) if FIFO in op.attributes else ()
-    return (slots[0], slots[1]) if len(slots) == 2 else None
+    return _pair(op, FIFO)
 
 
 def slots_of(op: Operation) -> tuple[int, int] | None:
     """What a signal speaks for, None for everything that another core can reach."""
-    slots = integers_in(op.attributes[SLOTS]) if SLOTS in op.attributes else ()
-    return (slots[0], slots[1]) if len(slots) == 2 else None
+    return _pair(op, SLOTS)
+
+
+def _pair(op: Operation, name: str) -> tuple[int, int] | None:
+    numbers = integers_in(op.attributes[name]) if name in op.attributes else ()
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else None
 
 
 class _Semaphore(PTOOperation):
