@@ -12,7 +12,15 @@ from xdsl.dialects.builtin import IndexType, i1, i32
 
 from ptosim.effects.names import Space
 from ptosim.language.operands import are_type, nth, pointed
-from ptosim.language.operation import OptionalProperty, Problem, Property, PTOOperation, Result, VariadicOperand
+from ptosim.language.operation import (
+    Operand,
+    OptionalProperty,
+    Problem,
+    Property,
+    PTOOperation,
+    Result,
+    VariadicOperand,
+)
 from ptosim.language.syntax import Vocabulary, integers_of
 from ptosim.language.types import PtrType
 
@@ -23,6 +31,8 @@ COMPARISONS = Vocabulary(("eq", "ne", "gt", "ge", "lt", "le"))
 class _Words(PTOOperation):
     placement = "outside"
     spaces = {"signal": (Space.GM,)}
+    signal = Operand()
+    value = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, i32, "value")
