@@ -27,7 +27,7 @@ from ptosim.language.cube import CubeOperation
 from ptosim.language.dma import paddings
 from ptosim.language.dma_registers import is_pad_type
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
+from ptosim.language.operands import are_i64, are_type, in_range, same_width
 from ptosim.language.operation import Operand, OptionalOperand, Problem, Property, VariadicOperand
 from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 from ptosim.language.types import PtrType, element_of
@@ -356,10 +356,6 @@ class RawFillL1(_Fill, name="pto.raw_fill_l1"):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_i64(self, "byte_offset")
-        yield from in_range(self, 0, None, "byte_offset")
-        for place, known in constants(self, "byte_offset"):
-            if known >= 0 and known % 32:
-                yield Problem(f"byte_offset is {known}; it must be a multiple of 32", at=place)
 
 
 class CreateCbufMatrix(_Fill, name="pto.create_cbuf_matrix"):

@@ -15,8 +15,9 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, Pipe
+from ptosim.effects.sync import no_such_id
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, are_i64, are_type, bounds, constants, in_range
+from ptosim.language.operands import are_among, are_i64, are_type, bounds, constants
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -28,6 +29,7 @@ from ptosim.language.operation import (
     lint,
 )
 from ptosim.language.syntax import Vocabulary, parse_word, write
+from ptosim.target import load_target
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
@@ -56,7 +58,6 @@ _ABSENT_PIPES = (
     *("VIRTUAL_PIPE_MTE2_L1A", "VIRTUAL_PIPE_MTE2_L1B"),
 )
 EVENT_IDS = 8
-BUFFER_IDS = 32
 
 PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
 PIPES_OR_EVENT_TYPES = Vocabulary(_REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=EVENT_TYPES)
@@ -193,7 +194,10 @@ class _DynamicFlag(FlagPair):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_type(self, IndexType(), "event")
-        yield from in_range(self, 0, EVENT_IDS - 1, "event", kind="id-range")
+        ids = load_target(target).sync.event_ids
+        for place, known in constants(self, "event"):
+            if not 0 <= known < ids:
+                yield Problem(no_such_id("event", known, ids), at=place, kind="id-range")
 
 
 class SetFlagDyn(_DynamicFlag, name="pto.set_flag_dyn"):
@@ -346,19 +350,30 @@ class Buffer(PTOOperation):
             yield Problem(f"{self.name} needs a buffer id")
         yield from are_among(self, (IndexType(), i64), "id")
         yield from are_i64(self, "mode")
-        yield from known_up_to(self, BUFFER_IDS - 1, "id", "id-range")
-        yield from known_up_to(self, None, "mode", "invalid")
+        yield from has_id(self, "buffer", load_target(target).sync.buffer_ids)
+        yield from _is_number(self, "mode")
+        for known in _known(self, "mode"):
+            if known < 0:
+                yield Problem(f"mode is {known}; it must be {bounds(0, None)}", at="mode")
 
 
-def known_up_to(op: PTOOperation, high: int | None, role: str, kind: str) -> Iterator[Problem]:
-    """A number that is a literal or an operand, as far as it is known, is not negative and at most `high`."""
+def has_id(op: PTOOperation, thing: str, ids: int) -> Iterator[Problem]:
+    """An id that is a literal or an operand, as far as it is known, is one of so many."""
+    yield from _is_number(op, "id")
+    for known in _known(op, "id"):
+        if not 0 <= known < ids:
+            yield Problem(no_such_id(thing, known, ids), at="id", kind="id-range")
+
+
+def _is_number(op: PTOOperation, role: str) -> Iterator[Problem]:
     literal = op.attribute(f"{role}_literal")
-    number = op.integer(f"{role}_literal")
-    if literal is not None and number is None:
+    if literal is not None and op.integer(f"{role}_literal") is None:
         yield Problem(f"{role} must be an integer, not {literal}", at=role)
-    for known in [value for _, value in constants(op, role)] if number is None else [number]:
-        if known < 0 or (high is not None and known > high):
-            yield Problem(f"{role} is {known}; it must be {bounds(0, high)}", at=role, kind=kind)
+
+
+def _known(op: PTOOperation, role: str) -> list[int]:
+    number = op.integer(f"{role}_literal")
+    return [value for _, value in constants(op, role)] if number is None else [number]
 
 
 class GetBuf(Buffer, name="pto.get_buf"):

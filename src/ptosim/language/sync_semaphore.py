@@ -18,11 +18,12 @@ from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation, lint
-from ptosim.language.sync import PIPES, known_up_to, parse_number
+from ptosim.language.sync import PIPES, has_id, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word, types_of, write
 from ptosim.language.tile_places import count, in_gm
 from ptosim.language.tile_types import view_of
 from ptosim.language.types import PtrType
+from ptosim.target import load_target
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 
@@ -67,7 +68,7 @@ class _Semaphore(PTOOperation):
     @classmethod
     def ids(cls, target: str) -> int:
         """How many ids there are."""
-        return 16 if target == "a2a3" else 32
+        return load_target(target).sync.semaphores
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -112,7 +113,7 @@ class _Semaphore(PTOOperation):
             yield Problem(f"{self.name} needs a semaphore id")
         yield from are_i64(self, "core_id")
         yield from are_among(self, (IndexType(), i64) if self.older else (IndexType(),), "id")
-        yield from known_up_to(self, self.ids(target) - 1, "id", "id-range")
+        yield from has_id(self, "semaphore", self.ids(target))
 
 
 class _SignalWithMode(_Semaphore):
@@ -157,7 +158,7 @@ class _CrossBlock(_SignalWithMode):
 
     @classmethod
     def ids(cls, target: str) -> int:
-        return 16
+        return load_target(target).sync.vector_semaphores
 
 
 class SetCrossBlock(_CrossBlock, name="pto.set_cross_block"):

@@ -52,9 +52,11 @@ def _observe(
     core: Core, space: Space, source: Value, dest: Value, control: Control, columns: int, turned: bool
 ) -> None:
     """Tell an observer of the fractals that are read and written. Those behind the end of L1 are padding."""
-    if not core.is_observed:
+    observer = core.unit.observer
+    if observer is None:
         return
     low, high = tile_source(control)
+    observer.stretched(core, "reads", Space.L1, source + low, high - low, None)
     core.suspect(lambda: source + high > core.target.memory[Space.L1])
     read = [(control.m_step, dest.like(FRACTAL)), (control.k_step, control.source_stride * FRACTAL)]
     outer, inner = dest_counts(control, columns, turned)
