@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptosim.effects.element import GRANULE, Element
+from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
     ALWAYS,
-    BLOCKS,
     DUAL_LOAD_MODES,
     DUAL_STORE_MODES,
     NOTHING,
@@ -44,8 +43,6 @@ from ptosim.native.vector.registers import (
     zeroed,
 )
 from ptosim.native.vector.tables import distributed, gated, kind_of, unit_of, units
-
-VECTOR_BYTES = BLOCKS * GRANULE
 
 
 def _unit(role: str) -> Callable[[Static], dict[str, Any]]:
