@@ -17,6 +17,7 @@ from programs import program
 from ptosim.diagnostics import PTOError
 from ptosim.machine.moments import PRICE_WORDS
 from ptosim.native.observe.stopwatch import Supplies
+from ptosim.native.run.runtime import Runner
 from tile_programs import Given
 from tiles.test_table import GATHER, SCATTER
 from tiles.test_table import source as table_source
@@ -325,6 +326,25 @@ def test_a_kernel_that_prints(capfd: pytest.CaptureFixture[str]):
     assert is_native(kernel, *arrays(), 3)
     same(kernel, *arrays(), 3)
     assert set(capfd.readouterr().out.splitlines()) == {"b0.aiv0: here"}
+
+
+@pytest.mark.parametrize(("shared", "threads"), [(False, None), (True, 1)])
+def test_blocks_that_may_hand_on_something_are_timed_in_their_order(
+    shared: bool, threads: int | None, monkeypatch: pytest.MonkeyPatch
+):
+    """What one reads, and with it the time that it takes, may be what another has written to the same array."""
+    kernel = kernel_of(COPY_IN, barrier("ALL"), COPY_OUT)
+    x, y = arrays()
+    asked: list[int | None] = []
+    run = Runner.run_apart
+
+    def run_apart(self: Runner, invocation: Any, threads: int | None = None, *rest: Any) -> None:
+        asked.append(threads)
+        run(self, invocation, threads, *rest)
+
+    monkeypatch.setattr(Runner, "run_apart", run_apart)
+    assert is_native(kernel, x, x if shared else y, 3, grid=2)
+    assert asked == [threads]
 
 
 # --- what is left to the reference ------------------------------------------------------------------------------------

@@ -106,17 +106,18 @@ class LinkedKernel:
     def __call__(self, run: Run) -> None:
         if run.attach is not None:
             with self._standing_in(run) as invocation:
-                self._run(run, invocation)
+                # what is timed must not depend on which of two blocks comes first
+                self._run(run, invocation, bool(invocation.readable & invocation.writable))
         else:
-            self._run(run, _invocation(run, run.buffers))
+            self._run(run, _invocation(run, run.buffers), False)
 
-    def _run(self, run: Run, invocation: Invocation) -> None:
+    def _run(self, run: Run, invocation: Invocation, one_by_one: bool) -> None:
         runner = self._poisoned if run.poison else self._runner
         if self._cross_block:
             runner.run_together(invocation)
         else:
             # atomic and scalar stores of several blocks to one place happen in the order of the blocks
-            runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)
+            runner.run_apart(invocation, 1 if self._in_order or one_by_one else run.threads, run.block_done)
 
 
 def _invocation(run: Run, given: Sequence[Any], readable: int = -1, writable: int = -1) -> Invocation:
