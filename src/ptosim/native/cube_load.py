@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ptosim.effects.burst import FB_BLOCK, alignment_of, row_extent
 from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
@@ -14,7 +14,7 @@ from ptosim.language import cube_load as op
 from ptosim.language import cube_load_raw as raw
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import Loop, each_row, either
+from ptosim.native.burst import Loop, each_row
 from ptosim.native.fractals import load_scales, load_tile
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, Value
@@ -125,29 +125,24 @@ def mte_l1_bt(
         if core.is_observed:
             _observe_bias(core, source, dest, n_burst, len_burst, strides, unit, element)
 
-        def row(from_: Value, to: Value) -> None:
+        with each_row(f, [Loop(n_burst, *strides)]) as (from_, to):
+
             def copy() -> None:
                 target.at(to).copy_from(origin.at(from_), len_burst * GRANULE)
 
             def widened() -> None:
                 _widen(f, element, origin.at(from_), target.at(to), len_burst)
 
-            either(f, unit == GRANULE, copy, widened) if element.bytes == 2 else copy()
+            f.either(unit == GRANULE, copy, widened) if element.bytes == 2 else copy()
 
-        each_row(f, [Loop(n_burst, *strides)], row)
-
-    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
+    f.either((n_burst > 0) & (len_burst > 0), load)
 
 
 def _widen(f: Function, element: Element, origin: Value, target: Value, blocks: Value) -> None:
     """Blocks of 16-bit floats as f32."""
-
-    def block(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(blocks) as index:
         values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
         target.at(index * (2 * GRANULE)).store(canonical(widen(element, values)))
-        return ()
-
-    f.for_loop(blocks.like(0), blocks, 1, (), block, polls=False)
 
 
 @lowering(op.MteL1Fb)
@@ -173,10 +168,10 @@ def mte_l1_fb(
             if core.is_observed:
                 steps = [((n_burst, strides[0]), (n_burst, strides[1]))]
                 core.carries_rows((Space.L1, source), (space, offset), steps, length)
-            rows = [Loop(n_burst, *strides)]
-            each_row(f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
+            with each_row(f, [Loop(n_burst, *strides)]) as (from_, to):
+                target.at(to).copy_from(origin.at(from_), length)
 
         for number, space in SEGMENTS.items():
-            either(f, segment == number, lambda space=space: into(space), lambda: None)
+            f.either(segment == number, lambda space=space: into(space))
 
-    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
+    f.either((n_burst > 0) & (len_burst > 0), load)

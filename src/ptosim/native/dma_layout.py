@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from ptosim.language import dma_grouped as grouped
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import Loop, each_row, either, fill
+from ptosim.native.burst import Loop, each_row, fill
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, Value
 
@@ -59,7 +59,7 @@ def _check(core: Core, matrix: Matrix) -> None:
 def _copy(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     _check(core, matrix)
     empty = (matrix.n == 0) | (matrix.d == 0) | (matrix.groups == 0)
-    either(core.f, empty, lambda: None, lambda: _convert(core, source, dest, matrix))
+    core.f.either(empty, lambda: None, lambda: _convert(core, source, dest, matrix))
 
 
 def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
@@ -70,8 +70,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     _observe(core, source, dest, matrix)
 
     def convert(read_piece: Callable[[Value, Value, Value], None]) -> None:
-        either(
-            core.f,
+        core.f.either(
             matrix.small_c0 != 0,
             lambda: _small(core.f, matrix, target, read_piece),
             lambda: _fractals(core.f, matrix, target, read_piece),
@@ -80,10 +79,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     def direct(offset: Value, to: Value, count: Value) -> None:
         to.copy_from(place.address.at(offset), count)
 
-    if core.unit.drop:
-        either(core.f, outside, lambda: convert(_clipped(place)), lambda: convert(direct))
-    else:
-        convert(direct)
+    core.dropping(outside, lambda: convert(direct), lambda: convert(_clipped(place)))
 
 
 def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
@@ -118,7 +114,7 @@ def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece)
     columns = ceil_div(matrix.d, c0)
     zero = f.constant(I8.vector(GRANULE), 0)
 
-    def piece(group: Value, column: Value, row: Value) -> None:
+    with f.each(matrix.groups, polls=True) as group, f.each(columns, polls=True) as column, f.each(matrix.n) as row:
         first = column * c0
         count = minimum(matrix.d - first, c0)
         offset = (group * matrix.loop4_stride + column * matrix.loop3_stride + row * matrix.loop2_stride) * GRANULE
@@ -132,62 +128,32 @@ def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece)
             read_piece(source, to, count * matrix.width)
 
         if matrix.layout == "nd2nz":
-            either(f, count == c0, whole, partial)
+            f.either(count == c0, whole, partial)
         else:
             to.store(zero)
             _elements(f, matrix, count, source, to, read_piece)
 
-    _each(f, (matrix.groups, columns, matrix.n), piece)
-
 
 def _elements(f: Function, matrix: Matrix, count: Value, source: Value, to: Value, read_piece: ReadPiece) -> None:
     """Elements of one row out of a column-major matrix."""
-
-    def element(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(count) as index:
         read_piece(source + index * matrix.inner_stride, to.at(index * matrix.width), index.like(matrix.width))
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), element, polls=False)
 
 
 def _small(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
     """Rows of four elements, one behind the other; the end of a group is filled up to 32 bytes."""
     row_bytes = SMALL_ROW * matrix.width
     size = ceil_to(matrix.n * row_bytes, GRANULE)
-
-    def group(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(matrix.groups, polls=True) as index:
         to = target.at(index * matrix.loop4_stride * GRANULE)
         to.fill(0, size)
-
-        def row(number: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(matrix.n, polls=True) as number:
             source = index * matrix.outer_stride + matrix.element_offset(number, number.like(0))
             place = to.at(number * row_bytes)
             if matrix.layout == "nd2nz":
                 read_piece(source, place, matrix.d * matrix.width)
             else:
                 _elements(f, matrix, matrix.d, source, place, read_piece)
-            return ()
-
-        f.for_loop(size.like(0), matrix.n, 1, (), row)
-        return ()
-
-    f.for_loop(size.like(0), matrix.groups, 1, (), group)
-
-
-def _each(
-    f: Function, counts: Sequence[Value], act: Callable[[Value, Value, Value], None], indices: tuple[Value, ...] = ()
-) -> None:
-    """Every combination of indices, the last running fastest."""
-    if len(indices) == len(counts):
-        act(*indices)
-        return
-    count = counts[len(indices)]
-
-    def body(index: Value, _: list[Value]) -> Sequence[Value]:
-        _each(f, counts, act, (*indices, index))
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), body, polls=len(indices) < len(counts) - 1)
 
 
 def _width(static: Static) -> dict[str, int]:
@@ -229,6 +195,7 @@ def raw_fill_l1(
         word = value if fill_word_bits == 32 else half | half << 16
         step = (blocks + gap) * GRANULE
         core.touches_rows("writes", Space.L1, dest + byte_offset, [(repeat, step)], blocks * GRANULE)
-        each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * GRANULE, word))
+        with each_row(f, [Loop(repeat, step, step)]) as (_, to):
+            fill(f, core.unit, target.at(to), blocks * GRANULE, word)
 
-    either(f, (repeat == 0) | (blocks == 0), lambda: None, write)
+    f.either((repeat == 0) | (blocks == 0), lambda: None, write)

@@ -30,7 +30,6 @@ from ptosim.native.accumulator_store import (
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.build.requirement import demand
-from ptosim.native.burst import either
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, Value
 from ptosim.native.quantisation import COLUMNS, Relu, Saturation, Steps, slopes
@@ -57,7 +56,7 @@ def copy_matrix_cc(f: Function, core: Core, operands: Operands, ctrl: Value, sta
         def act(name: str = name) -> None:
             _store(core, static, store, operands, name, kept)
 
-        either(f, quant_code(config1) == mode.code, act, lambda: None)
+        f.either(quant_code(config1) == mode.code, act)
 
 
 def _joining(static: Static) -> dict[str, Any]:
@@ -118,7 +117,7 @@ def _store(core: Core, static: Static, store: Store, operands: Operands, mode: s
     split = field(config1, 17, 16)
     core.fail(split == 3, "invalid", "there is no mode {} of storing to UB; bits 17:16 are 0, 1 or 2", split)
     f.settle()
-    either(f, split == 0, into(field(config1, 18, 18)), lambda: either(f, split == 1, into("split_m"), into("split_n")))
+    f.either(split == 0, into(field(config1, 18, 18)), lambda: f.either(split == 1, into("split_m"), into("split_n")))
 
 
 def _slope(core: Core, operands: Operands, n: Value, is_vector: Value) -> Lanes:

@@ -40,7 +40,6 @@ from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.build.requirement import demand
-from ptosim.native.burst import either
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, PTR, Value
@@ -199,8 +198,7 @@ def mad_raw(
     if hif8 == plain:
         _multiply(core, plain, unpacked, how)
     else:
-        either(
-            f,
+        f.either(
             _bit(ctrl, HIF8_BIT),
             lambda: _multiply(core, hif8, unpacked, how),
             lambda: _multiply(core, plain, unpacked, how),

@@ -91,18 +91,11 @@ class _Product:
         self._pack(kind.b, self.b, (self.scale_b, always), self.n, tiles_n * FRACTAL, right, COLUMNS, depth)
         panels = ceil_div(self.n, COLUMNS)
 
-        def panel(number: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(panels, polls=True) as number:
             from_b = right.at(number * depth * (COLUMNS * _DOUBLE))
-
-            def block(row: Value, _: list[Value]) -> Sequence[Value]:
+            with f.each(self.m, ROWS) as row:
                 from_a = left.at(row * depth * _DOUBLE)
                 self._store(row, number * COLUMNS, self._sums(from_a, from_b))
-                return ()
-
-            f.for_loop(number.like(0), self.m, ROWS, (), block, polls=False)
-            return ()
-
-        f.for_loop(self.k.like(0), panels, 1, (), panel)
 
     # --- packing ------------------------------------------------------------------------------------------------------
 
@@ -121,23 +114,16 @@ class _Product:
         f = self.f
         columns = fractal_columns(kind)
 
-        def row(number: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(rows, polls=True) as number:
             group = number.udiv(width)
             place = target.at((group * depth * width + (number & (width - 1))) * _DOUBLE)
-
-            def step(index: Value, _: list[Value]) -> Sequence[Value]:
+            with f.each(ceil_div(self.k, columns)) as index:
                 values = self._values(kind, source.at(index * stride + number * FRACTAL_ROW))
                 if self.kind.scaled:
                     values = self._scaled(values, scales, number, index, columns)
                 first = place.at(index * (columns * width * _DOUBLE))
                 for lane in range(columns):
                     first.at(lane * width * _DOUBLE).store(extract(values, lane), _DOUBLE)
-                return ()
-
-            f.for_loop(number.like(0), ceil_div(self.k, columns), 1, (), step, polls=False)
-            return ()
-
-        f.for_loop(rows.like(0), rows, 1, (), row)
 
     def _values(self, kind: Element, place: Value) -> Value:
         """The values of one fractal row as doubles."""
@@ -219,12 +205,8 @@ class _Product:
             line = row + offset
             begun = self.start.at(line * self.start_row + number * self.start_group + rest)
             place = self.c.at(number * group + line * ACCUMULATOR_ROW + rest)
-
-            def store(total: Value = total, begun: Value = begun, place: Value = place) -> Sequence[Value]:
+            with f.when(line < self.m):
                 masked_store(f, place, self._rounded(total, begun), active)
-                return ()
-
-            f.choose(line < self.m, store)
 
     def _rounded(self, total: Value, begun: Value) -> Value:
         """The sum with what C starts from, as the bits of an accumulator."""

@@ -134,13 +134,9 @@ def _place(f: Function, dest: Value, records: Value, ranks: Value) -> None:
     stored, order = f.scratch(SORT_WIDTH * RECORD_BYTES), f.scratch(SORT_WIDTH, 32)
     stored.store(records)
     order.store(ranks)
-
-    def move(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(SORT_WIDTH, polls=True) as index:
         place = order.at(index).load(I8).zext(I64) * RECORD_BYTES
         dest.at(place).store(stored.at(index * RECORD_BYTES).load(I64))
-        return ()
-
-    f.for_loop(f.constant(I64, 0), SORT_WIDTH, 1, [], move)
 
 
 # --- merging ----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ptosim.effects.burst import FB_BLOCK
@@ -74,13 +74,10 @@ def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Valu
     core.touches_rows("reads", Space.L1, source, (), count * element.bytes)
     core.touches_rows("writes", Space.FB, dest, (), count * QUANT_WORD)
 
-    def word(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(count) as index:
         scale = origin.at(index * element.bytes).load(lane_type(element).vector(1))
         bits = bits_of(canonical(widen(element, scale)))
         target.at(index * QUANT_WORD).store(extract(bits, 0).convert("zext", I64) | SIGNED_RESULT)
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), word, polls=False)
 
 
 @lowering(op.SimStartAcc)
@@ -93,15 +90,8 @@ def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value
             core.touches_rows("reads", Space.BT, bias, (), n * ACCUMULATOR)
         accumulators_touched(core, "writes", c, (m, m.like(ACCUMULATOR_ROW)), n, group)
 
-    def column(number: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(n, polls=True) as number:
         value = f.constant(I32, 0) if row is None else row.at(number * ACCUMULATOR).load(I32)
         top = target.at(number.udiv(FRACTAL_ROWS) * group + (number & (FRACTAL_ROWS - 1)) * ACCUMULATOR)
-
-        def line(index: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(m) as index:
             top.at(index * ACCUMULATOR_ROW).store(value)
-            return ()
-
-        f.for_loop(m.like(0), m, 1, (), line, polls=False)
-        return ()
-
-    f.for_loop(n.like(0), n, 1, (), column)

@@ -17,7 +17,6 @@ from ptosim.native.atomic import accumulate
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import either
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
 
@@ -42,7 +41,7 @@ class Walk:
         """`run(pointer to the table, place in UB)`, or `missing(place)` where an index names no row that counts."""
         given, empty = self.operands, self.operands.rows * self.operands.columns * self.operands.length == 0
         self.f.settle()
-        either(self.f, empty, lambda: None, lambda: self._each(given, verb, run, missing))
+        self.f.either(empty, lambda: None, lambda: self._each(given, verb, run, missing))
 
     def _each(
         self, given: Operands, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
@@ -69,7 +68,7 @@ class Walk:
                     core.unit.observer.chosen(core, number, self.apart)
                 run(there_row, ub)
 
-            either(f, there, found, lambda: missing(ub))
+            f.either(there, found, lambda: missing(ub))
 
         _nested(f, given.rows, given.columns, at)
 
@@ -88,7 +87,7 @@ class Walk:
             observer.stretched(core, verb, Space.UB, first, row, None)
             core.touches_rows(verb, Space.UB, first, (), row)
 
-        either(self.f, in_blocks, blocks, elements)
+        self.f.either(in_blocks, blocks, elements)
 
     def _resolved(self, index: Value) -> tuple[Value, Value]:
         """The row of the table that an index means, and whether there is one."""
@@ -108,12 +107,8 @@ class Walk:
     def each_element(self, act: Callable[[Value, Value], None]) -> None:
         """`act(bytes in the table, bytes in UB)` for every element of a run."""
         given = self.operands
-
-        def body(number: Value, _: list[Value]) -> Sequence[Value]:
+        with self.f.each(given.length) as number:
             act(number * self.width, number * given.element_stride * self.width)
-            return ()
-
-        self.f.for_loop(given.length.like(0), given.length, 1, (), body, polls=False)
 
     def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
         length = self.operands.length * self.width

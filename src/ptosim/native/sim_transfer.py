@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ptosim.effects.geometry import minimum
@@ -35,21 +35,13 @@ def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> V
         return done
     room = f.scratch(PIECE)
 
-    def piece(offset: Value, _: list[Value]) -> Sequence[Value]:
-        width = minimum(bytes - offset, f.constant(I64, PIECE))
-        read_inside(source.further(offset), room, width)
-        write_inside(dest.further(offset), room, width)
-        return ()
+    def pieces() -> None:
+        with f.each(bytes, PIECE) as offset:
+            width = minimum(bytes - offset, f.constant(I64, PIECE))
+            read_inside(source.further(offset), room, width)
+            write_inside(dest.further(offset), room, width)
 
-    def pieces() -> Sequence[Value]:
-        f.for_loop(f.constant(I64, 0), bytes, PIECE, (), piece, polls=False)
-        return ()
-
-    def whole() -> Sequence[Value]:
-        dest.address.move_from(source.address, bytes)
-        return ()
-
-    f.choose(lacking | dropped, pieces, whole)
+    f.either(lacking | dropped, pieces, lambda: dest.address.move_from(source.address, bytes))
     return done
 
 

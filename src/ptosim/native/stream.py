@@ -25,13 +25,9 @@ def append(core: Core, align: Align, address: Value, data: Value, length: Value)
     """Store the first `length` bytes of a vector as the next step of a stream."""
     f = core.f
     gap = continues(StoreStream(align.start, align.pending), address) ^ 1
-
-    def write_first() -> Sequence[Value]:
-        flush(core, align, lambda: [align.start + align.pending])
-        return ()
-
     core.suspect(lambda: gap)
-    f.choose(gap, write_first)
+    with f.when(gap):
+        flush(core, align, lambda: [align.start + align.pending])
     pending = gap.select(align.pending.like(0), align.pending)
     low, high, after = vector_stream.append(StoreStream(align.start, pending), address, length)
     room = f.scratch(ALIGN_BYTES + VECTOR_BYTES + ALIGN_BYTES)

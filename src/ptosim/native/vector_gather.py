@@ -121,13 +121,9 @@ def _store_backwards(f: Function, core: Core, elements: Value, places: Value, ac
     addresses.store(active.select(places, places.like(behind)), 64)
     data.store(elements, 64)
     base = core.base(Space.UB)
-
-    def lane(number: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(lanes) as number:
         last = lanes - 1 - number
         base.at(addresses.at(last * 8).load(I64, 8)).store(data.at(last * (kind.bits // 8)).load(kind))
-        return ()
-
-    f.for_loop(f.constant(I64, 0), lanes, 1, (), lane, polls=False)
 
 
 def _meetings(f: Function, core: Core, starts: Value, active: Value) -> None:

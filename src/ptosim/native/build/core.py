@@ -358,13 +358,16 @@ class Core:
         if needed is None:
             store()
             return
-
-        def write() -> Sequence[Value]:
-            store()
-            return ()
-
         self.f.settle()
-        self.f.choose(needed, write)
+        with self.f.when(needed):
+            store()
+
+    def dropping(self, outside: Value, whole: Callable[[], None], clipped: Callable[[], None]) -> None:
+        """The fast way, but piece by piece where some bytes outside of GM are to be dropped."""
+        if self.unit.drop:
+            self.f.either(outside, clipped, whole)
+        else:
+            whole()
 
     # --- for an observer, if there is one -----------------------------------------------------------------------------
 

@@ -95,17 +95,9 @@ def inline_or_issue(
         function.leave_with(inline.select(function.constant(I32, Status.DONE), Status.FAILED))
         act()
         return
-
-    def now() -> Sequence[Value]:
-        act()
-        return ()
-
-    def later() -> Sequence[Value]:
-        function.leave_with(_issued(function, operation, _words(function, captured)))
-        return ()
-
     function.settle()
-    function.choose(inline, now, later)
+    later = lambda: function.leave_with(_issued(function, operation, _words(function, captured)))  # noqa: E731
+    function.either(inline, act, later)
 
 
 def either(

@@ -9,7 +9,7 @@ and look at the stop word. Lowerings never see a phi.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -246,28 +246,59 @@ class Function:
         loop without a site do not count. A short loop need not look at the stop word, so that LLVM can vectorise it.
         """
         upper, step = lower.like(upper), lower.like(step)
-        entered = lower < upper
         if site is not None:
+            entered = lower < upper
             # exact as unsigned numbers, however far apart the bounds are
             self.count_steps(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
+        results: list[Value] = []
+        with self._loop(lower, upper, step, carried, results, polls) as (index, *entering):
+            results += body(index, entering)
+        return results
+
+    @contextmanager
+    def each(self, upper: Value | int, step: int = 1, lower: Value | int = 0, polls: bool = False) -> Generator[Value]:
+        """The indices from `lower` up to `upper`: a loop inside of an instruction, which carries nothing."""
+        end = upper if isinstance(upper, Value) else constant(self, I64, upper)
+        with self._loop(end.like(lower), end, end.like(step), (), [], polls) as (index,):
+            yield index
+
+    @contextmanager
+    def nested(self, steps: Sequence[Sequence[Value]], *starts: Value) -> Generator[tuple[Value, ...]]:
+        """Every combination of steps, the first of which is the innermost: how often, and how far from each start."""
+        with ExitStack() as loops:
+            for count, *distances in reversed(steps):
+                if count.literal != 1:
+                    index = loops.enter_context(self.each(count))
+                    moved = zip(starts, distances, strict=True)
+                    starts = tuple(start + index * distance for start, distance in moved)
+            yield starts
+
+    @contextmanager
+    def _loop(
+        self, lower: Value, upper: Value, step: Value, carried: Sequence[Value], results: list[Value], polls: bool
+    ) -> Generator[list[Value]]:
+        """The index and what is carried into an iteration. Its code leaves what is carried on in `results`, which is
+        afterwards what the last iteration left."""
+        entered = lower < upper
         self.settle(polls)
         before, inside, done = self._label, self._fresh("loop"), self._fresh("done")
         self.do(f"br {entered}, label %{inside}, label %{done}")
         self._start(inside)
-        index, *entering = (self._phi(value.kind) for value in (lower, *carried))
+        entering = [self._phi(value.kind) for value in (lower, *carried)]
+        index = entering[0]
         index.known = indices(lower.range, upper.range, step.range)
         with self._region(index):
-            following = list(body(index, entering))
+            yield entering
             # the distance left is exact even where index + step would wrap
             more = (upper - index).compare("ugt", step)
-            following_index = index + step
+            following = index + step
             self.settle(polls)
         latch = self._label
         self.do(f"br {more}, label %{inside}, label %{done}")
-        for phi, first, next_ in zip((index, *entering), (lower, *carried), (following_index, *following), strict=True):
+        for phi, first, next_ in zip(entering, (lower, *carried), (following, *results), strict=True):
             self._fill(phi, (first, before), (next_, latch))
         self._start(done)
-        return [self._join((a, before), (b, latch)) for a, b in zip(carried, following, strict=True)]
+        results[:] = [self._join((a, before), (b, latch)) for a, b in zip(carried, results, strict=True)]
 
     def while_loop(
         self,
@@ -306,14 +337,35 @@ class Function:
         otherwise: Callable[[], Sequence[Value]] = tuple,
     ) -> list[Value]:
         """scf.if: the values of the side that was taken."""
-        arms = self._fresh("then"), self._fresh("else")
-        joined = self._fresh("join")
-        self.do(f"br {condition}, label %{arms[0]}, label %{arms[1]}")
-        chosen = self._arm(arms[0], joined, then)
-        other = self._arm(arms[1], joined, otherwise)
+        *arms, joined = self._branch(condition)
+        sides: list[list[tuple[Value, str]]] = []
+        for label, make in zip(arms, (then, otherwise), strict=True):
+            with self._arm(label, joined):
+                values = make()
+            sides.append([(value, self._label) for value in values])
         self._start(joined)
-        pairs = zip(chosen[0], other[0], strict=True)
-        return [self._join((a, chosen[1]), (b, other[1])) for a, b in pairs]
+        return [self._join(*pair) for pair in zip(*sides, strict=True)]
+
+    def either(self, condition: Value, act: Callable[[], None], otherwise: Callable[[], None] = lambda: None) -> None:
+        """One of two things, whichever the condition says; nothing but that one where it is known."""
+        if condition.literal is not None:
+            (act if condition.literal else otherwise)()
+            return
+        *arms, joined = self._branch(condition)
+        for label, make in zip(arms, (act, otherwise), strict=True):
+            with self._arm(label, joined):
+                make()
+        self._start(joined)
+
+    @contextmanager
+    def when(self, condition: Value) -> Generator[None]:
+        """What is done only where the condition holds."""
+        then, otherwise, joined = self._branch(condition)
+        with self._arm(then, joined):
+            yield
+        with self._arm(otherwise, joined):
+            pass
+        self._start(joined)
 
     def call(self, callee: Function, *arguments: Value) -> list[Value]:
         """Another function of the module, with this one's context; its failure is this one's."""
@@ -394,16 +446,22 @@ class Function:
         del self.loops[len(self.loops) - len(indices) :]
         self._known.pop()
 
-    def _arm(self, label: str, joined: str, make: Callable[[], Sequence[Value]]) -> tuple[Sequence[Value], str]:
+    def _branch(self, condition: Value) -> tuple[str, str, str]:
+        """The labels of two arms and of where they meet again."""
+        then, otherwise, joined = (self._fresh(stem) for stem in ("then", "else", "join"))
+        self.do(f"br {condition}, label %{then}, label %{otherwise}")
+        return then, otherwise, joined
+
+    @contextmanager
+    def _arm(self, label: str, joined: str) -> Generator[None]:
         self._start(label)
         waiting = list(self._checks)
         with self._region():
-            values = make()
+            yield
             if any(check not in waiting for check in self._checks):
                 self.settle()
         self._checks = waiting  # they come before the choice, so whatever follows it still has to test them
         self.do(f"br label %{joined}")
-        return values, self._label
 
     def _phi(self, kind: Type) -> Value:
         """A phi whose line is written by `_fill` once its second source exists."""
