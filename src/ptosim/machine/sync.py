@@ -91,6 +91,14 @@ class Form(StrEnum):
     CROSS_BLOCK = "cross_block"  # ffts_mode 0
 
 
+def form_of(ffts_mode: int | None) -> Form:
+    """What sync.set and sync.wait mean by their mode."""
+    return Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
+
+
+_MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
+
+
 def zero_words(count: int) -> array[int]:
     return _ZEROS[:count]
 

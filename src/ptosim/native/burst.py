@@ -83,13 +83,11 @@ class Burst:
         self, core: Core, source: Side, dest: Side, width: Value | None = None, ctrl: Value | None = None
     ) -> None:
         """Tell an observer which rows are read and written, and CTRL where it may make a store atomic."""
-        observer = core.unit.observer
-        if observer is not None:
-            read = [(loop.count, loop.source) for loop in self.loops]
-            written = [(loop.count, loop.dest) for loop in self.loops]
-            observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
-            length = self.length if width is None else width
-            observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at, ctrl)
+        read = [(loop.count, loop.source) for loop in self.loops]
+        written = [(loop.count, loop.dest) for loop in self.loops]
+        core.observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
+        length = self.length if width is None else width
+        core.observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at, ctrl)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)

@@ -91,10 +91,10 @@ def _observe_bias(
     """Rows that are only moved stay as defined as they are."""
     read, written = (n_burst, strides[0]), (n_burst, strides[1])
     if element.bytes == ACCUMULATOR:
-        core.carries_rows((Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * GRANULE)
+        core.observer.carried(core, (Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * GRANULE)
         return
-    core.touches_rows("reads", Space.L1, source, [read], len_burst * GRANULE)
-    core.touches_rows("writes", Space.BT, dest, [written], len_burst * unit)
+    core.observer.copied(core, "reads", Space.L1, source, [read], len_burst * GRANULE)
+    core.observer.copied(core, "writes", Space.BT, dest, [written], len_burst * unit)
 
 
 @lowering(op.MteL1Bt, bind=lambda static: {"convert": None})
@@ -167,7 +167,7 @@ def mte_l1_fb(
             target = core.stretch("writes", space, offset, written, FB_BLOCK)
             if core.is_observed:
                 steps = [((n_burst, strides[0]), (n_burst, strides[1]))]
-                core.carries_rows((Space.L1, source), (space, offset), steps, length)
+                core.observer.carried(core, (Space.L1, source), (space, offset), steps, length)
             with each_row(f, [Loop(n_burst, *strides)]) as (from_, to):
                 target.at(to).copy_from(origin.at(from_), length)
 

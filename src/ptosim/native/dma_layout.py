@@ -90,14 +90,14 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     lines, length = (matrix.n, matrix.d) if is_rows else (matrix.d, matrix.n)
     groups, columns = matrix.groups, ceil_div(matrix.d * matrix.width, GRANULE)
     read = [(lines, matrix.inner_stride), (groups, matrix.outer_stride)]
-    core.touches_rows("reads", Space.GM, source, read, length * matrix.width)
+    core.observer.copied(core, "reads", Space.GM, source, read, length * matrix.width)
     row, column, group = matrix.loop2_stride, matrix.loop3_stride, matrix.loop4_stride
     core.suspect(lambda: matrix.small_c0 != 0)
     high = (matrix.n - 1) * row + 1
     core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
     core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
     written = [(matrix.n, row * GRANULE), (columns, column * GRANULE), (groups, group * GRANULE)]
-    core.touches_rows("writes", Space.L1, dest, written, dest.like(GRANULE))
+    core.observer.copied(core, "writes", Space.L1, dest, written, dest.like(GRANULE))
 
 
 def _clipped(place: Place) -> Callable[[Value, Value, Value], None]:
@@ -194,7 +194,7 @@ def raw_fill_l1(
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
         step = (blocks + gap) * GRANULE
-        core.touches_rows("writes", Space.L1, dest + byte_offset, [(repeat, step)], blocks * GRANULE)
+        core.observer.copied(core, "writes", Space.L1, dest + byte_offset, [(repeat, step)], blocks * GRANULE)
         with each_row(f, [Loop(repeat, step, step)]) as (_, to):
             fill(f, core.unit, target.at(to), blocks * GRANULE, word)
 

@@ -58,13 +58,13 @@ def _observe(
     outer, inner = dest_counts(control, columns, turned)
     written = [(inner, dest.like(FRACTAL)), (outer, control.dest_stride * FRACTAL)]
     if turned and columns > FRACTAL_ROW:  # of four bits
-        core.touches_rows("reads", Space.L1, source + low, read, dest.like(FRACTAL))
-        core.touches_rows("writes", space, dest, written, dest.like(FRACTAL))
+        core.observer.copied(core, "reads", Space.L1, source + low, read, dest.like(FRACTAL))
+        core.observer.copied(core, "writes", space, dest, written, dest.like(FRACTAL))
     elif turned:
-        core.turns_fractals((Space.L1, source + low), (space, dest), read, written, FRACTAL_ROW // columns)
+        core.observer.turned(core, (Space.L1, source + low), (space, dest), read, written, FRACTAL_ROW // columns)
     else:
         steps = list(zip(read, written, strict=True))
-        core.carries_rows((Space.L1, source + low), (space, dest), steps, dest.like(FRACTAL))
+        core.observer.carried(core, (Space.L1, source + low), (space, dest), steps, dest.like(FRACTAL))
 
 
 def _source(core: Core, source: Value, control: Control) -> tuple[Value, Value]:
@@ -168,7 +168,7 @@ def load_scales(
         rows = [Loop(control.m_step, *strides)]
         core.suspect(lambda: ((dest >> shift) & (GRANULE - 1)) != 0)  # fragments that begin inside of a block
         steps = [((control.m_step, strides[0]), (control.m_step, strides[1]))]
-        core.carries_rows((Space.L1, source + low), (space, dest >> shift), steps, length)
+        core.observer.carried(core, (Space.L1, source + low), (space, dest >> shift), steps, length)
         with each_row(core.f, rows) as (from_, to):
             target.at(to).copy_from(origin.at(from_), length)
 

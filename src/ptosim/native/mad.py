@@ -98,7 +98,7 @@ def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
         address = operand >> SCALE_SHIFT
         found.append(core.stretch("reads", space, address, size))
         core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a block
-        core.touches_rows("reads", space, address, (), size)
+        core.observer.copied(core, "reads", space, address, (), size)
     return found
 
 
@@ -113,11 +113,11 @@ def _observe(core: Core, kind: Kind, operands: Any, how: Options) -> None:
         if space is Space.L0A:  # a plain row is one fractal row after the other
             column = how.is_row.select(column.like(FRACTAL_ROW), column)
         full = depth.lshr(5)
-        core.touches_rows("reads", space, base, [(rows, m.like(FRACTAL_ROW)), (full, column)], m.like(FRACTAL_ROW))
-        rest = [(rows, m.like(FRACTAL_ROW))]
-        core.touches_rows("reads", space, base + full * column, rest, depth & (FRACTAL_ROW - 1))
+        line = rows, m.like(FRACTAL_ROW)
+        core.observer.copied(core, "reads", space, base, [line, (full, column)], m.like(FRACTAL_ROW))
+        core.observer.copied(core, "reads", space, base + full * column, [line], depth & (FRACTAL_ROW - 1))
     if (bias := _bias(operands)) is not None:
-        core.touches_rows("reads", Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR))
+        core.observer.copied(core, "reads", Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR))
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     for verb, wanted in (("reads", how.from_accumulators), ("writes", how.from_accumulators.like(1))):
         if wanted.literal != 0:

@@ -71,8 +71,8 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
 def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element) -> None:
     origin = core.stretch("reads", Space.L1, source, count * element.bytes, GRANULE)
     target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_BLOCK)
-    core.touches_rows("reads", Space.L1, source, (), count * element.bytes)
-    core.touches_rows("writes", Space.FB, dest, (), count * QUANT_WORD)
+    core.observer.copied(core, "reads", Space.L1, source, (), count * element.bytes)
+    core.observer.copied(core, "writes", Space.FB, dest, (), count * QUANT_WORD)
 
     with f.each(count) as index:
         scale = origin.at(index * element.bytes).load(lane_type(element).vector(1))
@@ -87,7 +87,7 @@ def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     if core.is_observed:
         if bias is not None:
-            core.touches_rows("reads", Space.BT, bias, (), n * ACCUMULATOR)
+            core.observer.copied(core, "reads", Space.BT, bias, (), n * ACCUMULATOR)
         accumulators_touched(core, "writes", c, (m, m.like(ACCUMULATOR_ROW)), n, group)
 
     with f.each(n, polls=True) as number:

@@ -53,8 +53,8 @@ class Walk:
         def at(row: Value, column: Value) -> None:
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
             first = (row * given.row_stride + column * given.column_stride) * self.width
-            if core.unit.observer is not None:
-                core.unit.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
+            if core.is_observed:
+                core.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
             number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
             there_row = given.table + number * given.pitch * self.width
@@ -64,8 +64,7 @@ class Walk:
             def found() -> None:
                 if verb == "reads":
                     self._observe(verb, given.base + first)
-                if core.unit.observer is not None:
-                    core.unit.observer.chosen(core, number, self.apart)
+                core.observer.chosen(core, number, self.apart)
                 run(there_row, ub)
 
             f.either(there, found, lambda: missing(ub))
@@ -74,8 +73,8 @@ class Walk:
 
     def _observe(self, verb: str, first: Value) -> None:
         """Tell an observer of a run in UB: from the beginning of a block on, or one element after the other."""
-        core, observer, width = self.core, self.core.unit.observer, self.width
-        if observer is None:
+        core, observer, width = self.core, self.core.observer, self.width
+        if not core.is_observed:
             return
         in_blocks = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
         row = self.operands.length * width
@@ -85,7 +84,7 @@ class Walk:
 
         def blocks() -> None:
             observer.stretched(core, verb, Space.UB, first, row, None)
-            core.touches_rows(verb, Space.UB, first, (), row)
+            core.observer.copied(core, verb, Space.UB, first, (), row)
 
         self.f.either(in_blocks, blocks, elements)
 
@@ -113,7 +112,7 @@ class Walk:
     def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
         length = self.operands.length * self.width
         found, _ = self.core.global_place(verb, pointer, length)
-        self.core.touches_rows(verb, Space.GM, pointer, (), length, ctrl=ctrl)
+        self.core.observer.copied(self.core, verb, Space.GM, pointer, (), length, ctrl=ctrl)
         return found
 
 

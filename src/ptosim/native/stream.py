@@ -36,9 +36,8 @@ def append(core: Core, align: Align, address: Value, data: Value, length: Value)
     count = high - low
     core.stretch("writes", Space.UB, low, count).copy_from(room, count)
     following = Align(after.start, after.pending, room.at(count).load(align.data.kind))
-    if core.unit.observer is not None:
-        core.unit.observer.streamed(core, low, high, length)
-        core.unit.observer.held_back(core, align, following)
+    core.observer.streamed(core, low, high, length)
+    core.observer.held_back(core, align, following)
     return following
 
 
@@ -49,9 +48,9 @@ def flush(core: Core, align: Align, expected: Callable[[], Sequence[Value]]) -> 
     room = f.scratch(ALIGN_BYTES)
     room.store(align.data)
     core.stretch("writes", Space.UB, align.start, align.pending).copy_from(room, align.pending)
-    if core.unit.observer is not None:
+    if core.is_observed:
         stream = StoreStream(align.start, align.pending)
         astray = reduce(lambda one, other: one & other, (continues(stream, place) ^ 1 for place in expected()))
-        core.unit.observer.suspect(core, astray)
-        core.unit.observer.streamed(core, stream.start, stream.end, f.constant(I64, 0))
-        core.unit.observer.held_back(core, align, None)
+        core.observer.suspect(core, astray)
+        core.observer.streamed(core, stream.start, stream.end, f.constant(I64, 0))
+        core.observer.held_back(core, align, None)
