@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ptosim.effects.burst import FB_BLOCK
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import QUANT_WORD
@@ -18,7 +15,6 @@ from ptosim.effects.fractal import (
 from ptosim.effects.geometry import ceil_div
 from ptosim.effects.mad import accumulator_extent
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing, Extents
@@ -33,11 +29,7 @@ from ptosim.native.vector.numbers import bits_of, canonical, lane_type, widen
 from ptosim.native.vector.registers import extract
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
-@lowering(op.SimRequire, bind=_facts)
+@lowering(op.SimRequire)
 def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, message: str, fatal: bool) -> None:
     """A run cares only where going on could do harm."""
     if fatal:
@@ -45,7 +37,7 @@ def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, 
         core.fail(condition ^ True, kind, message, value, detail)
 
 
-@lowering(op.SimPrintTile, bind=_facts)
+@lowering(op.SimPrintTile)
 def print_tile(f: Function, core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
     """By the run time, which gets the memory with its bounds, unless the run is observed."""
     if core.is_observed:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.element import GRANULE
@@ -21,8 +20,8 @@ from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return {**static.facts, "width": static.elements["table"].bytes}
+def _width(static: Static) -> dict[str, int]:
+    return {"width": static.elements["table"].bytes}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +131,7 @@ def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Valu
     f.while_loop([count.like(0)], more, step)
 
 
-@lowering(op.SimGather, op.SimGatherMte2, bind=_facts)
+@lowering(op.SimGather, op.SimGatherMte2, bind=_width)
 def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int) -> None:
     walk = Walk(f, core, operands, beyond, width)
     size = f.constant(I64, width)
@@ -151,7 +150,7 @@ def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int)
     walk.each("writes", run, lambda ub: walk.each_element(lambda _, here: ub.at(here).fill(0, size)))
 
 
-@lowering(op.SimScatter, op.SimScatterMte3, bind=_facts)
+@lowering(op.SimScatter, op.SimScatterMte3, bind=_width)
 def scatter(
     f: Function,
     core: Core,

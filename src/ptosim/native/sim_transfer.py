@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ptosim.effects.geometry import minimum
-from ptosim.effects.record import Static
 from ptosim.language import sim_transfer as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import read_inside, write_inside
@@ -18,11 +14,7 @@ PIECE = 4096
 """Bytes that are copied in one go where some of them may be dropped."""
 
 
-def _none(static: Static) -> Mapping[str, Any]:
-    return {}
-
-
-@lowering(op.SimTransfer, bind=_none)
+@lowering(op.SimTransfer)
 def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> Value:
     """It has ended when it is begun: the event says that there is nothing to wait for."""
     core.fail(bytes < 0, "invalid", "a transfer of {} bytes", bytes)
@@ -50,6 +42,6 @@ def apart() -> None:
     """Only a check has something to say."""
 
 
-@lowering(op.SimWaitTransfers, bind=_none)
+@lowering(op.SimWaitTransfers)
 def wait_transfers() -> None:
     """They have ended."""

@@ -94,8 +94,8 @@ def flag(f: Function, core: Core, source: str, destination: str, event: str | Va
     core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), _event(f, event)))
 
 
-@lowering(token.SimSetToken, bind=lambda static: {**static.facts, "step": +1})
-@lowering(token.SimWaitToken, bind=lambda static: {**static.facts, "step": -1})
+@lowering(token.SimSetToken, bind=lambda static: {"step": +1})
+@lowering(token.SimWaitToken, bind=lambda static: {"step": -1})
 def private_token(core: Core, source: str, destination: str, number: int, step: int) -> None:
     core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), number, private=True))
 
@@ -217,7 +217,7 @@ def barrier(f: Function, core: Core, pipe: str) -> None:
     _either(core, exists & nothing_stalled(f), lambda: core.observer.barrier(core, on), "barrier", on)
 
 
-@lowering(token.SimTSync, bind=lambda static: static.facts)
+@lowering(token.SimTSync)
 def tsync(
     f: Function, core: Core, addresses: tuple[Value, ...], sizes: tuple[Value, ...], spaces: tuple[Space, ...]
 ) -> None:

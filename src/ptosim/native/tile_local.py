@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ptosim.effects.element import Element
-from ptosim.effects.record import Static
 from ptosim.effects.tile_local import outside, position
 from ptosim.language import tile_local as op
 from ptosim.native.build.core import Core
@@ -15,15 +13,11 @@ from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
 def _bytes(elements: Sequence[Element]) -> int:
     return sum(element.bytes for element in elements)
 
 
-@lowering(op.DeclareLocalArray, op.DeclareStruct, bind=_facts)
+@lowering(op.DeclareLocalArray, op.DeclareStruct)
 def declare(f: Function, elements: tuple[Element, ...]) -> Value:
     """The room is there from the beginning of the function; it is cleared whenever the declaration executes."""
     size = _bytes(elements)
@@ -54,14 +48,14 @@ def _place(
     return array.at(inside.select(number, number.like(0)))
 
 
-@lowering(op.LocalArrayGet, bind=_facts)
+@lowering(op.LocalArrayGet)
 def local_array_get(
     f: Function, core: Core, array: Value, indices: tuple[Value, ...], shape: tuple[int, ...], held: Element
 ) -> Value:
     return _load(_place(f, core, array, indices, shape, held), held)
 
 
-@lowering(op.LocalArraySet, bind=_facts)
+@lowering(op.LocalArraySet)
 def local_array_set(
     f: Function,
     core: Core,
@@ -74,11 +68,11 @@ def local_array_set(
     _store(_place(f, core, array, indices, shape, held), value)
 
 
-@lowering(op.StructGet, bind=_facts)
+@lowering(op.StructGet)
 def struct_get(struct: Value, elements: tuple[Element, ...], position: int) -> Value:
     return _load(struct.at(_bytes(elements[:position])), elements[position])
 
 
-@lowering(op.StructSet, bind=_facts)
+@lowering(op.StructSet)
 def struct_set(struct: Value, value: Value, elements: tuple[Element, ...], position: int) -> None:
     _store(struct.at(_bytes(elements[:position])), value)

@@ -44,21 +44,17 @@ def wait_flag(core: Core, site: Site, source: Pipe, destination: Pipe, event: in
     core.machine.wait_flag(site, source, destination, event)
 
 
-def _token(static: Static) -> dict[str, Any]:
-    return {**_ends(static), **static.facts}
-
-
-@semantics(token.SimSetToken, bind=_token)
+@semantics(token.SimSetToken, bind=_ends)
 def set_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: int) -> None:
     core.machine.set_token(site, source, destination, number)
 
 
-@semantics(token.SimWaitToken, bind=_token)
+@semantics(token.SimWaitToken, bind=_ends)
 def wait_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: int) -> None:
     core.machine.wait_token(site, source, destination, number)
 
 
-@semantics(token.SimTSync, bind=lambda static: static.facts)
+@semantics(token.SimTSync)
 def tsync(
     core: Core, site: Site, addresses: tuple[int, ...], sizes: tuple[int, ...], spaces: tuple[Space, ...]
 ) -> None:

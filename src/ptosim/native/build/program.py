@@ -239,7 +239,7 @@ class Body:
         """Call the lowering of an instruction and take its results."""
         self.unit.observer.instruction_begins(self, op)
         static = static_of(op, self.unit.target.name)
-        bound: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
+        bound = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
         if (record := effects().get(op.name)) is not None and (requirements := record.requires(static)):
             demand(self.core(op), requirements, dict(zip(lowering.parameters, arguments, strict=True)))
