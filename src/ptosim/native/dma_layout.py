@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
@@ -172,30 +171,21 @@ def mte_gm_l1_frac(core: Core, operands: Operands, layout: str, width: int) -> N
 
 
 @lowering(grouped.RawFillL1)
-def raw_fill_l1(
-    core: Core,
-    dest: Value,
-    byte_offset: Value,
-    value: Value,
-    repeat: Value,
-    blocks: Value,
-    gap: Value,
-    fill_word_bits: int,
-) -> None:
-    f = core.f
-    size = core.target.memory[Space.L1]
+def raw_fill_l1(core: Core, operands: Operands, fill_word_bits: int) -> None:
+    f, size = core.f, core.target.memory[Space.L1]
+    repeat, blocks, value = operands.repeat, operands.blocks, operands.value
     total = repeat * blocks * GRANULE
     core.fail(total > size, "out-of-bounds", f"writes {{}} bytes of l1, which has {size} bytes", total)
     f.settle()
-    _, extent = filled(SimpleNamespace(byte_offset=0, repeat=repeat, blocks=blocks, gap=gap))
+    _, extent = filled(Operands(**vars(operands) | {"byte_offset": 0}))
+    start, length, step = operands.dest + operands.byte_offset, blocks * GRANULE, (blocks + operands.gap) * GRANULE
 
     def write() -> None:
-        target = core.stretch("writes", Space.L1, dest + byte_offset, extent, alignment_of(Space.L1, core.target.name))
+        target = core.stretch("writes", Space.L1, start, extent, alignment_of(Space.L1, core.target.name))
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
-        step = (blocks + gap) * GRANULE
-        core.observer.copied(core, "writes", Space.L1, dest + byte_offset, [(repeat, step)], blocks * GRANULE)
+        core.observer.copied(core, "writes", Space.L1, start, [(repeat, step)], length)
         with each_row(f, [Loop(repeat, step, step)]) as (_, to):
-            fill(f, core.unit, target.at(to), blocks * GRANULE, word)
+            fill(f, core.unit, target.at(to), length, word)
 
     f.either((repeat == 0) | (blocks == 0), lambda: None, write)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
-from ptosim.effects.element import Element
 from ptosim.effects.fractal import (
     ACCUMULATOR,
     ACCUMULATOR_FRACTAL,
@@ -28,13 +27,14 @@ from ptosim.effects.mad import (
     ZERO_BIT,
     Packed,
     accumulator_extent,
-    facts,
+    clauses,
+    form,
     operand_extent,
     raw_elements,
-    raw_facts,
     scale_extent,
 )
 from ptosim.effects.names import Space
+from ptosim.effects.record import Static
 from ptosim.language import mad as op
 from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.build.core import Core
@@ -141,25 +141,17 @@ def _start(core: Core, operands: Any, how: Options) -> tuple[Value, Value, Value
 # --- instructions -----------------------------------------------------------------------------------------------------
 
 
-@lowering(op.Mad, bind=facts("zero", scaled=False))
-@lowering(op.MadAcc, bind=facts("accumulators", scaled=False))
-@lowering(op.MadBias, bind=facts("bias", scaled=False))
-@lowering(op.MadMx, bind=facts("zero", scaled=True))
-@lowering(op.MadMxAcc, bind=facts("accumulators", scaled=True))
-@lowering(op.MadMxBias, bind=facts("bias", scaled=True))
+@lowering(op.Mad, bind=form(False, "zero"))
+@lowering(op.MadAcc, bind=form(False, "accumulators"))
+@lowering(op.MadBias, bind=form(False, "bias"))
+@lowering(op.MadMx, bind=form(True, "zero"))
+@lowering(op.MadMxAcc, bind=form(True, "accumulators"))
+@lowering(op.MadMxBias, bind=form(True, "bias"))
 def mad(
-    f: Function,
-    core: Core,
-    operands: Operands,
-    sat: str | None,
-    ctrl: Value,
-    kinds: tuple[Element, Element],
-    scaled: bool,
-    start: str,
-    gemv: bool,
-    tf32: str | None,
+    f: Function, core: Core, operands: Operands, static: Static, sat: str | None, ctrl: Value, scaled: bool, start: str
 ) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
+    gemv, tf32 = clauses(static)
     how = Options(
         f.constant(I1, start == "accumulators"),
         f.constant(I1, start == "bias"),
@@ -168,17 +160,16 @@ def mad(
         f.constant(I1, tf32 is not None),
         f.constant(I1, tf32 == "away"),
     )
-    _multiply(core, Kind(*kinds, scaled), operands, how)
+    _multiply(core, Kind(static.elements["a"], static.elements["b"], scaled), operands, how)
 
 
-@lowering(op.MadRaw, bind=raw_facts(scaled=False))
-@lowering(op.MadBiasRaw, bind=raw_facts(scaled=False))
-@lowering(op.MadMxRaw, bind=raw_facts(scaled=True))
-@lowering(op.MadMxBiasRaw, bind=raw_facts(scaled=True))
-def mad_raw(
-    f: Function, core: Core, operands: Operands, ctrl: Value, kinds: tuple[Element, Element], scaled: bool
-) -> None:
+@lowering(op.MadRaw, bind=form(False))
+@lowering(op.MadBiasRaw, bind=form(False))
+@lowering(op.MadMxRaw, bind=form(True))
+@lowering(op.MadMxBiasRaw, bind=form(True))
+def mad_raw(f: Function, core: Core, operands: Operands, static: Static, ctrl: Value, scaled: bool) -> None:
     packed, unpacked = operands.packed, Packed(operands)
+    kinds = static.elements["a"], static.elements["b"]
     from_bias = _bit(packed, BIAS_BIT)
     if _bias(operands) is None:
         message = "bit 62 of the word asks for a bias, which only the forms with a bias have"

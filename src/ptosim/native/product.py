@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.element import Element, element
-from ptosim.effects.float_format import BF16, F16, F32, FOUR_BITS, NARROW_FORMATS
+from ptosim.effects.element import Element
+from ptosim.effects.float_format import FOUR_BITS, largest
 from ptosim.effects.fractal import (
     ACCUMULATOR,
     ACCUMULATOR_ROW,
@@ -58,15 +58,6 @@ row and group of columns to the next; whether A is a plain row, to saturate, to 
 def product(unit: Unit, kind: Kind) -> Function:
     """The routine for operands of these types."""
     return unit.routine(kind.name, PARAMETERS, lambda f: _Product(f, kind).fill())
-
-
-def _largest(kind: Element) -> float:
-    """The largest finite number of a float type."""
-    narrow = NARROW_FORMATS.get(kind.name)
-    if narrow is not None:
-        return narrow.values[narrow.largest]
-    form = {"f16": F16, "bf16": BF16, "f32": F32}[kind.name]
-    return form.magnitude(form.infinity - 1)
 
 
 class _Product:
@@ -142,7 +133,7 @@ class _Product:
         if kind.name == "f32":
             values = self._as_tf32(values)
         if kind.kind == "lowprecision" or kind.is_float:
-            values = self._limited(values, _largest(kind))
+            values = self._limited(values, largest(kind.name))
         return values.convert("fpext", F64)
 
     def _as_tf32(self, values: Value) -> Value:
@@ -221,7 +212,7 @@ class _Product:
         # A start from zero adds nothing, not even to a sum of -0.
         some = splat(f, self.start != f.constant(PTR, 0), COLUMNS)
         total = some.select(total + lanes_as(words, FLOAT).convert("fpext", F64), total)
-        return bits_of(canonical(self._limited(total, _largest(element("f32"))).convert("fptrunc", FLOAT)))
+        return bits_of(canonical(self._limited(total, largest("f32")).convert("fptrunc", FLOAT)))
 
 
 def _power(code: Value) -> Value:

@@ -8,7 +8,7 @@ from ptosim.effects.element import Element
 from ptosim.effects.tile_local import outside, position
 from ptosim.language import tile_local as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 
@@ -35,37 +35,25 @@ def _store(place: Value, value: Value) -> None:
     place.store(value.zext(I8) if value.kind == I1 else value, 1)
 
 
-def _place(
-    f: Function, core: Core, array: Value, indices: Sequence[Value], shape: tuple[int, ...], held: Element
-) -> Value:
+def _place(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
     """The address of an element, of the first one where an index is outside."""
     inside = f.constant(I1, 1)
-    for dimension, (index, extent) in enumerate(zip(indices, shape, strict=True)):
+    for dimension, (index, extent) in enumerate(zip(operands.indices, shape, strict=True)):
         wrong = index.compare("uge", extent)
         core.fail(wrong & inside, "out-of-bounds", outside(dimension, extent), index)
         inside = inside & (wrong ^ True)
-    number = position(shape, indices) * held.bytes
-    return array.at(inside.select(number, number.like(0)))
+    number = position(shape, operands.indices) * held.bytes
+    return operands.array.at(inside.select(number, number.like(0)))
 
 
 @lowering(op.LocalArrayGet)
-def local_array_get(
-    f: Function, core: Core, array: Value, indices: tuple[Value, ...], shape: tuple[int, ...], held: Element
-) -> Value:
-    return _load(_place(f, core, array, indices, shape, held), held)
+def local_array_get(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
+    return _load(_place(f, core, operands, shape, held), held)
 
 
 @lowering(op.LocalArraySet)
-def local_array_set(
-    f: Function,
-    core: Core,
-    array: Value,
-    indices: tuple[Value, ...],
-    value: Value,
-    shape: tuple[int, ...],
-    held: Element,
-) -> None:
-    _store(_place(f, core, array, indices, shape, held), value)
+def local_array_set(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> None:
+    _store(_place(f, core, operands, shape, held), operands.value)
 
 
 @lowering(op.StructGet)

@@ -18,7 +18,7 @@ from ptosim.machine.entry import Site
 from ptosim.native.build.global_memory import Place, leaves_buffer, locate
 from ptosim.native.build.issue import issue
 from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
-from ptosim.native.ir.context import WORD_BYTES, Register, Word, register_word
+from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, register_word
 from ptosim.native.ir.flow import Function, Reported
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I1, I64, Type, Value
@@ -27,21 +27,8 @@ from ptosim.native.vector import registers
 from ptosim.native.vector.numbers import lane_type, lanes_as
 from ptosim.target.profile import Target
 
-_WORD_OF = {
-    Space.UB: Word.UB,
-    Space.L1: Word.L1,
-    Space.L0A: Word.L0A,
-    Space.L0B: Word.L0B,
-    Space.L0C: Word.L0C,
-    Space.BT: Word.BT,
-    Space.FB: Word.FB,
-    Space.FB_RELU: Word.FB_RELU,
-    Space.SCALE_A: Word.SCALE_A,
-    Space.SCALE_B: Word.SCALE_B,
-}
 Step = tuple[Value, Value]
 """How often, and how many bytes further each time."""
-_UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +310,7 @@ class Core:
 
     def base(self, space: Space, at: str | None = None) -> Value:
         """The host address of an on-chip memory."""
-        word = _UB_OF[at] if at is not None else _WORD_OF[space]
+        word = UB_OF[at] if at is not None else MEMORIES[space]
         self.unit.spaces.setdefault(space, 0)
         return self.f.base(word)
 
