@@ -48,15 +48,7 @@ if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.entry import Entry, Key
 
-SLOT: dict[Pipe, int] = {
-    Pipe.S: 0,
-    Pipe.V: 1,
-    Pipe.M: 2,
-    Pipe.MTE1: 3,
-    Pipe.MTE2: 4,
-    Pipe.MTE3: 5,
-    Pipe.FIX: 6,
-}
+SLOT: dict[Pipe, int] = {Pipe.S: 0, Pipe.V: 1, Pipe.M: 2, Pipe.MTE1: 3, Pipe.MTE2: 4, Pipe.MTE3: 5, Pipe.FIX: 6}
 
 PIPES = 8  # words per buffer id and per source pipe, one of them unused
 EVENT_IDS = 16  # room per pair of pipes; the target says how many exist

@@ -177,9 +177,7 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
         place, outside = core.global_place("writes", dest.base, burst.dest_extent())
         burst.observe(core, source, dest)
         core.dropping(
-            outside,
-            lambda: _move(f, burst, origin, place.address),
-            lambda: write_rows_inside(f, burst, origin, place),
+            outside, lambda: _move(f, burst, origin, place.address), lambda: write_rows_inside(f, burst, origin, place)
         )
         return
     target = _stretch(core, "writes", dest, burst.dest_extent())

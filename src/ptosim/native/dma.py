@@ -131,9 +131,7 @@ def _write(core: Core, burst: Burst, ub: Value, place: Place) -> None:
     with each_row(f, burst.loops) as (source, dest):
         target, data = place.address.at(dest), ub.at(source)
         f.either(
-            streamed,
-            lambda: stream(core, target, data, burst.length),
-            lambda: target.copy_from(data, burst.length),
+            streamed, lambda: stream(core, target, data, burst.length), lambda: target.copy_from(data, burst.length)
         )
 
 

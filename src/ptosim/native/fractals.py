@@ -6,14 +6,7 @@ from ptosim.effects.burst import alignment_of, row_extent
 from ptosim.effects.cube_load import FIELDS, Control, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
-from ptosim.effects.fractal import (
-    FRACTAL,
-    FRACTAL_ROW,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_SHIFT,
-    fractal_columns,
-)
+from ptosim.effects.fractal import FRACTAL, FRACTAL_ROW, FRACTAL_ROWS, SCALE_FRAGMENT, SCALE_SHIFT, fractal_columns
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.native.build.core import Core

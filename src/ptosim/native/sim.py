@@ -5,13 +5,7 @@ from __future__ import annotations
 from ptosim.effects.burst import FB_BLOCK
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import QUANT_WORD
-from ptosim.effects.fractal import (
-    ACCUMULATOR,
-    ACCUMULATOR_FRACTAL,
-    ACCUMULATOR_ROW,
-    BIAS_ALIGNMENT,
-    FRACTAL_ROWS,
-)
+from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, ACCUMULATOR_ROW, BIAS_ALIGNMENT, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div
 from ptosim.effects.mad import accumulator_extent
 from ptosim.effects.names import Space

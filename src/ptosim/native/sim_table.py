@@ -152,14 +152,7 @@ def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int)
 
 @lowering(op.SimScatter, op.SimScatterMte3, bind=_width)
 def scatter(
-    f: Function,
-    core: Core,
-    operands: Operands,
-    beyond: str,
-    combine: str,
-    ordered: bool,
-    kind: str | None,
-    width: int,
+    f: Function, core: Core, operands: Operands, beyond: str, combine: str, ordered: bool, kind: str | None, width: int
 ) -> None:
     walk = Walk(f, core, operands, beyond, width, combine == "none" and not ordered)
     size, room = f.constant(I64, width), f.scratch(8)

@@ -13,16 +13,7 @@ from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
-from ptosim.native.vector.registers import (
-    any_lane,
-    extract,
-    gather_at,
-    joined,
-    lane_numbers,
-    shuffle,
-    splat,
-    view,
-)
+from ptosim.native.vector.registers import any_lane, extract, gather_at, joined, lane_numbers, shuffle, splat, view
 
 
 def _active(f: Function, lanes: int, operands: Operands) -> Value:

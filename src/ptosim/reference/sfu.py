@@ -93,9 +93,7 @@ def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtyp
         core.lint(f"hardware sorts between addresses that are multiples of {SORT_ALIGNMENT}")
     width = SORT_WIDTH * dtype.itemsize
     _look_for_overlap(
-        core,
-        (dest, repeat * SORT_WIDTH * RECORD_BYTES),
-        ((source, repeat * width), (indices, repeat * SORT_WIDTH * 4)),
+        core, (dest, repeat * SORT_WIDTH * RECORD_BYTES), ((source, repeat * width), (indices, repeat * SORT_WIDTH * 4))
     )
     for group in range(repeat):
         scores = core.read(UB, source + group * width, width).copy().view(dtype)

@@ -32,11 +32,7 @@ _ATOMIC_BITS = range(6, 11)
 
 
 def compile_kernel(
-    module: VerifiedModule,
-    program: KernelProgram,
-    drop: bool,
-    host: Host | None = None,
-    observer: Observer = NOBODY,
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None, observer: Observer = NOBODY
 ) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     host = host or this_host()

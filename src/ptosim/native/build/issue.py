@@ -30,10 +30,7 @@ def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[T
 
 
 def run_entry(
-    function: Function,
-    operation: int,
-    captured: Sequence[Value],
-    after: Callable[[Value], Value | None] | None = None,
+    function: Function, operation: int, captured: Sequence[Value], after: Callable[[Value], Value | None] | None = None
 ) -> None:
     """Call the entry if nothing on this core is stalled, otherwise issue it. `after` adds code for what was called, of
     its words, and may give a status of its own."""

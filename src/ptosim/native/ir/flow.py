@@ -64,12 +64,7 @@ class Function(Instructions):
     """One function. Values of its operators land in the block that is open at the time."""
 
     def __init__(
-        self,
-        module: Module,
-        name: str,
-        parameters: tuple[Type, ...],
-        results: tuple[Type, ...],
-        linkage: Linkage,
+        self, module: Module, name: str, parameters: tuple[Type, ...], results: tuple[Type, ...], linkage: Linkage
     ) -> None:
         super().__init__()
         self.module = module
@@ -254,10 +249,7 @@ class Function(Instructions):
         return list(handed)
 
     def choose(
-        self,
-        condition: Value,
-        then: Callable[[], Sequence[Value]],
-        otherwise: Callable[[], Sequence[Value]] = tuple,
+        self, condition: Value, then: Callable[[], Sequence[Value]], otherwise: Callable[[], Sequence[Value]] = tuple
     ) -> list[Value]:
         """scf.if: the values of the side that was taken."""
         *arms, joined = self._branch(condition)

@@ -16,15 +16,7 @@ from ptosim.effects.configuration import DIRECTIONS
 from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Static
-from ptosim.effects.sfu import (
-    LISTS,
-    RECORD_BYTES,
-    SORT_ALIGNMENT,
-    SORT_WIDTH,
-    list_count,
-    list_valid,
-    repeats,
-)
+from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_ALIGNMENT, SORT_WIDTH, list_count, list_valid, repeats
 from ptosim.language.operation import PTOOperation
 from ptosim.machine.sync import SLOT
 from ptosim.native.build.core import Core
