@@ -45,7 +45,7 @@ def up(extent: int, unit: int) -> int:
 
 
 def block(element: str) -> int:
-    """Elements of a block of 32 bytes."""
+    """Elements of a granule."""
     return 32 // np.dtype(DTYPES[element]).itemsize
 
 

@@ -48,9 +48,10 @@ def compared(observed: Callable[..., Observation]) -> Callable[..., Observation]
         blocks: Sequence[int],
         unwritten: bool = False,
         most: int | None = None,
+        enough: frozenset[str] = frozenset(),
     ) -> Observation:
         nonlocal left
-        found = observed(kernel, launch, mem_bar, blocks, unwritten, most)
+        found = observed(kernel, launch, mem_bar, blocks, unwritten, most, enough)
         again = replace(launch, block_done=None, found=None)
         is_complete = not any("is not complete" in finding.message for finding in found.findings)
         if left and is_complete and not unwritten and most is None:

@@ -77,7 +77,7 @@ class Given:
 
     @property
     def room(self) -> int:
-        """Bytes of its image: whole blocks of 32."""
+        """Bytes of its image: whole granules."""
         return -(-self.bytes // 32) * 32
 
     def offsets(self) -> np.ndarray[Any, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptosim.native.observe.sweep import Sifted
     from ptosim.profiling import TimedRun
     from ptosim.reference.engine import Run
-    from ptosim.repair.rehearsal import Trials
+    from ptosim.repair.rehearsal import Trial, Trials
     from ptosim.report.check_report import CheckReport
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
@@ -99,7 +99,7 @@ def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
     subject = _reloaded(kernel, text)
     if subject is None:
         return fix
-    proof, again = prove(subject), replace(launch, block_done=None, found=None, prints=False)
+    proof, again = prove(subject), replace(launch, block_done=None, found=None, say=None)
     is_ordered = not any(finding.kind in ORDER for finding in run_checked(subject, again).findings)
     notes = (*(note for note in fix.notes if note not in (PROVEN, REFUTED)), *([PROVEN] if proof.proven else ()))
     is_right = is_ordered and not fix.left and not proof.findings
@@ -155,20 +155,23 @@ def run_checked(
         return Fix(source.name, source.text, source.text, verified=True)
 
     choice("engine", engine, ENGINES)
-    sifting = None if engine == "reference" else sifted(kernel, launch, chosen)
+    lines: Lines = {}
+    sifting = None if engine == "reference" else sifted(kernel, _noting(lines, launch), chosen)
     if sifting is not None and unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
         sifting = None  # what no block writes can only be told when all are judged
     if sifting is None:
         observation = observed(kernel, launch, strictness, chosen, unwritten, most)
     elif sifting.blocks:
-        observation = _judged(kernel, replace(launch, block_done=None), strictness, sifting, most)
+        observation, judged = _judged(kernel, replace(launch, block_done=None), strictness, sifting, most)
+        _show(launch, {**lines, **judged}, observation.last)
     else:
+        _show(launch, lines)
         return report(kernel.name, (), mend=untouched)
     if not observation.findings:
         return report(kernel.name, (), mend=untouched)
     from ptosim.repair.engine import Engine
 
-    again = replace(launch, block_done=None, found=None, prints=False)
+    again = replace(launch, block_done=None, found=None, say=None)
     trials = _trials(kernel, again, strictness, chosen, observation.blocks)
     repair = Engine(observation, trials)
 
@@ -183,14 +186,38 @@ def _leaves_unwritten(sifting: Sifted, launch: Launch) -> bool:
     return sifting.leaves_unwritten([len(buffer) for buffer in launch.arguments.buffers])
 
 
-def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, most: int | None = None) -> Observation:
-    """What the blocks that have to be judged show, and with them those that they meet in GM."""
+Lines = dict[int, list[str]]
+"""What blocks print."""
+
+
+def _noting(lines: Lines, launch: Launch) -> Launch:
+    """The same launch, which notes what it prints."""
+
+    def say(block: int, text: str) -> None:
+        lines.setdefault(block, []).append(text)
+
+    return replace(launch, say=say)
+
+
+def _show(launch: Launch, lines: Lines, last: int | None = None) -> None:
+    """What a launch has printed, block by block, up to the last one that counts."""
+    for block in sorted(lines):
+        if launch.say is not None and (last is None or block <= last):
+            for text in lines[block]:
+                launch.say(block, text)
+
+
+def _judged(
+    kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, most: int | None = None
+) -> tuple[Observation, Lines]:
+    """What the blocks that have to be judged show, and with them those that they meet in GM; and what they print."""
     blocks = set(sifting.blocks)
     while True:
-        observation = observed(kernel, launch, mem_bar, sorted(blocks), most=most)
+        lines: Lines = {block: [] for block in blocks}
+        observation = observed(kernel, _noting(lines, launch), mem_bar, sorted(blocks), most=most)
         more = sifting.meeting(blocks, observation.global_memory.meets)
         if not more:
-            return observation
+            return observation, lines
         blocks |= more
         launch = replace(launch, found=None)  # what was told once need not be told again
 
@@ -211,6 +238,7 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | No
         None,
         launch.max_steps,
         launch.block_done,
+        say=launch.say,
     )
     return sieve.sift(run, blocks)
 
@@ -225,10 +253,10 @@ def _trials(
     together = kernel.program.cross_block
     loaded = lru_cache(maxsize=2)(partial(_reloaded, kernel))  # one that is clean is run several times in succession
 
-    def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
-        def check_text(text: str) -> Observation | None:
+    def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Trial:
+        def check_text(text: str, enough: frozenset[str] = frozenset()) -> Observation | None:
             subject = loaded(text)
-            return None if subject is None else observed(subject, launched(), mem_bar, chosen)
+            return None if subject is None else observed(subject, launched(), mem_bar, chosen, enough=enough)
 
         return check_text
 
@@ -255,16 +283,19 @@ def observed(
     blocks: Sequence[int],
     unwritten: bool = False,
     most: int | None = None,
+    enough: frozenset[str] = frozenset(),
 ) -> Observation:
     """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
     from ptosim.sanitize.doubts import Subject
     from ptosim.sanitize.session import observe
 
     arguments = launch.arguments
-    subject = Subject(kernel.module.layout, arguments.regions.all, kernel.program.cross_block, mem_bar)
+    subject = Subject(kernel.module.layout, arguments.regions.all, kernel.program.cross_block, mem_bar, enough)
+
+    first = iter([launch.say])  # a run that is repeated prints once
 
     def execute(observer: Observer) -> Run:
-        return kernel.reference(replace(launch, arguments=arguments.copied()), observer)
+        return kernel.reference(replace(launch, arguments=arguments.copied(), say=next(first, None)), observer)
 
     said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.warnings}
     return observe(subject, execute, blocks, unwritten, said, most, launch.found)
@@ -343,7 +374,11 @@ def measure(
 
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
-    native = timed(kernel, launch, machine) if choice("engine", engine, ENGINES) == "native" else None
+    lines: Lines = {}
+    native = None
+    if choice("engine", engine, ENGINES) == "native":
+        native = timed(kernel, _noting(lines, launch), machine)
+    _show(launch, lines if native is not None else {})
     recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
     return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)

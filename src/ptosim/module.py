@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.arguments import Arguments, Parameter, bind
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
+from ptosim.language.print_format import Say, show
 
 if TYPE_CHECKING:
     from ptosim.language.kernels import KernelProgram
@@ -293,6 +294,7 @@ class Kernel:
             launch.block_done,
             launch.poison,
             attach,
+            launch.say,
         )
         self.linked(launch.oob == "drop", observe)(run)
 
@@ -380,7 +382,7 @@ class Kernel:
             together=self.program.cross_block,
             block_done=launch.block_done,
             poison=launch.poison,
-            prints=launch.prints,
+            say=launch.say,
         )
 
     def watchable(self) -> set[int]:
@@ -445,8 +447,8 @@ class Launch:
     """Called by a check with severity, kind and place of a finding, as soon as its block is judged."""
     poison: bool = False
     """On-chip memories start with a pattern instead of zeros."""
-    prints: bool = True
-    """What the kernel prints is shown once, not whenever an edited text is tried. (Of the reference engine.)"""
+    say: Say | None = show
+    """Takes what the kernel prints; None: nobody does."""
 
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):

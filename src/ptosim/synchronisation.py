@@ -72,7 +72,7 @@ class Launched:
     def interpreted_cycles(self, kernel: Kernel, max_steps: int = 10**9) -> int:
         """Of a kernel that runs otherwise than its text says: nothing of it may be compiled and kept for that text."""
         given = bind(kernel.signature, self.args)
-        return measure(kernel, Launch(given, self.grid, max_steps=max_steps, prints=False), engine="reference").cycles
+        return measure(kernel, Launch(given, self.grid, max_steps=max_steps, say=None), engine="reference").cycles
 
     def errors(self, kernel: Kernel) -> list[Finding]:
         return [each for each in check(kernel, *self.args, grid=self.grid).findings if each.severity == "error"]
@@ -283,7 +283,7 @@ class Draft:
         if not pairs:
             return set()
         kernel = Module(self._loaded, Request(self._target_name, "written")).kernel(self._name)
-        given = Launch(bind(kernel.signature, launch.args).copied(), launch.grid, max_steps=SHORT_RUN, prints=False)
+        given = Launch(bind(kernel.signature, launch.args).copied(), launch.grid, max_steps=SHORT_RUN, say=None)
         recorded = RecordedTouches()
         with suppress(PTOError):  # it ends where it has gone too far
             kernel.reference(given, recorded)([0])

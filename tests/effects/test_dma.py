@@ -49,7 +49,7 @@ def test_rows_and_loops(n: int, length: int, source: int, dest: int, loops: list
 
 
 @given(counts, st.integers(0, 10), st.integers(0, 5), st.integers(0, 5))
-def test_blocks_and_gaps(n: int, length: int, source_gap: int, dest_gap: int) -> None:
+def test_granules_and_gaps(n: int, length: int, source_gap: int, dest_gap: int) -> None:
     operands = SimpleNamespace(n_burst=n, len_burst=length, source_gap=source_gap, dest_gap=dest_gap)
     for name in ("mte_ub_ub", "mte_ub_l1", "copy_cbuf_to_ubuf"):
         read, write = extents(name, operands)
@@ -64,7 +64,7 @@ def test_blocks_and_gaps(n: int, length: int, source_gap: int, dest_gap: int) ->
         (224, 0, 16, 256, 256),
         (224, 0, 32, 256, 288),  # right padding reaches further
         (10, 3, 0, 64, 64),
-        (10, 3, 2, 0, 32),  # no stride to pad to: whole blocks
+        (10, 3, 2, 0, 32),  # no stride to pad to: whole granules
         (40, 0, 30, 32, 100),
         (64, 0, 0, 32, 64),
     ],

@@ -103,7 +103,7 @@ def stored(mode: StoreMode) -> np.ndarray:
 
 
 def merged(planes: int, size: int) -> np.ndarray:
-    """Inside each block of 32 bytes: planes one after the other become units side by side."""
+    """Inside each granule: planes one after the other become units side by side."""
     return LOW.reshape(8, planes, -1, size).swapaxes(1, 2)
 
 

@@ -1,4 +1,4 @@
-"""Unaligned streams against a byte-by-byte model of a buffer that is written when a block is full."""
+"""Unaligned streams against a byte-by-byte model of a buffer that is written when a granule is full."""
 
 from types import SimpleNamespace
 
@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from ptosim.effects.element import element
 from ptosim.effects.record import Static
-from ptosim.effects.vector_stream import EFFECTS, EMPTY, StoreStream, append, continues, primed_block
+from ptosim.effects.vector_stream import EFFECTS, EMPTY, StoreStream, append, continues, primed_granule
 
 
-class Blocks:
-    """Bytes are held until they fill the block they are in."""
+class Granules:
+    """Bytes are held until they fill the granule they are in."""
 
     def __init__(self) -> None:
         self.memory: set[int] = set()
@@ -26,18 +26,18 @@ class Blocks:
 
 
 @given(st.integers(0, 4096), st.lists(st.integers(0, 256), max_size=8))
-def test_a_stream_writes_full_blocks_and_holds_the_rest(start: int, lengths: list[int]):
-    blocks, stream, address = Blocks(), EMPTY, start
+def test_a_stream_writes_full_granules_and_holds_the_rest(start: int, lengths: list[int]):
+    granules, stream, address = Granules(), EMPTY, start
     memory: set[int] = set()
     for length in lengths:
         assert continues(stream, address)
         low, high, stream = append(stream, address, length)
         memory |= set(range(low, high))
         for byte in range(address, address + length):
-            blocks.store(byte)
+            granules.store(byte)
         address += length
-        assert memory == blocks.memory
-        assert set(range(stream.start, stream.end)) == set(blocks.held)
+        assert memory == granules.memory
+        assert set(range(stream.start, stream.end)) == set(granules.held)
         assert stream.end == address or stream.pending == 0
         assert 0 <= stream.pending < 32
     assert memory | set(range(stream.start, stream.end)) == set(range(start, address))
@@ -49,7 +49,7 @@ def test_three_elements_stay_pending():
     assert stream == StoreStream(64, 12)
 
 
-def test_a_store_completes_the_block_before_it():
+def test_a_store_completes_the_granule_before_it():
     low, high, stream = append(StoreStream(100, 20), 120, 16)
     assert (low, high) == (100, 128)
     assert stream == StoreStream(128, 8)
@@ -70,8 +70,8 @@ def test_arrays_of_streams_are_streams():
         assert (low[index], high[index], stream.start[index], stream.pending[index]) == (*one[:2], *one.stream)
 
 
-def test_a_load_stream_remembers_a_block():
-    assert [primed_block(address) for address in (0, 4, 31, 32, 100)] == [0, 0, 0, 32, 96]
+def test_a_load_stream_remembers_a_granule():
+    assert [primed_granule(address) for address in (0, 4, 31, 32, 100)] == [0, 0, 0, 32, 96]
 
 
 # --- records ----------------------------------------------------------------------------------------------------------

@@ -221,7 +221,7 @@ def test_shortened_type_lists() -> None:
 
 
 def test_rows_move_inside_ub() -> None:
-    """Four copies of one 32-byte block each permute rows [2, 0, 3, 1]; the older form has a sid."""
+    """Four copies of one 32-byte granule each permute rows [2, 0, 3, 1]; the older form has a sid."""
     p = ub("f32")
     moves = ""
     for target, source in enumerate([2, 0, 3, 1]):
@@ -252,7 +252,7 @@ def test_rows_move_inside_ub() -> None:
     equal(outcome(text, x, np.zeros(32, "f4"))[1], x.reshape(4, 8)[[2, 0, 3, 1]].reshape(-1))
 
 
-def test_gaps_in_blocks_inside_ub() -> None:
+def test_gaps_in_granules_inside_ub() -> None:
     p = ub("f32")
     body = f"""    %ub = pto.castptr %c0_i64 : i64 -> {p}
     %to = pto.castptr %c4096_i64 : i64 -> {p}
@@ -407,7 +407,7 @@ def test_copies_that_do_nothing() -> None:
 
 
 def test_a2a3_copies_rows_of_any_length() -> None:
-    """Of mte_gm_ub and mte_ub_gm, which are the aligned form there; only copy_* wants whole blocks."""
+    """Of mte_gm_ub and mte_ub_gm, which are the aligned form there; only copy_* wants whole granules."""
     text = straight(new_in("f32", 1, 60, 60, 64), new_out("f32", 1, 60, 64, 60), "f32").replace('"a5"', '"a3"')
     x = np.arange(64, dtype="f4")
     for engine in ("reference", "native"):

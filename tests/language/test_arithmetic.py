@@ -270,18 +270,6 @@ def test_vbr(element: str, type_: str):
     accepts(f"%d = pto.vbr %s_{type_} : {type_} -> V<{element}>")
 
 
-def test_vbr_needs_a_compatible_scalar():
-    message = "input has type {}, but the elements of result need {}"
-    rejects("%d = pto.vbr ^%s_i32 : i32 -> V<f32>", message.format("i32", "f32"))
-    rejects("%d = pto.vbr ^%s_si8 : si8 -> V<ui8>", message.format("si8", "ui8 or i8"))
-    rejects("%d = pto.vbr ^%v_f32 : V<f32> -> V<f32>", message.format("!pto.vreg<64xf32>", "f32"))
-
-
-def test_vbr_has_no_64_bit_form():
-    taken = all_but(WIDE)
-    rejects("%d = pto.vbr %s_i64 : i64 -> ^V<i64>", f"pto.vbr does not take elements of type i64; it takes {taken}")
-
-
 def test_vdup_of_a_scalar_and_of_a_lane():
     accepts("%d = pto.vdup %s_f32, %b32 : f32, M<b32> -> V<f32>")
     accepts("%d = pto.vdup %s_i8, %b8 : i8, M<b8> -> V<ui8>")
@@ -292,33 +280,6 @@ def test_vdup_of_a_scalar_and_of_a_lane():
 def test_the_position_of_vdup_is_printed():
     module = read(example_kernel(arithmetic.VDup))
     assert '{position = "HIGHEST"}' in printed(module)
-
-
-def test_vdup_rejects():
-    rejects(
-        '%d = pto.vdup %s_f32, %b32 {position = ^"LOWEST"} : f32, M<b32> -> V<f32>',
-        "position chooses a lane of a register, but the input is a scalar",
-    )
-    rejects(
-        '%d = pto.vdup %v_f32, %b32 {position = ^"MIDDLE"} : V<f32>, M<b32> -> V<f32>',
-        "unknown position 'MIDDLE'; known: LOWEST, HIGHEST",
-        kind="syntax",
-    )
-    rejects(
-        "%d = pto.vdup ^%v_i32, %b32 : V<i32>, M<b32> -> V<f32>",
-        "input has type !pto.vreg<64xi32>, but result has type !pto.vreg<64xf32>",
-    )
-    rejects(
-        "%d = pto.vdup ^%s_i32, %b32 : i32, M<b32> -> V<f32>", "input has type i32, but the elements of result need f32"
-    )
-    rejects(
-        "%d = pto.vdup %s_f32, ^%b8 : f32, M<b8> -> V<f32>",
-        mismatch("b8", "f32"),
-    )
-    rejects(
-        "%d = pto.vdup %s_i64, %b32 : i64, M<b32> -> ^V<i64>",
-        f"pto.vdup does not take elements of type i64; it takes {all_but(WIDE)}",
-    )
 
 
 # --- shifts -----------------------------------------------------------------------------------------------------------

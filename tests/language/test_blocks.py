@@ -172,45 +172,6 @@ cf.br ^outer(%next, %s : i32, i32)
     assert results(body, 10, 3) == [45, 3]
 
 
-@pytest.mark.parametrize(
-    ("body", "kind", "message", "line"),
-    [
-        (
-            "cf.br ^a\n^a:\ncf.br ^a",
-            "unsupported",
-            "a loop whose first block does not decide whether it goes on",
-            9,
-        ),
-        (
-            f"{CHOICE}cf.cond_br %t, ^a, ^c\n^a:\n%u = arith.cmpi sgt, %n, %zero : i32\ncf.cond_br %u, ^b, ^c\n^b:\n"
-            "cf.br ^d\n^c:\ncf.br ^d\n^d:\nreturn",
-            "unsupported",
-            "a block of this region is reached by other ways than those of ifs and loops",
-            2,
-        ),
-        (
-            "".join(f"cf.br ^b{at}\n^b{at}:\n" for at in range(200)) + "return",
-            "unsupported",
-            "a region of more than 200 blocks",
-            2,
-        ),
-        ("cf.br ^a\n^a:\nscf.yield\n^b:\nreturn", "syntax", "another block of the region ends with scf.yield", 11),
-        (f"{CHOICE}scf.if %t {{\n^a:\ncf.br ^a\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
-        (f"{CHOICE}scf.if %t {{\ncf.br ^a\n^a:\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
-        ("cf.br ^a\n^a:\nreturn\n^a:\nreturn", "syntax", "^a is already defined", 10),
-        ("cf.br ^a\n^b:\nreturn\n^b:\nreturn", "syntax", "^b is already defined", 10),
-        ("cf.br ^a(%n : i32)\n^a:\nreturn", "syntax", "the block that cf.br leads to takes ()", 7),
-        ("^a:\nreturn", "syntax", "a block must end with a branch or with the end of the region", 6),
-        ("cf.cond_br %n, ^a, ^a\n^a:\nreturn", "invalid", "%n has type i32, but is used as i1", 7),
-    ],
-)
-def test_other_ways_are_refused(body: str, kind: str, message: str, line: int):
-    with pytest.raises(PTOError) as raised:
-        read(kernel(body))
-    (found,) = raised.value.diagnostics
-    assert (found.kind, found.message, found.location and found.location.line) == (kind, message, line)
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_any_ways_between_blocks_are_read_or_refused(seed: int):
     chance = random.Random(seed)

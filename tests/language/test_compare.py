@@ -52,16 +52,6 @@ def test_an_unknown_comparison(word: str):
     rejects(vcmps("f32", "f32", f'^"{word}"'), message, kind="syntax")
 
 
-def test_seed_and_result_match_the_width():
-    rejects(vcmp("f32", seed="b16", result="b32").replace("%b16", "^%b16"), mismatch("b16", "f32"))
-    rejects(vcmp("f32", result="b8").replace("-> ", "-> ^"), mismatch("b8", "f32"))
-    rejects(
-        '%m = pto.vcmps %v_f16, %s_f16, ^%b32, "eq" : V<f16>, f16, M<b32> -> M<b16>',
-        mismatch("b32", "f16"),
-    )
-    rejects('%m = pto.vcmps %v_f16, %s_f16, %b16, "eq" : V<f16>, f16, M<b16> -> ^M<b32>', mismatch("b32", "f16"))
-
-
 @pytest.mark.parametrize("bits", [8, 16, 32])
 def test_a_compatible_scalar(bits: int):
     """An integer of the width of the lanes, with their sign or without one."""
@@ -139,19 +129,3 @@ def test_vselr(element: str, index: str):
 @pytest.mark.parametrize("name", ["vselr", "vselrv2"])
 def test_there_is_a_lane_number_per_lane(name: str):
     rejects(by_number(name, "f32", "i16").replace("%w_", "^%w_"), "index has 128 lanes, but input has 64")
-
-
-def test_vselr_rejects():
-    rejects(
-        by_number("vselr", "f32", "f32").replace("%w_", "^%w_"),
-        "pto.vselr does not take elements of type f32; it takes i8, i16, i32, i64, ...",
-    )
-    rejects(
-        "%d = pto.vselr %v_f32, %w_i32 : V<f32>, V<i32> -> ^V<i32>",
-        "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
-    )
-    rejects(
-        by_number("vselr", "i64", "ui64").replace("%v_", "^%v_"),
-        f"pto.vselr does not take elements of type i64; it takes {', '.join(TAKEN)}",
-    )
-    rejects("%d = pto.vselr %v_f32, ^%s_i32 : V<f32>, i32 -> V<f32>", "index must be a vector register, not i32")

@@ -6,8 +6,6 @@ from language.source import accepts, errors, prints, read, rejects, running
 from ptosim.language.control import For, If, While, Yield
 from ptosim.language.function import Call, Function
 
-ONE = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
-
 # --- scf.for ----------------------------------------------------------------------------------------------------------
 
 
@@ -55,16 +53,6 @@ def test_an_omitted_yield_is_there_for_the_engines():
         if isinstance(op, If):
             assert isinstance(op.true_region.block.last_op, Yield)
             assert isinstance(op.false_region.block.last_op, Yield)
-
-
-def test_a_step_that_leads_nowhere_is_an_error_of_the_kind_that_it_has_in_a_run():
-    loop = ONE + "%z = arith.constant 0 : index\nscf.for %j = %c0 to %c1 step ~%z { }"
-    rejects(loop, "the step of scf.for must be positive, not 0", "arithmetic")
-
-
-def test_floats_do_not_count():
-    found = [error.message for error in errors("scf.for %j = %f to %f step %f : f32 { }")]
-    assert found == ["a loop counts index or signless integers, not f32"]
 
 
 # --- scf.if -----------------------------------------------------------------------------------------------------------
@@ -202,56 +190,6 @@ def test_a_memref_in_a_pto_space_is_a_pointer():
 
 
 @pytest.mark.parametrize(
-    "text, message",
-    [
-        ("func.func @f() -> i32 { ~return }", "func.return gives 0 values, but func.func takes 1 value"),
-        (
-            "func.func @f(%a: f32) -> i32 { return ~%a : f32 }",
-            "value 0 of func.return has type f32, but func.func takes i32",
-        ),
-        ("func.func ~@f() { }", "@f must end with return"),
-        ("func.func @f() { return }\nfunc.func ~@f() { return }", "@f is already defined in this module"),
-        (
-            "func.func ~@f(%a: i32) -> i32 attributes {pto.kernel} { return %a : i32 }",
-            "@f is a kernel entry, which returns nothing",
-        ),
-        ("func.func @f() { ~func.func @g() { return }\nreturn }", "a function belongs in a module"),
-        ("~%c = arith.constant 1 : i32\nfunc.func @f() { return }", "arith.constant must be inside a function"),
-        (
-            "func.func @f(%a: i32) { call ~@g(%a) : (i32) -> ()\nreturn }",
-            "there is no function @g in this module",
-        ),
-        (
-            "func.func private @g(i32)\nfunc.func @f() { call ~@g() : () -> ()\nreturn }",
-            "@g takes 1 arguments, not 0",
-        ),
-        (
-            "func.func private @g(i32)\nfunc.func @f(%a: f32) { call @g(~%a) : (f32) -> ()\nreturn }",
-            "argument 0 of @g has type i32, not f32",
-        ),
-        (
-            "func.func private @g() -> i32\nfunc.func @f() { %r = call ~@g() : () -> f32\nreturn }",
-            "@g gives (i32)",
-        ),
-        (
-            "func.func @f() { call ~@f() : () -> ()\nreturn }",
-            "recursion is not supported: @f -> @f",
-        ),
-        (
-            "func.func @f() { call @g() : () -> ()\nreturn }\nfunc.func @g() { call ~@f() : () -> ()\nreturn }",
-            "recursion is not supported: @f -> @g -> @f",
-        ),
-    ],
-)
-def test_functions_that_are_not(text: str, message: str):
-    if text.startswith("~%c"):
-        (found,) = errors(text.replace("~", ""))
-        assert (found.message, found.line, found.location and found.location.column) == (message, 1, 6)
-    else:
-        rejects(text, message)
-
-
-@pytest.mark.parametrize(
     "type_",
     [
         "tensor<4xf32>",
@@ -266,11 +204,6 @@ def test_types_that_no_value_has(type_: str):
     message = "a function cannot take or give {}; write a pointer as !pto.ptr<T, space>"
     rejects(f"func.func @f(%a: i32, %b: ~{type_}) {{ return }}", message.format(type_))
     rejects(f"func.func private @g(i32) -> (i32, ~{type_})\nfunc.func @f() {{ return }}", message.format(type_))
-
-
-def test_simt_functions_are_outside():
-    (found,) = errors("func.func @f() attributes {pto.simt_entry} { return }")
-    assert (found.kind, found.message) == ("unsupported", "SIMT functions are not simulated")
 
 
 def test_calls_find_their_function_in_the_modules_around():

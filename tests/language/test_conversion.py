@@ -164,11 +164,6 @@ def test_unknown_words_are_reported_at_the_word():
     rejects(body.replace("round_mode = ", "round_mode = ^"), f"unknown rnd 'X'; known: {known['rnd']}", kind="syntax")
 
 
-def test_rnd_and_round_mode_exclude_each_other():
-    body = vcvt("si32", "f32", {"rnd": "R", "round_mode": "R"}).replace("round_mode = ", "round_mode = ^")
-    rejects(body, "round_mode is an older name of rnd; give one of them", kind="syntax")
-
-
 @pytest.mark.parametrize("source, dest", PAIRS)
 def test_the_mask_has_the_granularity_of_the_source(source: str, dest: str):
     words, right = words_of(PAIRS[source, dest]), mask_of(source)

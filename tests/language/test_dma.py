@@ -125,7 +125,7 @@ def test_field_widths_of_a_load() -> None:
     warns(with_(length="^%0"), "len_burst is 0: the copy does nothing")
 
 
-def test_without_padding_older_copies_of_a2a3_are_whole_blocks() -> None:
+def test_without_padding_older_copies_of_a2a3_are_whole_granules() -> None:
     def body(length: str, padding: str) -> str:
         rest = f"{X}, {X}, {length}, {X}, {X}, %pad, {X}, {X}, {X}"
         return f"%pad = arith.constant {padding}\n{load(rest=rest)}"
@@ -189,7 +189,7 @@ def test_paths_between_the_cores_exist_on_a5_only(name: str) -> None:
     accepts(f"pto.{name} {source}, {dest}{rest}")
 
 
-def test_block_copies() -> None:
+def test_granule_copies() -> None:
     accepts(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %65535, %65535, %65534, %65535 : <f32, ub>, <f32, ub>, i64 x5")
     message = "source_gap is 65536; it must be 0..65535"
     rejects(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %1, %1, ^%65536, %0", message)
@@ -224,16 +224,6 @@ def test_the_store_has_its_own_cache_clause() -> None:
     message = "l2_cache_ctl is 16; it must be 0..15"
     rejects(f"pto.mte_ub_gm {UB}, {GM}, {X} nburst{GROUP} l2_cache_ctl(^%16)", message)
     accepts(f"pto.mte_gm_ub {GM}, {UB}, %15, {X} nburst{GROUP}")
-
-
-def test_clauses_of_grouped_copies() -> None:
-    start = f"pto.mte_gm_ub {GM}, {UB}, {X}, {X}"
-    message = "unknown clause 'lop'; known, in this order: nburst, loop, loop1, loop2, pad"
-    rejects(f"{start} nburst{GROUP} ^lop{GROUP}", message, kind="syntax")
-    message = "unknown clause 'pad'; known, in this order: nburst"
-    rejects(f"pto.mte_ub_ub {UB}, {UB}, {X} nburst{GROUP} ^pad(%s_f32)", message, kind="syntax")
-    message = "unknown clause 'loop'; known, in this order: nburst"
-    rejects(f"pto.mte_ub_l1 {UB}, {L1}, {X} nburst{GROUP} ^loop{GROUP}", message, kind="syntax")
 
 
 def test_padding_of_grouped_loads() -> None:
@@ -287,18 +277,6 @@ def test_layout_converting_copies(mode: str) -> None:
     assert f" : {frac_types(mode)}\n" in text_of(frac(mode))
     same(frac(mode), f"{frac(mode)} : {frac_types(mode)}")
     same(frac(mode, layout=f"{X}, {X}"), f"{frac(mode, layout=f'{X}, {X}')} : {frac_types(mode, 'i64, i64')}")
-
-
-def test_the_mode_is_the_same_in_the_type_list() -> None:
-    types = frac_types("^dn2nz")
-    rejects(f"{frac()} : {types}", "the layout is nd2nz, but the type list says dn2nz")
-    rejects(frac("^nz2nd"), "unknown layout 'nz2nd'; known: nd2nz, dn2nz", kind="syntax")
-
-
-def test_clauses_of_layout_converting_copies_are_in_order() -> None:
-    body = f"pto.mte_gm_l1_frac {GM}, {L1}, nd2nz, ^src_layout({X}), shape({X}, {X})"
-    order = " in pto.mte_gm_l1_frac: shape, src_layout, dst_group and ctrl follow in this order"
-    rejects(body, f"Expected 'shape'{order}", kind="syntax")
 
 
 def test_constants_of_layout_converting_copies() -> None:

@@ -3,21 +3,8 @@
 import pytest
 
 from language.move_kernel import accepts, rejects, twins
-from language.test_tile_fifo import BOTH, FREE, POP, QUANT, SLOTS, cube, vector
+from language.test_tile_fifo import BOTH, FREE, POP, QUANT, cube, vector
 from refusals.fifo_rules import ONE
-
-
-def test_halves_that_pass_through_global_memory() -> None:
-    text = cube(
-        "pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«63|62»>) {split = 2}", "dir_mask = 1, slot_size = 4096", SLOTS
-    )
-    twins(text, "split 2 needs an even number of columns, not 63", kind="cube")
-
-
-def test_entries_with_an_epilogue_are_not_split() -> None:
-    attributes = QUANT.format("f32_f16").replace(" nosplit = true,", "")
-    text = cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«1|0»}", attributes, ONE)
-    twins(text, "split is 1, but the FIFO with id 0 has an acc_push_epilogue", kind="cube")
 
 
 def test_an_id_is_initialised_once() -> None:
@@ -33,27 +20,6 @@ def test_there_are_sixteen_semaphores() -> None:
     text = "\n".join(("~" if number == 4 else "") + pipe.format(number) for number in range(5))
     message = "the FIFOs of this function take 20 semaphores; there are 16, two for each direction"
     rejects(text, message, kind="cube")
-
-
-PAIR = """module {{
-func.func @k_aic() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
-  %a = pto.import_reserved_buffer {{name = "s", peer_func = @k_aiv}} -> i32
-  pto.aic_initialize_pipe {{dir_mask = 1, slot_size = 4096, nosplit = true,
-    acc_push_epilogue = #pto.acc_push_epilogue<relu = no_relu>}} (c2v_consumer_buf = %a : i32)
-  return
-}}
-func.func @k_aiv() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
-  %a = pto.reserve_buffer {{name = "s", size = 32768, location = #pto.address_space<vec>, auto = true}} -> i32
-  pto.aiv_initialize_pipe {{dir_mask = 1, slot_size = 4096, nosplit = true,
-    acc_push_epilogue = ~#pto.acc_push_epilogue<relu = {}>}} (c2v_consumer_buf = %a : i32)
-  return
-}}
-}}
-"""
-
-
-def test_both_ends_have_the_same_epilogue() -> None:
-    twins(PAIR.format("«normal|no»_relu"), "acc_push_epilogue of the FIFO with id 0 differs from that of its other end")
 
 
 SLOTS_OF_BOTH = """module {{
@@ -137,11 +103,6 @@ def test_entries_that_are_taken_for_something_else_are_remarked(type_: str, rema
     accepts(ENTRIES_OF_BOTH.format(0, 0, type_, 0), warned=(remark,))
     for same in ("ND<16x64xf32>", "ND<64x16xf32>", "DN<64x1xf32>"):
         accepts(ENTRIES_OF_BOTH.format(0, 0, same, 0))
-
-
-def test_entries_arrive_in_the_memory_of_their_core() -> None:
-    text = SLOTS_OF_BOTH.format("«mat|vec»", "dir_mask = 1, slot_size = 4096, slot_num = 4", "~")
-    twins(text, "c2v_consumer_buf is reserved in l1; its entries arrive in ub")
 
 
 def test_entries_in_branches_and_loops() -> None:

@@ -205,32 +205,6 @@ def test_a_mask_parameter_follows_the_register_it_governs():
     assert "%q: !pto.mask<b16>" in text
 
 
-ASK = "; write !pto.ptr<T, space>"
-
-
-@pytest.mark.parametrize(
-    "body, reason",
-    [
-        ("~%p = pto.castptr %m : i64 -> !pto.ptr", "its uses do not say enough"),
-        (
-            "~%p = pto.castptr %m : i64 -> !pto.ptr\n%x = pto.load_scalar %p[%i] : !pto.ptr -> i32",
-            "its uses do not say enough",
-        ),
-        (
-            f"~%p = pto.castptr %m : i64 -> !pto.ptr\npto.vecscope {{ {LOAD}\n"
-            "%y = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xi32> }",
-            "it is used as f32 (line 4) and as i32 (line 5)",
-        ),
-        (
-            f"~%p = pto.castptr %m : i64 -> !pto.ptr\n{COPY.format('%p', '%ub')}pto.vecscope {{ {LOAD} }}",
-            "it is used as gm (line 4) and as ub (line 6)",
-        ),
-    ],
-)
-def test_pointers_that_stay_open(body: str, reason: str):
-    rejects(body, f"the type cannot be worked out: {reason}{ASK}")
-
-
 def test_everything_open_is_reported():
     found = errors(CAST + "%q = pto.castptr %m : i64 -> !pto.ptr\n%z = arith.addi %n, %m : i32")
     assert [error.line for error in found] == [3, 4, 5]

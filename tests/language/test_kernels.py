@@ -170,13 +170,6 @@ def test_a_call_inside_a_helper_is_sectioned_too():
     assert running(text).count("pto.section.cube") == 1
 
 
-def test_code_of_one_kind_beside_such_calls_needs_its_section():
-    rejects(
-        BOTH + function("f", body=CALLS + "\n~pto.vecscope { }"),
-        "pto.vecscope stands outside the sections, so that every core runs it, but it is for the vector core",
-    )
-
-
 # --- nested modules ---------------------------------------------------------------------------------------------------
 
 

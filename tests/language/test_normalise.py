@@ -109,18 +109,6 @@ def test_a_finding_names_what_was_written():
     assert "pto.copy_gm_to_ubuf" in str(report) and "mte_gm_ub" not in str(report)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('pto.sim.register {field = "other"} : i64', "unknown field 'other'"),
-        ('pto.sim.register {field = "pad"} : f32', "a register holds an integer, not f32"),
-    ],
-)
-def test_what_cannot_be_read(text: str, message: str):
-    with pytest.raises(PTOError, match=message):
-        ptosim.load(KERNEL.format(body=f"%a = {text}"))
-
-
 def test_only_an_older_copy_has_a_condition_for_its_padding():
     types = ": !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, pad f32, i64, i64, i1"
     rows = "pto.mte_gm_ub %x, %ub, %zero, %size nburst(%one, %size, %size) pad(%p, %zero, %zero, %flag)"

@@ -98,15 +98,6 @@ def test_accesses_past_the_cache():
     assert (found.kind, found.message) == ("wrong-target", "pto.ld_dev does not exist on a2a3")
 
 
-def test_accesses_past_the_cache_belong_in_an_entry():
-    load = "%x = ~pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32"
-    helper = f"func.func private @h(%p: !pto.ptr<i32, gm>, %i: index) {{ {load}\nreturn }}\n"
-    entry = (
-        "func.func @f(%p: !pto.ptr<i32, gm>, %i: index) { call @h(%p, %i) : (!pto.ptr<i32, gm>, index) -> ()\nreturn }"
-    )
-    rejects(helper + entry, "pto.ld_dev belongs in a kernel entry, not in the helper @h")
-
-
 def test_addresses():
     accepts(
         "%x = pto.ptrtoint %gm : !pto.ptr<f32, gm> -> i64\n%p = pto.inttoptr %x : i64 -> !pto.ptr<f32, gm>\n"

@@ -243,11 +243,6 @@ def test_the_pointer_of_a_mask_may_have_any_elements(element: str):
     accepts(f'pto.psts %b8, %p_{element}_ub[%s_index], "NORM" : M<b8>, {pointer}, index')
 
 
-def test_the_offset_of_a_mask_is_an_index():
-    message = "offset must be index, not i32"
-    rejects(store("psts", offset="^%s_i32", type_="i32"), message)
-
-
 def test_immediate_forms_take_constants():
     accepts(load("plds", offset="%s_index"))
     accepts(store("psts", offset="%s_index"))
@@ -277,22 +272,6 @@ def test_pstu_takes_a_pointer_of_the_width_of_the_lanes(granularity: str):
             pstu(granularity, element, marks={"dest": "^"}),
             f"dest of a {mask(granularity)} must point to ui{width} or i{width}, not {element}",
         )
-
-
-def test_pstu_rejects_other_types():
-    rejects(
-        pstu("b32", "ui32", marks={"dest": "^"}).replace("_ub", "_gm").replace("ub>", "gm>"),
-        "dest must point to ub, not gm",
-    )
-    rejects(
-        pstu("b32", "ui32").replace("-> !pto.align", "-> ^i32"),
-        "align_out must be !pto.align, not i32",
-    )
-
-
-def test_pstu_goes_on_from_a_store_stream():
-    body = pstu("b32", "ui32").removeprefix(INIT).replace("%a0", "^%b32", 1).replace("!pto.align, M", "M<b32>, M", 1)
-    rejects(body, "align must be !pto.align, not !pto.mask<b32>")
 
 
 # --- place ------------------------------------------------------------------------------------------------------------

@@ -199,11 +199,6 @@ def test_conversions(cast: str):
     accepts(f"%r = arith.{cast}")
 
 
-def test_only_one_rounding_mode():
-    known = "exact, fastmath, nneg, overflow, to_nearest_even"
-    rejects("%r = arith.truncf %f ~downward : f32 to f16", f"unknown flag 'downward'; known: {known}", kind="syntax")
-
-
 # --- outside the surface ----------------------------------------------------------------------------------------------
 
 

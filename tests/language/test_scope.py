@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.source import accepts, errors, read, rejects, running, warns
+from language.source import accepts, errors, read, rejects, running
 from ptosim.effects.names import CoreKind
 
 MASK = '%q = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>'
@@ -78,15 +78,6 @@ def test_the_attributes_of_a_region_stand_before_or_after_it():
         assert f"{name} attributes {{note}} {{" in before
 
 
-def test_values_do_not_leave_a_scope():
-    rejects(
-        f"pto.vecscope {{ {MASK} }}\npto.vecscope {{ "
-        "%z = pto.pnot ~%q, %k : !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32> }",
-        "%q is not defined here: the region that defines it, in line 3, has ended",
-        kind="syntax",
-    )
-
-
 # --- placement --------------------------------------------------------------------------------------------------------
 
 
@@ -153,13 +144,6 @@ def test_loops_that_only_pass_registers_on_are_exempt():
         "%r = scf.for %j = %i to %i step %i iter_args(%x = %v) -> (!pto.vreg<64xf32>)"
         " { scf.yield %x : !pto.vreg<64xf32> }\n"
         "return\n}"
-    )
-
-
-def test_block_queries_in_a_scope_are_questionable():
-    warns(
-        "pto.vecscope { %q = ~pto.get_block_idx }",
-        "pto.get_block_idx is not available to a vector function on hardware",
     )
 
 
@@ -240,18 +224,6 @@ def test_instructions_of_the_other_core():
         "pto.section.cube { ~" + copy + " }", "pto.mte_ub_gm is for the vector core, but this is code of the cube core"
     )
     accepts("pto.section.vector { " + copy + " }")
-
-
-def test_what_stands_outside_the_sections():
-    rejects(
-        CUBE + "~pto.vecscope { }",
-        "pto.vecscope stands outside the sections, so that every core runs it, but it is for the vector core",
-    )
-    copy = "pto.mte_ub_gm %ub, %gm, %m nburst(%m, %m, %m) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64"
-    warns(
-        CUBE + "~" + copy,
-        "pto.mte_ub_gm stands outside the sections: every vector core runs it, the others pass over it",
-    )
 
 
 def nested(vector: str, cube: str, outer: str = "") -> str:

@@ -7,7 +7,6 @@ from ptosim.language import sfu
 from ptosim.language.catalogue import operations
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sfu.__name__]
-SORTING = ("pto.vbitsort", "pto.vmrgsort4")
 
 
 def test_every_instruction_of_the_room_is_there():
@@ -122,16 +121,6 @@ def test_vmula(element: str):
     accepts(vmula(element))
 
 
-def test_vmula_rejects():
-    warns(vmula("i64").replace("%u_", "^%u_"), "i64 is not among the documented element types of pto.vmula: ...")
-    rejects(vmula("f32", "b16").replace("%b16", "^%b16"), mismatch("b16", "f32"))
-    rejects(
-        vmula("f32", result="f16").replace("-> ", "-> ^"),
-        "result has type !pto.vreg<128xf16>, but acc has type !pto.vreg<64xf32>",
-    )
-    rejects(vmula("hif8").replace("%u_", "^%u_"), "pto.vmula does not take elements of type hif8; ...")
-
-
 def vmull(element: str, mask: str | None = None, high: str | None = None) -> str:
     mask, v = mask or mask_of(element), f"V<{element}>"
     results = f"{v}, V<{high or element}>"
@@ -240,15 +229,3 @@ EQUAL = 4 << 48 | 4 << 32 | 4 << 16 | 4
 )
 def test_constant_words_of_vmrgsort4(count: int, config: int):
     accepts(constant_merge(count, config), scope=False)
-
-
-@pytest.mark.parametrize(
-    "count, config, place, message",
-    [
-        (EQUAL, 0x0302, "%config :", "more than one repeat needs all four lists (bits 11:8 of config)"),
-        (EQUAL, 0x1F02, "%config :", "more than one repeat cannot stop early (bit 12 of config)"),
-        (EQUAL + 1, 0x0F02, "%count, %config", "more than one repeat needs four lists of one length"),
-    ],
-)
-def test_what_repeats_of_vmrgsort4_need(count: int, config: int, place: str, message: str):
-    rejects(constant_merge(count, config).replace(place, "^" + place), message, scope=False)

@@ -31,18 +31,6 @@ def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> N
 AT = "at %ub[%c64, %c0, %c1] shape (%rows, %c1, %c64)"
 
 
-def test_the_elements_are_as_wide_as_those_of_the_table() -> None:
-    text = f"""pto.sim.gather %table[%cap, %pitch] by %idx[%c1, %c0] {AT.replace("%ub", "^%ub")} {{beyond = "zero"}}
-      : !pto.ptr<f32, gm>, !pto.ptr<i32, ub>, !pto.ptr<i8, ub>"""
-    rejects_module(module(text, ub="!pto.ptr<i8, ub>"), "base must have elements of 4 bytes, not 1")
-
-
-def test_indices_have_four_bytes() -> None:
-    text = f"""pto.sim.gather_mte2 %table[%cap, %pitch] by ^%idx[%c1, %c0] {AT} {{beyond = "zero"}}
-      : !pto.ptr<f32, gm>, !pto.ptr<i16, ub>, !pto.ptr<f32, ub>"""
-    rejects_module(module(text, idx="!pto.ptr<i16, ub>"), "indices must have elements of 4 bytes, not 2")
-
-
 @pytest.mark.parametrize("name", ["pto.sim.scatter", "pto.sim.scatter_mte3"])
 def test_only_some_elements_are_combined(name: str) -> None:
     text = f"""{name} %table[%cap, %pitch] by %idx[%c1, %c0] {AT}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.vector_kernel import accepts, kernel, read, rejects, rejects_module
+from language.vector_kernel import accepts, kernel, read
 from ptosim.diagnostics import PTOError
 
 A = "!pto.local_array<2x3xi32>"
@@ -42,27 +42,10 @@ def test_an_array_is_not_yielded() -> None:
     assert messages == [f"scf.if cannot give {A}: {STAYS}", *[f"scf.yield cannot take {A}: {STAYS}"] * 2]
 
 
-def test_an_array_is_not_returned() -> None:
-    text = f"""module {{
-  func.func private @f() -> {A} {{
-    %a = pto.declare_local_array -> {A}
-    ^return %a : {A}
-  }}
-}}
-"""
-    rejects_module(text, f"func.return cannot take {A}: {STAYS}")
-
-
 def test_a_choice_gives_none() -> None:
     body = f"%a = pto.declare_local_array -> {A}\n%b = arith.select %s_i1, %a, %a : {A}"
     with pytest.raises(PTOError):
         read(kernel(body, scope=False))
-
-
-def test_the_stack_is_limited() -> None:
-    body = "%a = pto.declare_local_array -> !pto.local_array<8192xi32>\n%b = ^pto.declare_struct -> !pto.struct<i8>"
-    message = "arrays and structs take 32769 bytes; the stack of the scalar unit has 32768"
-    rejects(body, message, scope=False, kind="limit")
 
 
 def test_all_of_the_stack_may_be_used() -> None:

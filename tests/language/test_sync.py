@@ -125,16 +125,6 @@ def test_a_flag_joins_two_real_pipes(pipe: str) -> None:
     rejects(f'pto.set_flag["PIPE_V", ^"{pipe}", "EVENT_ID0"]', message, kind="wrong-pipe")
 
 
-def test_a_flag_does_not_join_a_pipe_with_itself() -> None:
-    message = "pto.wait_flag joins PIPE_V with itself"
-    rejects('pto.wait_flag["PIPE_V", ^"PIPE_V", "EVENT_ID0"]', message, kind="wrong-pipe")
-
-
-def test_an_unknown_pipe_is_named() -> None:
-    message = f"unknown source 'PIPE_X'; known: {PIPES}"
-    rejects('pto.set_flag[^"PIPE_X", "PIPE_V", "EVENT_ID0"]', message, kind="syntax")
-
-
 def test_a_flag_needs_pipes_of_its_core() -> None:
     flag = 'pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]'
     assert read(module("cube", flag)).warnings == []
@@ -313,10 +303,6 @@ def test_a_wait_of_a2a3_may_name_the_id_alone(name: str) -> None:
     rejects(f"pto.{name} ^%16 : i64", "id is 16; it must be 0..15", kind="id-range", target="a2a3")
 
 
-def test_a_set_needs_a_pipe_or_a_core() -> None:
-    rejects("pto.set_cross_core %s_i64 ^: i64", "Expected ',' before the semaphore id", kind="syntax", target="a2a3")
-
-
 @pytest.mark.parametrize(("name", "target"), SEMAPHORES)
 def test_semaphore_ids(name: str, target: str) -> None:
     last = 31 if target == "a5" and not name.endswith("cross_block") else 15
@@ -381,13 +367,6 @@ def test_syncall() -> None:
 
 
 # --- the generic form -------------------------------------------------------------------------------------------------
-
-
-def test_the_generic_form_needs_an_id() -> None:
-    rejects('^"pto.get_buf"() {pipe = "PIPE_V"} : () -> ()', "pto.get_buf needs a buffer id")
-    rejects('^"pto.sync.set"() {pipe = "PIPE_V"} : () -> ()', "pto.sync.set needs a semaphore id")
-    body = '^"pto.get_buf"() {pipe = "PIPE_V", id_literal = "one"} : () -> ()'
-    rejects(body, 'id must be an integer, not "one"')
 
 
 @pytest.mark.parametrize(("event", "pipe"), [("TVEC", "V"), ("TLOAD", None), ("TSTORE_VEC", None)])

@@ -55,34 +55,6 @@ def test_special_registers(body: str):
     accepts(scoped(body))
 
 
-@pytest.mark.parametrize(
-    "body, message",
-    [
-        (
-            'pto.sprsts "AR", ~%ub[%n] : !pto.ptr<f32, ub>, i32',
-            "pto.sprsts stores to a pointer of i32 or ui32, not f32",
-        ),
-        ('pto.sprsts "AR", ~%gm_i32[%n] : !pto.ptr<i32, gm>, i32', "dest must point to ub, not gm"),
-        ('pto.sprsts "AR", %ub_i32[~%m] : !pto.ptr<i32, ub>, i64', "offset must be i32, not i64"),
-        ('pto.sprsti "AR", %ub_i32[~%n] : !pto.ptr<i32, ub>, i32', "the offset of pto.sprsti is a constant"),
-        (
-            '%far = arith.constant 128 : i32\npto.sprsti "AR", %ub_i32[~%far] : !pto.ptr<i32, ub>, i32',
-            "offset is 128; it must be -128..127",
-        ),
-        (
-            '%p = pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> ~!pto.ptr<f32, ub>',
-            "pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>, not !pto.ptr<f32, ub>",
-        ),
-    ],
-)
-def test_special_registers_that_are_not(body: str, message: str):
-    rejects(scoped(body), message)
-
-
-def test_there_is_one_special_register():
-    rejects(scoped('pto.sprclr ~"SQZN"'), "unknown register 'SQZN'; known: AR", kind="syntax")
-
-
 def test_special_registers_need_a_scope_of_their_own_kind():
     assert 'pto.vecscope {\n      pto.sprclr "AR"\n    }' in running('pto.sprclr "AR"')
     rejects(

@@ -87,8 +87,3 @@ def test_a_column_is_rows_and_columns_at_once():
 )
 def test_parts_within_their_view(offsets: str, sizes: str, result: str):
     accepts(partition(offsets, sizes, result))
-
-
-def test_a_part_without_a_view_has_no_type_to_infer():
-    text = "%u = pto.partition_view %p, offsets = [%i], sizes = [%m] : !pto.ptr<f32, gm>~"
-    rejects(text, "expected the result type of pto.partition_view", "syntax")

@@ -53,12 +53,6 @@ def test_a_path_has_a_pipe_and_a_core(body: str, pipe: Pipe, core: CoreKind) -> 
 # --- tmov -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_move_has_each_role_once() -> None:
-    text = MOV.format("ACC<16x64xf32>, %f : FP<1x64xi64>, %g : FP<1x64xi64>~", "MAT<16x64xi8>")
-    message = "ins(...) of pto.tmov has src, [fp], [tmp], [pre_quant]; 3 given"
-    rejects(text.replace("~)", "~)"), message, sort="syntax")
-
-
 def test_the_second_tile_says_what_it_is_for() -> None:
     quantised = only("pto.tmov ins(%s : ACC<16x64xf32>, %f : FP<1x64xi64>) outs(%d : MAT<16x64xi8>)")
     moved = only(exponents("ND<16x4xui8>"))

@@ -162,20 +162,6 @@ def test_an_epilogue_is_for_a5() -> None:
     rejects(INIT.format(attributes, GLOBAL), message, "a2a3", "cube", "wrong-target")
 
 
-def test_a_name_is_given_once_and_known() -> None:
-    twice = "(c2v_consumer_buf = %a : i32, ~c2v_consumer_buf = %b : i32)"
-    rejects(
-        INIT.format("dir_mask = 1, slot_size = 64", twice),
-        "c2v_consumer_buf is given twice",
-        kind="cube",
-        sort="syntax",
-    )
-    unknown = "(~buffer = %a : i32)"
-    known = "gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf"
-    text = INIT.format("dir_mask = 1, slot_size = 64", unknown)
-    rejects(text, f"unknown operand 'buffer'; known: {known}", kind="cube", sort="syntax")
-
-
 def test_handles() -> None:
     text = "pto.tpush(%t, %p : ND<16x64xf32>, ~«i32|!pto.pipe») {split = 0}"
     twins(text, "pto.tpush expects handle to be !pto.pipe, not i32")

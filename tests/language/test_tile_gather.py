@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.move_kernel import accepts, only, rejects, twins
+from language.move_kernel import accepts, only, rejects
 from ptosim.effects.names import Pipe
 from refusals.tile_gather import GATHER, SCATTER, TABLE
 
@@ -40,20 +40,3 @@ def test_a_gather_says_what_an_index_is_for() -> None:
     body = "~pto.mgather ins(%mem, %idx : PV<128x64xf32>, ND<1x16xi32>) outs(%d : ND<16x64xf32>)"
     rejects(body, "pto.mgather needs the attribute 'coalesce'", sort="syntax")
     accepts(body[1:] + " {coalesce = #pto<coalesce row>}")
-
-
-def test_a_table_lies_row_by_row() -> None:
-    text = """module {
-func.func @kernel(%p: !pto.ptr<f32>, %idx: ND<1x16xi32>, %d: ND<16x64xf32>) {
-%c1 = arith.constant 1 : index
-%c64 = arith.constant 64 : index
-%c128 = arith.constant 128 : index
-%v = pto.make_tensor_view %p, shape = [%c128, %c64], strides = [«%c1, %c128|%c64, %c1»]
-    {layout = #pto.layout<«dn|nd»>} : TV<128x64xf32>
-%w = pto.partition_view %v, offsets = [%i, %i], sizes = [%c128, %c64] : TV<128x64xf32> -> PV<128x64xf32>
-pto.mgather ins(%w, %idx : ~PV<128x64xf32>, ND<1x16xi32>) outs(%d : ND<16x64xf32>) {coalesce = #pto<coalesce row>}
-return
-}
-}
-""".replace("[%i, %i]", "[%c0, %c0]").replace("%c1 =", "%c0 = arith.constant 0 : index\n%c1 =")
-    twins(text, "pto.mgather expects mem to have layout nd, not dn")

@@ -2,10 +2,9 @@
 
 import pytest
 
-from language.view_kernel import accepts, rejects, twins, warns
-from refusals.tile_layout import ALIGNED, outside
+from language.view_kernel import accepts, rejects, warns
+from refusals.tile_layout import outside
 
-TILE = "%t = pto.alloc_tile : TB\n"
 SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
 
 # --- the layout of an allocation --------------------------------------------------------------------------------------
@@ -29,35 +28,11 @@ def test_whole_rows_and_boxes(type_: str):
     accepts(f"%t = pto.alloc_tile : !pto.tile_buf<{type_}>")
 
 
-def test_several_tiles_have_whole_rows_too():
-    text = "%t = pto.alloc_multi_tile : ~!pto.multi_tile_buf<vec, 16x«7|8»xf32, count=2>"
-    twins(text, f"expects row {ALIGNED} 28 bytes")
-
-
 # --- addresses --------------------------------------------------------------------------------------------------------
 
 
 def aligned(alignment: int, found: int) -> str:
     return f"addr must be aligned to {alignment} bytes for local tile memory space, got {found}"
-
-
-@pytest.mark.parametrize(
-    "address, type_, message",
-    [
-        ("%«a48|a32»", "!pto.tile_buf<vec, 16x64xf32>", aligned(32, 48)),
-        ("%«a48|a32»", "!pto.tile_buf<mat, 16x64xf32>", aligned(32, 48)),
-        ("%«a48|a32»", "!pto.tile_buf<bias, 1x64xf32>", aligned(32, 48)),
-        ("%«a48|a32»", "!pto.tile_buf<scaling, 1x64xf32>", aligned(32, 48)),
-        ("%«a544|a512»", "!pto.tile_buf<left, 16x16xf16, slayout=row_major>", aligned(512, 544)),
-        ("%«a544|a512»", "!pto.tile_buf<right, 16x16xf16, slayout=col_major>", aligned(512, 544)),
-        ("%«a544|a512»", "!pto.tile_buf<acc, 16x16xf32>", aligned(512, 544)),
-        ("%«am32|a32»", "!pto.tile_buf<vec, 16x64xf32>", "addr must be non-negative, got -32"),
-    ],
-)
-def test_addresses_are_aligned(address: str, type_: str, message: str):
-    kind = "misaligned" if "aligned" in message else "invalid"
-    twins(f"%t = pto.alloc_tile addr = ~{address} : {type_}", message, kind)
-    twins(f"%d = pto.declare_tile -> {type_}\n%t = pto.tassign %d, ~{address} : {type_} -> {type_}", message, kind)
 
 
 @pytest.mark.parametrize(
@@ -100,11 +75,6 @@ def test_the_end_of_ub_is_warned_of():
     text = "%t = pto.alloc_tile addr = ~%a253952 : TB"
     warns(text, "the tile reaches into the last 8192 bytes of ub, which the official compiler keeps free")
     accepts("%t = pto.alloc_tile addr = %a249856 : TB")
-
-
-def test_an_address_is_an_i64():
-    twins("%t = pto.alloc_tile addr = ~%«i|a» : TB", "addr must be i64, not index")
-    twins(TILE + "%u = pto.tassign %t, ~%«i|a» : TB -> TB", "addr must be i64, not index")
 
 
 def test_either_all_tiles_have_addresses_or_none():

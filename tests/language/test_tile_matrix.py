@@ -2,13 +2,13 @@
 
 import pytest
 
-from language.move_kernel import accepts, module, only, rejects
+from language.move_kernel import accepts, module, only
 from language.vector_kernel import example, printed, read
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language import tile_matrix
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation, cores_of
-from refusals.tile_matrix import ML, MR, PRODUCT, SA, SB, SCALED, A, L, R
+from refusals.tile_matrix import PRODUCT, SB, SCALED, A, L, R
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == tile_matrix.__name__]
 
@@ -60,10 +60,6 @@ def test_the_roles_of_a_product() -> None:
 def test_products(lhs: str, rhs: str, dst: str, target: str) -> None:
     accepts(PRODUCT.format(lhs, rhs, dst), target)
     accepts(PRODUCT.format(lhs, rhs, dst) + " {accPhase = #pto<acc_phase final>}", target)
-
-
-def test_scaled_products_are_for_a5() -> None:
-    rejects("~" + SCALED.format(ML, SA, MR, SB), "pto.tmatmul.mx does not exist on a2a3", "a2a3", sort="wrong-target")
 
 
 def test_extents_of_fp4_count_values() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.move_kernel import accepts, module, only, rejects, twins
+from language.move_kernel import accepts, module, only, rejects
 from language.vector_kernel import example, printed, read
 from ptosim.effects.names import Pipe
 from ptosim.language import tile_extract, tile_gather, tile_move, tile_rearrange
@@ -110,19 +110,6 @@ def test_what_no_machine_reads_is_unsupported(tail: str) -> None:
     name = tail.partition(" ")[0]
     body = LOAD.format("PV<16x64xf32>", "ND<16x64xf32>")
     rejects(f"{body} ~{tail}", f"'{name}' of pto.tload is not simulated: no machine reads it", sort="unsupported")
-
-
-def test_tiles_are_no_results() -> None:
-    body = LOAD.format("PV<16x64xf32>", "ND<16x64xf32>")
-    message = "pto.tload writes to its outs(...); results are not simulated"
-    rejects(f"%r = {body} ~-> tensor<16x64xf32>", message, sort="unsupported")
-
-
-def test_prefetches() -> None:
-    text = "pto.tprefetch ins(%w : PV<16x64xf32>) outs(%t : ~«ACC|ND»<16x64xf32>)"
-    twins(text, "pto.tprefetch expects dst in vec or mat, not acc")
-    text = "pto.tprefetch ins(%w : PV<16x64xf«16|32»>) outs(%t : ~ND<16x64xf32>)"
-    twins(text, "pto.tprefetch expects dst to have elements of 2 bytes like src, not of 4")
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------

@@ -136,21 +136,6 @@ def test_a_written_type_is_compared_with_that_of_the_value():
     assert diagnostics(text, "a5") == [("invalid", "error", message, (4, 19))]
 
 
-def test_a_rule_about_a_type_points_at_the_operand_in_the_generic_form():
-    generic = '"pto.tabs"(%a, ~%d) : (<16x64xf32>, <16x64xf16>) -> ()'
-    known = "pto.tcvt ins(%a : <16x64xf32>) outs(%d : <16x64xf16>)"
-    rejects(f"{known}\n{generic}", "pto.tabs expects dst to have the element type of src, f32, not f16")
-
-
-def test_a_tile_is_a_tile():
-    rejects(f"pto.tadd ins(%a, %b : {T}, ~f32) outs(%d : {T})", "src1 must be a tile, not f32")
-    rejects(f"pto.tprint ins(%a, %b : {T}, ~{T})", "tmp must be a view, not !pto.tile_buf<vec, 16x64xf32>")
-
-
-def test_tile_operations_stand_outside_of_vector_scopes():
-    rejects(f"pto.vecscope {{\n~{ADD}\n}}", "pto.tadd must be outside 'pto.vecscope'")
-
-
 def test_each_kind_of_core_has_its_own():
     message = "pto.tadd is for the vector core, but this is code of the cube core"
     rejects(f"pto.section.cube {{\n~{ADD}\n}}", message)

@@ -53,11 +53,6 @@ def test_a_barrier_of_a_serial_pipe_has_no_effect() -> None:
     accepts("pto.tsync<TVEC>", "a2a3")
 
 
-def test_there_are_no_values_for_events() -> None:
-    message = "pto.tsync expects tiles[0] to be a tile or a partition view, not i32"
-    twins("pto.tsync ~%e : «i32|ND<16x64xf32>»", message)
-
-
 @pytest.mark.parametrize(
     ("name", "pipe"),
     [

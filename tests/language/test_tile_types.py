@@ -3,7 +3,7 @@
 import pytest
 from xdsl.parser import AttrParser
 
-from language.source import accepts, errors, prints, rejects
+from language.source import accepts, errors, prints
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_types import TileBufType
 from refusals.tile_types import LONG, function
@@ -80,11 +80,6 @@ def test_a_multi_buffer_may_name_the_fields_of_its_tile():
         "!pto.multi_tile_buf<vec, 16x16xf16, count=2, pad=1>",
         "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf16, pad=1>, count=2>",
     )
-
-
-def test_a_struct_is_neither_taken_nor_given():
-    text = "func.func private @f(%s: ~!pto.struct<i32>)"
-    rejects(text, "a function cannot take or give !pto.struct<i32>; write a pointer as !pto.ptr<T, space>")
 
 
 @pytest.mark.parametrize("cut", range(1, len(LONG)))

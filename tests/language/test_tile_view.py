@@ -3,7 +3,7 @@
 import pytest
 
 from language import source
-from language.view_kernel import TB, accepts, prints, rejects, warns
+from language.view_kernel import TB, accepts, prints, rejects
 from refusals.tile_view import BOXED, BOXED_TILE, OPEN, OPEN_TILE, SEVERAL, TILE
 
 # --- how they are written ---------------------------------------------------------------------------------------------
@@ -83,16 +83,6 @@ def test_valid_shapes_are_set_and_several_tiles_chosen_from():
     accepts(f"%s = pto.alloc_multi_tile : {SEVERAL}\n%u = pto.multi_tile_get %s[%c1] : {SEVERAL} -> TB")
 
 
-def test_what_the_newest_parser_refuses():
-    message = "pto.subview cuts tiles; a part of a tensor view is a pto.partition_view"
-    text = "%u = pto.subview ~%v, offsets = [%i, %j], sizes = [%c1, %c1] : TV -> TV"
-    rejects(text, message, kind="syntax")
-    order = "expected ':' and the result type, after addr, valid_row and valid_col in this order"
-    rejects("%t = pto.alloc_tile valid_row = %m ~addr = %a : TB", order, "syntax")
-    why = "it was retired; pto.alloc_tile with addr places a tile"
-    rejects("%t = ~pto.bind_tile : TB", f"unknown operation 'pto.bind_tile': {why}", "syntax")
-
-
 def test_tiles_are_carried_selected_and_yielded():
     two = "%t = pto.alloc_tile : TB\n%u = pto.alloc_tile : TB\n%k = arith.constant 1 : i1\n"
     accepts(two + "%r = scf.for %l = %c0 to %c8 step %c1 iter_args(%b = %t) -> (TB) { scf.yield %b : TB }")
@@ -102,11 +92,6 @@ def test_tiles_are_carried_selected_and_yielded():
 
 
 # --- valid regions ----------------------------------------------------------------------------------------------------
-
-
-def test_a_valid_extent_beyond_the_tile_is_clipped_by_the_run():
-    text = f"%t = pto.alloc_tile valid_row = %m valid_col = ~%c65 : {OPEN}"
-    warns(text, "valid_col is 65, but the tile has 64; a run uses 64", kind="invalid")
 
 
 @pytest.mark.parametrize(

@@ -149,14 +149,6 @@ def test_vgather2_bc_takes_32_bit_offsets_of_any_sign(offsets: str):
     accepts(gather("vgather2_bc", "f32", offsets, "b32", "f32"))
 
 
-def test_vgather2_bc_rejects_other_types():
-    rejects(
-        gather("vgather2_bc", "f16", "i16", "b16", "f16", "offsets"),
-        "pto.vgather2_bc does not take elements of type i16; it takes i32, si32, ui32",
-    )
-    rejects(gather("vgather2_bc", "f32", "i32", "b16", "f32", "mask"), no_match("b16"))
-
-
 @pytest.mark.parametrize("element", ["i8", "f16", "f32", "i64"])
 def test_vgatherb_gathers_blocks_of_any_elements(element: str):
     accepts(gather("vgatherb", element, "ui32", "b32", element))
@@ -185,17 +177,6 @@ def test_vscatter_takes_these_types(element: str, offsets: str, mask: str):
     accepts(scatter(element, element, offsets, mask))
     for other in {"b8", "b16", "b32"} - {mask}:
         rejects(scatter(element, element, offsets, other, "mask"), no_match(other))
-
-
-def test_vscatter_rejects_other_types():
-    rejects(
-        scatter("i8", "i8", "i32", "b32", "offsets"),
-        "offsets for elements of type i8 must be i16, si16, ui16, not i32",
-    )
-    rejects(
-        scatter("f32", "f32", "i16", "b16", "offsets"),
-        "offsets for elements of type f32 must be i32, si32, ui32, not i16",
-    )
 
 
 # --- operands ---------------------------------------------------------------------------------------------------------

@@ -91,15 +91,6 @@ def test_the_register_may_have_other_elements_than_the_pointer():
     accepts("%v = pto.vlds %p_ui8_ub[%s_index] : !pto.ptr<ui8, ub> -> V<f32>")
 
 
-def test_an_offset_is_an_index():
-    message = "offset must be index, not i32"
-    rejects(f"%v = pto.vlds %p_f32_ub[^%s_i32] : {PTR} -> V<f32>", message)
-    rejects(
-        f'pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[^%s_i32], "INTLV_B32", %b32 : V<f32>, V<f32>, {PTR}, i32, M<b32>',
-        message,
-    )
-
-
 # --- pointers ---------------------------------------------------------------------------------------------------------
 
 GM = "!pto.ptr<f32, gm>"
@@ -276,16 +267,6 @@ def test_vstsx2_takes_its_dists(dist: str):
     accepts(dual_store(f'"{dist}"'))
 
 
-def test_vstsx2_rejects_other_dists():
-    message = "unknown dist 'DINTLV_B32'; known: INTLV_B8, INTLV_B16, INTLV_B32"
-    rejects(dual_store('^"DINTLV_B32"'), message, kind="syntax")
-
-
-def test_vstsx2_stores_registers_of_one_type_under_their_mask():
-    rejects(dual_store(high="i32", mark="^"), "high has type !pto.vreg<64xi32>, but low has type !pto.vreg<64xf32>")
-    rejects(dual_store(mask="b16", mark="^"), "mask type !pto.mask<b16> does not match value vector type ...")
-
-
 # --- fixed strides ----------------------------------------------------------------------------------------------------
 
 
@@ -300,12 +281,6 @@ def test_fixed_strides_are_warned_of(stride: str):
         assert printed(read(text)) == text
 
 
-def test_fixed_strides_are_four():
-    message = f"unknown stride 'STRIDE_S5_B8'; known: {', '.join(STRIDES)}"
-    rejects(f'%v = pto.vsld %p_f32_ub[%s_index], ^"STRIDE_S5_B8" : {PTR} -> V<f32>', message, kind="syntax")
-    rejects(f'pto.vsst %v_f32, %p_f32_ub[%s_index], ^"STRIDE_S5_B8" : V<f32>, {PTR}', message, kind="syntax")
-
-
 # --- block strides ----------------------------------------------------------------------------------------------------
 
 
@@ -314,27 +289,6 @@ def test_both_generations_of_block_strides_are_read():
     accepts(f"%v = pto.vsldb %p_f32_ub, %s_i32, %b32 : {PTR}, i32, M<b32> -> V<f32>")
     accepts(f"pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {PTR}, i16, i16, M<b32>")
     accepts(f"pto.vsstb %v_f32, %p_f32_ub, %s_i32, %b32 : V<f32>, {PTR}, i32, M<b32>")
-
-
-def test_block_strides_are_i16_and_the_control_word_is_i32():
-    rejects(
-        f"pto.vsstb %v_f32, %p_f32_ub, %s_i16, ^%s_i64, %b32 : V<f32>, {PTR}, i16, i64, M<b32>",
-        "repeat_stride must be i16, not i64",
-    )
-    rejects(f"pto.vsstb %v_f32, %p_f32_ub, ^%s_i64, %b32 : V<f32>, {PTR}, i64, M<b32>", "control must be i32, not i64")
-
-
-def test_the_mask_of_block_strides_has_the_width_of_the_elements():
-    message = "mask type !pto.mask<b16> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>"
-    rejects(f"pto.vsstb %v_f32, %p_f32_ub, %s_i32, ^%b16 : V<f32>, {PTR}, i32, M<b16>", message)
-
-
-def test_block_strides_with_too_many_operands():
-    rejects(
-        f"%v = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32, ^%b32 : {PTR}, i16, i16, M<b32>, M<b32> -> V<f32>",
-        "pto.vsldb takes 4 operands (source, block_stride, repeat_stride, mask), not 5",
-        kind="syntax",
-    )
 
 
 # --- place ------------------------------------------------------------------------------------------------------------
@@ -381,11 +335,3 @@ def test_vector_memory_belongs_inside_a_vector_scope():
 def test_the_generic_form_is_read_alike(generic: str, custom: str):
     """In both generations; arguments are in the order of their first use, which is the same in both texts."""
     assert printed(read(kernel(generic))) == printed(read(kernel(custom)))
-
-
-def test_the_generic_form_counts_its_operands():
-    rejects(
-        f'%r = ^"pto.vsldb"(%p_f32_ub, %b32) : ({PTR}, M<b32>) -> V<f32>',
-        "pto.vsldb takes 3 operands (source, control, mask), not 2",
-        kind="syntax",
-    )

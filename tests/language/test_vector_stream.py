@@ -50,21 +50,6 @@ def test_vldus_has_three_forms():
     accepts(PRIME + vldus(operands=", %s_index", types=", index", results=f", {PTR}", names=", %n"))
 
 
-def test_an_increment_goes_with_an_updated_base():
-    rejects(
-        PRIME + vldus(operands=", ^%s_index", types=", index"),
-        "an increment needs a third result, the advanced pointer",
-    )
-    rejects(
-        PRIME + vldus(operands=", ^%s_i32", types=", i32", results=f", {PTR}", names=", %n"),
-        "increment must be index, not i32",
-    )
-    rejects(
-        PRIME + vldus(results=", ^!pto.ptr<i32, ub>", names=", %n"),
-        f"pto.vldus requires updated base result to match base type {PTR}, not !pto.ptr<i32, ub>",
-    )
-
-
 def test_loads_give_what_they_give():
     rejects(f"%a = pto.vldas %p_f32_ub : {PTR} -> ^V<f32>", "result must be !pto.align, not !pto.vreg<64xf32>")
     rejects(
@@ -138,19 +123,6 @@ def test_the_mode_is_one_of_two_words(body: str):
     rejects(INIT + body, "unknown mode 'ALWAYS'; known: POST_UPDATE, NO_POST_UPDATE", kind="syntax")
 
 
-def test_the_offset_of_vstus_is_i32():
-    rejects(INIT + VSTUS.replace("%s_i32", "^%s_index").replace("i32,", "index,"), "offset must be i32, not index")
-    rejects(INIT + VSTUS_A.replace("%s_i32", "^%s_index").replace("i32 ", "index "), "offset must be i32, not index")
-
-
-def test_vstus_counts_its_operands():
-    rejects(
-        INIT + "%a1 = pto.vstus %a0, %s_i32, ^%v_f32 : !pto.align, i32, V<f32> -> !pto.align",
-        "pto.vstus takes 4 operands (align, offset, value, dest), not 3",
-        kind="syntax",
-    )
-
-
 def test_an_updated_base_has_the_type_of_the_base():
     other = "!pto.ptr<i32, ub>"
     message = f"pto.{{}} requires updated base result to match base type {PTR}, not {other}"
@@ -161,22 +133,6 @@ def test_an_updated_base_has_the_type_of_the_base():
         INIT + f"%n = pto.vstas %a0, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32 -> ^{other}", message.format("vstas")
     )
     accepts(INIT + f"%n = pto.vstas %a0, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32 -> {PTR}")
-
-
-def test_the_two_forms_of_vstu_do_not_mix():
-    rejects(
-        INIT + VSTU_B.replace("-> !pto.align, index", f"-> !pto.align, ^{PTR}"),
-        f"the second result of this form is the next offset, an index, not {PTR}",
-    )
-    rejects(
-        INIT + VSTU_A.replace("%s_index :", '%s_index, ^"POST_UPDATE" :'),
-        "this form says by its last operand, not by a word, whether the base advances",
-    )
-    rejects(
-        INIT + VSTU_B.replace(', "POST_UPDATE"', "").replace("pto.vstu", "^pto.vstu"),
-        "expected mode: one of POST_UPDATE, NO_POST_UPDATE",
-    )
-    rejects(INIT + VSTU_B.replace("%s_index", "^%s_i32").replace("index, V", "i32, V"), "offset must be index, not i32")
 
 
 def test_stores_take_registers():
@@ -241,21 +197,6 @@ def test_streams_go_on_from_instruction_to_instruction():
     accepts(PRIME + load.format(1, 0) + load.format(2, 1))
 
 
-def test_a_stream_begins_at_its_root():
-    rejects(PRIME + step(1, "^"), STORE_ROOT)
-    rejects(PRIME + flush(0, "^"), STORE_ROOT)
-    rejects(INIT + vldus("^%a0"), LOAD_ROOT)
-    rejects(INIT + step(1) + vldus("^%a1").replace("%v, %a1", "%v, %a2"), LOAD_ROOT)
-
-
-def test_the_state_of_a_stream_is_an_align_value():
-    rejects(vldus("^%v_f32").replace(f"{PTR}, !pto.align", f"{PTR}, V<f32>"), "align must be !pto.align, not ...")
-    rejects(
-        f"pto.vstar ^%s_i32, %p_f32_ub : i32, {PTR}",
-        "align must be !pto.align, not i32",
-    )
-
-
 def test_a_stream_is_one_line():
     rejects(INIT + step(1) + step(2, "^", before=0), ONCE)
     rejects(INIT + step(1) + flush(0, "^"), ONCE)
@@ -280,10 +221,6 @@ def test_a_loop_may_not_change_the_kind_of_a_stream():
     load = f"%v, %a1 = pto.vldus %p_f32_ub, ^%ain : {PTR}, !pto.align -> V<f32>, !pto.align\n"
     accepts(PRIME + LOOP.format(load.replace("^", ""), 1))
     rejects(INIT + LOOP.format(load, 1), LOAD_ROOT)
-
-
-def test_a_stream_that_a_loop_took_is_gone():
-    rejects(INIT + LOOP.format(step(1, before="in"), 1) + FLUSH_LOOP + flush(0, "^"), ONCE)
 
 
 def branch(first: str, second: str, one: int, other: int) -> str:

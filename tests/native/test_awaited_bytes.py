@@ -107,6 +107,42 @@ def test_waits_for_bytes_of_several_cores(in_cube: bool, pipe: str, waited: str,
     assert assert_sound(made, arrays) == clean
 
 
+MASKED = """module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: !pto.ptr<f16, gm>, %y: !pto.ptr<f16, gm>) attributes {{pto.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %bytes = arith.constant 256 : i64
+    %ub = pto.castptr %zero : i64 -> !pto.ptr<f16, ub>
+    %out = pto.castptr %bytes : i64 -> !pto.ptr<f16, ub>
+    pto.mte_gm_ub %x, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    pto.vecscope {{
+      %all = pto.pset_b16 "PAT_ALL" : !pto.mask<b16>
+      %some = pto.pset_b16 "{lanes}" : !pto.mask<b16>
+      %v = pto.vlds %ub[%c0] {{dist = "{dist}"}} for %some : !pto.ptr<f16, ub>, !pto.mask<b16> -> !pto.vreg<128xf16>
+      pto.vsts %v, %out[%c0], %all : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<b16>
+    }}
+    pto.sim.tsync %ub sizes %bytes : !pto.ptr<f16, ub>, i64
+    pto.mte_ub_gm %out, %y, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("dist", ["BRC_B16", "E2B_B16", "NORM"])
+@pytest.mark.parametrize(("lanes", "clean"), [("PAT_VL1", True), ("PAT_ALLF", False)])
+def test_a_load_of_no_lane_touches_nothing(dist: str, lanes: str, clean: bool) -> None:
+    made = ptosim.load(MASKED.format(dist=dist, lanes=lanes)).kernel()
+    arrays = [np.ones(128, "f2"), np.zeros(128, "f2")]
+    assert judged_blocks(made, launch_of(made, arrays)) == (set() if clean else {0})
+    assert assert_sound(made, arrays) == clean
+
+
 PROGRAMS = {False: 3, True: 60}
 
 

@@ -10,7 +10,7 @@ import pytest
 import ptosim
 from golden import test_cube
 from native.test_filter_coverage import program
-from native.test_sieve import ALONE, STREAM, assert_sound, judged_blocks, launch_of
+from native.test_sieve import ALONE, ODD, STREAM, assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import scopes
 from tile_programs import Given
 from tiles.test_table import INDICES, SCATTER, UNDEFINED, some, source
@@ -44,6 +44,40 @@ def test_a_kernel_that_prints_does_so_once(clean: bool, capfd: pytest.CaptureFix
         assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
         kernel(x, engine=engine)
         assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
+    assert judged_blocks(kernel, launch_of(kernel, [x])) == (set() if clean else {0})
+
+
+SOME_BLOCKS = ODD.replace("    pto.mte_gm_ub %from", '    pto.print "begun"\n    pto.mte_gm_ub %from').replace(
+    "    return", '    pto.print "block %ld", %block_i64 : i64\n    return'
+)
+"""Of each pair of blocks the second one is judged."""
+
+
+@pytest.mark.parametrize(("most", "last"), [(None, 3), (1, 1)])
+def test_blocks_that_are_judged_print_in_their_turn(
+    most: int | None, last: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kernel = ptosim.load(SOME_BLOCKS).kernel()
+    arrays = [np.zeros(256, "f4"), np.zeros(256, "f4")]
+    assert judged_blocks(kernel, launch_of(kernel, arrays, 4)) == {1, 3}
+    capfd.readouterr()
+    for engine in ptosim.api.ENGINES:
+        ptosim.check(kernel, *arrays, grid=4, max_findings=most, engine=engine)
+        lines = [f"b{block}.aiv0: {text}" for block in range(last + 1) for text in ("begun", f"block {block}")]
+        assert capfd.readouterr().out.splitlines() == lines
+
+
+@pytest.mark.parametrize("engine", ptosim.api.ENGINES)
+def test_a_run_that_has_to_be_repeated_prints_once(engine: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Whether a load uses what is copied too early is found out by another run; a profile is left to the other engine
+    where a flag is set twice."""
+    flags = ['pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]', 'pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]']
+    lines = ['pto.print "once"', BRACKETS["MTE2"], *flags, BRACKETS["V"], BRACKETS["MTE2"].replace("%x", "%y")]
+    arrays = [np.zeros(64, "f4"), np.ones(64, "f4")]
+    assert not ptosim.check(bracketed(lines), *arrays, engine=engine).ok
+    assert capfd.readouterr().out == "b0.aiv0: once\n"
+    ptosim.profile(bracketed([*lines, flags[0], *flags, flags[1]]), *arrays, engine=engine)
+    assert capfd.readouterr().out == "b0.aiv0: once\n"
 
 
 # --- every n-th unit --------------------------------------------------------------------------------------------------
@@ -210,6 +244,55 @@ def test_a_stream_of_a_function_that_a_scope_calls(most: int, clean: bool, monke
     assert_judged(kernel, [np.zeros(64, "f4")], clean)
 
 
+LOOPS = """%none = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %b1, %next = scf.for %i = %c0 to %c1 step %c1 iter_args(%s = %a1, %p = %end) -> (!pto.align, !pto.ptr<f32, ub>) {
+        %s1, %p1 = pto.vstus %s, %count, %v, %p
+          : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align, !pto.ptr<f32, ub>
+        scf.yield %s1, %p1 : !pto.align, !pto.ptr<f32, ub>
+      }
+      pto.vstas %b1, %next, %none : !pto.align, !pto.ptr<f32, ub>, i32
+      %c2, %last = scf.for %i = %c0 to %c1 step %c1 iter_args(%s = %a1, %p = %next) -> (!pto.align, !pto.ptr<f32, ub>) {
+        %s1, %p1 = pto.vstus %s, %count, %v, %p
+          : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align, !pto.ptr<f32, ub>
+        scf.yield %s1, %p1 : !pto.align, !pto.ptr<f32, ub>
+      }
+      pto.vstas %c2, %last, %none : !pto.align, !pto.ptr<f32, ub>, i32"""
+
+
+@pytest.mark.parametrize(("count", "clean"), [(64, True), (60, False)])
+def test_a_stream_that_two_loops_take(count: int, clean: bool) -> None:
+    """What it holds exists once; a stream of whole blocks holds nothing."""
+    text = ALONE.format(STREAM.format(count=count, rest=LOOPS)).replace("constant 256", f"constant {12 * count}")
+    assert_judged(ptosim.load(text).kernel(), [np.zeros(192, "f4")], clean)
+
+
+AGAIN_AND_AGAIN = """%none = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %fresh = pto.init_align : !pto.align
+      %same = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %fresh) -> (!pto.align) {
+        pto.vstas %s, %end, %none : !pto.align, !pto.ptr<f32, ub>, i32
+        pto.mem_bar "VST_VST"
+        scf.yield %a1 : !pto.align
+      }
+      %there = arith.constant 4096 : i64
+      %far = pto.castptr %there : i64 -> !pto.ptr<f32, ub>
+      %b0 = pto.init_align : !pto.align
+      %b1 = pto.vstus %b0, %count, %v, %far
+        : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align"""
+
+
+@pytest.mark.parametrize(("count", "clean"), [(64, True), (60, False)])
+def test_a_stream_that_every_iteration_takes(count: int, clean: bool) -> None:
+    """It is flushed twice, which must not make up for another one that is not flushed at all."""
+    text = ALONE.format(STREAM.format(count=count, rest=AGAIN_AND_AGAIN))
+    kernel = ptosim.load(text.replace("constant 256", f"constant {4 * count}")).kernel()
+    assert_judged(kernel, [np.zeros(64, "f4")], clean)
+
+
 # --- stores that combine ----------------------------------------------------------------------------------------------
 
 COMBINED = """module attributes {{pto.target_arch = "a5"}} {{
@@ -270,6 +353,13 @@ BRACKETS = {
 }
 
 
+def bracketed(lines: Sequence[str]) -> ptosim.Kernel:
+    """A kernel of these lines."""
+    head, _, rest = COMBINED.format(type="f32", how="", then="").partition("    pto.mte_gm_ub")
+    out = "    %out = pto.castptr %bytes : i64 -> !pto.ptr<f32, ub>\n    "
+    return ptosim.load(head + out + "\n    ".join(lines) + "\n" + rest[rest.index("    pto.barrier") :]).kernel()
+
+
 @pytest.mark.parametrize(
     ("modes", "clean"),
     [
@@ -284,10 +374,7 @@ def test_brackets_of_a_buffer(modes: str, clean: bool) -> None:
     lines: list[str] = []
     for (pipe, work), (get, release) in zip(BRACKETS.items(), modes.split(), strict=True):
         lines += [f'pto.get_buf "PIPE_{pipe}", 3, {get}', work, f'pto.rls_buf "PIPE_{pipe}", 3, {release}']
-    head, _, rest = COMBINED.format(type="f32", how="", then="").partition("    pto.mte_gm_ub")
-    out = "    %out = pto.castptr %bytes : i64 -> !pto.ptr<f32, ub>\n    "
-    text = head + out + "\n    ".join(lines) + "\n" + rest[rest.index("    pto.barrier") :]
-    assert_judged(ptosim.load(text).kernel(), [np.ones(64, "f4"), np.zeros(64, "f4")], clean)
+    assert_judged(bracketed(lines), [np.ones(64, "f4"), np.zeros(64, "f4")], clean)
 
 
 # --- fills ------------------------------------------------------------------------------------------------------------

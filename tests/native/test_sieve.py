@@ -402,8 +402,8 @@ LATE = """%c0 = arith.constant 0 : index
     "count, rest, clean",
     [
         (64, FLUSH, True),
-        (64, "", True),  # whole blocks: nothing is held back
-        (60, "", False),  # half a block never reaches UB
+        (64, "", True),  # whole granules: nothing is held back
+        (60, "", False),  # half a granule never reaches UB
         (60, FLUSH, False),  # the copy reads what no store has defined
         (60, 'pto.mem_bar "VST_VLD"\n      ' + LATE + FLUSH, False),  # a load of what is held back
     ],

@@ -258,8 +258,8 @@ def test_bias_is_widened(element: str) -> None:
     assert image[63] == UNWRITTEN and image[64 + 256] == UNWRITTEN
 
 
-def test_gaps_count_blocks_of_the_source() -> None:
-    """Two rows of 16 f16, a block skipped in L1 and the place of 32 values in the table."""
+def test_gaps_count_granules_of_the_source() -> None:
+    """Two rows of 16 f16, a granule skipped in L1 and the place of 32 values in the table."""
     x = np.arange(48, dtype=np.float16)
     text = Text(x=pointer_type("f16", "gm"))
     text.plain("%x", 0, "f16", 96)

@@ -300,7 +300,7 @@ def padded(length: int, left: int, right: int, stride: int, element: str, value:
         (8, 0, 0, 64, 64),  # up to the stride
         (8, 2, 0, 64, 64),  # left padding shifts the data
         (8, 0, 16, 64, 72),  # right padding may reach further
-        (8, 0, 2, 0, 32),  # a stride that is shorter than the data: up to a whole block
+        (8, 0, 2, 0, 32),  # a stride that is shorter than the data: up to a whole granule
         (40, 0, 1, 0, 64),
         (40, 1, 20, 32, 124),
     ],
@@ -547,7 +547,7 @@ def test_padding_counts_as_written() -> None:
         ),
     ],
 )
-def test_ub_addresses_and_strides_are_whole_blocks(copy: str, place: str) -> None:
+def test_ub_addresses_and_strides_are_whole_granules(copy: str, place: str) -> None:
     x = some_bytes(128)
     found = failure(kernel(copy, element="i8"), x, x.copy())
     assert found.kind == "misaligned"
@@ -636,7 +636,7 @@ def test_a_copy_that_reaches_far_away_is_out_of_bounds() -> None:
     assert found.kind == "out-of-bounds"
 
 
-def test_on_a2a3_unpadded_copies_are_whole_blocks() -> None:
+def test_on_a2a3_unpadded_copies_are_whole_granules() -> None:
     """In the older spelling; mte_gm_ub takes any length there."""
     grouped = """pto.mte_gm_ub %x, %ub_i8, %c0_i64, %n nburst(%c1_i64, %c32_i64, %c32_i64)
           : G<i8>, P<i8>, i64, i64, i64, i64, i64"""

@@ -70,7 +70,7 @@ def test_without_an_outer_stride_groups_repeat() -> None:
 
 
 def test_small_rows_are_packed() -> None:
-    """5 rows of 3 f16: four elements a row, the end filled up to 32 bytes, groups l4 blocks apart."""
+    """5 rows of 3 f16: four elements a row, the end filled up to 32 bytes, groups l4 granules apart."""
     x = matrix("f16", 10, 3)
     text = Text(x=pointer_type("f16", "gm"))
     text.frac("%x", 0, "f16", "nd2nz", 5, 3, (6, 30), (2, 9, 9, 3), small=True)
@@ -131,7 +131,7 @@ def test_a_source_outside_its_array() -> None:
 @pytest.mark.parametrize(("bits", "word"), [(16, 0x1234), (32, 0x12345678)])
 @pytest.mark.parametrize("name", ["raw_fill_l1", "create_cbuf_matrix"])
 def test_fill(bits: int, word: int, name: str) -> None:
-    """3 runs of 2 blocks with a gap of 1."""
+    """3 runs of 2 granules with a gap of 1."""
     element = f"ui{bits}"
     text = Text(x=pointer_type("f16", "gm"))
     offset = text.integers(96) if name == "raw_fill_l1" else []

@@ -171,7 +171,7 @@ def way_through_ub() -> Text:
 
 
 def way_through_l1() -> Text:
-    """L0C to L1 in row-major order, L1 to UB with mte_l1_ub, which counts blocks of 32 bytes."""
+    """L0C to L1 in row-major order, L1 to UB with mte_l1_ub, which counts granules."""
     text = Text(vector=STORE, a=pointer_type("f16", "gm"), b=pointer_type("f16", "gm"), c=pointer_type("f32", "gm"))
     product_40_64_50(text)
     pointers = [text.pointer(0, "f32", "l0c"), text.pointer(256 * KIB, "f32", "l1")]

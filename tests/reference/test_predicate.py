@@ -396,7 +396,7 @@ def test_pstu_stores_one_bit_for_each_lane() -> None:
     assert streamed("b16", (1, 127), 16) == b"\x01" + bytes(15) + b"\xff" * 15 + b"\x7f" + b"\xee" * 8
 
 
-def test_pstu_holds_incomplete_blocks_back() -> None:
+def test_pstu_holds_incomplete_granules_back() -> None:
     body = """%a = pto.init_align : !pto.align
       %a1, %p1 = pto.pstu %a, %all_b32, %ub4096_ui32 : A, M<b32>, P<ui32> -> A, P<ui32>
       %a2, %p2 = pto.pstu %a1, %all_b32, %p1 : A, M<b32>, P<ui32> -> A, P<ui32>"""

@@ -216,7 +216,7 @@ MERGED = {"MRG4CHN_B8": (1, 4, "b32"), "MRG2CHN_B8": (1, 2, "b16"), "MRG2CHN_B16
 
 
 def merged_source(memory: int, size: int, planes: int) -> int:
-    """The register byte of a memory byte: planes lie one after the other inside each block of 32 bytes."""
+    """The register byte of a memory byte: planes lie one after the other inside each granule."""
     block, rest = divmod(memory, 32)
     unit, byte = divmod(rest, size)
     within, plane = divmod(unit, planes)
@@ -225,7 +225,7 @@ def merged_source(memory: int, size: int, planes: int) -> int:
 
 @pytest.mark.parametrize("dist", MERGED)
 @pytest.mark.parametrize("count", [3, 1000])
-def test_merging_brings_the_planes_of_a_block_together(dist: str, count: int) -> None:
+def test_merging_brings_the_planes_of_a_granule_together(dist: str, count: int) -> None:
     """The mask applies after the merge: a lane enables one group."""
     size, planes, granularity = MERGED[dist]
     active = min(256, count * size * planes)

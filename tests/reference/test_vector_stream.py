@@ -85,7 +85,7 @@ def test_a_stale_align_is_reported() -> None:
       %v, %a2 = pto.vldus %ub{}_f32, %a : P<f32>, A -> V<f32>, A"""
     assert lints(body.format(28)) == []
     (message,) = lints(body.format(32))
-    assert message.startswith("a stale align: the stream has read ahead the block at ub 0, but this load is at 32")
+    assert message.startswith("a stale align: the stream has read ahead the granule at ub 0, but this load is at 32")
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_vstus_stores_so_many_elements_at_the_pointer() -> None:
 
 
 def test_pending_bytes_are_not_in_ub_before_the_flush() -> None:
-    """Nine elements from byte 4 on: the block is complete at byte 32, one element and a bit stay behind."""
+    """Nine elements from byte 4 on: the granule is complete at byte 32, one element and a bit stay behind."""
     body = """%a = pto.init_align : !pto.align
       %a1 = pto.vstus %a, %c9_i32, %v, %ub2052_f32 : A, i32, V<f32>, P<f32> -> A"""
     assert changed(body) == expected(4, 28)
@@ -136,7 +136,7 @@ def test_three_steps_and_a_flush_at_the_returned_pointer() -> None:
     assert changed(body) == expected(0, 12) | expected(12, 12) | expected(24, 12)
 
 
-def test_a_whole_register_crosses_nine_blocks() -> None:
+def test_a_whole_register_crosses_nine_granules() -> None:
     body = """%a = pto.init_align : !pto.align
       %a1 = pto.vstus %a, %c64_i32, %v, %ub2060_f32 : A, i32, V<f32>, P<f32> -> A
       pto.vstas %a1, %ub2060_f32, %c64_i32 : A, P<f32>, i32"""
@@ -292,7 +292,7 @@ def test_a_load_of_pending_bytes_is_reported() -> None:
     assert message.endswith("holds ub[2048:2060] back: before it is flushed this load gets older bytes")
 
 
-def test_nothing_is_lost_when_the_block_is_complete() -> None:
+def test_nothing_is_lost_when_the_granule_is_complete() -> None:
     body = f"""{VALUE}
       %a = pto.init_align : !pto.align
       %a1 = pto.vstus %a, %c8_i32, %v, %ub2048_f32 : A, i32, V<f32>, P<f32> -> A"""

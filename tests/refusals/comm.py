@@ -161,4 +161,82 @@ WHAT_A_TRANSFER_MAY_NOT_BE = rows(
     ),
 )
 
-RULES = [*WHAT_A_COPY_MAY_NOT_BE, *WHAT_A_SIGNAL_MAY_NOT_BE, *HOW_A_SIGNAL_IS_WRITTEN, *WHAT_A_TRANSFER_MAY_NOT_BE]
+AN_OPERAND_HAS_THE_TYPE_THAT_IS_WRITTEN = rows(
+    twins,
+    (
+        "module {\nfunc.func @kernel(%s: PV<1xi32>, %v: i32) {\n"
+        "pto.comm.twait(%s, %v : PV<1xi32>, ~«i64|i32») {cmp = #pto<wait_cmp eq>}\nreturn\n}\n}",
+        "value has type i32, but the type list says i64",
+    ),
+)
+
+WHAT_A_COLLECTIVE_MAY_NOT_BE = [
+    *rows(
+        twins,
+        (
+            "pto.comm.tbroadcast(%src, recv(%ping), group(%g0, %g1) : PV<16x64xf32>, ND<16x64xf32>, PV<16x64xf32>, "
+            "PV<16x64xf32>) {root = ~«2|1» : i32}",
+            "root is 2; the group has members 0..1",
+        ),
+        (
+            "pto.comm.tbroadcast(%src, recv(%ping), group(%g0, %g1) : PV<16x64xf32>, ND<16x64xf32>, PV<16x64xf32>, "
+            "~PV<16x«32|64»xf32>) {root = 0 : i32}",
+            "pto.comm.tbroadcast expects group[1] to have the type of the other members, "
+            "!pto.partition_tensor_view<16x64xf32>, not !pto.partition_tensor_view<16x32xf32>",
+        ),
+        (
+            "pto.comm.tbroadcast(%src, recv(%ping), group(%g0) : ~PV<«32|16»x64xf32>, ND<16x64xf32>, PV<16x64xf32>) "
+            "{root = 0 : i32}",
+            "pto.comm.tbroadcast expects src to have the type of the members, !pto.partition_tensor_view<16x64xf32>, "
+            "not !pto.partition_tensor_view<32x64xf32>",
+        ),
+        (
+            "pto.comm.tgather(%buffer, recv(%ping), group(%g0, %g1) : PV<32x64xf32>, ND<16x64xf32>, "
+            "~PV<16x64x«i|f»32>, PV<16x64x«i|f»32>) {root = 0 : i32}",
+            "pto.comm.tgather expects group[0] to have elements of f32 like dst, not i32",
+        ),
+        (
+            "pto.comm.treduce(%dst, %acc, recv(%ping), group(%g0, %g1) : PV<16x64xf32>, ~ND<«8|16»x64xf32>, "
+            "ND<16x64xf32>, PV<16x64xf32>, PV<16x64xf32>) {reduceOp = #pto<reduce_op sum>, root = 0 : i32}",
+            "pto.comm.treduce expects acc to have the type of ping, !pto.tile_buf<vec, 16x64xf32>, not "
+            "!pto.tile_buf<vec, 8x64xf32>",
+        ),
+        (
+            "pto.comm.treduce(%dst, %acc, recv(%ping), group(%g0, %g1) : ~PV<«?|16»x64xf32>, ND<16x64xf32>, "
+            "ND<16x64xf32>, PV<16x64xf32>, PV<16x64xf32>) {reduceOp = #pto<reduce_op sum>, root = 0 : i32}",
+            "pto.comm.treduce expects dst to have static positive extents, not ?x64",
+        ),
+    ),
+    *rows(
+        twins,
+        (
+            "pto.comm.tgather(%buffer, recv(%ping), group(%g0, %g1) : ~PV<«16|32»x64xf32>, ND<16x64xf32>, "
+            "PV<16x64xf32>, PV<16x64xf32>) {root = 0 : i32}",
+            "dst has 1024 elements, but 2 members of 1024 need 2048",
+        ),
+        (
+            "pto.comm.tscatter(%buffer, recv(%ping), group(%g0, %g1) : ~PV<«16|40»x64xf32>, ND<16x64xf32>, "
+            "PV<16x64xf32>, PV<16x64xf32>) {root = 0 : i32}",
+            "src has 1024 elements, but 2 members of 1024 need 2048",
+        ),
+        sort="out-of-bounds",
+    ),
+]
+
+A_GROUP_HAS_MEMBERS = rows(
+    rejects,
+    (
+        "~pto.comm.tbroadcast(%src, recv(%ping), group() : PV<16x64xf32>, ND<16x64xf32>) {root = 0 : i32}",
+        "the group of pto.comm.tbroadcast has no members",
+    ),
+)
+
+RULES = [
+    *AN_OPERAND_HAS_THE_TYPE_THAT_IS_WRITTEN,
+    *WHAT_A_COLLECTIVE_MAY_NOT_BE,
+    *A_GROUP_HAS_MEMBERS,
+    *WHAT_A_COPY_MAY_NOT_BE,
+    *WHAT_A_SIGNAL_MAY_NOT_BE,
+    *HOW_A_SIGNAL_IS_WRITTEN,
+    *WHAT_A_TRANSFER_MAY_NOT_BE,
+]

@@ -116,7 +116,72 @@ HEADS_WITHOUT_TYPES = rows(
     kind="syntax",
 )
 
+A_STEP_THAT_LEADS_NOWHERE_IS_AN_ERROR_OF_THE_KIND_THAT_IT_HAS_IN_A_RUN = rows(
+    rejects,
+    (
+        "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%z = arith.constant 0 : index\n"
+        "scf.for %j = %c0 to %c1 step ~%z { }",
+        "the step of scf.for must be positive, not 0",
+    ),
+    kind="arithmetic",
+)
+
+FUNCTIONS_THAT_ARE_NOT = [
+    *rows(
+        rejects,
+        ("func.func @f() -> i32 { ~return }", "func.return gives 0 values, but func.func takes 1 value"),
+        (
+            "func.func @f(%a: f32) -> i32 { return ~%a : f32 }",
+            "value 0 of func.return has type f32, but func.func takes i32",
+        ),
+        ("func.func ~@f() { }", "@f must end with return"),
+        ("func.func @f() { return }\nfunc.func ~@f() { return }", "@f is already defined in this module"),
+        (
+            "func.func ~@f(%a: i32) -> i32 attributes {pto.kernel} { return %a : i32 }",
+            "@f is a kernel entry, which returns nothing",
+        ),
+        ("func.func @f() { ~func.func @g() { return }\nreturn }", "a function belongs in a module"),
+        ("%c = ~arith.constant 1 : i32\nfunc.func @f() { return }", "arith.constant must be inside a function"),
+        (
+            "func.func @f(%a: i32) { call ~@g(%a) : (i32) -> ()\nreturn }",
+            "there is no function @g in this module",
+        ),
+        (
+            "func.func private @g(i32)\nfunc.func @f() { call ~@g() : () -> ()\nreturn }",
+            "@g takes 1 arguments, not 0",
+        ),
+        (
+            "func.func private @g(i32)\nfunc.func @f(%a: f32) { call @g(~%a) : (f32) -> ()\nreturn }",
+            "argument 0 of @g has type i32, not f32",
+        ),
+        (
+            "func.func private @g() -> i32\nfunc.func @f() { %r = call ~@g() : () -> f32\nreturn }",
+            "@g gives (i32)",
+        ),
+        (
+            "func.func @f() { call ~@f() : () -> ()\nreturn }",
+            "recursion is not supported: @f -> @f",
+        ),
+        (
+            "func.func @f() { call @g() : () -> ()\nreturn }\nfunc.func @g() { call ~@f() : () -> ()\nreturn }",
+            "recursion is not supported: @f -> @g -> @f",
+        ),
+    ),
+    *rows(
+        rejects,
+        ("func.func @f() attributes {~pto.simt_entry} { return }", "SIMT functions are not simulated"),
+        kind="unsupported",
+    ),
+]
+
+FLOATS_DO_NOT_COUNT = rows(
+    rejects, ("scf.for %j = ~%f to %f step %f : f32 { }", "a loop counts index or signless integers, not f32")
+)
+
 RULES = [
+    *FUNCTIONS_THAT_ARE_NOT,
+    *FLOATS_DO_NOT_COUNT,
+    *A_STEP_THAT_LEADS_NOWHERE_IS_AN_ERROR_OF_THE_KIND_THAT_IT_HAS_IN_A_RUN,
     *LOOPS_THAT_ARE_NOT,
     *BRANCHES_THAT_ARE_NOT,
     *REGIONS_THAT_ARE_NOT,

@@ -1,6 +1,7 @@
 """The rules of copies, one by one: a kernel that breaks each, and its twin."""
 
-from refusals.rule import Rule
+from language.scalar_kernel import rejects
+from refusals.rule import Rule, rows
 
 _X = "%s_i64"
 _TO_UB = "!pto.ptr<f32, gm>, !pto.ptr<f32, ub>"
@@ -396,7 +397,58 @@ OUTSIDE = (
     "pto.set_atomic_f32",
     "pto.set_atomic_none",
 )
+CLAUSES_OF_GROUPED_COPIES = rows(
+    rejects,
+    (
+        "pto.mte_gm_ub %p_f32_gm, %p_f32_ub, %s_i64, %s_i64 nburst(%s_i64, %s_i64, %s_i64) ^lop(%s_i64, %s_i64, "
+        "%s_i64)",
+        "unknown clause 'lop'; known, in this order: nburst, loop, loop1, loop2, pad",
+    ),
+    (
+        "pto.mte_ub_ub %p_f32_ub, %p_f32_ub, %s_i64 nburst(%s_i64, %s_i64, %s_i64) ^pad(%s_f32)",
+        "unknown clause 'pad'; known, in this order: nburst",
+    ),
+    (
+        "pto.mte_ub_l1 %p_f32_ub, %p_f32_l1, %s_i64 nburst(%s_i64, %s_i64, %s_i64) ^loop(%s_i64, %s_i64, %s_i64)",
+        "unknown clause 'loop'; known, in this order: nburst",
+    ),
+    kind="syntax",
+)
+
+THE_MODE_IS_THE_SAME_IN_THE_TYPE_LIST = [
+    *rows(
+        rejects,
+        (
+            "pto.mte_gm_l1_frac %p_f32_gm, %p_f32_l1, nd2nz, shape(%s_i64, %s_i64), src_layout(%s_i64), "
+            "dst_group(%s_i64, %s_i64, %s_i64, %s_i64), ctrl(%s_i64, %s_i1) : !pto.ptr<f32, gm>, !pto.ptr<f32, l1>, "
+            "^dn2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1",
+            "the layout is nd2nz, but the type list says dn2nz",
+        ),
+    ),
+    *rows(
+        rejects,
+        (
+            "pto.mte_gm_l1_frac %p_f32_gm, %p_f32_l1, ^nz2nd, shape(%s_i64, %s_i64), src_layout(%s_i64), "
+            "dst_group(%s_i64, %s_i64, %s_i64, %s_i64), ctrl(%s_i64, %s_i1)",
+            "unknown layout 'nz2nd'; known: nd2nz, dn2nz",
+        ),
+        kind="syntax",
+    ),
+]
+
+CLAUSES_OF_LAYOUT_CONVERTING_COPIES_ARE_IN_ORDER = rows(
+    rejects,
+    (
+        "pto.mte_gm_l1_frac %p_f32_gm, %p_f32_l1, nd2nz, ^src_layout(%s_i64), shape(%s_i64, %s_i64)",
+        "Expected 'shape' in pto.mte_gm_l1_frac: shape, src_layout, dst_group and ctrl follow in this order",
+    ),
+    kind="syntax",
+)
+
 RULES = [
+    *CLAUSES_OF_GROUPED_COPIES,
+    *THE_MODE_IS_THE_SAME_IN_THE_TYPE_LIST,
+    *CLAUSES_OF_LAYOUT_CONVERTING_COPIES_ARE_IN_ORDER,
     *(*REGISTERS, *POSITIONAL, *WIDTHS, *GROUPED, *LAYOUTS, *FILLS),
     *(
         Rule(

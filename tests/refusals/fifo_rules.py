@@ -144,4 +144,63 @@ pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a
     kind="vector",
 )
 
-RULES = [*RULES_OF_THE_CUBE, *RULES_OF_A_VECTOR_CORE]
+HALVES_THAT_PASS_THROUGH_GLOBAL_MEMORY = rows(
+    twins,
+    (
+        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096} (gm_slot_tensor = %slots : TV<8x1024xf32>, "
+        "c2v_consumer_buf = %buf : i32)\npto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«63|62»>) {split = 2}",
+        "split 2 needs an even number of columns, not 63",
+    ),
+    kind="cube",
+)
+
+ENTRIES_WITH_AN_EPILOGUE_ARE_NOT_SPLIT = rows(
+    twins,
+    (
+        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096, acc_push_epilogue = "
+        "#pto.acc_push_epilogue<quant = f32_f16>} (c2v_consumer_buf = %a : i32)\n"
+        "pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«1|0»}",
+        "split is 1, but the FIFO with id 0 has an acc_push_epilogue",
+    ),
+    kind="cube",
+)
+
+BOTH_ENDS_HAVE_THE_SAME_EPILOGUE = rows(
+    twins,
+    (
+        "module {\nfunc.func @k_aic() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+        '  %a = pto.import_reserved_buffer {name = "s", peer_func = @k_aiv} -> i32\n'
+        "  pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096, nosplit = true,\n"
+        "    acc_push_epilogue = #pto.acc_push_epilogue<relu = no_relu>} (c2v_consumer_buf = %a : i32)\n"
+        "  return\n}\nfunc.func @k_aiv() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+        '  %a = pto.reserve_buffer {name = "s", size = 32768, location = #pto.address_space<vec>, auto = true} '
+        "-> i32\n  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096, nosplit = true,\n"
+        "    acc_push_epilogue = ~#pto.acc_push_epilogue<relu = «normal|no»_relu>} (c2v_consumer_buf = %a : i32)\n"
+        "  return\n}\n}",
+        "acc_push_epilogue of the FIFO with id 0 differs from that of its other end",
+    ),
+)
+
+ENTRIES_ARRIVE_IN_THE_MEMORY_OF_THEIR_CORE = rows(
+    twins,
+    (
+        "module {\nfunc.func @k_aic() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
+        '  %a = pto.import_reserved_buffer {name = "s", peer_func = @k_aiv} -> i32\n'
+        "  pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096, slot_num = 4} (c2v_consumer_buf = %a : i32)\n"
+        "  return\n}\nfunc.func @k_aiv() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+        '  %a = pto.reserve_buffer {name = "s", size = 65536, location = #pto.address_space<«mat|vec»>, auto = '
+        "true} -> i32\n"
+        "  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096, slot_num = 4} (c2v_consumer_buf = ~%a : i32, "
+        "v2c_consumer_buf = %a : i32)\n  return\n}\n}",
+        "c2v_consumer_buf is reserved in l1; its entries arrive in ub",
+    ),
+)
+
+RULES = [
+    *HALVES_THAT_PASS_THROUGH_GLOBAL_MEMORY,
+    *ENTRIES_WITH_AN_EPILOGUE_ARE_NOT_SPLIT,
+    *BOTH_ENDS_HAVE_THE_SAME_EPILOGUE,
+    *ENTRIES_ARRIVE_IN_THE_MEMORY_OF_THEIR_CORE,
+    *RULES_OF_THE_CUBE,
+    *RULES_OF_A_VECTOR_CORE,
+]

@@ -1,6 +1,8 @@
 """What is refused of pointers and scalar accesses."""
 
 from language.source import rejects
+from language.vector_kernel import rejects as rejects_vector
+from language.vector_kernel import rejects_module
 from refusals.rule import rows
 
 CASTS_THAT_ARE_NOT = rows(
@@ -57,4 +59,44 @@ LISTS_THAT_ARE_NOT = rows(
     ),
 )
 
-RULES = [*CASTS_THAT_ARE_NOT, *TYPES_THAT_DO_NOT_EXIST, *ACCESSES_THAT_ARE_NOT, *LISTS_THAT_ARE_NOT]
+ACCESSES_PAST_THE_CACHE_BELONG_IN_AN_ENTRY = rows(
+    rejects,
+    (
+        "func.func private @h(%p: !pto.ptr<i32, gm>, %i: index) { %x = ~pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> "
+        "i32\nreturn }\n"
+        "func.func @f(%p: !pto.ptr<i32, gm>, %i: index) { call @h(%p, %i) : (!pto.ptr<i32, gm>, index) -> ()\n"
+        "return }",
+        "pto.ld_dev belongs in a kernel entry, not in the helper @h",
+    ),
+)
+
+AN_ARRAY_IS_NOT_RETURNED = rows(
+    rejects_module,
+    (
+        "module {\n  func.func private @f() -> !pto.local_array<2x3xi32> {\n"
+        "    %a = pto.declare_local_array -> !pto.local_array<2x3xi32>\n"
+        "    ^return %a : !pto.local_array<2x3xi32>\n  }\n}",
+        "func.return cannot take !pto.local_array<2x3xi32>: an array stays in the function that declares it, and "
+        "in those that are called with it",
+    ),
+)
+
+THE_STACK_IS_LIMITED = rows(
+    rejects_vector,
+    (
+        "%a = pto.declare_local_array -> !pto.local_array<8192xi32>\n%b = ^pto.declare_struct -> !pto.struct<i8>",
+        "arrays and structs take 32769 bytes; the stack of the scalar unit has 32768",
+    ),
+    kind="limit",
+    scope=False,
+)
+
+RULES = [
+    *ACCESSES_PAST_THE_CACHE_BELONG_IN_AN_ENTRY,
+    *AN_ARRAY_IS_NOT_RETURNED,
+    *THE_STACK_IS_LIMITED,
+    *CASTS_THAT_ARE_NOT,
+    *TYPES_THAT_DO_NOT_EXIST,
+    *ACCESSES_THAT_ARE_NOT,
+    *LISTS_THAT_ARE_NOT,
+]

@@ -1,6 +1,7 @@
 """The rules of predicate registers, one by one: a kernel that breaks each, and its twin."""
 
-from refusals.rule import Rule
+from language.vector_kernel import rejects
+from refusals.rule import Rule, rows
 
 _PATTERNS = (
     "PAT_ALL, PAT_VL1, PAT_VL2, PAT_VL3, PAT_VL4, PAT_VL8, PAT_VL16, PAT_VL32, PAT_VL64, PAT_VL128, PAT_M3, PAT_M4, "
@@ -193,4 +194,42 @@ MEMORY = [
 ]
 
 
-RULES = [rule._replace(text=_CONSTANT + rule.text, scope=True) for rule in (*GENERATION, *ALGEBRA, *MEMORY)]
+THE_OFFSET_OF_A_MASK_IS_AN_INDEX = rows(
+    rejects,
+    (
+        '%c = arith.constant 8 : index\npto.psts %b16, %p_ui8_ub[^%s_i32], "NORM" : M<b16>, !pto.ptr<ui8, ub>, i32',
+        "offset must be index, not i32",
+    ),
+)
+
+PSTU_REJECTS_OTHER_TYPES = rows(
+    rejects,
+    (
+        "%a0 = pto.init_align : !pto.align\n"
+        "%a1, %n = pto.pstu %a0, %b32, ^%p_ui32_gm : !pto.align, M<b32>, !pto.ptr<ui32, gm> -> !pto.align, "
+        "!pto.ptr<ui32, gm>",
+        "dest must point to ub, not gm",
+    ),
+    (
+        "%a0 = pto.init_align : !pto.align\n"
+        "%a1, %n = pto.pstu %a0, %b32, %p_ui32_ub : !pto.align, M<b32>, !pto.ptr<ui32, ub> -> ^i32, "
+        "!pto.ptr<ui32, ub>",
+        "align_out must be !pto.align, not i32",
+    ),
+)
+
+PSTU_GOES_ON_FROM_A_STORE_STREAM = rows(
+    rejects,
+    (
+        "%a1, %n = pto.pstu ^%b32, %b32, %p_ui32_ub : M<b32>, M<b32>, !pto.ptr<ui32, ub> -> !pto.align, "
+        "!pto.ptr<ui32, ub>",
+        "align must be !pto.align, not !pto.mask<b32>",
+    ),
+)
+
+RULES = [
+    *(rule._replace(text=_CONSTANT + rule.text, scope=True) for rule in (*GENERATION, *ALGEBRA, *MEMORY)),
+    *THE_OFFSET_OF_A_MASK_IS_AN_INDEX,
+    *PSTU_REJECTS_OTHER_TYPES,
+    *PSTU_GOES_ON_FROM_A_STORE_STREAM,
+]

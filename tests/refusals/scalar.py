@@ -268,4 +268,21 @@ TEXTS_THAT_ARE_NOT = rows(
     kind="syntax",
 )
 
-RULES = [*CONSTANTS, *ARITHMETIC, *CONTROL, *CONVERSIONS, *OPERANDS_THAT_ARE_NOT, *TEXTS_THAT_ARE_NOT]
+ONLY_ONE_ROUNDING_MODE = rows(
+    rejects,
+    (
+        "%r = arith.truncf %f ~downward : f32 to f16",
+        "unknown flag 'downward'; known: exact, fastmath, nneg, overflow, to_nearest_even",
+    ),
+    kind="syntax",
+)
+
+RULES = [
+    *ONLY_ONE_ROUNDING_MODE,
+    *CONSTANTS,
+    *ARITHMETIC,
+    *CONTROL,
+    *CONVERSIONS,
+    *OPERANDS_THAT_ARE_NOT,
+    *TEXTS_THAT_ARE_NOT,
+]

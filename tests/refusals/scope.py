@@ -1,6 +1,6 @@
 """What is refused of modules and of vector scopes."""
 
-from language.source import rejects
+from language.source import rejects, warns
 from refusals.rule import rows
 
 MODULES_THAT_ARE_NOT = rows(
@@ -53,4 +53,93 @@ TEXTS_THAT_ARE_NOT = rows(
     kind="syntax",
 )
 
-RULES = [*MODULES_THAT_ARE_NOT, *SCOPES_THAT_ARE_NOT, *TEXTS_THAT_ARE_NOT]
+POINTERS_THAT_STAY_OPEN = rows(
+    rejects,
+    (
+        "~%p = pto.castptr %m : i64 -> !pto.ptr",
+        "the type cannot be worked out: its uses do not say enough; write !pto.ptr<T, space>",
+    ),
+    (
+        "~%p = pto.castptr %m : i64 -> !pto.ptr\n%x = pto.load_scalar %p[%i] : !pto.ptr -> i32",
+        "the type cannot be worked out: its uses do not say enough; write !pto.ptr<T, space>",
+    ),
+    (
+        "~%p = pto.castptr %m : i64 -> !pto.ptr\n"
+        "pto.vecscope { %x = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xf32>\n"
+        "%y = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xi32> }",
+        "the type cannot be worked out: it is used as f32 (line 4) and as i32 (line 5); write !pto.ptr<T, space>",
+    ),
+    (
+        "~%p = pto.castptr %m : i64 -> !pto.ptr\n"
+        "pto.copy_gm_to_ubuf %p, %ub, %m, %m, %m, %m, %m, %c, %m, %m, %m\n"
+        " : !pto.ptr, !pto.ptr, i64, i64, i64, i64, i64, i1, i64, i64, i64\n"
+        "pto.vecscope { %x = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
+        "the type cannot be worked out: it is used as gm (line 4) and as ub (line 6); write !pto.ptr<T, space>",
+    ),
+)
+
+CODE_OF_ONE_KIND_BESIDE_SUCH_CALLS_NEEDS_ITS_SECTION = rows(
+    rejects,
+    (
+        "func.func private @c() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n\nreturn\n}\n"
+        "func.func private @v() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n\nreturn\n}\n"
+        "func.func @f() {\ncall @c() : () -> ()\ncall @v() : () -> ()\n~pto.vecscope { }\nreturn\n}",
+        "pto.vecscope stands outside the sections, so that every core runs it, but it is for the vector core",
+    ),
+)
+
+A_GROUP_IS_NO_VALUE = rows(
+    rejects,
+    (
+        '%g = ~"pto.make_group"(%gm) : (!pto.ptr<f32, gm>) -> !pto.group<8>',
+        "'pto.make_group' is a form of the manual that no assembler reads; write group(%g0, %g1, ...) in the "
+        "collective itself, such as pto.comm.tbroadcast",
+    ),
+    kind="unsupported",
+)
+
+VALUES_DO_NOT_LEAVE_A_SCOPE = rows(
+    rejects,
+    (
+        'pto.vecscope { %q = pto.pset_b32 "PAT_ALL" : !pto.mask<b32> }\n'
+        "pto.vecscope { %z = pto.pnot ~%q, %k : !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32> }",
+        "%q is not defined here: the region that defines it, in line 3, has ended",
+    ),
+    kind="syntax",
+)
+
+BLOCK_QUERIES_IN_A_SCOPE_ARE_QUESTIONABLE = rows(
+    warns,
+    ("pto.vecscope { %q = ~pto.get_block_idx }", "pto.get_block_idx is not available to a vector function on hardware"),
+)
+
+WHAT_STANDS_OUTSIDE_THE_SECTIONS = [
+    *rows(
+        rejects,
+        (
+            "pto.section.cube { pto.barrier #pto.pipe<PIPE_M> }\n~pto.vecscope { }",
+            "pto.vecscope stands outside the sections, so that every core runs it, but it is for the vector core",
+        ),
+    ),
+    *rows(
+        warns,
+        (
+            "pto.section.cube { pto.barrier #pto.pipe<PIPE_M> }\n"
+            "~pto.mte_ub_gm %ub, %gm, %m nburst(%m, %m, %m) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, "
+            "i64",
+            "pto.mte_ub_gm stands outside the sections: every vector core runs it, the others pass over it",
+        ),
+    ),
+]
+
+RULES = [
+    *POINTERS_THAT_STAY_OPEN,
+    *CODE_OF_ONE_KIND_BESIDE_SUCH_CALLS_NEEDS_ITS_SECTION,
+    *A_GROUP_IS_NO_VALUE,
+    *VALUES_DO_NOT_LEAVE_A_SCOPE,
+    *BLOCK_QUERIES_IN_A_SCOPE_ARE_QUESTIONABLE,
+    *WHAT_STANDS_OUTSIDE_THE_SECTIONS,
+    *MODULES_THAT_ARE_NOT,
+    *SCOPES_THAT_ARE_NOT,
+    *TEXTS_THAT_ARE_NOT,
+]

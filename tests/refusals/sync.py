@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from refusals.rule import Rule
+from language.scalar_kernel import rejects
+from refusals.rule import Rule, rows
 
 _EVENTS = ", ".join(f"EVENT_ID{number}" for number in range(8))
 _PIPES = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"
@@ -294,7 +295,40 @@ def outside(instruction: str) -> Iterator[Rule]:
         yield Rule(text, f"pto.{name} must be outside '{scope}'")
 
 
+A_FLAG_DOES_NOT_JOIN_A_PIPE_WITH_ITSELF = rows(
+    rejects,
+    ('pto.wait_flag["PIPE_V", ^"PIPE_V", "EVENT_ID0"]', "pto.wait_flag joins PIPE_V with itself"),
+    kind="wrong-pipe",
+)
+
+AN_UNKNOWN_PIPE_IS_NAMED = rows(
+    rejects,
+    (
+        'pto.set_flag[^"PIPE_X", "PIPE_V", "EVENT_ID0"]',
+        "unknown source 'PIPE_X'; known: PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX",
+    ),
+    kind="syntax",
+)
+
+A_SET_NEEDS_A_PIPE_OR_A_CORE = rows(
+    rejects,
+    ("pto.set_cross_core %s_i64 ^: i64", "Expected ',' before the semaphore id"),
+    kind="syntax",
+    target="a2a3",
+)
+
+THE_GENERIC_FORM_NEEDS_AN_ID = rows(
+    rejects,
+    ('^"pto.get_buf"() {pipe = "PIPE_V"} : () -> ()', "pto.get_buf needs a buffer id"),
+    ('^"pto.sync.set"() {pipe = "PIPE_V"} : () -> ()', "pto.sync.set needs a semaphore id"),
+    ('^"pto.get_buf"() {pipe = "PIPE_V", id_literal = "one"} : () -> ()', 'id must be an integer, not "one"'),
+)
+
 RULES = [
+    *A_FLAG_DOES_NOT_JOIN_A_PIPE_WITH_ITSELF,
+    *AN_UNKNOWN_PIPE_IS_NAMED,
+    *A_SET_NEEDS_A_PIPE_OR_A_CORE,
+    *THE_GENERIC_FORM_NEEDS_AN_ID,
     *(*FLAGS, *BARRIERS, *BUFFERS, *SEMAPHORES, *FENCES, *TARGETS, *MEMORY_BARRIERS),
     *(rule for instruction in OUTSIDE for rule in outside(instruction)),
 ]

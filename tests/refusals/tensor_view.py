@@ -1,6 +1,6 @@
 """What is refused of views of tensors."""
 
-from language.view_kernel import twins
+from language.view_kernel import rejects, twins
 from refusals.rule import rows
 
 MAKE = "pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %c1]"
@@ -100,4 +100,13 @@ PARTS_AND_QUESTIONS = rows(
     ("%u = pto.tensor_view_addr %v : TV -> ~!pto.ptr<f32, «ub|gm»>", "result must point to gm, not ub"),
 )
 
-RULES = [*MAKING_A_VIEW, *PARTS_AND_QUESTIONS]
+A_PART_WITHOUT_A_VIEW_HAS_NO_TYPE_TO_INFER = rows(
+    rejects,
+    (
+        "%u = pto.partition_view %p, offsets = [%i], sizes = [%m] : !pto.ptr<f32, gm>~",
+        "expected the result type of pto.partition_view",
+    ),
+    kind="syntax",
+)
+
+RULES = [*A_PART_WITHOUT_A_VIEW_HAS_NO_TYPE_TO_INFER, *MAKING_A_VIEW, *PARTS_AND_QUESTIONS]

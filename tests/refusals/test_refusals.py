@@ -1,4 +1,9 @@
-"""Every kernel that must be refused or warned of, room by room: each row of a table is one, with what is said of it."""
+"""Every kernel that must be refused or warned of, room by room: each row of a table is one, with what is said of it.
+
+What no row says stays with the rooms of tests/language: a rule that is tried on each instruction, type or word of a
+list; forms whose border is shown from both sides, what is accepted next to what is not; texts with several diagnostics
+or a hint; texts that are made to be long, deep or broken at any place.
+"""
 
 from importlib import import_module
 from pathlib import Path

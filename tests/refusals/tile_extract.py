@@ -1,6 +1,6 @@
 """What is refused of moves and windows of tiles."""
 
-from language.move_kernel import twins
+from language.move_kernel import rejects, twins
 from refusals.rule import rows
 
 MOV = "pto.tmov ins(%s : {}) outs(%d : {})"
@@ -212,7 +212,17 @@ WHAT_A_WINDOW_MAY_NOT_BE = rows(
     ),
 )
 
+A_MOVE_HAS_EACH_ROLE_ONCE = rows(
+    rejects,
+    (
+        "pto.tmov ins(%s : ACC<16x64xf32>, %f : FP<1x64xi64>, %g : FP<1x64xi64>~) outs(%d : MAT<16x64xi8>)",
+        "ins(...) of pto.tmov has src, [fp], [tmp], [pre_quant]; 3 given",
+    ),
+    sort="syntax",
+)
+
 RULES = [
+    *A_MOVE_HAS_EACH_ROLE_ONCE,
     *PATHS_THAT_A_MACHINE_HAS_NOT,
     *WHAT_A_MOVE_MAY_NOT_BE,
     *WHAT_A_MOVE_OF_EXPONENTS_MAY_NOT_BE,

@@ -1,6 +1,6 @@
 """What is refused of operations on a FIFO."""
 
-from language.move_kernel import twins
+from language.move_kernel import rejects, twins
 from refusals.rule import rows
 
 SLOTS = "(gm_slot_tensor = %slots : TV<8x1024xf32>, c2v_consumer_buf = %buf : i32)"
@@ -157,4 +157,23 @@ WHAT_ONE_OPERATION_OF_A_VECTOR_CORE_MAY_NOT_BE = rows(
     kind="vector",
 )
 
-RULES = [*WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE, *WHAT_ONE_OPERATION_OF_A_VECTOR_CORE_MAY_NOT_BE]
+A_NAME_IS_GIVEN_ONCE_AND_KNOWN = rows(
+    rejects,
+    (
+        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %a : i32, ~c2v_consumer_buf "
+        "= %b : i32)",
+        "c2v_consumer_buf is given twice",
+    ),
+    (
+        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (~buffer = %a : i32)",
+        "unknown operand 'buffer'; known: gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf",
+    ),
+    kind="cube",
+    sort="syntax",
+)
+
+RULES = [
+    *A_NAME_IS_GIVEN_ONCE_AND_KNOWN,
+    *WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE,
+    *WHAT_ONE_OPERATION_OF_A_VECTOR_CORE_MAY_NOT_BE,
+]

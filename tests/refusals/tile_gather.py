@@ -88,4 +88,20 @@ WHAT_AN_INDEX_MAY_NOT_BE = rows(
     (SCATTER.format("~«MAT|ND»<16x64xf32>", "ND<1x16xi32>", TABLE), "pto.mscatter expects src in vec, not mat"),
 )
 
-RULES = [*WHAT_AN_INDEX_MAY_NOT_BE]
+A_TABLE_LIES_ROW_BY_ROW = rows(
+    twins,
+    (
+        "module {\nfunc.func @kernel(%p: !pto.ptr<f32>, %idx: ND<1x16xi32>, %d: ND<16x64xf32>) {\n"
+        "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%c64 = arith.constant 64 : index\n"
+        "%c128 = arith.constant 128 : index\n"
+        "%v = pto.make_tensor_view %p, shape = [%c128, %c64], strides = [«%c1, %c128|%c64, %c1»]\n"
+        "    {layout = #pto.layout<«dn|nd»>} : TV<128x64xf32>\n"
+        "%w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c128, %c64] : TV<128x64xf32> -> "
+        "PV<128x64xf32>\n"
+        "pto.mgather ins(%w, %idx : ~PV<128x64xf32>, ND<1x16xi32>) outs(%d : ND<16x64xf32>) {coalesce = "
+        "#pto<coalesce row>}\nreturn\n}\n}",
+        "pto.mgather expects mem to have layout nd, not dn",
+    ),
+)
+
+RULES = [*A_TABLE_LIES_ROW_BY_ROW, *WHAT_AN_INDEX_MAY_NOT_BE]

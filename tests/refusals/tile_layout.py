@@ -54,4 +54,109 @@ A_TILE_ENDS_WITHIN_ITS_MEMORY = rows(
     ("%a65536", "mat, 512x«512|256»xf16", "a5", outside("l1", 65536, 589824, 524288)),
 )
 
-RULES = [*ROWS_AND_BOXES_ARE_WHOLE, *TWO_SHAPES_ARE_ONLY_WARNED_OF, *A_TILE_ENDS_WITHIN_ITS_MEMORY]
+SEVERAL_TILES_HAVE_WHOLE_ROWS_TOO = rows(
+    twins,
+    (
+        "%t = pto.alloc_multi_tile : ~!pto.multi_tile_buf<vec, 16x«7|8»xf32, count=2>",
+        "expects row byte size to be 32-byte aligned, but got 28 bytes",
+    ),
+)
+
+ADDRESSES_ARE_ALIGNED = [
+    *rows(
+        twins,
+        (
+            "%t = pto.alloc_tile addr = ~%«a48|a32» : !pto.tile_buf<vec, 16x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<vec, 16x64xf32>\n"
+            "%t = pto.tassign %d, ~%«a48|a32» : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 16x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%t = pto.alloc_tile addr = ~%«a48|a32» : !pto.tile_buf<mat, 16x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<mat, 16x64xf32>\n"
+            "%t = pto.tassign %d, ~%«a48|a32» : !pto.tile_buf<mat, 16x64xf32> -> !pto.tile_buf<mat, 16x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%t = pto.alloc_tile addr = ~%«a48|a32» : !pto.tile_buf<bias, 1x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<bias, 1x64xf32>\n"
+            "%t = pto.tassign %d, ~%«a48|a32» : !pto.tile_buf<bias, 1x64xf32> -> !pto.tile_buf<bias, 1x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%t = pto.alloc_tile addr = ~%«a48|a32» : !pto.tile_buf<scaling, 1x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<scaling, 1x64xf32>\n"
+            "%t = pto.tassign %d, ~%«a48|a32» : !pto.tile_buf<scaling, 1x64xf32> -> !pto.tile_buf<scaling, 1x64xf32>",
+            "addr must be aligned to 32 bytes for local tile memory space, got 48",
+        ),
+        (
+            "%t = pto.alloc_tile addr = ~%«a544|a512» : !pto.tile_buf<left, 16x16xf16, slayout=row_major>",
+            "addr must be aligned to 512 bytes for local tile memory space, got 544",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<left, 16x16xf16, slayout=row_major>\n"
+            "%t = pto.tassign %d, ~%«a544|a512» : !pto.tile_buf<left, 16x16xf16, slayout=row_major> -> "
+            "!pto.tile_buf<left, 16x16xf16, slayout=row_major>",
+            "addr must be aligned to 512 bytes for local tile memory space, got 544",
+        ),
+        (
+            "%t = pto.alloc_tile addr = ~%«a544|a512» : !pto.tile_buf<right, 16x16xf16, slayout=col_major>",
+            "addr must be aligned to 512 bytes for local tile memory space, got 544",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<right, 16x16xf16, slayout=col_major>\n"
+            "%t = pto.tassign %d, ~%«a544|a512» : !pto.tile_buf<right, 16x16xf16, slayout=col_major> -> "
+            "!pto.tile_buf<right, 16x16xf16, slayout=col_major>",
+            "addr must be aligned to 512 bytes for local tile memory space, got 544",
+        ),
+        (
+            "%t = pto.alloc_tile addr = ~%«a544|a512» : !pto.tile_buf<acc, 16x16xf32>",
+            "addr must be aligned to 512 bytes for local tile memory space, got 544",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<acc, 16x16xf32>\n"
+            "%t = pto.tassign %d, ~%«a544|a512» : !pto.tile_buf<acc, 16x16xf32> -> !pto.tile_buf<acc, 16x16xf32>",
+            "addr must be aligned to 512 bytes for local tile memory space, got 544",
+        ),
+        kind="misaligned",
+    ),
+    *rows(
+        twins,
+        (
+            "%t = pto.alloc_tile addr = ~%«am32|a32» : !pto.tile_buf<vec, 16x64xf32>",
+            "addr must be non-negative, got -32",
+        ),
+        (
+            "%d = pto.declare_tile -> !pto.tile_buf<vec, 16x64xf32>\n"
+            "%t = pto.tassign %d, ~%«am32|a32» : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 16x64xf32>",
+            "addr must be non-negative, got -32",
+        ),
+    ),
+]
+
+AN_ADDRESS_IS_AN_I64 = rows(
+    twins,
+    ("%t = pto.alloc_tile addr = ~%«i|a» : TB", "addr must be i64, not index"),
+    ("%t = pto.alloc_tile : TB\n%u = pto.tassign %t, ~%«i|a» : TB -> TB", "addr must be i64, not index"),
+)
+
+RULES = [
+    *SEVERAL_TILES_HAVE_WHOLE_ROWS_TOO,
+    *ADDRESSES_ARE_ALIGNED,
+    *AN_ADDRESS_IS_AN_I64,
+    *ROWS_AND_BOXES_ARE_WHOLE,
+    *TWO_SHAPES_ARE_ONLY_WARNED_OF,
+    *A_TILE_ENDS_WITHIN_ITS_MEMORY,
+]

@@ -1,6 +1,6 @@
 """What is refused of products of tiles."""
 
-from language.move_kernel import twins
+from language.move_kernel import rejects, twins
 from refusals.rule import rows
 
 PRODUCT = "pto.tmatmul ins(%a, %b : {}, {}) outs(%c : {})"
@@ -165,4 +165,20 @@ EVERY_FORM_HAS_ITS_RULES = rows(
     ),
 )
 
-RULES = [*WHAT_A_PRODUCT_MAY_NOT_BE, *WHAT_A_SCALED_PRODUCT_MAY_NOT_BE, *EVERY_FORM_HAS_ITS_RULES]
+SCALED_PRODUCTS_ARE_FOR_A5 = rows(
+    rejects,
+    (
+        "~pto.tmatmul.mx ins(%a, %as, %b, %bs : LEFT<16x64xf8E4M3FN>, SA<16x2x!pto.f8E8M0>, "
+        "RIGHT<64x32xf8E4M3FN>, SB<2x32x!pto.f8E8M0>) outs(%c : ACC<16x32xf32>)",
+        "pto.tmatmul.mx does not exist on a2a3",
+    ),
+    sort="wrong-target",
+    target="a2a3",
+)
+
+RULES = [
+    *SCALED_PRODUCTS_ARE_FOR_A5,
+    *WHAT_A_PRODUCT_MAY_NOT_BE,
+    *WHAT_A_SCALED_PRODUCT_MAY_NOT_BE,
+    *EVERY_FORM_HAS_ITS_RULES,
+]

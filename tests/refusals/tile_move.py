@@ -1,6 +1,6 @@
 """What is refused of loads and stores of tiles."""
 
-from language.move_kernel import twins
+from language.move_kernel import rejects, twins
 from refusals.rule import rows
 
 LOAD = "pto.tload ins(%w : {}) outs(%t : {})"
@@ -133,4 +133,25 @@ WHAT_A_STORE_MAY_NOT_BE = rows(
     ),
 )
 
-RULES = [*WHAT_A_LOAD_MAY_NOT_BE, *WHAT_A_STORE_MAY_NOT_BE]
+TILES_ARE_NO_RESULTS = rows(
+    rejects,
+    (
+        "%r = pto.tload ins(%w : PV<16x64xf32>) outs(%t : ND<16x64xf32>) ~-> tensor<16x64xf32>",
+        "pto.tload writes to its outs(...); results are not simulated",
+    ),
+    sort="unsupported",
+)
+
+PREFETCHES = rows(
+    twins,
+    (
+        "pto.tprefetch ins(%w : PV<16x64xf32>) outs(%t : ~«ACC|ND»<16x64xf32>)",
+        "pto.tprefetch expects dst in vec or mat, not acc",
+    ),
+    (
+        "pto.tprefetch ins(%w : PV<16x64xf«16|32»>) outs(%t : ~ND<16x64xf32>)",
+        "pto.tprefetch expects dst to have elements of 2 bytes like src, not of 4",
+    ),
+)
+
+RULES = [*TILES_ARE_NO_RESULTS, *PREFETCHES, *WHAT_A_LOAD_MAY_NOT_BE, *WHAT_A_STORE_MAY_NOT_BE]

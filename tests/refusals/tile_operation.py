@@ -56,4 +56,31 @@ WHAT_CANNOT_BE_READ = rows(
     (f"pto.tgather ins(%a : {T}~) outs(%d : {T})", "ins(...) of pto.tgather has src, [idx], [tmp]; 1 given"),
 )
 
-RULES = [*WHAT_CANNOT_BE_READ]
+A_RULE_ABOUT_A_TYPE_POINTS_AT_THE_OPERAND_IN_THE_GENERIC_FORM = rows(
+    rejects,
+    (
+        'pto.tcvt ins(%a : <16x64xf32>) outs(%d : <16x64xf16>)\n"pto.tabs"(%a, ~%d) : (<16x64xf32>, <16x64xf16>) -> ()',
+        "pto.tabs expects dst to have the element type of src, f32, not f16",
+    ),
+)
+
+A_TILE_IS_A_TILE = rows(
+    rejects,
+    ("pto.tadd ins(%a, %b : <16x64xf32>, ~f32) outs(%d : <16x64xf32>)", "src1 must be a tile, not f32"),
+    ("pto.tprint ins(%a, %b : <16x64xf32>, ~<16x64xf32>)", "tmp must be a view, not !pto.tile_buf<vec, 16x64xf32>"),
+)
+
+TILE_OPERATIONS_STAND_OUTSIDE_OF_VECTOR_SCOPES = rows(
+    rejects,
+    (
+        "pto.vecscope {\n~pto.tadd ins(%a, %b : <16x64xf32>, <16x64xf32>) outs(%d : <16x64xf32>)\n}",
+        "pto.tadd must be outside 'pto.vecscope'",
+    ),
+)
+
+RULES = [
+    *A_RULE_ABOUT_A_TYPE_POINTS_AT_THE_OPERAND_IN_THE_GENERIC_FORM,
+    *A_TILE_IS_A_TILE,
+    *TILE_OPERATIONS_STAND_OUTSIDE_OF_VECTOR_SCOPES,
+    *WHAT_CANNOT_BE_READ,
+]

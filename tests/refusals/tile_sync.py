@@ -56,4 +56,14 @@ WHAT_A_VIEW_MAY_NOT_BE = rows(
     ),
 )
 
-RULES = [*WHAT_AN_ARRAY_OF_EVENT_IDS_MAY_NOT_BE, *WHAT_AN_ELEMENT_MAY_NOT_BE, *WHAT_A_VIEW_MAY_NOT_BE]
+THERE_ARE_NO_VALUES_FOR_EVENTS = rows(
+    twins,
+    ("pto.tsync ~%e : «i32|ND<16x64xf32>»", "pto.tsync expects tiles[0] to be a tile or a partition view, not i32"),
+)
+
+RULES = [
+    *THERE_ARE_NO_VALUES_FOR_EVENTS,
+    *WHAT_AN_ARRAY_OF_EVENT_IDS_MAY_NOT_BE,
+    *WHAT_AN_ELEMENT_MAY_NOT_BE,
+    *WHAT_A_VIEW_MAY_NOT_BE,
+]

@@ -1,6 +1,6 @@
 """What is refused of the writing of tile types."""
 
-from language.source import twins
+from language.source import rejects, twins
 from refusals.rule import rows
 
 LONG = (
@@ -93,4 +93,12 @@ FIELDS_OF_A_STRUCT = rows(
     ("~<«|i32»>", "a struct has at least one field"),
 )
 
-RULES = [*UNREADABLE_TYPES, *FIELDS_OF_A_STRUCT]
+A_STRUCT_IS_NEITHER_TAKEN_NOR_GIVEN = rows(
+    rejects,
+    (
+        "func.func private @f(%s: ~!pto.struct<i32>)",
+        "a function cannot take or give !pto.struct<i32>; write a pointer as !pto.ptr<T, space>",
+    ),
+)
+
+RULES = [*A_STRUCT_IS_NEITHER_TAKEN_NOR_GIVEN, *UNREADABLE_TYPES, *FIELDS_OF_A_STRUCT]

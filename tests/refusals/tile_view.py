@@ -1,6 +1,6 @@
 """What is refused of views of tiles."""
 
-from language.view_kernel import TB, twins
+from language.view_kernel import TB, rejects, twins, warns
 from refusals.rule import rows
 
 TILE = "%t = pto.alloc_tile : TB\n"
@@ -173,7 +173,35 @@ SLOTS_BY_ATTRIBUTE = rows(
     ),
 )
 
+WHAT_THE_NEWEST_PARSER_REFUSES = rows(
+    rejects,
+    (
+        "%u = pto.subview ~%v, offsets = [%i, %j], sizes = [%c1, %c1] : TV -> TV",
+        "pto.subview cuts tiles; a part of a tensor view is a pto.partition_view",
+    ),
+    (
+        "%t = pto.alloc_tile valid_row = %m ~addr = %a : TB",
+        "expected ':' and the result type, after addr, valid_row and valid_col in this order",
+    ),
+    (
+        "%t = ~pto.bind_tile : TB",
+        "unknown operation 'pto.bind_tile': it was retired; pto.alloc_tile with addr places a tile",
+    ),
+    kind="syntax",
+)
+
+A_VALID_EXTENT_BEYOND_THE_TILE_IS_CLIPPED_BY_THE_RUN = rows(
+    warns,
+    (
+        "%t = pto.alloc_tile valid_row = %m valid_col = ~%c65 : !pto.tile_buf<vec, 16x64xf32, valid=?x?>",
+        "valid_col is 65, but the tile has 64; a run uses 64",
+    ),
+    kind="invalid",
+)
+
 RULES = [
+    *WHAT_THE_NEWEST_PARSER_REFUSES,
+    *A_VALID_EXTENT_BEYOND_THE_TILE_IS_CLIPPED_BY_THE_RUN,
     *OPEN_EXTENTS_ARE_GIVEN,
     *SETTING_THE_VALID_REGION,
     *SUBVIEWS,

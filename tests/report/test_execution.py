@@ -113,7 +113,7 @@ def test_streams() -> None:
     pending = StoreAlign(StoreStream(64, 5), np.zeros(5, np.uint8))
     shown = lines(value("!pto.align", LoadAlign(96)), value("!pto.align", StoreAlign()), value("!pto.align", pending))
     assert [line.partition("align  ")[2] for line in shown] == [
-        "a load stream that has read ahead the block at ub 96",
+        "a load stream that has read ahead the granule at ub 96",
         "a store stream, nothing pending",
         "a store stream, 5 bytes pending up to ub 69",
     ]

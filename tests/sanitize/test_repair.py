@@ -1,7 +1,6 @@
 """A hint is tried before it is given: what is proposed, how it is tried, at which sizes, and what follows from what."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,11 @@ import ptosim
 from examples.test_examples import script
 from ptosim.arguments import bind
 from ptosim.enlargement import enlargements
-from ptosim.repair.rehearsal import Rehearsal, Trials
+from ptosim.repair.rehearsal import ORDER, Rehearsal, Trial, Trials
 from ptosim.repair.values import possible
 from ptosim.report.check_report import CheckReport
 from ptosim.report.sarif import sarif
+from ptosim.sanitize.conflict import Enough
 from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.observation import Observation
@@ -219,8 +219,8 @@ RACE = ptosim.Finding("race", "error", "race")
 OUTSIDE = ptosim.Finding("out-of-bounds", "error", "outside")
 
 
-def shows(*found: ptosim.Finding, issued: float = 10) -> Callable[[str], Observation]:
-    return lambda source: observation(source, *found, issued=issued)
+def shows(*found: ptosim.Finding, issued: float = 10) -> Trial:
+    return lambda text, enough=frozenset[str](): observation(text, *found, issued=issued)
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,7 @@ def shows(*found: ptosim.Finding, issued: float = 10) -> Callable[[str], Observa
         ([[shows(RACE, issued=1)]], False, True),  # it stands
     ],
 )
-def test_a_text_must_hold_at_a_larger_size(
-    larger: list[list[Callable[[str], Observation]]], holds: bool, is_larger: bool
-) -> None:
+def test_a_text_must_hold_at_a_larger_size(larger: list[list[Trial]], holds: bool, is_larger: bool) -> None:
     rehearsal = Rehearsal(Trials(shows(), None, larger))
     rehearsal.grant(1)
     assert rehearsal.here(CLEAN) is not None
@@ -264,6 +262,24 @@ def test_trials_are_bounded_and_not_repeated() -> None:
     rehearsal.grant(2)
     tried = [rehearsal.here(CLEAN + "\n" * number) is not None for number in range(1, 10)]
     assert tried == [True] * 6 + [False] * 3
+
+
+def test_a_trial_ends_with_the_first_conflict_where_order_is_all_that_counts() -> None:
+    asked: list[frozenset[str]] = []
+
+    def trial(text: str, enough: frozenset[str] = frozenset()) -> Observation:
+        asked.append(enough)
+        if "race" in enough:
+            raise Enough
+        return observation(text, RACE)
+
+    rehearsal = Rehearsal(Trials(trial))
+    rehearsal.grant(1)
+    assert [rehearsal.here(CLEAN, in_order=True) for _ in range(2)] == [None, None]
+    assert (rehearsal.runs, rehearsal.is_spent, len(asked)) == (1, True, 1)
+    seen = [rehearsal.here(CLEAN, in_order=in_order) for in_order in (False, True)]  # more is asked about a known text
+    assert [each and [finding.kind for finding in each.findings] for each in seen] == [["race"]] * 2
+    assert (rehearsal.runs, asked) == (1, [ORDER, frozenset()])
 
 
 def test_added_lines_are_told_from_those_that_were_there() -> None:

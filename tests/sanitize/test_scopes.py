@@ -110,7 +110,7 @@ def test_scalar_and_vector_accesses_are_not() -> None:
     assert kinds(check(READY + stored.replace(FENCE, mem_bar("VST_LD")) + FINISH)) == []
 
 
-def test_neighbours_inside_one_block_are_told_apart() -> None:
+def test_neighbours_inside_one_granule_are_told_apart() -> None:
     # A 4-byte store, and a broadcast load of the word behind it.
     first = vsts().replace("%mask :", '%mask {dist = "1PT_B32"} :')
     next_ = vlds("%w", "%out", "%c1").replace("%c1]", '%c1] {dist = "BRC_B32"}')
@@ -137,7 +137,7 @@ FAR = "    %c1024 = arith.constant 1024 : i64\n    %far = pto.castptr %c1024 : i
 
 
 def words(between: str = "") -> str:
-    """One instruction stores eight words one after the other, a block; after the second of them something happens."""
+    """One instruction stores eight words one after the other, a granule; after the second of them something happens."""
     word = vsts("%v", "%far", "%i").replace("%mask :", '%mask {dist = "1PT_B32"} :')
     second = "      %now = arith.cmpi eq, %i, %c1 : index\n      scf.if %now {\n" + between + "      }\n"
     return vlds() + "      scf.for %i = %c0 to %c8 step %c1 {\n" + word + (second if between else "") + "      }\n"
@@ -162,7 +162,7 @@ def test_a_word_that_another_instruction_loads_on_the_way_does() -> None:
     assert in_scope(defined + words(other)) == ["scope-alias"]
 
 
-def test_words_leave_the_rest_of_their_blocks_undefined() -> None:
+def test_words_leave_the_rest_of_their_granules_undefined() -> None:
     eight = '      %eight = pto.pset_b32 "PAT_VL8" : !pto.mask<b32>\n'
     after = words() + mem_bar("VV_ALL") + vlds("%w", "%far") + eight
     assert in_scope(after + vsts("%w", "%in", mask="%eight")) == []

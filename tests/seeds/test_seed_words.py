@@ -131,8 +131,8 @@ def test_gaps_that_look_like_strides(rows: str, length: str, gaps: tuple[str, st
         f"""pto.copy_ubuf_to_ubuf %ub_f32, %ub_f32, %zero, {rows}, {length}, {", ".join(gaps)}
         : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"""
     )
-    gap = "source_gap and dest_gap are gaps between rows, in blocks of 32 bytes, not strides"
-    assert remarks(loaded) == ([f"{gap}: rows start {apart[0]} and {apart[1]} blocks apart"] if apart else [])
+    gap = "source_gap and dest_gap are gaps between rows, in granules of 32 bytes, not strides"
+    assert remarks(loaded) == ([f"{gap}: rows start {apart[0]} and {apart[1]} granules apart"] if apart else [])
 
 
 # --- page 000: the wait that names no pipe ----------------------------------------------------------------------------

@@ -174,7 +174,7 @@ def test_exponentials_of_differences(case):
     assert same(got, np.exp(difference).astype("f4").astype(x.dtype), element)
 
 
-def test_a_column_stands_before_a_tile_that_is_a_block_wide():
+def test_a_column_stands_before_a_tile_that_is_a_granule_wide():
     x, y = numbers("f32", (5, 8), seed=9), numbers("f32", (5, 1), seed=10)
     got = expanded(
         "pto.trowexpandmax ins(%a, %b : A, B) outs(%d : D)",

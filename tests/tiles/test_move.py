@@ -149,7 +149,7 @@ def test_a_window_is_filled(element: str, row: int, col: int, dynamic: bool) -> 
     assert holds(got["d"], a.holds[:7, :90], row, col)
 
 
-def test_a_window_of_blocks() -> None:
+def test_a_window_of_blocks_of_columns() -> None:
     a = Given(f"16x32xf16, valid=9x20, {NZ}", numbers("f16", 16, 32))
     d = Given(f"48x64xf16, {NZ}")
     got = run("pto.tinsert ins(%a, %row, %col : A, index, index) outs(%d : D)", a=a, d=d, before=constants(5, 16))
@@ -157,7 +157,7 @@ def test_a_window_of_blocks() -> None:
     assert holds(got["d"], a.holds[:9, :20], 5, 16)
 
 
-def test_a_window_inside_of_a_block_is_refused() -> None:
+def test_a_window_inside_of_a_granule_is_refused() -> None:
     tiles = {"a": Given(f"16x32xf16, {NZ}"), "d": Given(f"48x64xf16, {NZ}")}
     operation = "pto.tinsert ins(%a, %row, %col : A, index, index) outs(%d : D)"
     kernel = ptosim.load(text(operation, tiles, before=constants(5, 7)), sync="written").kernel()

@@ -252,7 +252,7 @@ def test_the_nv_formula_is_one_of_fp8():
         quantised(Case("MXFP4_E2M1", "bf16", formula="nv"), np.zeros((40, 96), ml_dtypes.bfloat16))
 
 
-def test_rows_in_one_row_are_whole_blocks():
+def test_rows_in_one_row_are_whole_granules():
     with pytest.raises(ptosim.PTOError, match="max has one row, in which groups of 70 columns"):
         quantised(Case(axis="axis0", rows=64, cols=70, linear=True), np.zeros((64, 70), "f4"))
 

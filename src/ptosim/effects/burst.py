@@ -13,12 +13,12 @@ from ptosim.effects.record import Extent
 from ptosim.effects.requirement import Requirements, fits
 from ptosim.target.profile import load_target
 
-FB_BLOCK = 64
+FB_UNIT = 64
 """The unit of copies into the fixpipe buffer."""
 
 COUNT_LIMIT = (1 << 21) - 1
 SHORT_LIMIT = (1 << 16) - 1
-"""The largest numbers of 21 and of 16 bits: most counts, and those of copies in blocks."""
+"""The largest numbers of 21 and of 16 bits: most counts, and those of copies in granules."""
 GM_STRIDE_LIMIT = (1 << 40) - 1
 UB_STRIDE_LIMIT = (1 << 21) - 1
 """The largest strides in bytes, of GM and of a memory on the chip."""
@@ -52,7 +52,7 @@ def loops(source_limit: int, dest_limit: int) -> Requirements:
 
 
 def gapped(count_limit: int = SHORT_LIMIT) -> Requirements:
-    """The fields of a copy whose lengths and gaps count blocks."""
+    """The fields of a copy whose lengths and gaps count granules."""
     return (*fits("n_burst", count_limit), *fits("len_burst source_gap dest_gap", SHORT_LIMIT))
 
 
@@ -66,8 +66,8 @@ def row_extent(counts: Sequence[Any], strides: Sequence[Any], width: Any) -> Ext
     return 0, select(some & (width > 0), last + width, 0)
 
 
-def blocks(side: str, unit: int = GRANULE) -> Callable[[Any], Extent]:
-    """One side of a copy whose length and gaps count blocks."""
+def gapped_extent(side: str, unit: int = GRANULE) -> Callable[[Any], Extent]:
+    """One side of a copy whose length and gaps count granules, or other units."""
 
     def extent(operands: Any) -> Extent:
         length = operands.len_burst * unit

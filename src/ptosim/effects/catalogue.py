@@ -11,7 +11,7 @@ from ptosim.effects.record import Effects
 ROOMS = tuple(
     """
     scalar control pointer scope sync
-    dma dma_blocks dma_layout configuration
+    dma dma_granules dma_layout configuration
     vector_memory vector_gather vector_stream predicate arithmetic conversion reduction compare rearrange sfu
     system tile_local sim sim_table sim_signal sim_transfer
     cube_load cube_load_raw mad fixpipe fixpipe_raw

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ptosim.effects.burst import FB_BLOCK, SHORT_LIMIT, blocks, gapped, row_extent
+from ptosim.effects.burst import FB_UNIT, SHORT_LIMIT, gapped, gapped_extent, row_extent
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
@@ -183,7 +183,7 @@ def bias_accesses(static: Static) -> tuple[Access, ...]:
         return row_extent((operands.n_burst,), (length + operands.dest_gap * unit,), length)
 
     return (
-        Access("read", Space.L1, "source", blocks("source"), GRANULE),
+        Access("read", Space.L1, "source", gapped_extent("source"), GRANULE),
         Access("write", Space.BT, "dest", written, BIAS_ALIGNMENT),
     )
 
@@ -191,8 +191,8 @@ def bias_accesses(static: Static) -> tuple[Access, ...]:
 def parameter_accesses(static: Static) -> tuple[Access, ...]:
     """Parameter rows; the space is that of the first segment, the address decides."""
     return (
-        Access("read", Space.L1, "source", blocks("source", FB_BLOCK), GRANULE),
-        Access("write", Space.FB, "dest", blocks("dest", FB_BLOCK), FB_BLOCK),
+        Access("read", Space.L1, "source", gapped_extent("source", FB_UNIT), GRANULE),
+        Access("write", Space.FB, "dest", gapped_extent("dest", FB_UNIT), FB_UNIT),
     )
 
 

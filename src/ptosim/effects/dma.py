@@ -12,8 +12,8 @@ from ptosim.effects.burst import (
     GM_STRIDE_LIMIT,
     UB_STRIDE_LIMIT,
     alignment_of,
-    blocks,
     gapped,
+    gapped_extent,
     loops,
     row_extent,
     strided,
@@ -99,14 +99,14 @@ def _gm_to_ub(static: Static) -> tuple[Access, ...]:
     )
 
 
-def _block_copy(
+def _granule_copy(
     name: str, pipe: Pipe, timing: str, source: Space, dest: Space, requires: Callable[[Static], Requirements]
 ) -> Effects:
-    return _copy(name, pipe, timing, source, dest, blocks("source"), blocks("dest"), requires=requires)
+    return _copy(name, pipe, timing, source, dest, gapped_extent("source"), gapped_extent("dest"), requires=requires)
 
 
 def _whole_rows(static: Static, *padded: str) -> Requirements:
-    """Some machines count what the older copies between GM and UB do not pad in blocks; mte_* never do."""
+    """Some machines count what the older copies between GM and UB do not pad in granules; mte_* never do."""
     target = load_target(static.target)
     unit = target.rules.dma_length_multiple
     if unit == 1:
@@ -164,10 +164,10 @@ _COPIES = (
         registers=("CTRL",),
         requires=_spelled((*_OUT, *_HINTS), _LOOPS_OUT, _whole_rows),
     ),
-    _block_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB, required(*_ROWS)),
-    _block_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _spelled((), _ROWS, required(*_OLD_ROWS))),
-    _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_ROWS, *_LOOPS)),
-    _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_OLD_ROWS, *fits("sid", 1))),
+    _granule_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB, required(*_ROWS)),
+    _granule_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _spelled((), _ROWS, required(*_OLD_ROWS))),
+    _granule_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_ROWS, *_LOOPS)),
+    _granule_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_OLD_ROWS, *fits("sid", 1))),
     _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=_spelled(_IN, _LOOPS_IN)),
     _copy("sim.l1_gm", Pipe.FIX, "l0c_gm", Space.L1, Space.GM, requires=required(*_OUT, *_LOOPS_OUT)),
 )

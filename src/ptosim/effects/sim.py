@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptosim.effects.burst import FB_BLOCK
+from ptosim.effects.burst import FB_UNIT
 from ptosim.effects.element import GRANULE
 from ptosim.effects.fixpipe import QUANT_WORD
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, BIAS_ALIGNMENT
@@ -19,7 +19,7 @@ def scale_accesses(static: Static) -> tuple[Access, ...]:
     width = static.elements["source"].bytes
     return (
         Access("read", Space.L1, "source", lambda o: (0, o.count * width), GRANULE),
-        Access("write", Space.FB, "dest", lambda o: (0, o.count * QUANT_WORD), FB_BLOCK),
+        Access("write", Space.FB, "dest", lambda o: (0, o.count * QUANT_WORD), FB_UNIT),
     )
 
 

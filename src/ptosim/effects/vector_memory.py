@@ -194,11 +194,11 @@ def _interleaved(size: int) -> StoreMode:
 
 
 def _merged(name: str, size: int, planes: int, granularity: Granularity) -> StoreMode:
-    """Each 32-byte block holds its planes one after the other; unit i of every plane comes together in memory."""
+    """Each granule holds its planes one after the other; unit i of every plane comes together in memory."""
     units = GRANULE // size
     depth = units // planes
-    block = [plane * depth + unit for unit in range(depth) for plane in range(planes)]
-    source = _units(size, (start * units + unit for start in range(BLOCKS) for unit in block))
+    granule = [plane * depth + unit for unit in range(depth) for plane in range(planes)]
+    source = _units(size, (start * units + unit for start in range(BLOCKS) for unit in granule))
     group = size * planes
     gate = tuple(byte // group * group for byte in range(VECTOR_BYTES))
     return StoreMode(name, VECTOR_BYTES, 32, source, gate, granularity, on_hardware=False)

@@ -1,7 +1,7 @@
 """Unaligned streams: the state that an `!pto.align` carries, how an access moves it on, and what each one touches.
 
-A store stream holds back the bytes of an incomplete 32-byte block until a later store completes the block or a flush
-writes them; a load stream only remembers which block it has read ahead. Addresses are bytes. The formulas hold for
+A store stream holds back the bytes of an incomplete granule until a later store completes the granule or a flush
+writes them; a load stream only remembers which granule it has read ahead. Addresses are bytes. The formulas hold for
 Python ints, NumPy arrays of int64 and IR values. Doing an access is left to the engines.
 """
 
@@ -21,7 +21,7 @@ STORE_STREAM = ("pto.init_align", "pto.vstus", "pto.vstur", "pto.vstu", "pto.pst
 
 
 class StoreStream(NamedTuple):
-    """The bytes [start, start + pending) have been stored but are not in memory yet. They never leave one block."""
+    """The bytes [start, start + pending) have been stored but are not in memory yet. They never leave one granule."""
 
     start: Any = 0
     pending: Any = 0
@@ -56,8 +56,8 @@ def continues(stream: StoreStream, address: Any) -> Any:
     return (stream.pending == 0) | (stream.end == address)
 
 
-def primed_block(address: Any) -> Any:
-    """The block that `vldas` reads ahead for a load at `address`, and the one that `vldus` expects to be read."""
+def primed_granule(address: Any) -> Any:
+    """The granule that `vldas` reads ahead for a load at `address`, and the one that `vldus` expects to be read."""
     return floor_to(address, GRANULE)
 
 
@@ -133,7 +133,7 @@ def _record(
 
 
 EFFECTS = named(
-    # It reads a block ahead, but what it reads counts only where vldus uses it.
+    # It reads a granule ahead, but what it reads counts only where vldus uses it.
     _record("vldas", "load", _nothing),
     _record("vldus", "load", _vldus),
     _record("uvld", "load", _uvld),

@@ -7,6 +7,7 @@ enters and leaves regions only as an iteration argument or a yielded value.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -110,6 +111,15 @@ def _is_consumed_elsewhere(value: SSAValue, user: Operation) -> bool:
         not _are_alternatives(other, user) and (not other.name.startswith("pto.") or _precedes(other, user))
         for other in (use.operation for use in value.uses)
         if other is not user
+    )
+
+
+def goes_on_twice(value: SSAValue) -> bool:
+    """Whether control may come to several uses of a value, or to one of them several times: to loops and yields, since
+    those are not looked at above where no instruction of the stream takes the value beside them."""
+    users = [use.operation for use in value.uses]
+    return any(_crosses_loop(value, user) for user in users) or any(
+        not _are_alternatives(one, other) for one, other in combinations(users, 2)
     )
 
 

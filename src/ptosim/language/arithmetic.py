@@ -34,7 +34,7 @@ _BITWISE = COMPUTED | {"f8E4M3FN", "f8E5M2", "f8E8M0", "hif8", "f4E1M2x2", "f4E2
 # --- broadcast --------------------------------------------------------------------------------------------------------
 
 
-class VBr(VectorOperation):
+class VBr(VectorOperation, name="pto.vbr"):
     """Broadcast a scalar to every lane.
 
     d[i] = x for all lanes; there is no mask. The scalar has the element type; for siN and uiN it may also be iN,
@@ -43,11 +43,9 @@ class VBr(VectorOperation):
         %d = pto.vbr %x : f32 -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vbr"
     form = "$input"
     alike = ("result",)
     accepted = UP_TO_32_BITS
-    input = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -55,7 +53,7 @@ class VBr(VectorOperation):
         yield from compatible_scalar(self, "input", "result")
 
 
-class VDup(VectorOperation):
+class VDup(VectorOperation, name="pto.vdup"):
     """Fill the active lanes with a scalar, or with the first or last lane of a register.
 
     d[i] = x, or x[0], or x[N-1] with position = "HIGHEST" (the physical last lane, whatever the mask); inactive lanes
@@ -64,13 +62,11 @@ class VDup(VectorOperation):
         %d = pto.vdup %a, %mask {position = "HIGHEST"} : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vdup"
     form = "$input, $mask"
     words = {"position": Vocabulary(("LOWEST", "HIGHEST"))}
     alike = ("result",)
     accepted = UP_TO_32_BITS
     input = Operand()
-    mask = Operand()
     position = OptionalProperty()
     result = Result()
 
@@ -87,7 +83,7 @@ class VDup(VectorOperation):
 # --- unary ------------------------------------------------------------------------------------------------------------
 
 
-class VAbs(Unary):
+class VAbs(Unary, name="pto.vabs"):
     """Absolute value.
 
     Integers wrap, so the least value stays itself; unsigned lanes are unchanged. Floats lose their sign bit: -0
@@ -96,11 +92,10 @@ class VAbs(Unary):
         %d = pto.vabs %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vabs"
     documented = _I8_TO_F32
 
 
-class VNeg(Unary):
+class VNeg(Unary, name="pto.vneg"):
     """Negation.
 
     Integers modulo 2^W, so the least value stays itself. Floats have their sign bit flipped, NaN included.
@@ -108,12 +103,11 @@ class VNeg(Unary):
         %d = pto.vneg %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vneg"
     documented = _I8_TO_F32
     mask_severity = "warning"
 
 
-class VExp(Unary):
+class VExp(Unary, name="pto.vexp"):
     """The exponential e^x.
 
     exp(-inf) = +0, exp(+inf) = +inf, exp(0) = 1, NaN stays NaN; f32 overflows to +inf above 88.72.
@@ -121,12 +115,11 @@ class VExp(Unary):
         %d = pto.vexp %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vexp"
     accepted = FLOATS
     documented = F16_F32
 
 
-class VLn(Unary):
+class VLn(Unary, name="pto.vln"):
     """The natural logarithm.
 
     ln(0) = -inf for either zero, ln(x < 0) = NaN, ln(+inf) = +inf, NaN stays NaN.
@@ -134,12 +127,11 @@ class VLn(Unary):
         %d = pto.vln %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vln"
     accepted = FLOATS
     documented = F16_F32
 
 
-class VSqrt(Unary):
+class VSqrt(Unary, name="pto.vsqrt"):
     """The square root, correctly rounded.
 
     sqrt(-0) = -0, sqrt(x < 0) = NaN, sqrt(+inf) = +inf, NaN stays NaN.
@@ -147,12 +139,11 @@ class VSqrt(Unary):
         %d = pto.vsqrt %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vsqrt"
     accepted = FLOATS
     documented = F16_F32
 
 
-class VRelu(Unary):
+class VRelu(Unary, name="pto.vrelu"):
     """The larger of x and zero.
 
     -0 becomes +0 and NaN stays NaN. Only i32, si32, f16 and f32.
@@ -160,11 +151,10 @@ class VRelu(Unary):
         %d = pto.vrelu %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vrelu"
     accepted = frozenset({"i32", "si32", "f16", "f32"})
 
 
-class VNot(Unary):
+class VNot(Unary, name="pto.vnot"):
     """Bitwise complement.
 
     Every bit of an active lane is flipped.
@@ -172,14 +162,13 @@ class VNot(Unary):
         %d = pto.vnot %a, %mask : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<128xi16>
     """
 
-    name = "pto.vnot"
     documented = INTEGERS
 
 
 # --- binary -----------------------------------------------------------------------------------------------------------
 
 
-class VAdd(Binary):
+class VAdd(Binary, name="pto.vadd"):
     """Sum.
 
     Integers wrap, floats round to nearest even; inf + -inf is NaN, -0 + +0 is +0.
@@ -187,11 +176,10 @@ class VAdd(Binary):
         %d = pto.vadd %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vadd"
     documented = UP_TO_32_BITS
 
 
-class VSub(Binary):
+class VSub(Binary, name="pto.vsub"):
     """Difference a - b.
 
     Integers wrap, floats round to nearest even; inf - inf is NaN.
@@ -199,11 +187,10 @@ class VSub(Binary):
         %d = pto.vsub %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vsub"
     documented = UP_TO_32_BITS
 
 
-class VMul(Binary):
+class VMul(Binary, name="pto.vmul"):
     """Product.
 
     Integers keep the low bits (pto.vmull gives all 64 of a 32-bit product), floats round to nearest even; 0 * inf is
@@ -212,11 +199,10 @@ class VMul(Binary):
         %d = pto.vmul %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmul"
     documented = _I16_I32_FLOATS
 
 
-class VDiv(Binary):
+class VDiv(Binary, name="pto.vdiv"):
     """Quotient a / b.
 
     Floats are correctly rounded; x/0 is +-inf, 0/0 and inf/inf are NaN. Integers (signed 16 and 32 bits only) round
@@ -225,12 +211,11 @@ class VDiv(Binary):
         %d = pto.vdiv %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vdiv"
     accepted = FLOATS | {"i16", "si16", "i32", "si32"}
     documented = F16_F32 | {"i16", "si16", "i32", "si32"}
 
 
-class VMax(Binary):
+class VMax(Binary, name="pto.vmax"):
     """The larger of two.
 
     Integers compare by their sign (iN is signed). For floats a NaN on either side gives NaN, and -0 is below +0.
@@ -238,11 +223,10 @@ class VMax(Binary):
         %d = pto.vmax %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmax"
     documented = UP_TO_32_BITS
 
 
-class VMin(Binary):
+class VMin(Binary, name="pto.vmin"):
     """The smaller of two.
 
     Integers compare by their sign (iN is signed). For floats a NaN on either side gives NaN, and -0 is below +0.
@@ -250,7 +234,6 @@ class VMin(Binary):
         %d = pto.vmin %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmin"
     documented = UP_TO_32_BITS
 
 
@@ -261,7 +244,7 @@ class Bitwise(Binary):
     documented = _BITWISE
 
 
-class VAnd(Bitwise):
+class VAnd(Bitwise, name="pto.vand"):
     """Bitwise and.
 
     Works on the bits of any element type, floats included.
@@ -269,10 +252,8 @@ class VAnd(Bitwise):
         %d = pto.vand %a, %b, %mask : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>
     """
 
-    name = "pto.vand"
 
-
-class VOr(Bitwise):
+class VOr(Bitwise, name="pto.vor"):
     """Bitwise or.
 
     Works on the bits of any element type. Two narrowing conversions, one EVEN and one ODD, are merged by it.
@@ -280,10 +261,8 @@ class VOr(Bitwise):
         %d = pto.vor %a, %b, %mask : !pto.vreg<128xf16>, !pto.vreg<128xf16>, !pto.mask<b16> -> !pto.vreg<128xf16>
     """
 
-    name = "pto.vor"
 
-
-class VXor(Bitwise):
+class VXor(Bitwise, name="pto.vxor"):
     """Bitwise exclusive or.
 
     Works on the bits of any element type, floats included.
@@ -291,10 +270,8 @@ class VXor(Bitwise):
         %d = pto.vxor %a, %b, %mask : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>
     """
 
-    name = "pto.vxor"
 
-
-class VMAdd(MultiplyAdd):
+class VMAdd(MultiplyAdd, name="pto.vmadd"):
     """Fused multiply-add acc * a + b, rounded once.
 
     The first operand is a factor, not the addend (pto.vmula adds into its first operand). Inactive lanes keep acc.
@@ -303,14 +280,13 @@ class VMAdd(MultiplyAdd):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmadd"
     accepted = FLOATS
 
 
 # --- vector and scalar ------------------------------------------------------------------------------------------------
 
 
-class VAdds(VectorScalar):
+class VAdds(VectorScalar, name="pto.vadds"):
     """Sum with a scalar.
 
     a + s as in pto.vadd; the scalar is of the element type (an i16 serves si16 and ui16).
@@ -318,11 +294,10 @@ class VAdds(VectorScalar):
         %d = pto.vadds %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vadds"
     documented = UP_TO_32_BITS
 
 
-class VMuls(VectorScalar):
+class VMuls(VectorScalar, name="pto.vmuls"):
     """Product with a scalar.
 
     a * s as in pto.vmul; the scalar is of the element type (an i16 serves si16 and ui16).
@@ -330,11 +305,10 @@ class VMuls(VectorScalar):
         %d = pto.vmuls %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmuls"
     documented = _I16_I32_FLOATS
 
 
-class VMaxs(VectorScalar):
+class VMaxs(VectorScalar, name="pto.vmaxs"):
     """The larger of a lane and a scalar.
 
     As pto.vmax, NaN included: a NaN on either side gives NaN.
@@ -342,11 +316,10 @@ class VMaxs(VectorScalar):
         %d = pto.vmaxs %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmaxs"
     documented = UP_TO_32_BITS
 
 
-class VMins(VectorScalar):
+class VMins(VectorScalar, name="pto.vmins"):
     """The smaller of a lane and a scalar.
 
     As pto.vmin, NaN included: a NaN on either side gives NaN.
@@ -354,5 +327,4 @@ class VMins(VectorScalar):
         %d = pto.vmins %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmins"
     documented = UP_TO_32_BITS

@@ -44,7 +44,7 @@ class VectorShift(Binary):
             yield Problem(f"rhs counts in {count.element}, but the lanes of lhs are {data.element}", at="rhs")
 
 
-class VShl(VectorShift):
+class VShl(VectorShift, name="pto.vshl"):
     """Shift left by a count per lane.
 
     (a << c) modulo 2^W. The count is read as unsigned; from W on the result is 0.
@@ -52,18 +52,14 @@ class VShl(VectorShift):
         %d = pto.vshl %a, %b, %mask : !pto.vreg<128xui16>, !pto.vreg<128xui16>, !pto.mask<b16> -> !pto.vreg<128xui16>
     """
 
-    name = "pto.vshl"
 
-
-class VShr(VectorShift):
+class VShr(VectorShift, name="pto.vshr"):
     """Shift right by a count per lane.
 
     Arithmetic for iN and siN, logical for uiN. The count is read as unsigned; from W on the sign (or 0) fills the lane.
 
         %d = pto.vshr %a, %b, %mask : !pto.vreg<64xsi32>, !pto.vreg<64xsi32>, !pto.mask<b32> -> !pto.vreg<64xsi32>
     """
-
-    name = "pto.vshr"
 
 
 class ScalarShift(VectorScalar):
@@ -77,7 +73,7 @@ class ScalarShift(VectorScalar):
         yield from are_type(self, i16, "scalar")
 
 
-class VShls(ScalarShift):
+class VShls(ScalarShift, name="pto.vshls"):
     """Shift left by a scalar count.
 
     As pto.vshl with one count for all lanes; the count is an i16 whatever the element width.
@@ -85,18 +81,14 @@ class VShls(ScalarShift):
         %d = pto.vshls %a, %s, %mask : !pto.vreg<64xi32>, i16, !pto.mask<b32> -> !pto.vreg<64xi32>
     """
 
-    name = "pto.vshls"
 
-
-class VShrs(ScalarShift):
+class VShrs(ScalarShift, name="pto.vshrs"):
     """Shift right by a scalar count.
 
     As pto.vshr with one count for all lanes; the count is an i16 whatever the element width.
 
         %d = pto.vshrs %a, %s, %mask : !pto.vreg<64xui32>, i16, !pto.mask<b32> -> !pto.vreg<64xui32>
     """
-
-    name = "pto.vshrs"
 
 
 # --- carry chain ------------------------------------------------------------------------------------------------------
@@ -123,18 +115,15 @@ class WithCarry(CarryChain):
     """`%d, %c = pto.OP %a, %b, %mask : V, V, M -> V, M`."""
 
     form = "$lhs, $rhs, $mask"
-    mask = Operand()
 
 
 class WithCarryIn(CarryChain):
     """`%d, %c = pto.OP %a, %b, %carry_in, %mask : V, V, M, M -> V, M`."""
 
     form = "$lhs, $rhs, $carry_in, $mask"
-    carry_in = Operand()
-    mask = Operand()
 
 
-class VAddC(WithCarry):
+class VAddC(WithCarry, name="pto.vaddc"):
     """Sum of 32-bit lanes, with the carry as a mask.
 
     d = (a + b) mod 2^32 and c = 1 where the unsigned sum does not fit. Inactive lanes give 0 in both.
@@ -143,10 +132,8 @@ class VAddC(WithCarry):
             : !pto.vreg<64xui32>, !pto.vreg<64xui32>, !pto.mask<b32> -> !pto.vreg<64xui32>, !pto.mask<b32>
     """
 
-    name = "pto.vaddc"
 
-
-class VSubC(WithCarry):
+class VSubC(WithCarry, name="pto.vsubc"):
     """Difference of 32-bit lanes, with the carry as a mask.
 
     d = (a - b) mod 2^32 and c = 1 where there is no borrow, that is a >= b unsigned. Inactive lanes give 0 in both.
@@ -155,10 +142,8 @@ class VSubC(WithCarry):
             : !pto.vreg<64xui32>, !pto.vreg<64xui32>, !pto.mask<b32> -> !pto.vreg<64xui32>, !pto.mask<b32>
     """
 
-    name = "pto.vsubc"
 
-
-class VAddCs(WithCarryIn):
+class VAddCs(WithCarryIn, name="pto.vaddcs"):
     """Sum of 32-bit lanes and a carry, with the new carry as a mask.
 
     d = (a + b + carry_in) mod 2^32 and c = 1 where the unsigned sum does not fit. Inactive lanes give 0 in both.
@@ -168,10 +153,8 @@ class VAddCs(WithCarryIn):
             -> !pto.vreg<64xui32>, !pto.mask<b32>
     """
 
-    name = "pto.vaddcs"
 
-
-class VSubCs(WithCarryIn):
+class VSubCs(WithCarryIn, name="pto.vsubcs"):
     """Difference of 32-bit lanes less a borrow, with the new carry as a mask.
 
     d = (a - b - (1 - carry_in)) mod 2^32 and c = 1 where there is no borrow. A carry-in of 1 means that nothing was
@@ -181,5 +164,3 @@ class VSubCs(WithCarryIn):
             : !pto.vreg<64xui32>, !pto.vreg<64xui32>, !pto.mask<b32>, !pto.mask<b32>
             -> !pto.vreg<64xui32>, !pto.mask<b32>
     """
-
-    name = "pto.vsubcs"

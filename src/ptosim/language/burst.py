@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Self
 
 from xdsl.ir import SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.burst import COUNT_LIMIT, SHORT_LIMIT
@@ -25,7 +24,8 @@ from ptosim.language.clauses import (
 )
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, lint
+from ptosim.language.syntax import write
 
 LOOPS = ("loop", "loop1", "loop2")
 
@@ -38,9 +38,9 @@ def burst_sizes(op: PTOOperation) -> Iterator[Problem]:
     for role in ("n_burst", "len_burst"):
         for place, known in constants(op, role):
             if known == 0:
-                yield Problem(f"{role} is 0: the copy does nothing", place, "lint", "warning")
+                yield lint(f"{role} is 0: the copy does nothing", at=place)
             if SHORT_LIMIT < known <= COUNT_LIMIT and "source_gap" not in op.operand_roles:
-                yield Problem(f"{role} is {known}; some machines have 16 bits for it", place, "lint", "warning")
+                yield lint(f"{role} is {known}; some machines have 16 bits for it", at=place)
 
 
 class GroupedCopy(PTOOperation):
@@ -58,8 +58,7 @@ class GroupedCopy(PTOOperation):
     """There where a pass has respelled an older copy, whose limits remain, and who relies on registers."""
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         parse_leading(parser, written, *cls.leading)
         order = ClauseOrder(parser, cls.slots, frozenset(LOOPS))
@@ -89,8 +88,7 @@ class GroupedCopy(PTOOperation):
 
     def print(self, printer: Printer) -> None:
         leading = [value for role in self.leading for value in self.segment(role)]
-        printer.print_string(" ")
-        printer.print_list(leading, printer.print_ssa_value)
+        write(printer, " ", leading)
         groups = list(self.groups())
         for word, values in groups:
             print_group(printer, word, values)
@@ -105,8 +103,8 @@ class GroupedCopy(PTOOperation):
         yield from are_i64(self, "len_burst", "n_burst", *self.steps)
 
 
-class BlockCopy(GroupedCopy):
-    """Lengths and gaps in 32-byte blocks."""
+class GranuleCopy(GroupedCopy):
+    """Lengths and gaps in 32-byte granules."""
 
     steps = ("source_gap", "dest_gap")
     source_gap = Operand()

@@ -14,7 +14,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.syntax import compare_types, parse_comma, parse_listed_type
+from ptosim.language.syntax import compare_types, parse_comma, parse_listed_type, write
 
 Written = list[tuple[str, SSAValue]]
 """Operands with their roles, in the order of the text."""
@@ -109,9 +109,7 @@ def parse_clause_types(parser: LocatedParser, written: Written, words: Iterable[
 def print_group(printer: Printer, word: str, values: Sequence[SSAValue]) -> None:
     """` word(%a, %b, ...)`, or nothing for no values."""
     if values:
-        printer.print_string(f" {word}(")
-        printer.print_list(values, printer.print_ssa_value)
-        printer.print_string(")")
+        write(printer, f" {word}(", values, ")")
 
 
 def print_clause_types(printer: Printer, groups: Iterable[tuple[str, Sequence[SSAValue]]]) -> None:
@@ -119,8 +117,7 @@ def print_clause_types(printer: Printer, groups: Iterable[tuple[str, Sequence[SS
     separator = " : "
     for word, values in groups:
         for index, value in enumerate(values):
-            printer.print_string(separator + (f"{word} " if word and not index else ""))
-            printer.print_attribute(value.type)
+            write(printer, separator + (f"{word} " if word and not index else ""), value.type)
             separator = ", "
 
 

@@ -106,7 +106,7 @@ class _Copy(CommOperation):
         yield from chunks_divide(self, src)
 
 
-class TPut(_Copy):
+class TPut(_Copy, name="pto.comm.tput"):
     """Write to another rank.
 
     dst = src, in chunks of the valid region of the tile that they pass through; two tiles let the store of one chunk
@@ -117,7 +117,6 @@ class TPut(_Copy):
             !pto.partition_tensor_view<16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.comm.tput"
     words = {"atomicType": KINDS["atomic_type"]}
     defaults = {"atomicType": "atomic_none"}
     atomicType = OptionalProperty()
@@ -127,7 +126,7 @@ class TPut(_Copy):
         yield from may_be_added_to(self, "dst")
 
 
-class TGet(_Copy):
+class TGet(_Copy, name="pto.comm.tget"):
     """Read from another rank.
 
     dst = src, in chunks as by pto.comm.tput.
@@ -135,8 +134,6 @@ class TGet(_Copy):
         pto.comm.tget(%dst, %src, buf(%ping, %pong) : !pto.partition_tensor_view<32x64xf32>,
             !pto.partition_tensor_view<32x64xf32>, !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
     """
-
-    name = "pto.comm.tget"
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
@@ -164,7 +161,7 @@ class _Signal(CommOperation):
         yield from are_type(self, i32, "value")
 
 
-class TNotify(_Signal):
+class TNotify(_Signal, name="pto.comm.tnotify"):
     """Signal a word, here or on another rank.
 
     set stores the value, atomic_add adds it (modulo 2^32). It does not wait for copies: what the signal is to announce
@@ -173,7 +170,6 @@ class TNotify(_Signal):
         pto.comm.tnotify(%signal, %value : !pto.partition_tensor_view<1xi32>, i32) {notifyOp = #pto<notify_op set>}
     """
 
-    name = "pto.comm.tnotify"
     outs = ("signal",)
     partly_writes = ("signal",)
     words = {"notifyOp": KINDS["notify_op"]}
@@ -186,7 +182,7 @@ class TNotify(_Signal):
             yield at_type(self, "signal", "to be one word", f"{size} words")
 
 
-class TWait(_Signal):
+class TWait(_Signal, name="pto.comm.twait"):
     """Wait until words satisfy a condition.
 
     The scalar unit polls all words of the view until every one satisfies `word cmp value`, signed, in one pass. Nothing
@@ -195,12 +191,11 @@ class TWait(_Signal):
         pto.comm.twait(%signal, %value : !pto.partition_tensor_view<1xi32>, i32) {cmp = #pto<wait_cmp ge>}
     """
 
-    name = "pto.comm.twait"
     words = {"cmp": KINDS["wait_cmp"]}
     cmp = Property()
 
 
-class TTest(_Signal):
+class TTest(_Signal, name="pto.comm.ttest"):
     """Ask whether words satisfy a condition.
 
     True if every word of the view satisfies `word cmp value`, signed. One pass, without waiting.
@@ -208,7 +203,6 @@ class TTest(_Signal):
         %ok = pto.comm.ttest(%signal, %value : !pto.partition_tensor_view<1xi32>, i32) {cmp = #pto<wait_cmp ge>} -> i1
     """
 
-    name = "pto.comm.ttest"
     words = {"cmp": KINDS["wait_cmp"]}
     cmp = Property()
     result = Result()
@@ -282,7 +276,7 @@ class Collective(CommOperation):
             yield Problem(message, at=f"{self.buffer}_type", kind="out-of-bounds")
 
 
-class TBroadcast(Collective):
+class TBroadcast(Collective, name="pto.comm.tbroadcast"):
     """Send a buffer to every member of a group.
 
     Only the root executes it: every view of the group, its own included, becomes src.
@@ -292,7 +286,6 @@ class TBroadcast(Collective):
             {root = 0 : i32}
     """
 
-    name = "pto.comm.tbroadcast"
     outs = ("group",)
     src = Operand()
     ping = Operand()
@@ -305,7 +298,7 @@ class TBroadcast(Collective):
             yield at_type(self, "src", f"to have the type of the members, {self.group[0].type}", self.src.type)
 
 
-class TGather(Collective):
+class TGather(Collective, name="pto.comm.tgather"):
     """Collect the buffers of a group.
 
     Only the root executes it: rows [r H, (r + 1) H) of dst become the view of member r, where H is the number of its
@@ -316,7 +309,6 @@ class TGather(Collective):
             {root = 0 : i32}
     """
 
-    name = "pto.comm.tgather"
     outs = ("dst",)
     partly_writes = ("dst",)
     dst = Operand()
@@ -329,7 +321,7 @@ class TGather(Collective):
         yield from self.holds_all()
 
 
-class TScatter(Collective):
+class TScatter(Collective, name="pto.comm.tscatter"):
     """Distribute the rows of a buffer over a group.
 
     Only the root executes it: the view of member r becomes rows [r H, (r + 1) H) of src, where H is the number of its
@@ -340,7 +332,6 @@ class TScatter(Collective):
             {root = 0 : i32}
     """
 
-    name = "pto.comm.tscatter"
     outs = ("group",)
     src = Operand()
     ping = Operand()
@@ -352,7 +343,7 @@ class TScatter(Collective):
         yield from self.holds_all()
 
 
-class TReduce(Collective):
+class TReduce(Collective, name="pto.comm.treduce"):
     """Combine the buffers of a group.
 
     Only the root executes it: dst = ((group[root] op group[0]) op group[1]) ..., in ascending order without the root,
@@ -363,7 +354,6 @@ class TReduce(Collective):
             !pto.partition_tensor_view<16x64xf32>) {reduceOp = #pto<reduce_op sum>, root = 0 : i32}
     """
 
-    name = "pto.comm.treduce"
     pipes = (Pipe.MTE2, Pipe.V, Pipe.MTE3)
     outs = ("dst",)
     scratch = ("acc", "ping", "pong")

@@ -40,7 +40,7 @@ class _Async(CommOperation):
             yield Problem(f"{self.name} gives {self.gives}, not {self.results[0].type}", at="result")
 
 
-class BuildAsyncSession(_Async):
+class BuildAsyncSession(_Async, name="pto.comm.build_async_session"):
     """Begin a queue of transfers.
 
     The scratch tile holds control words, the workspace the state of the engine. `sync_id` is 0 to 7; `block_bytes` and
@@ -50,7 +50,6 @@ class BuildAsyncSession(_Async):
             -> !pto.async_session
     """
 
-    name = "pto.comm.build_async_session"
     absorbed = "the transfers of the session are lowered with its scratch tile and its number"
     gives = AsyncSessionType()
     untyped = ("workspace",)
@@ -110,7 +109,7 @@ class _Transfer(_Async):
         yield from same_elements(self, "src", "dst")
 
 
-class TPutAsync(_Transfer):
+class TPutAsync(_Transfer, name="pto.comm.tput_async"):
     """Begin to write to another rank.
 
     dst = src, some time before pto.comm.wait_async_event of the event.
@@ -119,10 +118,8 @@ class TPutAsync(_Transfer):
             !pto.partition_tensor_view<1x256xf32>, !pto.async_session) -> !pto.async_event
     """
 
-    name = "pto.comm.tput_async"
 
-
-class TGetAsync(_Transfer):
+class TGetAsync(_Transfer, name="pto.comm.tget_async"):
     """Begin to read from another rank.
 
     dst = src, some time before pto.comm.wait_async_event of the event.
@@ -130,8 +127,6 @@ class TGetAsync(_Transfer):
         %e = pto.comm.tget_async(%dst, %src, %session : !pto.partition_tensor_view<1x256xf32>,
             !pto.partition_tensor_view<1x256xf32>, !pto.async_session) -> !pto.async_event
     """
-
-    name = "pto.comm.tget_async"
 
 
 class _Completion(_Async):
@@ -143,7 +138,7 @@ class _Completion(_Async):
     result = Result()
 
 
-class WaitAsyncEvent(_Completion):
+class WaitAsyncEvent(_Completion, name="pto.comm.wait_async_event"):
     """Wait for a transfer and all earlier ones of its session.
 
     The scalar unit waits; the result is true.
@@ -151,10 +146,8 @@ class WaitAsyncEvent(_Completion):
         %done = pto.comm.wait_async_event(%event, %session : !pto.async_event, !pto.async_session) -> i1
     """
 
-    name = "pto.comm.wait_async_event"
 
-
-class TestAsyncEvent(_Completion):
+class TestAsyncEvent(_Completion, name="pto.comm.test_async_event"):
     """Ask whether a transfer and all earlier ones of its session are done.
 
     It never waits.
@@ -162,13 +155,11 @@ class TestAsyncEvent(_Completion):
         %done = pto.comm.test_async_event(%event, %session : !pto.async_event, !pto.async_session) -> i1
     """
 
-    name = "pto.comm.test_async_event"
-
 
 # --- older names ------------------------------------------------------------------------------------------------------
 
 
-class OlderBuildAsyncSession(BuildAsyncSession):
+class OlderBuildAsyncSession(BuildAsyncSession, name="pto.build_async_session"):
     """Older name of pto.comm.build_async_session.
 
     Operands and attributes are the same.
@@ -177,11 +168,10 @@ class OlderBuildAsyncSession(BuildAsyncSession):
             -> !pto.async_session
     """
 
-    name = "pto.build_async_session"
     replaced_by = "pto.comm.build_async_session"
 
 
-class OlderTPutAsync(TPutAsync):
+class OlderTPutAsync(TPutAsync, name="pto.tput_async"):
     """Older name of pto.comm.tput_async.
 
     Operands are the same.
@@ -190,11 +180,10 @@ class OlderTPutAsync(TPutAsync):
             !pto.partition_tensor_view<1x256xf32>, !pto.async_session) -> !pto.async_event
     """
 
-    name = "pto.tput_async"
     replaced_by = "pto.comm.tput_async"
 
 
-class OlderTGetAsync(TGetAsync):
+class OlderTGetAsync(TGetAsync, name="pto.tget_async"):
     """Older name of pto.comm.tget_async.
 
     Operands are the same.
@@ -203,11 +192,10 @@ class OlderTGetAsync(TGetAsync):
             !pto.partition_tensor_view<1x256xf32>, !pto.async_session) -> !pto.async_event
     """
 
-    name = "pto.tget_async"
     replaced_by = "pto.comm.tget_async"
 
 
-class OlderWaitAsyncEvent(WaitAsyncEvent):
+class OlderWaitAsyncEvent(WaitAsyncEvent, name="pto.wait_async_event"):
     """Older name of pto.comm.wait_async_event.
 
     Operands are the same.
@@ -215,11 +203,10 @@ class OlderWaitAsyncEvent(WaitAsyncEvent):
         %done = pto.wait_async_event(%event, %session : !pto.async_event, !pto.async_session) -> i1
     """
 
-    name = "pto.wait_async_event"
     replaced_by = "pto.comm.wait_async_event"
 
 
-class OlderTestAsyncEvent(TestAsyncEvent):
+class OlderTestAsyncEvent(TestAsyncEvent, name="pto.test_async_event"):
     """Older name of pto.comm.test_async_event.
 
     Operands are the same.
@@ -227,7 +214,6 @@ class OlderTestAsyncEvent(TestAsyncEvent):
         %done = pto.test_async_event(%event, %session : !pto.async_event, !pto.async_session) -> i1
     """
 
-    name = "pto.test_async_event"
     replaced_by = "pto.comm.test_async_event"
 
 
@@ -237,7 +223,7 @@ class OlderTestAsyncEvent(TestAsyncEvent):
 _HINT = "nothing depends on what is in a cache"
 
 
-class MakePrefetchAsyncContext(_Async):
+class MakePrefetchAsyncContext(_Async, name="pto.make_prefetch_async_context"):
     """Begin a queue of prefetches.
 
     The pointer is the workspace of the engine.
@@ -245,7 +231,6 @@ class MakePrefetchAsyncContext(_Async):
         %context = pto.make_prefetch_async_context(%workspace : !pto.ptr<i8, gm>) -> !pto.prefetch_async_context
     """
 
-    name = "pto.make_prefetch_async_context"
     absorbed = _HINT
     gives = PrefetchAsyncContextType()
     untyped = ("workspace",)
@@ -259,7 +244,7 @@ class MakePrefetchAsyncContext(_Async):
             yield at_type(self, "workspace", "to be a pointer to gm", type_)
 
 
-class TPrefetchAsync(_Async):
+class TPrefetchAsync(_Async, name="pto.tprefetch_async"):
     """Begin to fetch a view into the cache.
 
     A hint: the event is done at once.
@@ -268,7 +253,6 @@ class TPrefetchAsync(_Async):
             -> !pto.async_event
     """
 
-    name = "pto.tprefetch_async"
     absorbed = _HINT
     gives = AsyncEventType()
     handles = {"context": PrefetchAsyncContextType}
@@ -283,7 +267,7 @@ class TPrefetchAsync(_Async):
         yield from has_elements(self, "src")
 
 
-class GetPrefetchAsyncSession(PTOOperation):
+class GetPrefetchAsyncSession(PTOOperation, name="pto.get_prefetch_async_session"):
     """The session of a queue of prefetches.
 
     For pto.comm.wait_async_event and pto.comm.test_async_event.
@@ -291,7 +275,6 @@ class GetPrefetchAsyncSession(PTOOperation):
         %s = pto.get_prefetch_async_session %context : !pto.prefetch_async_context -> !pto.async_session
     """
 
-    name = "pto.get_prefetch_async_session"
     absorbed = _HINT
     placement = "outside"
     form = "$context"

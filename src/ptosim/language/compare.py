@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
 from ptosim.language.vector import (
@@ -21,7 +21,7 @@ from ptosim.language.vector import (
 COMPARISONS = Vocabulary(("eq", "ne", "lt", "le", "gt", "ge"))
 
 
-class VCmp(VectorOperation):
+class VCmp(VectorOperation, name="pto.vcmp"):
     """Compare two registers, lane by lane, into a mask.
 
     m[i] = seed[i] and a[i] CMP b[i], with CMP one of eq ne lt le gt ge. Integers compare by the sign of the
@@ -31,15 +31,11 @@ class VCmp(VectorOperation):
         %m = pto.vcmp %a, %b, %seed, "lt" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.vcmp"
     form = "$lhs, $rhs, $seed, @comparison"
     words = {"comparison": COMPARISONS}
     alike = ("lhs", "rhs")
     accepted = UP_TO_32_BITS
     lhs = Operand()
-    rhs = Operand()
-    seed = Operand()
-    comparison = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -48,7 +44,7 @@ class VCmp(VectorOperation):
         yield from mask_matches(self, "result", self.lhs.type)
 
 
-class VCmps(VectorOperation):
+class VCmps(VectorOperation, name="pto.vcmps"):
     """Compare a register with a scalar, lane by lane, into a mask.
 
     m[i] = seed[i] and a[i] CMP s, as pto.vcmp. The register decides about the sign: against ui8 the constant -127 : i8
@@ -57,15 +53,11 @@ class VCmps(VectorOperation):
         %m = pto.vcmps %a, %s, %seed, "gt" : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.vcmps"
     form = "$input, $scalar, $seed, @comparison"
     words = {"comparison": COMPARISONS}
     alike = ("input",)
     accepted = UP_TO_32_BITS
     input = Operand()
-    scalar = Operand()
-    seed = Operand()
-    comparison = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -75,7 +67,7 @@ class VCmps(VectorOperation):
         yield from mask_matches(self, "result", self.input.type)
 
 
-class VSel(VectorOperation):
+class VSel(VectorOperation, name="pto.vsel"):
     """Choose per lane between two registers.
 
     d[i] = a[i] where the mask is set, else b[i]. Every lane gets one of the two: nothing is zeroed. Bits are copied.
@@ -83,12 +75,10 @@ class VSel(VectorOperation):
         %d = pto.vsel %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vsel"
     form = "$on_true, $on_false, $mask"
     alike = ("on_true", "on_false", "result")
     on_true = Operand()
     on_false = Operand()
-    mask = Operand()
     result = Result()
 
 
@@ -113,7 +103,7 @@ class ByLaneNumber(VectorOperation):
             yield Problem(f"index has {index.lanes} lanes, but input has {data.lanes}", at="index")
 
 
-class VSelR(ByLaneNumber):
+class VSelR(ByLaneNumber, name="pto.vselr"):
     """Pick lanes by number.
 
     d[i] = a[index[i]]. There is no mask. A number is read as unsigned and taken modulo the number of lanes.
@@ -121,18 +111,14 @@ class VSelR(ByLaneNumber):
         %d = pto.vselr %a, %index : !pto.vreg<64xf32>, !pto.vreg<64xi32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vselr"
 
-
-class VSelRV2(ByLaneNumber):
+class VSelRV2(ByLaneNumber, name="pto.vselrv2"):
     """Pick lanes by number, like pto.vselr.
 
     Documented as not available on a5, where it is warned of.
 
         %d = pto.vselrv2 %a, %index : !pto.vreg<64xf32>, !pto.vreg<64xi32> -> !pto.vreg<64xf32>
     """
-
-    name = "pto.vselrv2"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

@@ -10,7 +10,7 @@ from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import element_name, element_of
 
 
-class SimRegister(PTOOperation):
+class SimRegister(PTOOperation, name="pto.sim.register"):
     """Read a field of a configuration register.
 
     What an older copy takes from a register becomes its operand; where only the run knows which write came last, it is
@@ -19,7 +19,6 @@ class SimRegister(PTOOperation):
         %count = pto.sim.register {field = "outtoub_loop1_size"} : i64
     """
 
-    name = "pto.sim.register"
     placement = "outside"
     words = {"field": Vocabulary(tuple(FIELDS))}
     field = Property()

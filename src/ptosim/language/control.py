@@ -19,7 +19,7 @@ from ptosim.language.located import LocatedParser
 from ptosim.language.operands import constants, nth
 from ptosim.language.operation import Body, Operand, Problem, PTOOperation, VariadicOperand, VariadicResult
 from ptosim.language.scalar_form import INTEGERS_AND_INDEX
-from ptosim.language.syntax import agreed_types, parse_types
+from ptosim.language.syntax import agreed_types, parse_types, types_of, write
 from ptosim.language.types import element_name
 
 CARRIER = "llvm.loop.aivector_scope"
@@ -40,20 +40,17 @@ class Terminator(PTOOperation):
     arguments = VariadicOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if parser.text_follows(_DEFINITION):
             parser.raise_error(f"{cls.name} must be the last operation of its region", parser.place_of(""))
-        return super().parse(parser)
+        return super().read(parser)
 
     def print(self, printer: Printer) -> None:
         if self.arguments:
-            printer.print_string(" ")
-            printer.print_list(self.arguments, printer.print_ssa_value)
+            write(printer, " ", self.arguments)
         printer.print_op_attributes(self.attributes)
         if self.arguments:
-            printer.print_string(" : ")
-            printer.print_list([value.type for value in self.arguments], printer.print_attribute)
+            write(printer, " : ", types_of(self.arguments))
 
     def expected(self) -> Sequence[Attribute] | None:
         """The types that the surrounding operation takes; None where this does not belong."""
@@ -83,15 +80,13 @@ def _values(count: int) -> str:
     return f"{count} value{'s' * (count != 1)}"
 
 
-class Yield(Terminator):
+class Yield(Terminator, name="scf.yield"):
     """End of a loop body or branch.
 
     The values that a loop carries on or a branch gives.
 
         scf.yield %a, %b : i32, !pto.ptr<f32, ub>
     """
-
-    name = "scf.yield"
 
     def expected(self) -> Sequence[Attribute] | None:
         match self.parent_op():
@@ -105,7 +100,7 @@ class Yield(Terminator):
                 return None
 
 
-class Condition(Terminator):
+class Condition(Terminator, name="scf.condition"):
     """End of the deciding region of a while loop.
 
     Whether `scf.while` goes on, and the values that it passes to its body or gives as results.
@@ -113,7 +108,6 @@ class Condition(Terminator):
         scf.condition(%go_on) %a : i32
     """
 
-    name = "scf.condition"
     form = "($condition) {$arguments...}"
     condition = Operand()
     arguments = VariadicOperand()
@@ -123,9 +117,7 @@ class Condition(Terminator):
         return super().parse_signature(parser, [(role, value) for role, value in operands if role != "condition"])
 
     def print(self, printer: Printer) -> None:
-        printer.print_string("(")
-        printer.print_ssa_value(self.condition)
-        printer.print_string(")")
+        write(printer, "(", self.condition, ")")
         super().print(printer)
 
     def expected(self) -> Sequence[Attribute] | None:
@@ -147,7 +139,7 @@ def is_condition(op: PTOOperation, role: str) -> Iterator[Problem]:
 # --- loops and branches -----------------------------------------------------------------------------------------------
 
 
-class For(PTOOperation):
+class For(PTOOperation, name="scf.for"):
     """Count from a lower bound to below an upper one, carrying values from one iteration to the next.
 
     The bounds are `index`, or integers of the type after the colon; they compare as signed, and the step is positive.
@@ -155,7 +147,6 @@ class For(PTOOperation):
         %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (i32) { ... scf.yield %next : i32 }
     """
 
-    name = "scf.for"
     implicit_end = Yield
     lb = Operand()
     ub = Operand()
@@ -169,8 +160,7 @@ class For(PTOOperation):
         return CARRIER in self.attributes
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         index = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
         bounds = {"lb": parser.parse_value("lb", "index")}
@@ -195,21 +185,17 @@ class For(PTOOperation):
 
     def print(self, printer: Printer) -> None:
         index, *carried = self.body.block.args
-        printer.print_string(" ")
-        printer.print_ssa_value(index)
-        for word, value in ((" = ", self.lb), (" to ", self.ub), (" step ", self.step)):
-            printer.print_string(word)
-            printer.print_ssa_value(value)
+        write(printer, " ", index, " = ", self.lb, " to ", self.ub, " step ", self.step)
         if carried:
-            printer.print_string(" iter_args(")
+            write(printer, " iter_args")
             _print_assignments(printer, carried, self.iter_args)
-            printer.print_string(") -> (")
-            printer.print_list([value.type for value in carried], printer.print_attribute)
-            printer.print_string(")")
+            write(printer, " -> (", types_of(carried), ")")
         if not isinstance(index.type, IndexType):
-            printer.print_string(" : ")
-            printer.print_attribute(index.type)
-        _print_body(printer, self, bool(carried))
+            write(printer, " : ", index.type)
+        write(printer, " ")
+        printer.print_region(
+            self.body, print_entry_block_args=False, print_empty_block=False, print_block_terminators=bool(carried)
+        )
         printer.print_op_attributes(self.attributes)
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -229,7 +215,7 @@ class For(PTOOperation):
             yield Problem("a vector scope has no results; store what is needed later to UB")
 
 
-class If(PTOOperation):
+class If(PTOOperation, name="scf.if"):
     """Branch.
 
     One of two regions by a condition. With results it needs both, and each ends with `scf.yield`.
@@ -237,7 +223,6 @@ class If(PTOOperation):
         %r = scf.if %c -> (i32) { scf.yield %a : i32 } else { scf.yield %b : i32 }
     """
 
-    name = "scf.if"
     implicit_end = Yield
     cond = Operand()
     output = VariadicResult()
@@ -245,8 +230,7 @@ class If(PTOOperation):
     false_region = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         cond = parser.parse_value("cond")
         types: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
@@ -263,13 +247,10 @@ class If(PTOOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.cond)
+        write(printer, " ", self.cond)
         if self.results:
-            printer.print_string(" -> (")
-            printer.print_list([result.type for result in self.results], printer.print_attribute)
-            printer.print_string(")")
-        printer.print_string(" ")
+            write(printer, " -> (", types_of(self.results), ")")
+        write(printer, " ")
         printer.print_region(self.true_region, print_empty_block=False, print_block_terminators=bool(self.results))
         if self.results or len(self.false_region.block.ops) > 1:
             printer.print_string(" else ")
@@ -282,7 +263,7 @@ class If(PTOOperation):
             yield Problem("the regions of scf.if have no arguments")
 
 
-class While(PTOOperation):
+class While(PTOOperation, name="scf.while"):
     """Loop with a condition.
 
     Repeat while a condition holds: the first region decides, the second is the body.
@@ -291,15 +272,13 @@ class While(PTOOperation):
              do { ^bb0(%x: i32): ... scf.yield %y : i32 }
     """
 
-    name = "scf.while"
     arguments = VariadicOperand()
     res = VariadicResult()
     before_region = Body()
     after_region = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         names, inits = _parse_assignments(parser, "arguments") if parser.at_word("(") else ([], [])
         parser.parse_punctuation(":")
         types = agreed_types(parser, parse_types(parser), inits, "arguments")
@@ -316,14 +295,13 @@ class While(PTOOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
+        write(printer, " ")
         if self.arguments:
-            printer.print_string("(")
             _print_assignments(printer, self.before_region.block.args, self.arguments)
-            printer.print_string(") ")
-        printer.print_string(": ")
+            write(printer, " ")
+        write(printer, ": ")
         printer.print_operation_type(self)
-        printer.print_string(" ")
+        write(printer, " ")
         printer.print_region(self.before_region, print_entry_block_args=False)
         printer.print_string(" do ")
         printer.print_region(self.after_region)
@@ -372,19 +350,9 @@ def _parse_carried(parser: LocatedParser) -> tuple[list[Parser.UnresolvedArgumen
 
 
 def _print_assignments(printer: Printer, names: Sequence[SSAValue], inits: Sequence[SSAValue]) -> None:
-    def assignment(pair: tuple[SSAValue, SSAValue]) -> None:
-        printer.print_ssa_value(pair[0])
-        printer.print_string(" = ")
-        printer.print_ssa_value(pair[1])
-
-    printer.print_list(zip(names, inits, strict=True), assignment)
-
-
-def _print_body(printer: Printer, loop: For, with_end: bool) -> None:
-    printer.print_string(" ")
-    printer.print_region(
-        loop.body, print_entry_block_args=False, print_empty_block=False, print_block_terminators=with_end
-    )
+    """`(%x = %init, ...)`."""
+    with printer.in_parens():
+        printer.print_list(zip(names, inits, strict=True), lambda pair: write(printer, pair[0], " = ", pair[1]))
 
 
 def steps(op: Operation) -> int:

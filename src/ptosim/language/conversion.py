@@ -22,7 +22,7 @@ from ptosim.effects.conversion import (
 )
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary, check_word, word_in
 from ptosim.language.types import VregType, element_of, mask_for
 from ptosim.language.vector import (
@@ -51,7 +51,7 @@ SAT = Vocabulary(SATURATIONS, {"RS_ENABLE": "SAT", "RS_DISABLE": "NOSAT"})
 PART = _parts(*HALVES, *QUARTERS)
 
 
-class VCvt(VectorOperation):
+class VCvt(VectorOperation, name="pto.vcvt"):
     """Convert to another element type.
 
     A pair of types is told by exactly the attributes it needs: rnd where bits can be lost (R nearest even, A nearest
@@ -71,11 +71,9 @@ class VCvt(VectorOperation):
             : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xf16>
     """
 
-    name = "pto.vcvt"
     form = "$input, $mask"
     words = {"rnd": RND, "sat": SAT, "part": PART}
     input = Operand()
-    mask = Operand()
     rnd = OptionalProperty()
     sat = OptionalProperty()
     part = OptionalProperty()
@@ -139,7 +137,7 @@ def _no_pair(source: VregType, dest: VregType) -> str:
     return f"pto.vcvt does not convert {name} to {element_of(dest).name}{known}"
 
 
-class VTrc(Unary):
+class VTrc(Unary, name="pto.vtrc"):
     """Round to an integral value, staying in the same float type.
 
     R nearest even, A nearest with ties away from zero, F down, C up, Z toward zero. Infinities pass, NaN stays NaN,
@@ -148,14 +146,12 @@ class VTrc(Unary):
         %d = pto.vtrc %a, %mask, "Z" : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vtrc"
     form = "$input, $mask, @rnd"
     words = {"rnd": _rounding("R", "A", "F", "C", "Z")}
     accepted = FLOATS
-    rnd = Property()
 
 
-class VCi(VectorOperation):
+class VCi(VectorOperation, name="pto.vci"):
     """A ramp of lane numbers.
 
     d[i] = base + i, or base - i with order = "DESC"; there is no mask. Integers wrap, floats add in their own type.
@@ -163,12 +159,10 @@ class VCi(VectorOperation):
         %d = pto.vci %base {order = "ASC"} : i32 -> !pto.vreg<64xi32>
     """
 
-    name = "pto.vci"
     form = "$base"
     words = {"order": Vocabulary(("ASC", "DESC"))}
     alike = ("result",)
     accepted = integers(8, 16, 32) | F16_F32
-    base = Operand()
     order = OptionalProperty()
     result = Result()
 
@@ -177,7 +171,7 @@ class VCi(VectorOperation):
         yield from compatible_scalar(self, "base", "result")
 
 
-class VBitcast(PTOOperation):
+class VBitcast(PTOOperation, name="pto.vbitcast"):
     """The same 256 bytes with another element type.
 
     Little-endian: seen as i16, the low half of f32 lane i is lane 2i. No bit changes, so it costs nothing.
@@ -185,10 +179,8 @@ class VBitcast(PTOOperation):
         %d = pto.vbitcast %a : !pto.vreg<64xf32> -> !pto.vreg<128xi16>
     """
 
-    name = "pto.vbitcast"
     form = "$input"
     placement = "inside"
-    input = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -196,7 +188,7 @@ class VBitcast(PTOOperation):
         yield from is_register(self, "result")
 
 
-class VMulsCvt(VectorOperation):
+class VMulsCvt(VectorOperation, name="pto.vmulscvt"):
     """Multiply by a scalar and convert f32 to f16.
 
     Lane 2i (EVEN) or 2i+1 (ODD) of the result is a[i] * s, multiplied in f32 and then rounded to nearest with ties away
@@ -205,16 +197,10 @@ class VMulsCvt(VectorOperation):
         %d = pto.vmulscvt %a, %s, %mask, "A", "EVEN" : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<128xf16>
     """
 
-    name = "pto.vmulscvt"
     form = "$input, $scalar, $mask, @rnd, @part"
     words = {"rnd": _rounding("A"), "part": _parts(*HALVES)}
     alike = ("input",)
     accepted = frozenset({"f32"})
-    input = Operand()
-    scalar = Operand()
-    mask = Operand()
-    rnd = Property()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -10,24 +10,23 @@ from collections.abc import Iterator
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i1
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.burst import SHORT_LIMIT
 from ptosim.effects.cube_load import STEP_LIMIT
 from ptosim.effects.element import Element, element
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.burst import BlockCopy
+from ptosim.language.burst import GranuleCopy
 from ptosim.language.clauses import (
     Written,
     parse_leading,
     parse_operand_list,
-    print_clause_types,
 )
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constant_address, constants, in_range, pointed, same_width
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation, lint
+from ptosim.language.syntax import types_of, write
 
 FP4 = frozenset({"f4E1M2x2", "f4E2M1x2"})
 FULL = ("m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
@@ -51,8 +50,7 @@ class _Load(CubeOperation):
     dest = Operand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         parse_leading(parser, written, "source", "dest")
         parser.parse_punctuation(",", f" before {cls.shape[0]}")
@@ -101,12 +99,11 @@ class _Load(CubeOperation):
     def print(self, printer: Printer) -> None:
         fields = (*self.shape, *STARTS) if self.segment(self.shape[0]) else self.full
         operands = [value for role in ("source", "dest", *fields) for value in self.segment(role)]
-        printer.print_string(" ")
-        printer.print_list(operands, printer.print_ssa_value)
+        write(printer, " ", operands)
         transpose = self.properties.get("transpose")
         shown = {"transpose": transpose} if transpose is not None else {}
         printer.print_op_attributes({**shown, **self.attributes})
-        print_clause_types(printer, [("", operands)])
+        write(printer, " : ", types_of(operands))
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -117,7 +114,7 @@ class _Load(CubeOperation):
         for role in STARTS:
             for place, known in constants(self, role):
                 if known > 0:
-                    yield Problem(counts_fractals(role), at=place, kind="lint", severity="warning")
+                    yield lint(counts_fractals(role), at=place)
 
     def _complete(self) -> Iterator[Problem]:
         """One of the groups of fields is there, whole."""
@@ -187,14 +184,14 @@ class _Tile(_Load):
         if not self.integer("transpose") or columns is None or depth is None or not self._holds_bytes():
             return
         if (message := misses_its_place(side, columns, depth)) is not None:
-            yield Problem(message, at=side, kind="lint", severity="warning", hint=f"make {side} a multiple of 32")
+            yield lint(message, at=side, hint=f"make {side} a multiple of 32")
 
     def _holds_bytes(self) -> bool:
         name = pointed(self, "source")
         return name is not None and holds_bytes(element(name))
 
 
-class MteL1L0a(_Tile):
+class MteL1L0a(_Tile, name="pto.mte_l1_l0a"):
     """Load the left operand of a product from L1 into L0A (pipe MTE1), by whole fractals of 16 rows x 32 bytes.
 
     `m, k` give the tile in L1, in NZ order with rows padded to 16. Without transpose L1 holds the matrix row-major
@@ -204,14 +201,13 @@ class MteL1L0a(_Tile):
         pto.mte_l1_l0a %l1, %l0a, %m, %k : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64
     """
 
-    name = "pto.mte_l1_l0a"
     shape = ("m", "k")
     spaces = TO_L0A
     m = OptionalOperand()
     k = OptionalOperand()
 
 
-class MteL1L0b(_Tile):
+class MteL1L0b(_Tile, name="pto.mte_l1_l0b"):
     """Load the right operand of a product from L1 into L0B (pipe MTE1), by whole fractals.
 
     A row-major [k, n] matrix loaded with nd2nz needs {transpose = true}; without it L1 must hold [n, k]. Trap: a
@@ -221,7 +217,6 @@ class MteL1L0b(_Tile):
         pto.mte_l1_l0b %l1, %l0b, %k, %n {transpose = true} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64
     """
 
-    name = "pto.mte_l1_l0b"
     shape = ("k", "n")
     spaces = TO_L0B
     k = OptionalOperand()
@@ -251,7 +246,7 @@ class _Scales(_Load):
                 yield Problem(f"{role} is at {address}; it must be a multiple of {alignment}", role, "misaligned")
 
 
-class MteL1L0aMx(_Scales):
+class MteL1L0aMx(_Scales, name="pto.mte_l1_l0a_mx"):
     """Load the MX scales of a left operand from L1 (pipe MTE1).
 
     The destination is the pointer of the data tile; the scales go to the scale buffer at that address / 16. One
@@ -260,14 +255,13 @@ class MteL1L0aMx(_Scales):
         pto.mte_l1_l0a_mx %l1, %l0a, %m, %k : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0a>, i64, i64
     """
 
-    name = "pto.mte_l1_l0a_mx"
     shape = ("m", "k")
     spaces = TO_L0A
     m = OptionalOperand()
     k = OptionalOperand()
 
 
-class MteL1L0bMx(_Scales):
+class MteL1L0bMx(_Scales, name="pto.mte_l1_l0b_mx"):
     """Load the MX scales of a right operand from L1 (pipe MTE1).
 
     As pto.mte_l1_l0a_mx, with columns n in place of rows m.
@@ -275,7 +269,6 @@ class MteL1L0bMx(_Scales):
         pto.mte_l1_l0b_mx %l1, %l0b, %k, %n : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64
     """
 
-    name = "pto.mte_l1_l0b_mx"
     shape = ("k", "n")
     spaces = TO_L0B
     k = OptionalOperand()
@@ -302,16 +295,15 @@ def bias_pair(op: PTOOperation) -> Iterator[Problem]:
         yield Problem(message, at="source")
 
 
-class MteL1Bt(BlockCopy):
+class MteL1Bt(GranuleCopy, name="pto.mte_l1_bt"):
     """Load bias values from L1 into the bias table (pipe MTE1); f16 and bf16 are widened to f32.
 
-    Lengths and gaps count 32-byte blocks of the source; the table advances by as many elements.
+    Lengths and gaps count 32-byte granules of the source; the table advances by as many elements.
 
         pto.mte_l1_bt %l1, %bt, %len nburst(%n, %source_gap, %dest_gap)
             : !pto.ptr<f16, l1>, !pto.ptr<f32, bt>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l1_bt"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.BT,)}
 
@@ -320,7 +312,7 @@ class MteL1Bt(BlockCopy):
         yield from bias_pair(self)
 
 
-class MteL1Fb(BlockCopy):
+class MteL1Fb(GranuleCopy, name="pto.mte_l1_fb"):
     """Load parameter rows from L1 into the fixpipe buffer (pipe FIX), bytes as they are.
 
     Lengths and gaps count 64-byte units. Element types are free. Address bits from 16 on select the segment of the
@@ -330,6 +322,5 @@ class MteL1Fb(BlockCopy):
             : !pto.ptr<ui64, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l1_fb"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.FB,)}

@@ -18,14 +18,6 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem
 
 class _RawTile(CubeOperation):
     form = "$source, $dest, $m_start, $k_start, $m_step, $k_step, $source_stride, $dest_stride"
-    source = Operand()
-    dest = Operand()
-    m_start = Operand()
-    k_start = Operand()
-    m_step = Operand()
-    k_step = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
 
 
 class _RawLoad(_RawTile):
@@ -40,7 +32,7 @@ class _RawLoad(_RawTile):
             yield Problem(f"{self.name} does not take packed 4-bit elements; use {self.name}_s4", at="source")
 
 
-class LoadCbufToCa(_RawLoad):
+class LoadCbufToCa(_RawLoad, name="pto.load_cbuf_to_ca"):
     """Load fractals from L1 into L0A (pipe MTE1); the raw form of pto.mte_l1_l0a.
 
     m_start counts 16 rows, k_start 32 bytes; strides are in fractals of 512 bytes.
@@ -49,11 +41,10 @@ class LoadCbufToCa(_RawLoad):
             : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.load_cbuf_to_ca"
     spaces = TO_L0A
 
 
-class LoadCbufToCb(_RawLoad):
+class LoadCbufToCb(_RawLoad, name="pto.load_cbuf_to_cb"):
     """Load fractals from L1 into L0B (pipe MTE1); the raw form of pto.mte_l1_l0b.
 
     As pto.load_cbuf_to_ca.
@@ -62,7 +53,6 @@ class LoadCbufToCb(_RawLoad):
             {transpose = true} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.load_cbuf_to_cb"
     spaces = TO_L0B
 
 
@@ -81,7 +71,7 @@ class _RawPackedLoad(_RawTile):
             yield Problem("transpose must be the constant 0 or 1", at="transpose")
 
 
-class LoadCbufToCaS4(_RawPackedLoad):
+class LoadCbufToCaS4(_RawPackedLoad, name="pto.load_cbuf_to_ca_s4"):
     """Load fractals of packed 4-bit elements from L1 into L0A (pipe MTE1).
 
     The last operand, transpose, is the constant 0 or 1.
@@ -90,11 +80,10 @@ class LoadCbufToCaS4(_RawPackedLoad):
             : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0a>, i64, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.load_cbuf_to_ca_s4"
     spaces = TO_L0A
 
 
-class LoadCbufToCbS4(_RawPackedLoad):
+class LoadCbufToCbS4(_RawPackedLoad, name="pto.load_cbuf_to_cb_s4"):
     """Load fractals of packed 4-bit elements from L1 into L0B (pipe MTE1).
 
     The last operand, transpose, is the constant 0 or 1.
@@ -103,20 +92,11 @@ class LoadCbufToCbS4(_RawPackedLoad):
             : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0b>, i64, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.load_cbuf_to_cb_s4"
     spaces = TO_L0B
 
 
 class _RawScales(CubeOperation):
     form = "$source, $dest, $x_start, $y_start, $x_step, $y_step, $source_stride, $dest_stride"
-    source = Operand()
-    dest = Operand()
-    x_start = Operand()
-    y_start = Operand()
-    x_step = Operand()
-    y_step = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -124,7 +104,7 @@ class _RawScales(CubeOperation):
         yield from in_range(self, 0, None, *MX_FULL)
 
 
-class LoadCbufToCaMx(_RawScales):
+class LoadCbufToCaMx(_RawScales, name="pto.load_cbuf_to_ca_mx"):
     """Load MX scales for L0A from L1 (pipe MTE1).
 
     The destination is the address in the scale buffer itself.
@@ -133,11 +113,10 @@ class LoadCbufToCaMx(_RawScales):
             : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0a>, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.load_cbuf_to_ca_mx"
     spaces = TO_L0A
 
 
-class LoadCbufToCbMx(_RawScales):
+class LoadCbufToCbMx(_RawScales, name="pto.load_cbuf_to_cb_mx"):
     """Load MX scales for L0B from L1 (pipe MTE1).
 
     The destination is the address in the scale buffer itself.
@@ -146,7 +125,6 @@ class LoadCbufToCbMx(_RawScales):
             : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.load_cbuf_to_cb_mx"
     spaces = TO_L0B
 
 
@@ -166,7 +144,7 @@ class _RawBlocks(CubeOperation):
         yield from burst_sizes(self)
 
 
-class CopyCbufToBt(_RawBlocks):
+class CopyCbufToBt(_RawBlocks, name="pto.copy_cbuf_to_bt"):
     """Load bias values from L1 into the bias table (pipe MTE1); the raw form of pto.mte_l1_bt.
 
     `convert` true widens 16-bit floats to f32.
@@ -175,17 +153,15 @@ class CopyCbufToBt(_RawBlocks):
             : !pto.ptr<f16, l1>, !pto.ptr<f32, bt>, i1, i64, i64, i64, i64
     """
 
-    name = "pto.copy_cbuf_to_bt"
     form = "$source, $dest, $convert, $n_burst, $len_burst, $source_gap, $dest_gap"
     spaces = {"source": (Space.L1,), "dest": (Space.BT,)}
-    convert = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_type(self, i1, "convert")
 
 
-class CopyCbufToFbuf(_RawBlocks):
+class CopyCbufToFbuf(_RawBlocks, name="pto.copy_cbuf_to_fbuf"):
     """Load parameter rows from L1 into the fixpipe buffer (pipe FIX).
 
     The raw form of pto.mte_l1_fb; lengths and gaps count 64-byte units.
@@ -194,6 +170,5 @@ class CopyCbufToFbuf(_RawBlocks):
             : !pto.ptr<ui64, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64
     """
 
-    name = "pto.copy_cbuf_to_fbuf"
     form = "$source, $dest, $n_burst, $len_burst, $source_gap, $dest_gap"
     spaces = {"source": (Space.L1,), "dest": (Space.FB,)}

@@ -11,31 +11,31 @@ from collections.abc import Iterator
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import i1
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.dma import PADDING_LIMIT
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import burst_sizes
-from ptosim.language.clauses import parse_operand_list, print_clause_types
+from ptosim.language.clauses import parse_operand_list
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, are_type, constants, same_width
-from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation
+from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation, lint
+from ptosim.language.syntax import types_of, write
 from ptosim.language.types import PtrType, element_of
 
 # --- rules ------------------------------------------------------------------------------------------------------------
 
 
 def paddings(op: PTOOperation) -> Iterator[Problem]:
-    """Hardware adds at most a block at each end of a row; the operands count elements."""
+    """Hardware adds at most a granule at each end of a row; the operands count elements."""
     dest = op.operands[1].type
     most = GRANULE // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
     for role in ("left_padding", "right_padding"):
         for place, known in constants(op, role):
             if most < known <= PADDING_LIMIT:
                 message = f"{role} is {known}; hardware pads at most 32 bytes at each end of a row, {most} elements"
-                yield Problem(message, place, "lint", "warning")
+                yield lint(message, at=place)
 
 
 def padding_in_elements(op: PTOOperation) -> Iterator[Problem]:
@@ -46,8 +46,7 @@ def padding_in_elements(op: PTOOperation) -> Iterator[Problem]:
     width = element_of(dest.element).bytes
     for place, known in constants(op, "left_padding"):
         if width > 1 and 0 < known <= GRANULE // width:
-            message = f"left_padding counts elements: {known} of {dest.element} are {known * width} bytes"
-            yield Problem(message, place, "lint", "warning")
+            yield lint(f"left_padding counts elements: {known} of {dest.element} are {known * width} bytes", at=place)
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -64,8 +63,7 @@ class _RowCopy(PTOOperation):
     valid_cols = OptionalOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         found = parse_operand_list(parser)
         short = ("source", "dest", *cls.scalars)
         long = ("source", "dest", "valid_rows", "valid_cols", *cls.scalars)
@@ -78,13 +76,12 @@ class _RowCopy(PTOOperation):
         return cls.parse_rest(parser, {role: value for role, (value, _) in zip(roles, found, strict=True)}, {})
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list(self.operands, printer.print_ssa_value)
+        write(printer, " ", self.operands)
         printer.print_op_attributes(self.attributes)
-        print_clause_types(printer, [("", self.operands)])
+        write(printer, " : ", types_of(self.operands))
 
 
-class CopyGmToUbuf(_RowCopy):
+class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
     """Copy rows from GM to UB (pipe MTE2), inside the two hardware loops of the outtoub registers.
 
     `n_burst` rows of `len_burst` bytes; strides are in bytes from row start to row start, the UB one a multiple of
@@ -96,7 +93,6 @@ class CopyGmToUbuf(_RowCopy):
             : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
     """
 
-    name = "pto.copy_gm_to_ubuf"
     cores = (CoreKind.AIV,)
     scalars = (
         *("sid", "n_burst", "len_burst", "left_padding", "right_padding", "data_select", "l2_cache_ctl"),
@@ -124,7 +120,7 @@ class CopyGmToUbuf(_RowCopy):
             yield from padding_in_elements(self)
 
 
-class CopyUbufToGm(_RowCopy):
+class CopyUbufToGm(_RowCopy, name="pto.copy_ubuf_to_gm"):
     """Copy rows from UB to GM (pipe MTE3), inside the two hardware loops of the ubtoout registers.
 
     The destination stride comes before the source stride. Exactly `len_burst` bytes of each row are read and written,
@@ -135,7 +131,6 @@ class CopyUbufToGm(_RowCopy):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_ubuf_to_gm"
     cores = (CoreKind.AIV,)
     scalars = ("sid", "n_burst", "len_burst", "reserved", "dest_stride", "source_stride")
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
@@ -152,18 +147,11 @@ class CopyUbufToGm(_RowCopy):
         yield from burst_sizes(self)
 
 
-class _BlockCopy(PTOOperation):
-    """Rows of 32-byte blocks with gaps between them."""
+class _GranuleCopy(PTOOperation):
+    """Rows of 32-byte granules with gaps between them."""
 
     placement = "outside"
     form = "$source, $dest, $sid, $n_burst, $len_burst, $source_gap, $dest_gap"
-    source = Operand()
-    dest = Operand()
-    sid = Operand()
-    n_burst = Operand()
-    len_burst = Operand()
-    source_gap = Operand()
-    dest_gap = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -171,17 +159,16 @@ class _BlockCopy(PTOOperation):
         yield from burst_sizes(self)
 
 
-class CopyUbufToUbuf(_BlockCopy):
+class CopyUbufToUbuf(_GranuleCopy, name="pto.copy_ubuf_to_ubuf"):
     """Copy rows within UB (pipe V).
 
-    Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next. Overlapping
+    Length and gaps count 32-byte granules; a gap lies between the end of a row and the start of the next. Overlapping
     source and destination have no defined order.
 
         pto.copy_ubuf_to_ubuf %source, %dest, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
             : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_ubuf_to_ubuf"
     cores = (CoreKind.AIV,)
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
@@ -197,45 +184,43 @@ class CopyUbufToUbuf(_BlockCopy):
             return
         rows, length, source_gap, dest_gap = known
         if rows > 1 and 0 < length <= min(source_gap, dest_gap):
-            starts = f"rows start {length + source_gap} and {length + dest_gap} blocks apart"
-            message = f"source_gap and dest_gap are gaps between rows, in blocks of 32 bytes, not strides: {starts}"
+            starts = f"rows start {length + source_gap} and {length + dest_gap} granules apart"
+            message = f"source_gap and dest_gap are gaps between rows, in granules of 32 bytes, not strides: {starts}"
             hint = "for a stride from row start to row start write the stride less len_burst"
-            yield Problem(message, "source_gap", "lint", "warning", hint)
+            yield lint(message, at="source_gap", hint=hint)
 
 
-class CopyUbufToCbuf(_BlockCopy):
+class CopyUbufToCbuf(_GranuleCopy, name="pto.copy_ubuf_to_cbuf"):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
-    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ. In a
+    Length and gaps count 32-byte granules. Both vector cores write the same L1, so their destinations must differ. In a
     section of the cube core, which has no UB, it loads with a warning and cannot run.
 
         pto.copy_ubuf_to_cbuf %ub, %l1, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
             : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_ubuf_to_cbuf"
     cores = (CoreKind.AIV,)
     loads_on_any_core = True
     targets = ("a5",)
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class CopyCbufToUbuf(_BlockCopy):
+class CopyCbufToUbuf(_GranuleCopy, name="pto.copy_cbuf_to_ubuf"):
     """Copy rows from L1 to the UB of one vector core (issued by the cube core, pipe MTE1, a5).
 
-    `sid` selects the vector core: 0 is AIV0, 1 is AIV1. Length and gaps count 32-byte blocks.
+    `sid` selects the vector core: 0 is AIV0, 1 is AIV1. Length and gaps count 32-byte granules.
 
         pto.copy_cbuf_to_ubuf %l1, %ub, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
             : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
     """
 
-    name = "pto.copy_cbuf_to_ubuf"
     cores = (CoreKind.AIC,)
     targets = ("a5",)
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
 
 
-class CopyGmToCbuf(PTOOperation):
+class CopyGmToCbuf(PTOOperation, name="pto.copy_gm_to_cbuf"):
     """Copy rows from GM to L1 (pipe MTE2), inside the two hardware loops of the outtol1 registers.
 
     Length and strides are in bytes, strides from row start to row start.
@@ -244,17 +229,10 @@ class CopyGmToCbuf(PTOOperation):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.copy_gm_to_cbuf"
     cores = (CoreKind.AIC,)
     form = "$source, $dest, $n_burst, $len_burst, $source_stride, $dest_stride"
     placement = "outside"
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
-    source = Operand()
-    dest = Operand()
-    n_burst = Operand()
-    len_burst = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -269,15 +247,6 @@ class _LayoutCopy(PTOOperation):
     placement = "outside"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
-    source = Operand()
-    dest = Operand()
-    sid = Operand()
-    inner_stride = Operand()
-    l2_cache_ctl = Operand()
-    n = Operand()
-    d = Operand()
-    outer_stride = Operand()
-    small_c0 = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -285,7 +254,7 @@ class _LayoutCopy(PTOOperation):
         yield from are_type(self, i1, "small_c0")
 
 
-class CopyGmToCbufMultiNd2Nz(_LayoutCopy):
+class CopyGmToCbufMultiNd2Nz(_LayoutCopy, name="pto.copy_gm_to_cbuf_multi_nd2nz"):
     """Copy a row-major matrix from GM into NZ order in L1 (pipe MTE2).
 
     The older spelling of pto.mte_gm_l1_frac nd2nz. Groups and destination strides come from pto.set_mte2_nz_para.
@@ -295,10 +264,8 @@ class CopyGmToCbufMultiNd2Nz(_LayoutCopy):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
     """
 
-    name = "pto.copy_gm_to_cbuf_multi_nd2nz"
 
-
-class CopyGmToCbufMultiDn2Nz(_LayoutCopy):
+class CopyGmToCbufMultiDn2Nz(_LayoutCopy, name="pto.copy_gm_to_cbuf_multi_dn2nz"):
     """Copy a column-major matrix from GM into NZ order in L1 (pipe MTE2).
 
     The older spelling of pto.mte_gm_l1_frac dn2nz. Groups and destination strides come from pto.set_mte2_nz_para.
@@ -306,5 +273,3 @@ class CopyGmToCbufMultiDn2Nz(_LayoutCopy):
         pto.copy_gm_to_cbuf_multi_dn2nz %gm, %l1, %sid, %inner, %l2, %n, %d, %outer, %small_c0
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
     """
-
-    name = "pto.copy_gm_to_cbuf_multi_dn2nz"

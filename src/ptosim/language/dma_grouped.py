@@ -10,11 +10,10 @@ from typing import Self
 
 from xdsl.dialects.builtin import StringAttr, i1, i32
 from xdsl.ir import SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.burst import LOOPS, BlockCopy, GroupedCopy, burst_sizes
+from ptosim.language.burst import LOOPS, GranuleCopy, GroupedCopy, burst_sizes
 from ptosim.language.clauses import (
     Written,
     by_role,
@@ -36,7 +35,7 @@ from ptosim.language.operation import (
     PTOOperation,
     VariadicOperand,
 )
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 from ptosim.language.types import PtrType, element_of
 
 
@@ -70,7 +69,7 @@ class _Strided(_Looped):
         yield from burst_sizes(self)
 
 
-class MteGmUb(_Strided):
+class MteGmUb(_Strided, name="pto.mte_gm_ub"):
     """Copy rows from GM to UB (pipe MTE2).
 
     `nburst(count, source stride, destination stride)` rows of `len_burst` bytes; strides are in bytes from row start
@@ -84,7 +83,6 @@ class MteGmUb(_Strided):
             : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, loop i64, i64, i64, pad f32, i64, i64
     """
 
-    name = "pto.mte_gm_ub"
     cores = (CoreKind.AIV,)
     leading = ("source", "dest", "l2_cache_ctl", "len_burst")
     slots = (("nburst",), LOOPS, ("pad",))
@@ -130,7 +128,7 @@ class MteGmUb(_Strided):
             yield from broken or same_width(self, "dest", "pad_value")
 
 
-class MteUbGm(_Strided):
+class MteUbGm(_Strided, name="pto.mte_ub_gm"):
     """Copy rows from UB to GM (pipe MTE3).
 
     As pto.mte_gm_ub with the source in UB; inside every group the source comes before the destination. Exactly
@@ -141,7 +139,6 @@ class MteUbGm(_Strided):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_ub_gm"
     cores = (CoreKind.AIV,)
     slots = (("nburst",), ("l2_cache_ctl",), LOOPS)
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
@@ -156,7 +153,7 @@ class MteUbGm(_Strided):
         yield from are_i64(self, "l2_cache_ctl")
 
 
-class MteGmL1(_Strided):
+class MteGmL1(_Strided, name="pto.mte_gm_l1"):
     """Copy rows from GM to L1 (pipe MTE2), bytes as they are.
 
     Length and strides are in bytes, strides from row start to row start.
@@ -165,12 +162,11 @@ class MteGmL1(_Strided):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_gm_l1"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
 
 
-class SimL1Gm(_Strided):
+class SimL1Gm(_Strided, name="pto.sim.l1_gm"):
     """Copy rows from L1 to GM (pipe FIX), bytes as they are.
 
     What pto.tstore of a tile in mat becomes on a2a3: there is no instruction for it. As pto.mte_ub_gm with the source
@@ -180,57 +176,53 @@ class SimL1Gm(_Strided):
             : !pto.ptr<f16, l1>, !pto.ptr<f16, gm>, i64, i64, i64, i64
     """
 
-    name = "pto.sim.l1_gm"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.GM,)}
 
 
-class _UnifiedBufferBlocks(BlockCopy):
+class _UnifiedBufferGranules(GranuleCopy):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from same_width(self)
 
 
-class MteUbUb(_UnifiedBufferBlocks):
+class MteUbUb(_UnifiedBufferGranules, name="pto.mte_ub_ub"):
     """Copy rows within UB (pipe V).
 
-    Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next.
+    Length and gaps count 32-byte granules; a gap lies between the end of a row and the start of the next.
 
         pto.mte_ub_ub %source, %dest, %len nburst(%n, %source_gap, %dest_gap)
             : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_ub_ub"
     cores = (CoreKind.AIV,)
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
 
-class MteUbL1(_UnifiedBufferBlocks):
+class MteUbL1(_UnifiedBufferGranules, name="pto.mte_ub_l1"):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
-    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ.
+    Length and gaps count 32-byte granules. Both vector cores write the same L1, so their destinations must differ.
 
         pto.mte_ub_l1 %ub, %l1, %len nburst(%n, %source_gap, %dest_gap)
             : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_ub_l1"
     cores = (CoreKind.AIV,)
     targets = ("a5",)
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class MteL1Ub(_Looped, _UnifiedBufferBlocks):
+class MteL1Ub(_Looped, _UnifiedBufferGranules, name="pto.mte_l1_ub"):
     """Copy rows from L1 to the UB of AIV0 (issued by the cube core, pipe MTE1, a5).
 
-    Length and gaps count 32-byte blocks, not bytes; the strides of `loop` are bytes, the last loop outermost.
+    Length and gaps count 32-byte granules, not bytes; the strides of `loop` are bytes, the last loop outermost.
     pto.copy_cbuf_to_ubuf reaches AIV1.
 
         pto.mte_l1_ub %l1, %ub, %len nburst(%n, %source_gap, %dest_gap)
             : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l1_ub"
     cores = (CoreKind.AIC,)
     targets = ("a5",)
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
@@ -241,7 +233,7 @@ class MteL1Ub(_Looped, _UnifiedBufferBlocks):
 LAYOUTS = Vocabulary(("nd2nz", "dn2nz"), printed="{}")
 
 
-class MteGmL1Frac(PTOOperation):
+class MteGmL1Frac(PTOOperation, name="pto.mte_gm_l1_frac"):
     """Copy a matrix from GM into NZ order in L1 (pipe MTE2).
 
     Columns come in groups of 32 bytes, each group holding all rows. `shape(n, d)`: n rows of d elements. nd2nz reads
@@ -255,7 +247,6 @@ class MteGmL1Frac(PTOOperation):
             dst_group i64, i64, i64, i64, ctrl i64, i1
     """
 
-    name = "pto.mte_gm_l1_frac"
     cores = (CoreKind.AIC,)
     words = {"layout": LAYOUTS}
     placement = "outside"
@@ -275,8 +266,7 @@ class MteGmL1Frac(PTOOperation):
     small_c0 = Operand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         parse_leading(parser, written, "source", "dest")
         parser.parse_punctuation(",")
@@ -314,22 +304,16 @@ class MteGmL1Frac(PTOOperation):
                 parser.report(f"the layout is {layout}, but the type list says {word}", span)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list([self.source, self.dest], printer.print_ssa_value)
-        printer.print_string(f", {self.word('layout')}")
+        write(printer, " ", [self.source, self.dest, f"{self.word('layout')}"])
         clauses = [(word, [v for role in roles for v in self.segment(role)]) for word, roles in _FRAC_CLAUSES.items()]
         for word, values in clauses:
-            printer.print_string(",")
+            write(printer, ",")
             print_group(printer, word, values)
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list([self.source.type, self.dest.type], printer.print_attribute)
-        printer.print_string(f", {self.word('layout')}")
+        write(printer, " : ", [self.source.type, self.dest.type, f"{self.word('layout')}"])
         for word, values in clauses:
-            bracket = word == "src_layout"
-            printer.print_string(f", {word}" + ("(" if bracket else " "))
-            printer.print_list([value.type for value in values], printer.print_attribute)
-            printer.print_string(")" if bracket else "")
+            opening, closing = ("(", ")") if word == "src_layout" else (" ", "")
+            write(printer, f", {word}{opening}", types_of(values), closing)
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
@@ -366,7 +350,7 @@ class _Fill(PTOOperation):
         yield from are_i64(self, "repeat", "blocks", "gap")
 
 
-class RawFillL1(_Fill):
+class RawFillL1(_Fill, name="pto.raw_fill_l1"):
     """Fill L1 with a 16- or 32-bit word (pipe MTE2): `repeat` runs of `blocks` x 32 bytes.
 
     `gap` x 32 bytes between the runs are left alone. `byte_offset` is a multiple of 32; repeat, blocks and gap are at
@@ -376,10 +360,8 @@ class RawFillL1(_Fill):
             : !pto.ptr<f32, l1>, i64, i32, i64, i64, i64
     """
 
-    name = "pto.raw_fill_l1"
     cores = (CoreKind.AIC,)
     form = "$dest, $byte_offset, $value, $repeat, $blocks, $gap"
-    byte_offset = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -390,7 +372,7 @@ class RawFillL1(_Fill):
                 yield Problem(f"byte_offset is {known}; it must be a multiple of 32", at=place)
 
 
-class CreateCbufMatrix(_Fill):
+class CreateCbufMatrix(_Fill, name="pto.create_cbuf_matrix"):
     """Fill L1 with a 16- or 32-bit word (pipe MTE2), from the pointer on.
 
     The elements of the pointer are ui16 or ui32, of the width of the word.
@@ -399,7 +381,6 @@ class CreateCbufMatrix(_Fill):
             : !pto.ptr<ui16, l1>, i32, i64, i64, i64
     """
 
-    name = "pto.create_cbuf_matrix"
     cores = (CoreKind.AIC,)
     form = "$dest, $value, $repeat, $blocks, $gap"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptosim.language.operands import are_i64
-from ptosim.language.operation import Operand, Problem, PTOOperation
+from ptosim.language.operation import Problem, PTOOperation, lint, made
 from ptosim.language.types import element_name
 
 PAD_TYPES = ("i8", "i16", "i32", "f16", "bf16", "f32")
@@ -28,8 +28,6 @@ class _Register(PTOOperation):
 
 class _LoopSize(_Register):
     form = "$loop1, $loop2"
-    loop1 = Operand()
-    loop2 = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "loop1", "loop2")
@@ -37,8 +35,6 @@ class _LoopSize(_Register):
 
 class _LoopStride(_Register):
     form = "$source_stride, $dest_stride"
-    source_stride = Operand()
-    dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "source_stride", "dest_stride")
@@ -46,13 +42,12 @@ class _LoopStride(_Register):
 
 class _PackedRegister(_Register):
     form = "$packed"
-    packed = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "packed")
 
 
-class SetLoopSizeOutToUB(_LoopSize):
+class SetLoopSizeOutToUB(_LoopSize, name="pto.set_loop_size_outtoub"):
     """Set how often the two hardware loops around a GM to UB copy run: inner loop1, outer loop2.
 
     The register keeps its value and affects every later pto.copy_gm_to_ubuf; without loops both must be 1, as at the
@@ -61,10 +56,8 @@ class SetLoopSizeOutToUB(_LoopSize):
         pto.set_loop_size_outtoub %loop1, %loop2 : i64, i64
     """
 
-    name = "pto.set_loop_size_outtoub"
 
-
-class SetLoop1StrideOutToUB(_LoopStride):
+class SetLoop1StrideOutToUB(_LoopStride, name="pto.set_loop1_stride_outtoub"):
     """Set how far GM source and UB destination advance per step of the inner loop of pto.copy_gm_to_ubuf, in bytes.
 
     40 bits for GM, 21 for UB. Kept until written again; 0 at the start.
@@ -72,10 +65,8 @@ class SetLoop1StrideOutToUB(_LoopStride):
         pto.set_loop1_stride_outtoub %source_stride, %dest_stride : i64, i64
     """
 
-    name = "pto.set_loop1_stride_outtoub"
 
-
-class SetLoop2StrideOutToUB(_LoopStride):
+class SetLoop2StrideOutToUB(_LoopStride, name="pto.set_loop2_stride_outtoub"):
     """Set how far source and destination advance per step of the outer loop of pto.copy_gm_to_ubuf.
 
     Bytes: 40 bits for the GM source, 21 for the UB destination. Kept until written again; 0 at the start.
@@ -83,10 +74,8 @@ class SetLoop2StrideOutToUB(_LoopStride):
         pto.set_loop2_stride_outtoub %source_stride, %dest_stride : i64, i64
     """
 
-    name = "pto.set_loop2_stride_outtoub"
 
-
-class SetLoopSizeUBToOut(_LoopSize):
+class SetLoopSizeUBToOut(_LoopSize, name="pto.set_loop_size_ubtoout"):
     """Set how often the two hardware loops around a UB to GM copy run: inner loop1, outer loop2.
 
     A register set of its own, read by pto.copy_ubuf_to_gm.
@@ -94,10 +83,8 @@ class SetLoopSizeUBToOut(_LoopSize):
         pto.set_loop_size_ubtoout %loop1, %loop2 : i64, i64
     """
 
-    name = "pto.set_loop_size_ubtoout"
 
-
-class SetLoop1StrideUBToOut(_LoopStride):
+class SetLoop1StrideUBToOut(_LoopStride, name="pto.set_loop1_stride_ubtoout"):
     """Set how far source and destination advance per step of the inner loop of pto.copy_ubuf_to_gm.
 
     Bytes: 21 bits for the UB source, 40 for the GM destination. Kept until written again; 0 at the start.
@@ -105,10 +92,8 @@ class SetLoop1StrideUBToOut(_LoopStride):
         pto.set_loop1_stride_ubtoout %source_stride, %dest_stride : i64, i64
     """
 
-    name = "pto.set_loop1_stride_ubtoout"
 
-
-class SetLoop2StrideUBToOut(_LoopStride):
+class SetLoop2StrideUBToOut(_LoopStride, name="pto.set_loop2_stride_ubtoout"):
     """Set how far source and destination advance per step of the outer loop of pto.copy_ubuf_to_gm.
 
     Bytes: 21 bits for the UB source, 40 for the GM destination. Kept until written again; 0 at the start.
@@ -116,10 +101,8 @@ class SetLoop2StrideUBToOut(_LoopStride):
         pto.set_loop2_stride_ubtoout %source_stride, %dest_stride : i64, i64
     """
 
-    name = "pto.set_loop2_stride_ubtoout"
 
-
-class SetLoopSizeOutToL1(_PackedRegister):
+class SetLoopSizeOutToL1(_PackedRegister, name="pto.set_loop_size_outtol1"):
     """Set how often the two hardware loops around a GM to L1 copy run.
 
     Bits 20:0 are the inner loop1, bits 41:21 the outer loop2; both are 1 at the start.
@@ -127,10 +110,16 @@ class SetLoopSizeOutToL1(_PackedRegister):
         pto.set_loop_size_outtol1 %packed : i64
     """
 
-    name = "pto.set_loop_size_outtol1"
+
+LOOP_SIZES: dict[str, type[PTOOperation]] = {
+    "outtoub": SetLoopSizeOutToUB,
+    "ubtoout": SetLoopSizeUBToOut,
+    "outtol1": SetLoopSizeOutToL1,
+}
+"""What sets the sizes of the loops of the older copies, by direction."""
 
 
-class SetLoop1StrideOutToL1(_PackedRegister):
+class SetLoop1StrideOutToL1(_PackedRegister, name="pto.set_loop1_stride_outtol1"):
     """Set how far source and destination advance per step of the inner loop of GM to L1 copies.
 
     Bytes: bits 39:0 the GM source, bits 63:40 the L1 destination.
@@ -138,10 +127,8 @@ class SetLoop1StrideOutToL1(_PackedRegister):
         pto.set_loop1_stride_outtol1 %packed : i64
     """
 
-    name = "pto.set_loop1_stride_outtol1"
 
-
-class SetLoop2StrideOutToL1(_PackedRegister):
+class SetLoop2StrideOutToL1(_PackedRegister, name="pto.set_loop2_stride_outtol1"):
     """Set how far source and destination advance per step of the outer loop of GM to L1 copies.
 
     Bytes: bits 39:0 the GM source, bits 63:40 the L1 destination.
@@ -149,10 +136,8 @@ class SetLoop2StrideOutToL1(_PackedRegister):
         pto.set_loop2_stride_outtol1 %packed : i64
     """
 
-    name = "pto.set_loop2_stride_outtol1"
 
-
-class SetMte2NzPara(_PackedRegister):
+class SetMte2NzPara(_PackedRegister, name="pto.set_mte2_nz_para"):
     """Set the destination layout of pto.copy_gm_to_cbuf_multi_nd2nz and _dn2nz.
 
     Bits 15:0 groups, 31:16 loop2 stride, 47:32 loop3 stride, 63:48 loop4 stride, the strides in 32-byte units.
@@ -160,10 +145,8 @@ class SetMte2NzPara(_PackedRegister):
         pto.set_mte2_nz_para %packed : i64
     """
 
-    name = "pto.set_mte2_nz_para"
 
-
-class SetStoreAtomicCfg(_PackedRegister):
+class SetStoreAtomicCfg(_PackedRegister, name="pto.set_store_atomic_cfg"):
     """Write a raw atomic configuration word.
 
     It has no effect here; use pto.set_atomic_add and its companions.
@@ -171,16 +154,13 @@ class SetStoreAtomicCfg(_PackedRegister):
         pto.set_store_atomic_cfg %packed : i64
     """
 
-    name = "pto.set_store_atomic_cfg"
-
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         hint = "use pto.set_atomic_add, pto.set_atomic_f32 and their companions"
-        message = "the word is ignored: how it is laid out is not published"
-        yield Problem(message, kind="lint", severity="warning", hint=hint)
+        yield lint("the word is ignored: how it is laid out is not published", hint=hint)
 
 
-class SetMovPadVal(_Register):
+class SetMovPadVal(_Register, name="pto.set_mov_pad_val"):
     """Set the bit pattern with which GM to UB copies pad their rows.
 
     The value is i8, i16, i32, f16, bf16 or f32; its pattern is repeated in the width of the destination's elements. 0
@@ -189,15 +169,13 @@ class SetMovPadVal(_Register):
         pto.set_mov_pad_val %value : f32
     """
 
-    name = "pto.set_mov_pad_val"
     form = "$value"
-    value = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_pad_type(self, "value")
 
 
-class SetPadValOutToL1(SetMovPadVal):
+class SetPadValOutToL1(SetMovPadVal, name="pto.set_pad_val_outtol1"):
     """Set the pad pattern of GM to L1 copies.
 
     The value is i8, i16, i32, f16, bf16 or f32.
@@ -205,14 +183,12 @@ class SetPadValOutToL1(SetMovPadVal):
         pto.set_pad_val_outtol1 %value : f16
     """
 
-    name = "pto.set_pad_val_outtol1"
-
 
 class _Atomic(_Register):
     """A field of CTRL that turns stores to GM into atomic updates."""
 
 
-class SetAtomicNone(_Atomic):
+class SetAtomicNone(_Atomic, name="pto.set_atomic_none"):
     """Stores to GM overwrite again.
 
     Atomic operation and type are both cleared.
@@ -220,10 +196,8 @@ class SetAtomicNone(_Atomic):
         pto.set_atomic_none
     """
 
-    name = "pto.set_atomic_none"
 
-
-class SetAtomicAdd(_Atomic):
+class SetAtomicAdd(_Atomic, name="pto.set_atomic_add"):
     """Later UB to GM and L0C to GM stores add to GM, once a type is set, until pto.set_atomic_none.
 
     The mode is captured when the store is issued; operation and type are set independently.
@@ -231,10 +205,8 @@ class SetAtomicAdd(_Atomic):
         pto.set_atomic_add
     """
 
-    name = "pto.set_atomic_add"
 
-
-class SetAtomicMax(_Atomic):
+class SetAtomicMax(_Atomic, name="pto.set_atomic_max"):
     """Later stores to GM keep the maximum of GM and the stored value.
 
     Only once a type is set; until pto.set_atomic_none.
@@ -242,10 +214,8 @@ class SetAtomicMax(_Atomic):
         pto.set_atomic_max
     """
 
-    name = "pto.set_atomic_max"
 
-
-class SetAtomicMin(_Atomic):
+class SetAtomicMin(_Atomic, name="pto.set_atomic_min"):
     """Later stores to GM keep the minimum of GM and the stored value.
 
     Only once a type is set; until pto.set_atomic_none.
@@ -253,43 +223,20 @@ class SetAtomicMin(_Atomic):
         pto.set_atomic_min
     """
 
-    name = "pto.set_atomic_min"
-
 
 class _AtomicType(_Atomic):
-    """The type in which stores are atomic; the name ends with it."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        type_ = cls.name.rpartition("_")[2]
-        sums = "wrap" if type_.startswith("s") else "round to nearest even"
-        cls.__doc__ = f"""Later stores to GM are atomic in {type_}.
+    """Later stores to GM are atomic in {type}.
 
     Sums {sums}. The operation is add unless set otherwise.
 
-        {cls.name}
+        pto.set_atomic_{type}
     """
 
 
-class SetAtomicF32(_AtomicType):
-    name = "pto.set_atomic_f32"
+def _atomic_type(type_: str) -> type[PTOOperation]:
+    sums = "wrap" if type_.startswith("s") else "round to nearest even"
+    text = (_AtomicType.__doc__ or "").format(type=type_, sums=sums)
+    return made(__name__, _AtomicType, f"pto.set_atomic_{type_}", __doc__=text)
 
 
-class SetAtomicF16(_AtomicType):
-    name = "pto.set_atomic_f16"
-
-
-class SetAtomicBF16(_AtomicType):
-    name = "pto.set_atomic_bf16"
-
-
-class SetAtomicS32(_AtomicType):
-    name = "pto.set_atomic_s32"
-
-
-class SetAtomicS16(_AtomicType):
-    name = "pto.set_atomic_s16"
-
-
-class SetAtomicS8(_AtomicType):
-    name = "pto.set_atomic_s8"
+OPERATIONS = tuple(_atomic_type(type_) for type_ in ("f32", "f16", "bf16", "s32", "s16", "s8"))

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.language.blocks import join_blocks
 from ptosim.language.control import Yield
 from ptosim.language.located import LocatedParser
 from ptosim.language.operation import Body, Problem, PTOOperation, VariadicResult
-from ptosim.language.syntax import parse_types
+from ptosim.language.syntax import parse_types, types_of, write
 
 
-class ExecuteRegion(PTOOperation):
+class ExecuteRegion(PTOOperation, name="scf.execute_region"):
     """Region that runs once.
 
     Runs its body where it stands; `scf.yield` at its end gives the results. `cf.br` and `cf.cond_br` may lead from one
@@ -25,14 +24,12 @@ class ExecuteRegion(PTOOperation):
         %r = scf.execute_region -> i32 { scf.yield %a : i32 }
     """
 
-    name = "scf.execute_region"
     implicit_end = Yield
     output = VariadicResult()
     region = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parser.parse_optional_keyword("no_inline")
         types: list[Attribute] = []
         if parser.parse_optional_punctuation("->") is not None:
@@ -48,10 +45,8 @@ class ExecuteRegion(PTOOperation):
 
     def print(self, printer: Printer) -> None:
         if self.results:
-            printer.print_string(" -> (")
-            printer.print_list([result.type for result in self.results], printer.print_attribute)
-            printer.print_string(")")
-        printer.print_string(" ")
+            write(printer, " -> (", types_of(self.results), ")")
+        write(printer, " ")
         printer.print_region(self.region, print_empty_block=False, print_block_terminators=bool(self.results))
         printer.print_op_attributes(self.attributes)
 

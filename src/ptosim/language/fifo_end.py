@@ -7,7 +7,6 @@ from typing import Self
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -92,8 +91,7 @@ class InitializePipe(TileOperation):
         return f"{cls.name} {{{', '.join(cls.property_roles)}}} ({operands})"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         attributes = parser.parse_optional_attr_dict()
         written: Written = []
         parser.parse_punctuation("(", " before the operands, such as c2v_consumer_buf = %a : i32")

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.function import Function, function_of
-from ptosim.language.operation import Problem, core_of
+from ptosim.language.operation import Problem, core_of, lint
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile_fifo import (
     Alloc,
@@ -184,7 +184,7 @@ def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
                 yield pipe, _too_small(role, buffer.bytes, slots, slot)
     if pipe.slots > 3 and pipe.slots % 2:
         message = f"{pipe.slots} slots cannot be given back in two halves, so each is given back alone"
-        yield pipe, Problem(message, at="slot_num", kind="lint", severity="warning")
+        yield pipe, lint(message, at="slot_num")
 
 
 def _too_small(role: str, reserved: int, slots: int, slot: int) -> Problem:
@@ -192,7 +192,7 @@ def _too_small(role: str, reserved: int, slots: int, slot: int) -> Problem:
     message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
     if reserved < slot:
         return Problem(message, at=role)
-    return Problem(f"{message}; a run uses {reserved // slot}", at=role, kind="lint", severity="warning")
+    return lint(f"{message}; a run uses {reserved // slot}", at=role)
 
 
 def _reserved(owner: Operation | Block) -> ReserveBuffer | None:
@@ -240,17 +240,19 @@ def _pushed(op: Push, epilogue: Epilogue) -> Found:
     source = epilogue.mode.source
     if source is not None and element_word(tile) != source:
         yield op, Problem(f"quant = {epilogue.quant} takes {source}, not {name_of(tile.element)}", at="entry_type")
-    if epilogue.parameter is not None and not _set_before(op, epilogue.parameter):
-        name = f"pto.set_quant_{epilogue.parameter}"
+    if epilogue.parameter is None:
+        return
+    setter = SetQuantVector if epilogue.parameter == "vector" else SetQuantScalar
+    if not _set_before(op, setter):
+        name = setter.name
         hint = f"add {name}(...) {{id = {op.number}}} before it"
         yield op, Problem(f"quant = {epilogue.quant} needs {name} before the push, in the same block", hint=hint)
 
 
-def _set_before(op: Push, parameter: str) -> bool:
-    wanted = SetQuantVector if parameter == "vector" else SetQuantScalar
+def _set_before(op: Push, setter: type[SetQuantVector | SetQuantScalar]) -> bool:
     earlier = op.prev_op
     while earlier is not None:
-        if isinstance(earlier, wanted) and earlier.number == op.number:
+        if isinstance(earlier, setter) and earlier.number == op.number:
             return True
         earlier = earlier.prev_op
     return False
@@ -394,8 +396,8 @@ def _taken(op: Pop, pushes: list[Push], through_gm: bool) -> Found:
     if element_word(popped) not in [element_word(tile) for tile in pushed]:
         given, taken = name_of(pushed[0].element), name_of(popped.element)
         message = f"an entry of {given} is taken as {taken}; nothing converts it"
-        yield op, Problem(message, at="result", kind="lint", severity="warning")
+        yield op, lint(message, at="result")
     layouts = ["ND" if tile.loc == "acc" else tile.layout for tile in pushed if 1 not in tile.shape]
     if layouts and popped.layout not in layouts and 1 not in popped.shape and not through_gm:
         message = f"an entry laid out as {layouts[0]} is taken as {popped.layout}; nothing converts it"
-        yield op, Problem(message, at="result", kind="lint", severity="warning")
+        yield op, lint(message, at="result")

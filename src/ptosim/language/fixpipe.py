@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -36,7 +35,7 @@ from ptosim.language.fixpipe_rules import (
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
-from ptosim.language.syntax import parse_word
+from ptosim.language.syntax import parse_word, write
 
 PARAMETERS = ("quant_payload", "relu_payload", "clip", "split", "loop0_stride")
 LOOP3 = ("loop3_count", "loop3_source_stride", "loop3_dest_stride")
@@ -74,8 +73,7 @@ class _Store(CubeOperation):
     # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         words: dict[str, Attribute] = {}
         parse_leading(parser, written, *cls.leading)
@@ -169,27 +167,22 @@ class _Store(CubeOperation):
 
     def print(self, printer: Printer) -> None:
         leading = [value for role in self.leading for value in self.segment(role)]
-        printer.print_string(" ")
-        printer.print_list(leading, printer.print_ssa_value)
+        write(printer, " ", leading)
         for word, values, rest in self.clauses():
             self._print_clause(printer, word, values, rest)
         printer.print_op_attributes(self.attributes)
         types = [value.type for role in self.typed_roles() for value in self.segment(role)]
-        printer.print_string(" : ")
-        printer.print_list(types, printer.print_attribute)
+        write(printer, " : ", types)
 
     def _print_clause(self, printer: Printer, word: str, values: Sequence[SSAValue], rest: str) -> None:
         """`, word(%values rest)`; a clause without either has no parentheses."""
-        printer.print_string(f", {word}")
+        write(printer, f", {word}")
         if not values and not rest:
             return
-        printer.print_string("(")
-        printer.print_list(values, printer.print_ssa_value)
-        printer.print_string((", " if values and rest else "") + rest)
+        write(printer, "(", values, ", " if values and rest else "", rest)
         if word == "pre_relu" and self.clip is not None:
-            printer.print_string(", clip = ")
-            printer.print_ssa_value(self.clip)
-        printer.print_string(")")
+            write(printer, ", clip = ", self.clip)
+        write(printer, ")")
 
     def typed_roles(self) -> tuple[str, ...]:
         """The operands in the order of the type list."""
@@ -221,7 +214,7 @@ class _Store(CubeOperation):
         yield from clauses_together(self)
 
 
-class MteL0cL1(_Store):
+class MteL0cL1(_Store, name="pto.mte_l0c_l1"):
     """Move an m x n tile from L0C to L1 (pipe FIX).
 
     `source_stride` is the number of accumulator rows of a group of 16 columns (m rounded up to 16); `dest_stride`
@@ -235,11 +228,10 @@ class MteL0cL1(_Store):
             : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l0c_l1"
     spaces = {"source": (Space.L0C,), "dest": (Space.L1,)}
 
 
-class MteL0cGm(_Store):
+class MteL0cGm(_Store, name="pto.mte_l0c_gm"):
     """Store an m x n tile from L0C to GM (pipe FIX), with the clauses of pto.mte_l0c_l1 and `atomic(type = T, op = O)`.
 
     atomic combines with what GM holds: type f32, f16, bf16, s32, s16 or s8, operation add, max or min. `sid` (0 to 3)
@@ -250,7 +242,6 @@ class MteL0cGm(_Store):
             : !pto.ptr<f32, l0c>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64, f32
     """
 
-    name = "pto.mte_l0c_gm"
     leading = (*_Store.leading, "sid", "l2_cache_ctl")
     words = {**CLAUSE_WORDS, **ATOMIC_WORDS}
     slots = (*_Store.slots, ("atomic",))
@@ -282,7 +273,7 @@ class MteL0cGm(_Store):
             yield Problem("atomic needs a type and an operation")
 
 
-class MteL0cUb(_Store):
+class MteL0cUb(_Store, name="pto.mte_l0c_ub"):
     """Move an m x n tile from L0C to the UB of one or both vector cores (pipe FIX, a5).
 
     The clauses are those of pto.mte_l0c_l1, behind a mode. `dst_mode(%id)` names the vector core, 0 or 1.
@@ -294,7 +285,6 @@ class MteL0cUb(_Store):
             : !pto.ptr<f32, l0c>, !pto.ptr<f32, ub>, i64, i64, i64, i64
     """
 
-    name = "pto.mte_l0c_ub"
     targets = ("a5",)
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
     words = {**CLAUSE_WORDS, **DST_MODES}

@@ -11,31 +11,22 @@ from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.names import Space
 from ptosim.language.cube import CubeOperation
 from ptosim.language.operands import are_i64
-from ptosim.language.operation import Operand, OptionalOperand, Problem
+from ptosim.language.operation import OptionalOperand, Problem
 
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-class _RawStore(CubeOperation):
+class RawStore(CubeOperation):
     """Two pointers and two words; a pass adds what the registers hold (language/normalise.py)."""
 
     form = "$source, $dest, $config0, $config1{, " + ", ".join(f"${register}" for register in FIXPIPE) + "}"
-    source = Operand()
-    dest = Operand()
-    config0 = Operand()
-    config1 = Operand()
-    loop3_para = OptionalOperand()
-    channel_para = OptionalOperand()
-    quant_pre = OptionalOperand()
-    relu_alpha = OptionalOperand()
-    fix_clip_relu = OptionalOperand()
     fpc = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "config0", "config1", *FIXPIPE)
 
 
-class CopyMatrixCcToGm(_RawStore):
+class CopyMatrixCcToGm(RawStore, name="pto.copy_matrix_cc_to_gm"):
     """Store a tile from L0C to GM (pipe FIX); the raw form of pto.mte_l0c_gm.
 
     config0: bits 3:0 sid, 15:4 n, 31:16 m, 63:32 destination stride. config1: bits 15:0 source stride, 19:16 L2 hint,
@@ -46,11 +37,10 @@ class CopyMatrixCcToGm(_RawStore):
         pto.copy_matrix_cc_to_gm %c, %gm, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64
     """
 
-    name = "pto.copy_matrix_cc_to_gm"
     spaces = {"source": (Space.L0C,), "dest": (Space.GM,)}
 
 
-class CopyMatrixCcToCbuf(_RawStore):
+class CopyMatrixCcToCbuf(RawStore, name="pto.copy_matrix_cc_to_cbuf"):
     """Move a tile from L0C to L1 (pipe FIX); the raw form of pto.mte_l0c_l1.
 
     The words are those of pto.copy_matrix_cc_to_gm, without the L2 hint.
@@ -58,11 +48,10 @@ class CopyMatrixCcToCbuf(_RawStore):
         pto.copy_matrix_cc_to_cbuf %c, %l1, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64
     """
 
-    name = "pto.copy_matrix_cc_to_cbuf"
     spaces = {"source": (Space.L0C,), "dest": (Space.L1,)}
 
 
-class CopyMatrixCcToUb(_RawStore):
+class CopyMatrixCcToUb(RawStore, name="pto.copy_matrix_cc_to_ub"):
     """Move a tile from L0C to UB (pipe FIX, a5); the raw form of pto.mte_l0c_ub.
 
     As pto.copy_matrix_cc_to_gm, but bits 17:16 of config1 are the mode (0 one core, 1 split_m, 2 split_n) and bit 18 is
@@ -71,7 +60,6 @@ class CopyMatrixCcToUb(_RawStore):
         pto.copy_matrix_cc_to_ub %c, %ub, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, ub>, i64, i64
     """
 
-    name = "pto.copy_matrix_cc_to_ub"
     targets = ("a5",)
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
 
@@ -81,7 +69,6 @@ class CopyMatrixCcToUb(_RawStore):
 
 class _Register(CubeOperation):
     form = "$packed"
-    packed = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "packed")
@@ -91,14 +78,12 @@ class _WideRegister(CubeOperation):
     """A word in two operands: its low 40 bits and its high 24."""
 
     form = "$low, $high"
-    low = Operand()
-    high = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "low", "high")
 
 
-class SetLoop3Para(_WideRegister):
+class SetLoop3Para(_WideRegister, name="pto.set_loop3_para"):
     """Set the repetition of raw fixpipe stores: bits 15:0 count, 31:16 source stride, 63:32 destination stride.
 
     The operands are the low 40 and the high 24 bits of that word.
@@ -106,10 +91,8 @@ class SetLoop3Para(_WideRegister):
         pto.set_loop3_para %low, %high : i64, i64
     """
 
-    name = "pto.set_loop3_para"
 
-
-class SetChannelPara(_WideRegister):
+class SetChannelPara(_WideRegister, name="pto.set_channel_para"):
     """Set the loop0 source stride of raw nz2dn stores: bits 63:48.
 
     The operands are the low 40 and the high 24 bits of that word.
@@ -117,10 +100,8 @@ class SetChannelPara(_WideRegister):
         pto.set_channel_para %low, %high : i64, i64
     """
 
-    name = "pto.set_channel_para"
 
-
-class SetQuantPre(_Register):
+class SetQuantPre(_Register, name="pto.set_quant_pre"):
     """Set the scalar quantisation word of raw fixpipe stores.
 
     Bits 31:13 are the scale as a truncated f32, 36:32 a shift, 45:37 an offset, 46 the sign of 8-bit results.
@@ -128,10 +109,8 @@ class SetQuantPre(_Register):
         pto.set_quant_pre %packed : i64
     """
 
-    name = "pto.set_quant_pre"
 
-
-class SetReluAlpha(_Register):
+class SetReluAlpha(_Register, name="pto.set_relu_alpha"):
     """Set the slope of scalar relu of raw fixpipe stores.
 
     The low word holds the bits of an f32.
@@ -139,10 +118,8 @@ class SetReluAlpha(_Register):
         pto.set_relu_alpha %packed : i64
     """
 
-    name = "pto.set_relu_alpha"
 
-
-class SetFixClipRelu(_Register):
+class SetFixClipRelu(_Register, name="pto.set_fix_clip_relu"):
     """Set the clip value of raw fixpipe stores.
 
     The low 16 bits hold a value of the destination type.
@@ -150,15 +127,11 @@ class SetFixClipRelu(_Register):
         pto.set_fix_clip_relu %packed : i64
     """
 
-    name = "pto.set_fix_clip_relu"
 
-
-class SetFpc(_Register):
+class SetFpc(_Register, name="pto.set_fpc"):
     """Set the rows of the fixpipe buffer that raw stores read.
 
     Bits 15:8 are the quantisation row, in 128-byte units, bits 7:0 the relu row, in 64-byte units.
 
         pto.set_fpc %packed : i64
     """
-
-    name = "pto.set_fpc"

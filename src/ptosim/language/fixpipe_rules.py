@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from ptosim.effects.names import Space
 from ptosim.language.fixpipe_modes import FAMILIES, QUANT_MODES, QuantMode
 from ptosim.language.operands import constant_of, pointed
-from ptosim.language.operation import Problem, PTOOperation
+from ptosim.language.operation import Problem, PTOOperation, lint
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import PtrType, element_name
 
@@ -85,7 +85,7 @@ def _unconverted(op: PTOOperation) -> Iterator[Problem]:
         yield Problem(f"an accumulator is f32 or i32, not {source}", at="source")
     elif source is not None and dest is not None and source.removeprefix("s") != dest.removeprefix("s"):
         message = f"without pre_quant the destination has the type of the accumulator, {source}, not {dest}"
-        yield Problem(message, at="dest", kind="lint", severity="warning")
+        yield lint(message, at="dest")
 
 
 def _converted(op: PTOOperation, name: str, mode: QuantMode) -> Iterator[Problem]:

@@ -30,7 +30,7 @@ from ptosim.language.operation import (
     core_of,
 )
 from ptosim.language.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
-from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types
+from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types, write
 from ptosim.language.tile_types import PASSED_TYPES
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_name
 
@@ -38,7 +38,7 @@ ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry", "hacc.entry")
 """Attributes that make a function an entry."""
 
 
-class Return(Terminator):
+class Return(Terminator, name="func.return"):
     """End of a function.
 
     The results of the function, if it has any.
@@ -46,14 +46,12 @@ class Return(Terminator):
         return %a : i32
     """
 
-    name = "func.return"
-
     def expected(self) -> Sequence[Attribute] | None:
         function = self.parent_op()
         return function.return_types if isinstance(function, Function) else None
 
 
-class Function(PTOOperation):
+class Function(PTOOperation, name="func.func"):
     """Function.
 
     A kernel, a helper, or (without a body) a declaration.
@@ -61,7 +59,6 @@ class Function(PTOOperation):
         func.func @kernel(%x: !pto.ptr<f32, gm>, %n: i32) attributes {pto.kernel} { ... return }
     """
 
-    name = "func.func"
     traits = OpTraits(lambda: (IsolatedFromAbove(),))
     sym_name = Property()
     function_type = Property()
@@ -117,8 +114,7 @@ class Function(PTOOperation):
     # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         visibility = parser.parse_optional_visibility_keyword()
         parser.place("sym_name", parser.span_here())
         symbol = parser.parse_symbol_name()
@@ -151,15 +147,12 @@ class Function(PTOOperation):
     def print(self, printer: Printer) -> None:
         if isinstance(self.sym_visibility, StringAttr):
             printer.print_string(f" {self.sym_visibility.data}")
-        printer.print_string(" ")
+        write(printer, " ")
         printer.print_symbol_name(self.symbol)
-        printer.print_string("(")
-        printer.print_list(range(len(self.argument_types)), lambda index: self._print_argument(printer, index))
-        printer.print_string(")")
+        with printer.in_parens():
+            printer.print_list(range(len(self.argument_types)), lambda index: self._print_argument(printer, index))
         if self.return_types:
-            printer.print_string(" -> (")
-            printer.print_list(self.return_types, printer.print_attribute)
-            printer.print_string(")")
+            write(printer, " -> (", self.return_types, ")")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         if not self.is_declaration:
             printer.print_string(" ")
@@ -167,9 +160,8 @@ class Function(PTOOperation):
 
     def _print_argument(self, printer: Printer, index: int) -> None:
         if not self.is_declaration:
-            printer.print_ssa_value(self.args[index])
-            printer.print_string(": ")
-        printer.print_attribute(self.argument_types[index])
+            write(printer, self.args[index], ": ")
+        write(printer, self.argument_types[index])
         if self.arg_attrs is not None:
             attributes = cast("ArrayAttr[DictionaryAttr]", self.arg_attrs).data[index].data
             printer.print_op_attributes(attributes)
@@ -249,7 +241,7 @@ def _parse_type(parser: LocatedParser, role: str) -> Attribute:
     return type_
 
 
-class Call(PTOOperation):
+class Call(PTOOperation, name="func.call"):
     """Call.
 
     The function may stand anywhere in the module; there is no recursion.
@@ -257,7 +249,6 @@ class Call(PTOOperation):
         %r = func.call @helper(%a) : (i32) -> i32
     """
 
-    name = "func.call"
     callee = Property()
     arguments = VariadicOperand()
     res = VariadicResult()
@@ -269,8 +260,7 @@ class Call(PTOOperation):
         return cast(SymbolRefAttr, self.callee).string_value()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parser.place("callee", parser.span_here())
         callee = SymbolRefAttr(parser.parse_symbol_name())
         parser.parse_punctuation("(")

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.language.function import Call, Function, callees, every_function
-from ptosim.language.operation import Problem, enclosing_scope
+from ptosim.language.operation import Problem, enclosing_scope, lint
 from ptosim.language.parser import ParsedModule
 from ptosim.language.scope import VecScope
 from ptosim.language.scope_escape import escape
@@ -134,7 +134,7 @@ def _idle_barriers(function: Function) -> Iterator[tuple[Operation, Problem]]:
         if isinstance(op, MemBar) and enclosing_scope(op) is None:
             hint = "order pipes with pto.set_flag and pto.wait_flag"
             message = "pto.mem_bar has no effect outside a vector scope"
-            yield op, Problem(message, kind="lint", severity="warning", hint=hint)
+            yield op, lint(message, hint=hint)
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------------

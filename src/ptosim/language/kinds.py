@@ -22,6 +22,7 @@ from ptosim.language.operation import (
     core_of,
     cores_of,
     enclosing_scope,
+    lint,
 )
 from ptosim.language.scope import Section
 from ptosim.language.syntax import word_in
@@ -129,7 +130,7 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
     for section in function.walk():
         if kind is not None and isinstance(section, Section) and section.core is not kind:
             message = f"{section.name} never runs: this function is for the {NAMES[kind]} core"
-            yield section, Problem(message, kind="lint", severity="warning")
+            yield section, lint(message)
     mixed = _is_mixed(function)
     unplaced: list[tuple[PTOOperation, CoreKind]] = []
     for op in function.walk():
@@ -141,7 +142,7 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
             if core is not needed:
                 message = f"{op.name} is for the {NAMES[needed]} core, but this is code of the {NAMES[core]} core"
                 if op.loads_on_any_core:
-                    yield op, Problem(message, kind="lint", severity="warning", hint=_move_hint(needed))
+                    yield op, lint(message, hint=_move_hint(needed))
                 else:
                     yield op, Problem(message)
         elif mixed and not isinstance(op, TileOperation):
@@ -180,7 +181,7 @@ def _shared(op: PTOOperation, needed: CoreKind) -> Problem:
     hint = _move_hint(needed)
     if _is_copy(op):
         message = f"{op.name} stands outside the sections: every {name} core runs it, the others pass over it"
-        return Problem(message, kind="lint", severity="warning", hint=hint)
+        return lint(message, hint=hint)
     message = f"{op.name} stands outside the sections, so that every core runs it, but it is for the {name} core"
     return Problem(message, hint=hint)
 

@@ -7,7 +7,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.element import element
@@ -16,13 +15,12 @@ from ptosim.language.clauses import (
     ClauseOrder,
     Written,
     parse_leading,
-    print_clause_types,
 )
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, pointed
-from ptosim.language.operation import Operand, OptionalProperty, Problem
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
+from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 
 CLAUSE_WORDS = {
     "unit_flag": Vocabulary(("check_only", "check_and_set")),
@@ -91,8 +89,7 @@ class _Clauses(_Product):
     n_dir = OptionalProperty()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         parse_leading(parser, written, *cls.leading)
         order = ClauseOrder(parser, cls.slots)
@@ -115,12 +112,9 @@ class _Clauses(_Product):
 
     def print(self, printer: Printer) -> None:
         operands = [value for role in self.leading for value in self.segment(role)]
-        printer.print_string(" ")
-        printer.print_list(operands, printer.print_ssa_value)
-        for clause in self._printed():
-            printer.print_string(f" {clause}")
+        write(printer, " ", operands, *(f" {clause}" for clause in self._printed()))
         printer.print_op_attributes(self.attributes)
-        print_clause_types(printer, [("", operands)])
+        write(printer, " : ", types_of(operands))
 
     def _printed(self) -> Iterator[str]:
         if (flag := self.word("unit_flag")) is not None:
@@ -148,7 +142,7 @@ class _Clauses(_Product):
             yield Problem(f"tf32_mode needs f32 x f32, not {' x '.join(names[:2])}", at="tf32_mode")
 
 
-class Mad(_Clauses):
+class Mad(_Clauses, name="pto.mad"):
     """C = A x B for an m x k tile in L0A and a k x n tile in L0B.
 
     i8 accumulates in i32 and wraps; f16, bf16, f32, fp8 and hif8 accumulate in f32. Only k columns contribute and only
@@ -160,10 +154,8 @@ class Mad(_Clauses):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad"
 
-
-class MadAcc(_Clauses):
+class MadAcc(_Clauses, name="pto.mad_acc"):
     """C = C + A x B.
 
     Everything else is as in pto.mad.
@@ -172,10 +164,8 @@ class MadAcc(_Clauses):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad_acc"
 
-
-class MadBias(_Clauses):
+class MadBias(_Clauses, name="pto.mad_bias"):
     """C = A x B + bias.
 
     The bias is a row of n values in the bias table, of the type of C. Everything else is as in pto.mad.
@@ -184,7 +174,6 @@ class MadBias(_Clauses):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
-    name = "pto.mad_bias"
     leading = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()
@@ -206,10 +195,10 @@ class _Scaled(_Clauses):
         yield from super().rules(target)
         for place, known in constants(self, "k"):
             if known > 0 and (message := leaves_a_rest(known)) is not None:
-                yield Problem(message, at=place, kind="lint", severity="warning")
+                yield lint(message, at=place)
 
 
-class MadMx(_Scaled):
+class MadMx(_Scaled, name="pto.mad_mx"):
     """C = A x B with a scale 2^(e - 127) for each row or column and 32 values of k.
 
     Operands are fp8 or packed fp4, the accumulator f32. The scales lie in the scale buffers at the addresses of A and
@@ -220,10 +209,8 @@ class MadMx(_Scaled):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad_mx"
 
-
-class MadMxAcc(_Scaled):
+class MadMxAcc(_Scaled, name="pto.mad_mx_acc"):
     """C = C + A x B with MX scales.
 
     Operands and scales are as in pto.mad_mx.
@@ -232,10 +219,8 @@ class MadMxAcc(_Scaled):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
-    name = "pto.mad_mx_acc"
 
-
-class MadMxBias(_Scaled):
+class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
     """C = A x B + bias with MX scales.
 
     Operands and scales are as in pto.mad_mx.
@@ -244,7 +229,6 @@ class MadMxBias(_Scaled):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
-    name = "pto.mad_mx_bias"
     leading = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()
@@ -255,7 +239,6 @@ class MadMxBias(_Scaled):
 
 class _Raw(_Product):
     form = "$a, $b, $c, $packed"
-    packed = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -265,10 +248,9 @@ class _Raw(_Product):
 class _RawBias(_Raw):
     form = "$a, $b, $c, $bias, $packed"
     spaces = _WITH_BIAS
-    bias = Operand()
 
 
-class MadRaw(_Raw):
+class MadRaw(_Raw, name="pto.mad_raw"):
     """A product with its fields in one word.
 
     Bits 11:0 m, 23:12 k, 35:24 n, 56:55 unit flag (0 off, 2 check, 3 check and set), 61 disable gemv, 62 C starts from
@@ -277,10 +259,8 @@ class MadRaw(_Raw):
         pto.mad_raw %a, %b, %c, %packed : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64
     """
 
-    name = "pto.mad_raw"
 
-
-class MadBiasRaw(_RawBias):
+class MadBiasRaw(_RawBias, name="pto.mad_bias_raw"):
     """A product with a bias and its fields in one word.
 
     The word is that of pto.mad_raw.
@@ -289,10 +269,8 @@ class MadBiasRaw(_RawBias):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
     """
 
-    name = "pto.mad_bias_raw"
 
-
-class MadMxRaw(_Raw):
+class MadMxRaw(_Raw, name="pto.mad_mx_raw"):
     """A product with MX scales and its fields in one word.
 
     The word is that of pto.mad_raw.
@@ -301,11 +279,10 @@ class MadMxRaw(_Raw):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64
     """
 
-    name = "pto.mad_mx_raw"
     products = _MX_PRODUCTS
 
 
-class MadMxBiasRaw(_RawBias):
+class MadMxBiasRaw(_RawBias, name="pto.mad_mx_bias_raw"):
     """A product with MX scales and a bias and its fields in one word.
 
     The word is that of pto.mad_raw.
@@ -314,5 +291,4 @@ class MadMxBiasRaw(_RawBias):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
     """
 
-    name = "pto.mad_mx_bias_raw"
     products = _MX_PRODUCTS

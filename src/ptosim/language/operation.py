@@ -1,16 +1,12 @@
 """How an instruction class is declared: operands by role, results, words, one form string, and its verifier rules.
 
-    class VAbs(Unary):
+    class VAbs(Unary, name="pto.vabs"):
         \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints
-        name = "pto.vabs"
 
-    class VLds(PTOOperation):
-        name = "pto.vlds"
-        form = "$source[$offset]"                      # language/syntax.py
+    class VLds(PTOOperation, name="pto.vlds"):
+        form = "$source[$offset]"                      # language/syntax.py; it declares the operands that it places
         listed = ("source",)                           # operands whose types are written; all by default
         words = {"dist": LOAD_DISTS}                   # properties that are words, in the form or in {...}
-        source = Operand()
-        offset = Operand()
         dist = OptionalProperty()
         result = Result()
         next = OptionalResult()
@@ -26,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import new_class
 from typing import Any, ClassVar, Literal, Self, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -49,12 +46,11 @@ from ptosim.language.roles import (
     Result,
     VariadicOperand,
     VariadicResult,
+    declared_by,
 )
 from ptosim.language.syntax import (
     Element,
-    Integers,
     Vocabulary,
-    Word,
     check_word,
     compare_types,
     compile_form,
@@ -64,7 +60,9 @@ from ptosim.language.syntax import (
     parse_types,
     placed,
     print_form,
+    types_of,
     word_in,
+    write,
 )
 from ptosim.language.syntax import (
     Operand as PlacedOperand,
@@ -88,6 +86,8 @@ __all__ = [
     "cores_of",
     "enclosing_scope",
     "is_scope",
+    "lint",
+    "made",
     "needs_scope",
 ]
 
@@ -111,6 +111,11 @@ class Problem:
     hint: str | None = None
     on: Operation | None = None
     """Another operation that the problem shows at."""
+
+
+def lint(message: str, at: str | int | None = None, hint: str | None = None) -> Problem:
+    """A warning about what loads and runs, and is hardly meant."""
+    return Problem(message, at, "lint", "warning", hint)
 
 
 # --- the base class ---------------------------------------------------------------------------------------------------
@@ -148,6 +153,8 @@ class PTOOperation(Readable):
     absorbed: ClassVar[str] = ""
     """What takes up an operation that becomes no instruction of its own when tiles are lowered."""
 
+    declared: ClassVar[Mapping[str, Field]] = {}
+    """The fields that this very class adds to those above."""
     operand_roles: ClassVar[tuple[str, ...]] = ()
     optional_roles: ClassVar[frozenset[str]] = frozenset()
     variadic_roles: ClassVar[frozenset[str]] = frozenset()
@@ -159,8 +166,12 @@ class PTOOperation(Readable):
     implicit_end: ClassVar[type[PTOOperation] | None] = None
     """The terminator that the text may leave out at the end of a region."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, name: str = "") -> None:
+        """A class with a name is an operation; one without is what several of them share."""
         super().__init_subclass__()
+        if name:
+            cls.name = name
+        cls.declared = _declared(cls)
         fields = _fields(cls)
         cls.operand_roles = _roles(fields, Operand, OptionalOperand, VariadicOperand)
         cls.optional_roles = frozenset(_roles(fields, OptionalOperand))
@@ -268,6 +279,11 @@ class PTOOperation(Readable):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
+        return cls.read(parser)
+
+    @classmethod
+    def read(cls, parser: LocatedParser) -> Self:
+        """The operation that the text goes on with, behind its name."""
         parsed = parse_form(parser, cls.elements(), cls.words)
         return cls.parse_rest(parser, parsed.operands, parsed.properties())
 
@@ -353,7 +369,7 @@ class PTOOperation(Readable):
 
     def print_rest(self, printer: Printer) -> None:
         """The attribute dictionary and the type list."""
-        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word | Integers)}
+        in_form = {item.role for item in placed(self.elements())}
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS and name not in in_form}
         printer.print_op_attributes({**shown, **self.attributes})
         tail = compile_form(self.tail)
@@ -366,14 +382,12 @@ class PTOOperation(Readable):
             if isinstance(item, PlacedOperand) and self._lists(item.role)
         ]
         types = [value.type for segment in operands for value in segment]
-        results = [result.type for result in self.results]
+        results = types_of(self.results)
         if not types and not results:
             return
-        printer.print_string(" : ")
-        printer.print_list(types or results, printer.print_attribute)
+        write(printer, " : ", types or results)
         if types and results:
-            printer.print_string(" -> ")
-            printer.print_list(results, printer.print_attribute)
+            write(printer, " -> ", results)
 
     def _lists(self, role: str) -> bool:
         return self.listed is None or role in self.listed
@@ -405,6 +419,12 @@ class PTOOperation(Readable):
     def rules(self, target: str) -> Iterator[Problem]:
         """What the verifier has to say about this operation beyond what it checks for every class alike."""
         return iter(())
+
+
+def made(module: str, family: type[PTOOperation], name: str, **facts: Any) -> type[Any]:
+    """An operation that is a row of a table: a class of a family, with a name and class attributes of its own."""
+    class_name = name.rpartition(".")[2].title().replace("_", "")
+    return new_class(class_name, (family,), {"name": name}, lambda body: body.update(facts, __module__=module))
 
 
 def is_scope(op: Operation) -> bool:
@@ -444,12 +464,26 @@ def core_of(op: Operation) -> CoreKind | None:
     return None
 
 
-def _fields(cls: type) -> dict[str, Field]:
-    """What a class declares, in order; what it declares again stands where it does so."""
+def _declared(cls: type[PTOOperation]) -> dict[str, Field]:
+    """What this very class declares: what its form places, unless those above have it, and what else it has."""
+    own = vars(cls)
+    in_form: dict[str, Field] = {}
+    for role, field in declared_by(compile_form(own.get("form", ""))):
+        if role in own:
+            in_form[role] = own[role]
+        elif not isinstance(getattr(cls, role, None), Field):
+            in_form[role] = field
+            field.role = role
+            setattr(cls, role, field)
+    return in_form | {name: value for name, value in own.items() if isinstance(value, Field)}
+
+
+def _fields(cls: type[PTOOperation]) -> dict[str, Field]:
+    """All that a class has; what one declares again stands where it does so."""
     fields: dict[str, Field] = {}
     for parent in reversed(cls.__mro__[: -len(Readable.__mro__)]):
-        declared = {name: value for name, value in vars(parent).items() if isinstance(value, Field)}
-        fields = {name: value for name, value in fields.items() if name not in declared} | declared
+        declared: dict[str, Field] = vars(parent).get("declared", {})
+        fields = {role: field for role, field in fields.items() if role not in declared} | declared
     return fields
 
 

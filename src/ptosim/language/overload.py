@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -29,8 +28,7 @@ class Overloaded(PTOOperation):
         raise AssertionError(f"{cls.name} does not say which operand is which")
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         values: list[tuple[SSAValue, Span]] = []
         properties: dict[str, Attribute] = {}
         more = True

@@ -12,12 +12,13 @@ from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
+from ptosim.language.syntax import write
 from ptosim.language.types import PtrType, element_name
 
 # --- pointers ---------------------------------------------------------------------------------------------------------
 
 
-class CastPtr(PTOOperation):
+class CastPtr(PTOOperation, name="pto.castptr"):
     """Integer to pointer, pointer to integer, or a pointer to other elements of the same space.
 
     As an integer a pointer is its byte address in the space, absolute for the memories on the chip.
@@ -25,7 +26,6 @@ class CastPtr(PTOOperation):
         %p = pto.castptr %address : i64 -> !pto.ptr<f32, ub>
     """
 
-    name = "pto.castptr"
     is_pure = True
     form = "$input"
     input = Operand()
@@ -55,7 +55,7 @@ class CastPtr(PTOOperation):
                 yield Problem(f"a pointer is cast from and to integers, not {other}", at="input")
 
 
-class AddPtr(PTOOperation):
+class AddPtr(PTOOperation, name="pto.addptr"):
     """Pointer arithmetic.
 
     A pointer some elements further; the offset is signed.
@@ -63,12 +63,10 @@ class AddPtr(PTOOperation):
         %q = pto.addptr %p, %offset : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>
     """
 
-    name = "pto.addptr"
     is_pure = True
     form = "$pointer, $offset"
     listed = ("pointer",)
     pointer = Operand()
-    offset = Operand()
     result = Result()
 
     @classmethod
@@ -84,7 +82,7 @@ class AddPtr(PTOOperation):
         yield from are_type(self, IndexType(), "offset")
 
 
-class PtrToInt(PTOOperation):
+class PtrToInt(PTOOperation, name="pto.ptrtoint"):
     """Address of a GM pointer.
 
     As an integer, a GM pointer holds its argument in the high bits and the byte offset below.
@@ -92,11 +90,9 @@ class PtrToInt(PTOOperation):
         %address = pto.ptrtoint %p : !pto.ptr<f32, gm> -> i64
     """
 
-    name = "pto.ptrtoint"
     is_pure = True
     form = "$pointer"
     spaces = {"pointer": (Space.GM,)}
-    pointer = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -104,7 +100,7 @@ class PtrToInt(PTOOperation):
             yield Problem(f"an address has type i64, not {self.result.type}", at="result")
 
 
-class IntToPtr(PTOOperation):
+class IntToPtr(PTOOperation, name="pto.inttoptr"):
     """GM pointer from an address.
 
     For scalar loads and stores only.
@@ -112,11 +108,9 @@ class IntToPtr(PTOOperation):
         %p = pto.inttoptr %address : i64 -> !pto.ptr<f32, gm>
     """
 
-    name = "pto.inttoptr"
     is_pure = True
     form = "$address"
     spaces = {"result": (Space.GM,)}
-    address = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -161,8 +155,7 @@ class _Store(PTOOperation):
 
     def print_rest(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_list([self.pointer.type, self.value.type], printer.print_attribute)
+        write(printer, " : ", [self.pointer.type, self.value.type])
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, IndexType(), "offset")
@@ -171,7 +164,7 @@ class _Store(PTOOperation):
             yield Problem(f"{self.name} to {pointer} takes {pointer.element}, not {self.value.type}", at="value")
 
 
-class LoadScalar(_Load):
+class LoadScalar(_Load, name="pto.load_scalar"):
     """Load one element.
 
     The offset counts elements. Also allowed in a vector scope.
@@ -179,11 +172,10 @@ class LoadScalar(_Load):
         %v = pto.load_scalar %p[%i] : !pto.ptr<f32, ub> -> f32
     """
 
-    name = "pto.load_scalar"
     spaces = {"pointer": (Space.GM, Space.UB)}
 
 
-class StoreScalar(_Store):
+class StoreScalar(_Store, name="pto.store_scalar"):
     """Store one element.
 
     The offset counts elements. Also allowed in a vector scope.
@@ -191,7 +183,6 @@ class StoreScalar(_Store):
         pto.store_scalar %v, %p[%i] : !pto.ptr<f32, ub>, f32
     """
 
-    name = "pto.store_scalar"
     spaces = {"pointer": (Space.GM, Space.UB)}
 
 
@@ -208,7 +199,7 @@ def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
             yield Problem(f"{op.name} passes the cache by and has no cache policy", at=name)
 
 
-class LdDev(_Load):
+class LdDev(_Load, name="pto.ld_dev"):
     """Uncached load.
 
     Load one integer from GM past the cache.
@@ -216,7 +207,6 @@ class LdDev(_Load):
         %v = pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32
     """
 
-    name = "pto.ld_dev"
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"
@@ -227,7 +217,7 @@ class LdDev(_Load):
         yield from _device_rules(self)
 
 
-class StDev(_Store):
+class StDev(_Store, name="pto.st_dev"):
     """Uncached store.
 
     Store one integer to GM past the cache.
@@ -235,7 +225,6 @@ class StDev(_Store):
         pto.st_dev %v, %p[%i] : !pto.ptr<i32, gm>, i32
     """
 
-    name = "pto.st_dev"
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"

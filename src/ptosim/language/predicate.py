@@ -11,17 +11,15 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, i16, i32
 
-from ptosim.effects.predicate import LOAD_MODES, PACK, PATTERNS, PREDICATE_BITS, STORE_MODES
+from ptosim.effects.predicate import PACK, PATTERNS, PREDICATE_BITS
 from ptosim.language.operands import are_type, constants
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, Problem, PTOOperation, Result, lint, made
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import MASK_STRIDES, MaskType, element_name, is_open, same_type
 from ptosim.language.vector import are_masks, integers
 
 PATTERN_WORDS = Vocabulary(PATTERNS)
 PARTS = Vocabulary(tuple(PACK))
-LOAD_DISTS = Vocabulary(tuple(LOAD_MODES))
-STORE_DISTS = Vocabulary(tuple(STORE_MODES))
 
 # --- rules shared in this room ----------------------------------------------------------------------------------------
 
@@ -50,29 +48,26 @@ class _Predicate(PTOOperation):
     placement = "inside"
 
 
-class _Sized(_Predicate):
-    """One of three instructions whose name ends with the granularity that they work on."""
-
-    text: ClassVar[str]
-    """The documentation of all three."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        if "name" in vars(cls):
-            cls.granularity = cls.name.rpartition("_")[2]
-            lanes = PREDICATE_BITS // MASK_STRIDES[cls.granularity]
-            cls.__doc__ = cls.text.format(name=cls.name, granularity=cls.granularity, lanes=lanes)
+def _sized(family: type[PTOOperation], *mnemonics: str) -> tuple[type[PTOOperation], ...]:
+    """Three operations for each mnemonic, one for each granularity; the text of their family names it, too."""
+    return tuple(
+        made(
+            __name__,
+            family,
+            name := f"pto.{mnemonic}_{granularity}",
+            __doc__=(family.__doc__ or "").format(name=name, granularity=granularity, lanes=PREDICATE_BITS // stride),
+            granularity=granularity,
+        )
+        for mnemonic in mnemonics
+        for granularity, stride in MASK_STRIDES.items()
+    )
 
 
 # --- generation -------------------------------------------------------------------------------------------------------
 
 
-class _Pattern(_Sized):
-    form = "@pattern"
-    words = {"pattern": PATTERN_WORDS}
-    pattern = Property()
-    result = Result()
-    text = """A mask of {lanes} lanes by pattern; pset and pge are the same.
+class _Pattern(_Predicate):
+    """A mask of {lanes} lanes by pattern; pset and pge are the same.
 
     PAT_ALL and PAT_ALLF are all and no lanes, PAT_VLn the first n, PAT_M3 and PAT_M4 the multiples of 3 and 4, PAT_H
     and PAT_Q the first half and quarter. An n above the number of lanes means all.
@@ -80,46 +75,27 @@ class _Pattern(_Sized):
         %mask = {name} "PAT_VL8" : !pto.mask<{granularity}>
     """
 
+    form = "@pattern"
+    words = {"pattern": PATTERN_WORDS}
+    result = Result()
+
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _have_granularity(self, "result")
 
 
-class PSetB8(_Pattern):
-    name = "pto.pset_b8"
-
-
-class PSetB16(_Pattern):
-    name = "pto.pset_b16"
-
-
-class PSetB32(_Pattern):
-    name = "pto.pset_b32"
-
-
-class PGeB8(_Pattern):
-    name = "pto.pge_b8"
-
-
-class PGeB16(_Pattern):
-    name = "pto.pge_b16"
-
-
-class PGeB32(_Pattern):
-    name = "pto.pge_b32"
-
-
-class _Tail(_Sized):
-    form = "$count"
-    count = Operand()
-    result = Result()
-    next = Result()
-    text = """A mask of the first `count` of {lanes} lanes, and the count that remains.
+class _Tail(_Predicate):
+    """A mask of the first `count` of {lanes} lanes, and the count that remains.
 
     Lane i is active where i < count; the second result is count - {lanes}, or 0 where that would be negative. Carry it
     through a loop to mask the last, partial vector. The count is read without sign: -1 makes every lane active.
 
         %mask, %next = {name} %count : i32 -> !pto.mask<{granularity}>, i32
     """
+
+    form = "$count"
+    count = Operand()
+    result = Result()
+    next = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         if element_name(self.count.type) not in integers(32):
@@ -129,34 +105,20 @@ class _Tail(_Sized):
             yield Problem(message, at="next")
         for place, known in constants(self, "count"):
             if known < 0:
-                message = f"count is {known}, which is read without sign: every lane is active"
-                yield Problem(message, at=place, kind="lint", severity="warning")
+                yield lint(f"count is {known}, which is read without sign: every lane is active", at=place)
         yield from _have_granularity(self, "result")
 
 
-class PltB8(_Tail):
-    name = "pto.plt_b8"
-
-
-class PltB16(_Tail):
-    name = "pto.plt_b16"
-
-
-class PltB32(_Tail):
-    name = "pto.plt_b32"
-
-
-class _LoopTail(_Sized):
-    form = "$loop, $bound"
-    loop = Operand()
-    bound = Operand()
-    result = Result()
-    text = """A mask of the lanes of iteration `loop` that are below `bound`.
+class _LoopTail(_Predicate):
+    """A mask of the lanes of iteration `loop` that are below `bound`.
 
     Lane i of {lanes} is active where loop * {lanes} + i < bound.
 
         %mask = {name} %loop, %bound : i16, i32 -> !pto.mask<{granularity}>
     """
+
+    form = "$loop, $bound"
+    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, i16, "loop")
@@ -164,33 +126,26 @@ class _LoopTail(_Sized):
         yield from _have_granularity(self, "result")
 
 
-class PltmB8(_LoopTail):
-    name = "pto.pltm_b8"
-
-
-class PltmB16(_LoopTail):
-    name = "pto.pltm_b16"
-
-
-class PltmB32(_LoopTail):
-    name = "pto.pltm_b32"
-
+TAILS = _sized(_Tail, "plt")
+"""The masks that carry a count from register to register."""
 
 # --- algebra ----------------------------------------------------------------------------------------------------------
 
 
 class _Logic(_Predicate):
-    form = "$lhs, $rhs, $mask"
-    lhs = Operand()
-    rhs = Operand()
-    mask = Operand()
+    """Bits of masks that all have one granularity."""
+
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _have_one_granularity(self, "lhs", "rhs", "mask", "result")
+        return _have_one_granularity(self, *self.operand_roles, "result")
 
 
-class PAnd(_Logic):
+class _Governed(_Logic):
+    form = "$lhs, $rhs, $mask"
+
+
+class PAnd(_Governed, name="pto.pand"):
     """Lanes that are active in both masks and in the governing one.
 
     All 256 bits alike: mask & lhs & rhs.
@@ -198,10 +153,8 @@ class PAnd(_Logic):
         %r = pto.pand %a, %b, %mask : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.pand"
 
-
-class POr(_Logic):
+class POr(_Governed, name="pto.por"):
     """Lanes that are active in one mask or the other, and in the governing one.
 
     All 256 bits alike: mask & (lhs | rhs).
@@ -209,10 +162,8 @@ class POr(_Logic):
         %r = pto.por %a, %b, %mask : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.por"
 
-
-class PXor(_Logic):
+class PXor(_Governed, name="pto.pxor"):
     """Lanes that are active in just one of the two masks, and in the governing one.
 
     All 256 bits alike: mask & (lhs ^ rhs).
@@ -220,10 +171,8 @@ class PXor(_Logic):
         %r = pto.pxor %a, %b, %mask : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.pxor"
 
-
-class PNot(_Predicate):
+class PNot(_Logic, name="pto.pnot"):
     """Lanes that are inactive in a mask and active in the governing one.
 
     All 256 bits alike: mask & ~input. Under a full mask from pset only the deciding bit of each lane can become set.
@@ -231,17 +180,10 @@ class PNot(_Predicate):
         %r = pto.pnot %a, %mask : !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.pnot"
     form = "$input, $mask"
-    input = Operand()
-    mask = Operand()
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from _have_one_granularity(self, "input", "mask", "result")
 
 
-class PSel(_Predicate):
+class PSel(_Logic, name="pto.psel"):
     """Lanes of one mask where a third is set, of the other elsewhere.
 
     All 256 bits alike: select ? lhs : rhs. There is no governing mask.
@@ -249,15 +191,7 @@ class PSel(_Predicate):
         %r = pto.psel %a, %b, %select : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    name = "pto.psel"
     form = "$lhs, $rhs, $select"
-    lhs = Operand()
-    rhs = Operand()
-    select = Operand()
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from _have_one_granularity(self, "lhs", "rhs", "select", "result")
 
 
 # --- rearrangement ----------------------------------------------------------------------------------------------------
@@ -267,7 +201,6 @@ class _Resized(_Predicate):
     form = "$input, @part"
     words = {"part": PARTS}
     input = Operand()
-    part = Property()
     result = Result()
     steps: ClassVar[tuple[tuple[str, str], ...]]
     """The changes of granularity that it may make."""
@@ -283,7 +216,7 @@ class _Resized(_Predicate):
             yield Problem(f"{self.name} keeps the granularity or changes it from {allowed}, not {before} to {after}")
 
 
-class PPack(_Resized):
+class PPack(_Resized, name="pto.ppack"):
     """Every second bit of a mask, side by side in one half of the result; the other half is zero.
 
     LOWER or HIGHER says which half. From b32 to b16 lane i becomes lane i, or lane 64 + i in the higher half; from b16
@@ -292,11 +225,10 @@ class PPack(_Resized):
         %r = pto.ppack %a, "LOWER" : !pto.mask<b32> -> !pto.mask<b16>
     """
 
-    name = "pto.ppack"
     steps = (("b32", "b16"), ("b16", "b8"))
 
 
-class PUnpack(_Resized):
+class PUnpack(_Resized, name="pto.punpack"):
     """The bits of one half of a mask, each followed by a zero.
 
     LOWER or HIGHER says which half. From b16 to b32 lanes 0 to 63 (or 64 to 127) become lanes 0 to 63; from b8 to b16
@@ -305,14 +237,11 @@ class PUnpack(_Resized):
         %r = pto.punpack %a, "LOWER" : !pto.mask<b16> -> !pto.mask<b32>
     """
 
-    name = "pto.punpack"
     steps = (("b16", "b32"), ("b8", "b16"))
 
 
-class _TwoMasks(_Sized):
+class _TwoMasks(_Predicate):
     form = "$lhs, $rhs"
-    lhs = Operand()
-    rhs = Operand()
     low = Result()
     high = Result()
 
@@ -321,7 +250,7 @@ class _TwoMasks(_Sized):
 
 
 class _Interleaved(_TwoMasks):
-    text = """The lanes of two masks in turn.
+    """The lanes of two masks in turn.
 
     Lane 2i of the sequence is lane i of the first mask, lane 2i + 1 lane i of the second; the results are its first and
     second {lanes} lanes. All bits of a lane move along.
@@ -331,20 +260,8 @@ class _Interleaved(_TwoMasks):
     """
 
 
-class PIntlvB8(_Interleaved):
-    name = "pto.pintlv_b8"
-
-
-class PIntlvB16(_Interleaved):
-    name = "pto.pintlv_b16"
-
-
-class PIntlvB32(_Interleaved):
-    name = "pto.pintlv_b32"
-
-
 class _Deinterleaved(_TwoMasks):
-    text = """The even and the odd lanes of two masks, taken as one sequence of lanes.
+    """The even and the odd lanes of two masks, taken as one sequence of lanes.
 
     The results are lanes 0, 2, 4 ... and 1, 3, 5 ... of the {lanes} lanes of the first mask followed by those of the
     second. All bits of a lane move along.
@@ -354,19 +271,7 @@ class _Deinterleaved(_TwoMasks):
     """
 
 
-class PDintlvB8(_Deinterleaved):
-    name = "pto.pdintlv_b8"
-
-
-class PDintlvB16(_Deinterleaved):
-    name = "pto.pdintlv_b16"
-
-
-class PDintlvB32(_Deinterleaved):
-    name = "pto.pdintlv_b32"
-
-
-class PBitcast(_Predicate):
+class PBitcast(_Predicate, name="pto.pbitcast"):
     """The same 256 bits, seen with another lane width.
 
     Seen as b32, a b16 mask keeps its even lanes: only the lowest bit of a lane decides, the others are still there.
@@ -374,10 +279,17 @@ class PBitcast(_Predicate):
         %r = pto.pbitcast %a : !pto.mask<b16> -> !pto.mask<b32>
     """
 
-    name = "pto.pbitcast"
     form = "$input"
-    input = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_masks(self, "input", "result")
+
+
+OPERATIONS = (
+    *_sized(_Pattern, "pset", "pge"),
+    *TAILS,
+    *_sized(_LoopTail, "pltm"),
+    *_sized(_Interleaved, "pintlv"),
+    *_sized(_Deinterleaved, "pdintlv"),
+)

@@ -10,7 +10,7 @@ from ptosim.effects.names import Space
 from ptosim.effects.predicate import LOAD_MODES, STORE_MODES
 from ptosim.language.align import continues_store, is_align
 from ptosim.language.operands import are_type, constant_of, updated_base
-from ptosim.language.operation import Operand, OptionalResult, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, OptionalResult, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import MaskType, PtrType, element_name, is_open
 from ptosim.language.vector import are_masks
@@ -24,9 +24,7 @@ class _Load(PTOOperation):
     form = "$source[$offset], @dist"
     words = {"dist": LOAD_DISTS}
     spaces = {"source": (Space.UB,)}
-    source = Operand()
     offset = Operand()
-    dist = Property()
     result = Result()
     next = OptionalResult()
 
@@ -42,9 +40,7 @@ class _Store(PTOOperation):
     words = {"dist": STORE_DISTS}
     spaces = {"dest": (Space.UB,)}
     value = Operand()
-    dest = Operand()
     offset = Operand()
-    dist = Property()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -58,7 +54,7 @@ def _constant_offset(op: _Load | _Store, dynamic: str) -> Iterator[Problem]:
         yield Problem(f"the offset of {op.name} must be a constant", at="offset", hint=f"{dynamic} takes any offset")
 
 
-class Plds(_Load):
+class Plds(_Load, name="pto.plds"):
     """Load a mask from UB, bit by bit and whatever its granularity.
 
     NORM reads 32 bytes as they are; US reads 16 and doubles every bit; DS reads 64 and drops every second bit. The
@@ -68,10 +64,8 @@ class Plds(_Load):
         %mask = pto.plds %ub[%offset], "NORM" : !pto.ptr<ui8, ub>, index -> !pto.mask<b8>
     """
 
-    name = "pto.plds"
 
-
-class Pldi(_Load):
+class Pldi(_Load, name="pto.pldi"):
     """Load a mask from UB at a constant offset, bit by bit and whatever its granularity.
 
     As plds, but the offset counts units of the dist: 32 bytes for NORM and DS, 16 for US.
@@ -80,14 +74,12 @@ class Pldi(_Load):
         %mask = pto.pldi %ub[%c1], "US" : !pto.ptr<ui8, ub>, index -> !pto.mask<b8>
     """
 
-    name = "pto.pldi"
-
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from _constant_offset(self, "pto.plds")
 
 
-class Psts(_Store):
+class Psts(_Store, name="pto.psts"):
     """Store a mask to UB, bit by bit and whatever its granularity.
 
     NORM writes 32 bytes as they are, so a b32 mask takes four bits for a lane; PK writes 16 bytes of every second bit.
@@ -97,10 +89,8 @@ class Psts(_Store):
         pto.psts %mask, %ub[%offset], "NORM" : !pto.mask<b32>, !pto.ptr<ui8, ub>, index
     """
 
-    name = "pto.psts"
 
-
-class Psti(_Store):
+class Psti(_Store, name="pto.psti"):
     """Store a mask to UB at a constant offset, bit by bit and whatever its granularity.
 
     As psts, but the offset counts units of the dist: 32 bytes for NORM, 16 for PK.
@@ -109,18 +99,16 @@ class Psti(_Store):
         pto.psti %mask, %ub[%c1], "PK" : !pto.mask<b32>, !pto.ptr<ui8, ub>, index
     """
 
-    name = "pto.psti"
-
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from _constant_offset(self, "pto.psts")
 
 
-class Pstu(PTOOperation):
+class Pstu(PTOOperation, name="pto.pstu"):
     """Store a mask as one bit for each lane at any address of UB, as the next step of a store stream.
 
     Appends 16 bytes for a b16 mask and 8 for a b32 mask at the pointer, which must be to 16- or 32-bit unsigned or
-    signless elements accordingly; the second result is the pointer behind them. Complete 32-byte blocks reach UB now,
+    signless elements accordingly; the second result is the pointer behind them. Complete 32-byte granules reach UB now,
     the rest stays in the align value until the next store or the flush (vstas with offset 0).
 
         %align = pto.init_align : !pto.align
@@ -129,11 +117,9 @@ class Pstu(PTOOperation):
         pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<ui32, ub>, i32
     """
 
-    name = "pto.pstu"
     form = "$align, $value, $dest"
     placement = "inside"
     spaces = {"dest": (Space.UB,)}
-    align = Operand()
     value = Operand()
     dest = Operand()
     align_out = Result()

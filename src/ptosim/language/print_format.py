@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ptosim.effects.element import ELEMENTS
 from ptosim.language.number import float_of
+
+Say = Callable[[int, str], None]
+"""Takes a line that a block prints, with the number of the block."""
+
+
+def show(block: int, text: str) -> None:
+    """On standard output."""
+    print(text)  # noqa: T201
+
 
 _WIDE = re.compile(r"[0-9]{4}|[*]")
 """In a format: a width that would fill the memory."""

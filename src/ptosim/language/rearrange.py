@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, Signedness
 
 from ptosim.effects.element import ELEMENTS
 from ptosim.language.operands import are_type
-from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
 from ptosim.language.vector import (
@@ -33,13 +33,11 @@ class Interleaving(VectorOperation):
     alike = ("lhs", "rhs", "low", "high")
     accepted = _ANY
     documented = _ANY
-    lhs = Operand()
-    rhs = Operand()
     low = Result()
     high = Result()
 
 
-class VIntlv(Interleaving):
+class VIntlv(Interleaving, name="pto.vintlv"):
     """Interleave two registers.
 
     The stream a0 b0 a1 b1 ... fills low, then high. There is no mask. pto.vdintlv undoes it.
@@ -48,10 +46,8 @@ class VIntlv(Interleaving):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
     """
 
-    name = "pto.vintlv"
 
-
-class VDintlv(Interleaving):
+class VDintlv(Interleaving, name="pto.vdintlv"):
     """Separate the even and the odd lanes of two registers.
 
     Of the stream a0 a1 ... b0 b1 ... low gets the even and high the odd elements. There is no mask. pto.vintlv undoes
@@ -60,8 +56,6 @@ class VDintlv(Interleaving):
         %low, %high = pto.vdintlv %a, %b
             : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
     """
-
-    name = "pto.vdintlv"
 
 
 class HalfInterleaving(VectorOperation):
@@ -72,9 +66,6 @@ class HalfInterleaving(VectorOperation):
     alike = ("lhs", "rhs", "result")
     accepted = _ANY
     documented = _ANY
-    lhs = Operand()
-    rhs = Operand()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -82,7 +73,7 @@ class HalfInterleaving(VectorOperation):
         yield from not_on_a5(self, target, self.name.removesuffix("v2"))
 
 
-class VIntlvV2(HalfInterleaving):
+class VIntlvV2(HalfInterleaving, name="pto.vintlvv2"):
     """One half of an interleaving.
 
     LOWER is the first result of pto.vintlv, HIGHER the second. Documented as not available on a5, where it is warned
@@ -91,10 +82,8 @@ class VIntlvV2(HalfInterleaving):
         %d = pto.vintlvv2 %a, %b, "LOWER" : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vintlvv2"
 
-
-class VDintlvV2(HalfInterleaving):
+class VDintlvV2(HalfInterleaving, name="pto.vdintlvv2"):
     """The even or the odd lanes of two registers.
 
     LOWER is the first result of pto.vdintlv, HIGHER the second. Documented as not available on a5, where it is warned
@@ -103,13 +92,11 @@ class VDintlvV2(HalfInterleaving):
         %d = pto.vdintlvv2 %a, %b, "HIGHER" : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vdintlvv2"
-
 
 # --- squeezing --------------------------------------------------------------------------------------------------------
 
 
-class VSqz(Unary):
+class VSqz(Unary, name="pto.vsqz"):
     """Move the active lanes to the front, in order.
 
     The lanes behind them are zero. The special register SQZN receives the number of bytes kept, which pto.vstur stores.
@@ -117,11 +104,10 @@ class VSqz(Unary):
         %d = pto.vsqz %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vsqz"
     accepted = UP_TO_32_BITS
 
 
-class VUsqz(Unary):
+class VUsqz(Unary, name="pto.vusqz"):
     """How many active lanes come before each lane.
 
     d[0] = 0, d[i] = d[i-1] + 1 where lane i-1 is active. Inactive lanes get their count too, and the values of the
@@ -130,14 +116,13 @@ class VUsqz(Unary):
         %d = pto.vusqz %a, %mask : !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>
     """
 
-    name = "pto.vusqz"
     accepted = frozenset({"i8", "si8", "i16", "si16", "i32", "si32"})
 
 
 # --- packing ----------------------------------------------------------------------------------------------------------
 
 
-class VPack(VectorOperation):
+class VPack(VectorOperation, name="pto.vpack"):
     """Truncate the lanes to half their width, into one half of the result.
 
     LOWER fills the first half of the lanes, HIGHER the second; the other half is zero. The upper bits are dropped,
@@ -146,13 +131,11 @@ class VPack(VectorOperation):
         %d = pto.vpack %a, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xui16>
     """
 
-    name = "pto.vpack"
     form = "$input, @part"
     words = {"part": LOWER_HIGHER}
     alike = ("input",)
     accepted = integers(16, 32)
     input = Operand()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -174,7 +157,6 @@ class Unpack(VectorOperation):
     alike = ("input",)
     accepted = integers(8, 16)
     input = Operand()
-    part = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -190,7 +172,7 @@ class Unpack(VectorOperation):
             yield Problem(message, at="result")
 
 
-class VSunpack(Unpack):
+class VSunpack(Unpack, name="pto.vsunpack"):
     """Sign-extend one half of the lanes to twice the width.
 
     d[i] = a[part * N/2 + i], with part 0 for the lower and 1 for the upper half. There is no mask.
@@ -198,15 +180,11 @@ class VSunpack(Unpack):
         %d = pto.vsunpack %a, %part : !pto.vreg<128xi16> -> !pto.vreg<64xi32>
     """
 
-    name = "pto.vsunpack"
 
-
-class VZunpack(Unpack):
+class VZunpack(Unpack, name="pto.vzunpack"):
     """Zero-extend one half of the lanes to twice the width.
 
     d[i] = a[part * N/2 + i], with part 0 for the lower and 1 for the upper half. There is no mask.
 
         %d = pto.vzunpack %a, %part : !pto.vreg<128xui16> -> !pto.vreg<64xui32>
     """
-
-    name = "pto.vzunpack"

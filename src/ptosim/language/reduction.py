@@ -29,7 +29,7 @@ _I8_TO_F32 = integers(8, 16, 32) | F16_F32
 # --- the whole register -----------------------------------------------------------------------------------------------
 
 
-class VCAdd(Unary):
+class VCAdd(Unary, name="pto.vcadd"):
     """Sum of all active lanes, in lane 0.
 
     8- and 16-bit integers are summed in the next wider type of the same sign, which the result has (256xi8 gives
@@ -39,7 +39,6 @@ class VCAdd(Unary):
         %d = pto.vcadd %a, %mask : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<64xi32>
     """
 
-    name = "pto.vcadd"
     alike = ("input",)
     accepted = _I8_TO_F32
 
@@ -68,7 +67,7 @@ class Extremum(Unary):
     documented = _I8_TO_F32
 
 
-class VCMax(Extremum):
+class VCMax(Extremum, name="pto.vcmax"):
     """The largest active lane, in lane 0, and its number, in lane 1.
 
     The number is the physical lane, stored as an unsigned integer of the element width, also for floats: read as f32
@@ -78,10 +77,8 @@ class VCMax(Extremum):
         %d = pto.vcmax %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vcmax"
 
-
-class VCMin(Extremum):
+class VCMin(Extremum, name="pto.vcmin"):
     """The smallest active lane, in lane 0, and its number, in lane 1.
 
     The number is the physical lane, stored as an unsigned integer of the element width, also for floats: read as f32
@@ -91,8 +88,6 @@ class VCMin(Extremum):
         %d = pto.vcmin %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vcmin"
-
 
 class ExtremumWithMatches(VectorOperation):
     """`%d, %p = pto.OP %a, %mask : V, M -> V, M`."""
@@ -101,7 +96,6 @@ class ExtremumWithMatches(VectorOperation):
     alike = ("input", "result")
     accepted = _I8_TO_F32
     input = Operand()
-    mask = Operand()
     result = Result()
     matches = Result()
 
@@ -110,7 +104,7 @@ class ExtremumWithMatches(VectorOperation):
         yield from mask_matches(self, "matches", self.input.type)
 
 
-class VCBMax(ExtremumWithMatches):
+class VCBMax(ExtremumWithMatches, name="pto.vcbmax"):
     """The largest active lane, in lane 0, and a mask of all active lanes equal to it.
 
     +0 and -0 count as equal for the mask. Without an active lane the mask is empty.
@@ -118,18 +112,14 @@ class VCBMax(ExtremumWithMatches):
         %d, %p = pto.vcbmax %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>, !pto.mask<b32>
     """
 
-    name = "pto.vcbmax"
 
-
-class VCBMin(ExtremumWithMatches):
+class VCBMin(ExtremumWithMatches, name="pto.vcbmin"):
     """The smallest active lane, in lane 0, and a mask of all active lanes equal to it.
 
     +0 and -0 count as equal for the mask. Without an active lane the mask is empty.
 
         %d, %p = pto.vcbmin %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>, !pto.mask<b32>
     """
-
-    name = "pto.vcbmin"
 
 
 # --- blocks and pairs -------------------------------------------------------------------------------------------------
@@ -141,7 +131,7 @@ class PerBlock(Unary):
     accepted = _I8_TO_F32
 
 
-class VCGAdd(PerBlock):
+class VCGAdd(PerBlock, name="pto.vcgadd"):
     """The sum of each block of 32 bytes, in lanes 0 to 7.
 
     The eight results lie next to each other, not at the start of their blocks. Integers wrap in their own width;
@@ -150,10 +140,8 @@ class VCGAdd(PerBlock):
         %d = pto.vcgadd %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vcgadd"
 
-
-class VCGMax(PerBlock):
+class VCGMax(PerBlock, name="pto.vcgmax"):
     """The largest lane of each block of 32 bytes, in lanes 0 to 7.
 
     The eight results lie next to each other, not at the start of their blocks; there are no lane numbers. +0 is above
@@ -162,10 +150,8 @@ class VCGMax(PerBlock):
         %d = pto.vcgmax %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vcgmax"
 
-
-class VCGMin(PerBlock):
+class VCGMin(PerBlock, name="pto.vcgmin"):
     """The smallest lane of each block of 32 bytes, in lanes 0 to 7.
 
     The eight results lie next to each other, not at the start of their blocks; there are no lane numbers. -0 is below
@@ -174,10 +160,8 @@ class VCGMin(PerBlock):
         %d = pto.vcgmin %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vcgmin"
 
-
-class VCPAdd(Unary):
+class VCPAdd(Unary, name="pto.vcpadd"):
     """Sums of neighbouring pairs, packed into the lower half.
 
     d[i] = a[2i] + a[2i+1] for the first half of the lanes, an inactive lane counting as +0; the upper half is zero.
@@ -186,7 +170,6 @@ class VCPAdd(Unary):
         %d = pto.vcpadd %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vcpadd"
     accepted = F16_F32
 
 
@@ -197,9 +180,7 @@ class Histogram(VectorOperation):
     """`%d = pto.OP %acc, %a, %mask, %bin : vreg<128xui16>, vreg<256xui8>, mask<b8>, i32 -> vreg<128xui16>`."""
 
     form = "$acc, $input, $mask, $bin"
-    acc = Operand()
     input = Operand()
-    mask = Operand()
     bin = Operand()
     result = Result()
 
@@ -218,7 +199,7 @@ class Histogram(VectorOperation):
             yield Problem("bin must be a constant, 0 or 1", at="bin")
 
 
-class DHistV2(Histogram):
+class DHistV2(Histogram, name="pto.dhistv2"):
     """Count how often each byte value occurs, for half of the values.
 
     d[j] = acc[j] + the number of active lanes equal to 128 * bin + j, modulo 2^16.
@@ -227,10 +208,8 @@ class DHistV2(Histogram):
             : !pto.vreg<128xui16>, !pto.vreg<256xui8>, !pto.mask<b8>, i32 -> !pto.vreg<128xui16>
     """
 
-    name = "pto.dhistv2"
 
-
-class CHistV2(Histogram):
+class CHistV2(Histogram, name="pto.chistv2"):
     """Count how many bytes are at most each value, for half of the values.
 
     d[j] = acc[j] + the number of active lanes that are at most 128 * bin + j, modulo 2^16.
@@ -238,5 +217,3 @@ class CHistV2(Histogram):
         %d = pto.chistv2 %acc, %a, %mask, %bin
             : !pto.vreg<128xui16>, !pto.vreg<256xui8>, !pto.mask<b8>, i32 -> !pto.vreg<128xui16>
     """
-
-    name = "pto.chistv2"

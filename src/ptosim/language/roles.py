@@ -1,18 +1,21 @@
 """The fields of an operation class: the operands, results, properties and regions of an instruction, each by its role.
 
     class VSts(PTOOperation):
+        form = "$value, $dest[$offset]{, $mask}"
         value = Operand()
-        mask = OptionalOperand()
 
-On the class a field is its own description; on an operation it is the value that plays the role.
+On the class a field is its own description; on an operation it is the value that plays the role. What the form places
+it also declares: `dest` and `mask` above are fields as `value` is, which stands there again for those who read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Self, cast, overload
 
 from xdsl.ir import Attribute, OpResult, Region, SSAValue
+
+from ptosim.language import syntax
 
 if TYPE_CHECKING:
     from ptosim.language.operation import PTOOperation
@@ -129,3 +132,17 @@ class Body(Field):
     def __get__(self, op: PTOOperation, owner: type) -> Region: ...
     def __get__(self, op: PTOOperation | None, owner: type) -> Self | Region:
         return self if op is None else op.regions[op.region_roles.index(self.role)]
+
+
+def declared_by(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field]]:
+    """The fields that a form declares: its operands and words, each by its role."""
+    for element in elements:
+        match element:
+            case syntax.Group(inner):
+                yield from declared_by(inner, optional=True)
+            case syntax.Operand(role, several):
+                yield role, VariadicOperand() if several else OptionalOperand() if optional else Operand()
+            case syntax.Word(role) | syntax.Integers(role):
+                yield role, OptionalProperty() if optional else Property()
+            case syntax.Literal() | syntax.Keyword():
+                pass

@@ -13,7 +13,6 @@ from typing import Any, Self, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntAttr, IntegerAttr, VectorType, i1
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -22,7 +21,7 @@ from ptosim.effects.element import Element
 from ptosim.language.located import LocatedParser
 from ptosim.language.number import float_bits, float_of, float_text, integer_bits, integer_of
 from ptosim.language.operands import constants
-from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result, lint
 from ptosim.language.scalar_form import (
     INTEGERS_AND_INDEX,
     SCALARS,
@@ -34,14 +33,14 @@ from ptosim.language.scalar_form import (
     Unary,
     same_operand_types,
 )
-from ptosim.language.syntax import Parsed
+from ptosim.language.syntax import Parsed, types_of, write
 from ptosim.language.tile_kernel import has_tiles
 from ptosim.language.types import element_name, element_of
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
-class Constant(PTOOperation):
+class Constant(PTOOperation, name="arith.constant"):
     """A literal.
 
     A literal: an integer, a float, or `true` / `false`. A hexadecimal literal of a float type is a bit pattern. A list
@@ -52,7 +51,6 @@ class Constant(PTOOperation):
         %counts = arith.constant dense<0> : vector<4xi16>
     """
 
-    name = "arith.constant"
     is_pure = True
     bits = OptionalProperty()
     dense = OptionalProperty()
@@ -78,8 +76,7 @@ class Constant(PTOOperation):
         return float_of(self.pattern, self.element) if self.element.is_float else integer_of(self.pattern, self.element)
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         attributes = parser.parse_optional_attr_dict()
         start = parser.pos
         if (truth := parser.parse_optional_boolean()) is not None:
@@ -124,15 +121,13 @@ class Constant(PTOOperation):
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
         if self.dense is not None:
-            printer.print_string(" ")
-            printer.print_attribute(self.dense)
+            write(printer, " ", self.dense)
             return
         if self.result.type == i1:
             printer.print_string(" true" if self.pattern else " false")
             return
         text = float_text(self.pattern, self.element) if self.element.is_float else str(self.value)
-        printer.print_string(f" {text} : ")
-        printer.print_attribute(self.result.type)
+        write(printer, f" {text} : ", self.result.type)
 
 
 def _is_list(type_: Attribute) -> bool:
@@ -177,22 +172,16 @@ def _literal_bits(parser: LocatedParser, text: str, number: int | float, type_: 
 # --- integers ---------------------------------------------------------------------------------------------------------
 
 
-class AddI(IntegerBinary):
+class AddI(IntegerBinary, name="arith.addi"):
     """Sum modulo 2^w."""
 
-    name = "arith.addi"
 
-
-class SubI(IntegerBinary):
+class SubI(IntegerBinary, name="arith.subi"):
     """Difference modulo 2^w."""
 
-    name = "arith.subi"
 
-
-class MulI(IntegerBinary):
+class MulI(IntegerBinary, name="arith.muli"):
     """Low half of the product."""
-
-    name = "arith.muli"
 
 
 class IntegerDivision(IntegerBinary):
@@ -203,64 +192,44 @@ class IntegerDivision(IntegerBinary):
         return {"goes_on": has_tiles(self)}
 
 
-class DivSI(IntegerDivision):
+class DivSI(IntegerDivision, name="arith.divsi"):
     """Signed quotient, towards zero; division by zero and the overflow of the least value by -1 are errors."""
 
-    name = "arith.divsi"
 
-
-class DivUI(IntegerDivision):
+class DivUI(IntegerDivision, name="arith.divui"):
     """Unsigned quotient; division by zero is an error."""
 
-    name = "arith.divui"
 
-
-class RemSI(IntegerDivision):
+class RemSI(IntegerDivision, name="arith.remsi"):
     """Signed remainder with the sign of the dividend."""
 
-    name = "arith.remsi"
 
-
-class RemUI(IntegerDivision):
+class RemUI(IntegerDivision, name="arith.remui"):
     """Unsigned remainder."""
 
-    name = "arith.remui"
 
-
-class FloorDivSI(IntegerDivision):
+class FloorDivSI(IntegerDivision, name="arith.floordivsi"):
     """Signed quotient, towards minus infinity."""
 
-    name = "arith.floordivsi"
 
-
-class CeilDivSI(IntegerDivision):
+class CeilDivSI(IntegerDivision, name="arith.ceildivsi"):
     """Signed quotient, towards plus infinity."""
 
-    name = "arith.ceildivsi"
 
-
-class CeilDivUI(IntegerDivision):
+class CeilDivUI(IntegerDivision, name="arith.ceildivui"):
     """Unsigned quotient, rounded up."""
 
-    name = "arith.ceildivui"
 
-
-class AndI(IntegerBinary):
+class AndI(IntegerBinary, name="arith.andi"):
     """Bitwise and."""
 
-    name = "arith.andi"
 
-
-class OrI(IntegerBinary):
+class OrI(IntegerBinary, name="arith.ori"):
     """Bitwise or."""
 
-    name = "arith.ori"
 
-
-class XOrI(IntegerBinary):
+class XOrI(IntegerBinary, name="arith.xori"):
     """Bitwise exclusive or."""
-
-    name = "arith.xori"
 
 
 class _Shift(IntegerBinary):
@@ -269,61 +238,45 @@ class _Shift(IntegerBinary):
         for place, known in constants(self, "rhs"):
             last = element_of(self.rhs.type).bits - 1
             if not 0 <= known <= last:
-                message = f"{self.name} of {self.rhs.type} by {known}: only 0 to {last} are defined"
-                yield Problem(message, at=place, kind="lint", severity="warning")
+                yield lint(f"{self.name} of {self.rhs.type} by {known}: only 0 to {last} are defined", at=place)
 
 
-class ShLI(_Shift):
+class ShLI(_Shift, name="arith.shli"):
     """Shift left; an amount of the width or more gives 0."""
 
-    name = "arith.shli"
 
-
-class ShRSI(_Shift):
+class ShRSI(_Shift, name="arith.shrsi"):
     """Shift right, filled with the sign; an amount of the width or more leaves only sign bits."""
 
-    name = "arith.shrsi"
 
-
-class ShRUI(_Shift):
+class ShRUI(_Shift, name="arith.shrui"):
     """Shift right, filled with zeros; an amount of the width or more gives 0."""
 
-    name = "arith.shrui"
 
-
-class MaxSI(IntegerBinary):
+class MaxSI(IntegerBinary, name="arith.maxsi"):
     """The greater, as signed integers."""
 
-    name = "arith.maxsi"
 
-
-class MinSI(IntegerBinary):
+class MinSI(IntegerBinary, name="arith.minsi"):
     """The lesser, as signed integers."""
 
-    name = "arith.minsi"
 
-
-class MaxUI(IntegerBinary):
+class MaxUI(IntegerBinary, name="arith.maxui"):
     """The greater, as unsigned integers."""
 
-    name = "arith.maxui"
 
-
-class MinUI(IntegerBinary):
+class MinUI(IntegerBinary, name="arith.minui"):
     """The lesser, as unsigned integers."""
-
-    name = "arith.minui"
 
 
 class _Extended(ScalarOperation):
     form = "$lhs, $rhs"
     takes = INTEGERS_AND_INDEX
     lhs = Operand()
-    rhs = Operand()
     low = Result()
 
 
-class AddUIExtended(_Extended):
+class AddUIExtended(_Extended, name="arith.addui_extended"):
     """Sum with carry.
 
     Sum and carry.
@@ -331,7 +284,6 @@ class AddUIExtended(_Extended):
         %sum, %carry = arith.addui_extended %a, %b : i32, i1
     """
 
-    name = "arith.addui_extended"
     carry = Result()
 
     @classmethod
@@ -341,7 +293,7 @@ class AddUIExtended(_Extended):
         return [type_, parser.parse_type()]
 
     def print_signature(self, printer: Printer) -> None:
-        printer.print_list([self.low.type, self.carry.type], printer.print_attribute)
+        write(printer, types_of(self.results))
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -363,7 +315,7 @@ class _MulExtended(_Extended):
         yield from same_operand_types(self)
 
 
-class MulSIExtended(_MulExtended):
+class MulSIExtended(_MulExtended, name="arith.mulsi_extended"):
     """Signed product in full.
 
     Both halves of the signed product.
@@ -371,10 +323,8 @@ class MulSIExtended(_MulExtended):
         %low, %high = arith.mulsi_extended %a, %b : i32
     """
 
-    name = "arith.mulsi_extended"
 
-
-class MulUIExtended(_MulExtended):
+class MulUIExtended(_MulExtended, name="arith.mului_extended"):
     """Unsigned product in full.
 
     Both halves of the unsigned product.
@@ -382,110 +332,75 @@ class MulUIExtended(_MulExtended):
         %low, %high = arith.mului_extended %a, %b : i32
     """
 
-    name = "arith.mului_extended"
-
 
 # --- floats -----------------------------------------------------------------------------------------------------------
 
 
-class AddF(FloatBinary):
+class AddF(FloatBinary, name="arith.addf"):
     """Sum, rounded to the type."""
 
-    name = "arith.addf"
 
-
-class SubF(FloatBinary):
+class SubF(FloatBinary, name="arith.subf"):
     """Difference, rounded to the type."""
 
-    name = "arith.subf"
 
-
-class MulF(FloatBinary):
+class MulF(FloatBinary, name="arith.mulf"):
     """Product, rounded to the type."""
 
-    name = "arith.mulf"
 
-
-class DivF(FloatBinary):
+class DivF(FloatBinary, name="arith.divf"):
     """Quotient, rounded to the type."""
 
-    name = "arith.divf"
 
-
-class RemF(FloatBinary):
+class RemF(FloatBinary, name="arith.remf"):
     """Remainder of the division towards zero, with the sign of the dividend."""
 
-    name = "arith.remf"
 
-
-class MaximumF(FloatBinary):
+class MaximumF(FloatBinary, name="arith.maximumf"):
     """The greater; NaN if either is NaN, and +0 is greater than -0."""
 
-    name = "arith.maximumf"
 
-
-class MinimumF(FloatBinary):
+class MinimumF(FloatBinary, name="arith.minimumf"):
     """The lesser; NaN if either is NaN, and -0 is less than +0."""
 
-    name = "arith.minimumf"
 
-
-class MaxNumF(FloatBinary):
+class MaxNumF(FloatBinary, name="arith.maxnumf"):
     """The greater; of a number and NaN, the number."""
 
-    name = "arith.maxnumf"
 
-
-class MinNumF(FloatBinary):
+class MinNumF(FloatBinary, name="arith.minnumf"):
     """The lesser; of a number and NaN, the number."""
 
-    name = "arith.minnumf"
 
-
-class NegF(FloatUnary):
+class NegF(FloatUnary, name="arith.negf"):
     """The sign bit flipped."""
 
-    name = "arith.negf"
 
-
-class Exp(FloatUnary):
+class Exp(FloatUnary, name="math.exp"):
     """e^x."""
 
-    name = "math.exp"
 
-
-class Log(FloatUnary):
+class Log(FloatUnary, name="math.log"):
     """Natural logarithm."""
 
-    name = "math.log"
 
-
-class Sqrt(FloatUnary):
+class Sqrt(FloatUnary, name="math.sqrt"):
     """Square root."""
 
-    name = "math.sqrt"
 
-
-class AbsF(FloatUnary):
+class AbsF(FloatUnary, name="math.absf"):
     """The sign bit cleared."""
 
-    name = "math.absf"
 
-
-class AbsI(Unary):
+class AbsI(Unary, name="math.absi"):
     """Absolute value; the least value stays itself."""
 
-    name = "math.absi"
     takes = INTEGERS_AND_INDEX
 
 
-class Floor(FloatUnary):
+class Floor(FloatUnary, name="math.floor"):
     """Rounded to an integer, towards minus infinity."""
 
-    name = "math.floor"
 
-
-class Ceil(FloatUnary):
+class Ceil(FloatUnary, name="math.ceil"):
     """Rounded to an integer, towards plus infinity."""
-
-    name = "math.ceil"

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.scalar_form import (
     FLOATS,
     INTEGERS,
@@ -21,7 +21,7 @@ from ptosim.language.scalar_form import (
     compare,
     type_names,
 )
-from ptosim.language.syntax import Parsed, Vocabulary, parse_listed_type
+from ptosim.language.syntax import Parsed, Vocabulary, parse_listed_type, write
 from ptosim.language.tile_types import TileBufType
 from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of
 
@@ -30,7 +30,6 @@ from ptosim.language.types import MaskType, PtrType, VregType, element_name, ele
 
 class _Compare(ScalarOperation):
     form = "@predicate, $lhs, $rhs"
-    predicate = Property()
     lhs = Operand()
     rhs = Operand()
     result = Result()
@@ -59,7 +58,7 @@ class _Compare(ScalarOperation):
             yield Problem(f"the result of {self.name} has type i1, not {self.result.type}")
 
 
-class CmpI(_Compare):
+class CmpI(_Compare, name="arith.cmpi"):
     """Compare integers.
 
     Compare integers: eq, ne, and signed (s) or unsigned (u) lt, le, gt, ge.
@@ -67,12 +66,11 @@ class CmpI(_Compare):
         %b = arith.cmpi slt, %a, %c : i32
     """
 
-    name = "arith.cmpi"
     words = {"predicate": Vocabulary(tuple("eq ne slt sle sgt sge ult ule ugt uge".split()), printed="{}")}
     takes = INTEGERS_AND_INDEX
 
 
-class CmpF(_Compare):
+class CmpF(_Compare, name="arith.cmpf"):
     """Compare floats.
 
     Compare floats; the ordered predicates (o) are false when either is NaN, the unordered ones (u) true.
@@ -80,7 +78,6 @@ class CmpF(_Compare):
         %b = arith.cmpf olt, %a, %c : f32
     """
 
-    name = "arith.cmpf"
     words = {
         "predicate": Vocabulary(
             tuple("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()), printed="{}"
@@ -89,7 +86,7 @@ class CmpF(_Compare):
     takes = FLOATS
 
 
-class Select(ScalarOperation):
+class Select(ScalarOperation, name="arith.select"):
     """Choose a value.
 
     One of two values by a condition; they may be of any type that a value can have.
@@ -97,7 +94,6 @@ class Select(ScalarOperation):
         %r = arith.select %condition, %a, %b : i32
     """
 
-    name = "arith.select"
     form = "$condition, $if_true, $if_false"
     condition = Operand()
     if_true = Operand()
@@ -145,9 +141,7 @@ class Cast(ScalarOperation):
         return [parser.parse_type()]
 
     def print_signature(self, printer: Printer) -> None:
-        super().print_signature(printer)
-        printer.print_string(" to ")
-        printer.print_attribute(self.result.type)
+        write(printer, self.operand.type, " to ", self.result.type)
 
     def rules(self, target: str) -> Iterator[Problem]:
         broken = list(super().rules(target))
@@ -189,7 +183,7 @@ class _IndexCast(Cast):
         return "exactly one of the two must be index" if names.count("index") != 1 else None
 
 
-class IndexCast(_IndexCast):
+class IndexCast(_IndexCast, name="arith.index_cast"):
     """Integer to index or back, signed.
 
     Integer to index or back: the sign is extended, or the high bits are dropped.
@@ -197,10 +191,8 @@ class IndexCast(_IndexCast):
         %r = arith.index_cast %a : i64 to index
     """
 
-    name = "arith.index_cast"
 
-
-class IndexCastUI(_IndexCast):
+class IndexCastUI(_IndexCast, name="arith.index_castui"):
     """Integer to index or back, unsigned.
 
     Integer to index or back: extended with zeros, or the high bits are dropped.
@@ -208,10 +200,8 @@ class IndexCastUI(_IndexCast):
         %r = arith.index_castui %a : i64 to index
     """
 
-    name = "arith.index_castui"
 
-
-class ExtSI(_Widening):
+class ExtSI(_Widening, name="arith.extsi"):
     """Sign extension.
 
     Wider integer, filled with the sign.
@@ -219,12 +209,11 @@ class ExtSI(_Widening):
         %r = arith.extsi %a : i8 to i32
     """
 
-    name = "arith.extsi"
     takes = INTEGERS
     gives = INTEGERS
 
 
-class ExtUI(_Widening):
+class ExtUI(_Widening, name="arith.extui"):
     """Zero extension.
 
     Wider integer, filled with zeros.
@@ -232,12 +221,11 @@ class ExtUI(_Widening):
         %r = arith.extui %a : i8 to i32
     """
 
-    name = "arith.extui"
     takes = INTEGERS
     gives = INTEGERS
 
 
-class TruncI(_Narrowing):
+class TruncI(_Narrowing, name="arith.trunci"):
     """Integer truncation.
 
     Narrower integer: the low bits.
@@ -245,12 +233,11 @@ class TruncI(_Narrowing):
         %r = arith.trunci %a : i64 to i32
     """
 
-    name = "arith.trunci"
     takes = INTEGERS
     gives = INTEGERS
 
 
-class SIToFP(Cast):
+class SIToFP(Cast, name="arith.sitofp"):
     """Signed integer to float.
 
     Signed integer to float, to nearest even.
@@ -258,12 +245,11 @@ class SIToFP(Cast):
         %r = arith.sitofp %a : i32 to f32
     """
 
-    name = "arith.sitofp"
     takes = INTEGERS
     gives = FLOATS
 
 
-class UIToFP(Cast):
+class UIToFP(Cast, name="arith.uitofp"):
     """Unsigned integer to float.
 
     Unsigned integer to float, to nearest even.
@@ -271,12 +257,11 @@ class UIToFP(Cast):
         %r = arith.uitofp %a : i32 to f32
     """
 
-    name = "arith.uitofp"
     takes = INTEGERS
     gives = FLOATS
 
 
-class FPToSI(Cast):
+class FPToSI(Cast, name="arith.fptosi"):
     """Float to signed integer.
 
     Float to signed integer, towards zero; out of range it saturates.
@@ -284,12 +269,11 @@ class FPToSI(Cast):
         %r = arith.fptosi %a : f32 to i32
     """
 
-    name = "arith.fptosi"
     takes = FLOATS
     gives = INTEGERS
 
 
-class FPToUI(Cast):
+class FPToUI(Cast, name="arith.fptoui"):
     """Float to unsigned integer.
 
     Float to unsigned integer, towards zero; out of range it saturates.
@@ -297,12 +281,11 @@ class FPToUI(Cast):
         %r = arith.fptoui %a : f32 to i32
     """
 
-    name = "arith.fptoui"
     takes = FLOATS
     gives = INTEGERS
 
 
-class ExtF(_Widening):
+class ExtF(_Widening, name="arith.extf"):
     """Float extension.
 
     Wider float, exactly.
@@ -310,12 +293,11 @@ class ExtF(_Widening):
         %r = arith.extf %a : f16 to f32
     """
 
-    name = "arith.extf"
     takes = FLOATS
     gives = FLOATS
 
 
-class TruncF(_Narrowing):
+class TruncF(_Narrowing, name="arith.truncf"):
     """Float truncation.
 
     Narrower float, to nearest even.
@@ -323,12 +305,11 @@ class TruncF(_Narrowing):
         %r = arith.truncf %a : f32 to f16
     """
 
-    name = "arith.truncf"
     takes = FLOATS
     gives = FLOATS
 
 
-class Bitcast(_SameWidth):
+class Bitcast(_SameWidth, name="arith.bitcast"):
     """Reinterpret bits.
 
     The same bits as another type of the same width.
@@ -336,12 +317,11 @@ class Bitcast(_SameWidth):
         %r = arith.bitcast %a : f32 to i32
     """
 
-    name = "arith.bitcast"
     takes = INTEGERS | FLOATS
     gives = INTEGERS | FLOATS
 
 
-class SignCast(_SameWidth):
+class SignCast(_SameWidth, name="builtin.unrealized_conversion_cast"):
     """Change the signedness of an integer.
 
     The same bits as a signless, signed or unsigned integer.
@@ -349,6 +329,5 @@ class SignCast(_SameWidth):
         %r = builtin.unrealized_conversion_cast %a : i32 to ui32
     """
 
-    name = "builtin.unrealized_conversion_cast"
     takes = INTEGERS | SIGNED_OR_UNSIGNED
     gives = INTEGERS | SIGNED_OR_UNSIGNED

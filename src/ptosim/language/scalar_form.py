@@ -7,7 +7,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -40,8 +39,7 @@ class ScalarOperation(PTOOperation):
     """The types of its operands."""
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parsed = parse_form(parser, cls.elements(), cls.words)
         _skip_flags(parser)
         attributes = parser.parse_optional_attr_dict()
@@ -130,7 +128,6 @@ class Unary(ScalarOperation):
     """`%r = arith.OP %a : T`."""
 
     form = "$operand"
-    operand = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -28,8 +27,7 @@ class _Region(PTOOperation):
     body = Body()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         before = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_body()
         attributes = {**(before.data if before else {}), **parser.parse_optional_attr_dict()}
@@ -47,7 +45,7 @@ class _Region(PTOOperation):
             yield Problem(f"the body of {self.name} has no arguments; it sees the values around it")
 
 
-class VecScope(_Region):
+class VecScope(_Region, name="pto.vecscope"):
     """Vector scope.
 
     One vector function: a launch that does not stop the scalar unit. The body sees the values around it.
@@ -55,7 +53,6 @@ class VecScope(_Region):
         pto.vecscope { }
     """
 
-    name = "pto.vecscope"
     cores = (CoreKind.AIV,)
 
     @property
@@ -63,7 +60,7 @@ class VecScope(_Region):
         return True
 
 
-class StrictVecScope(PTOOperation):
+class StrictVecScope(PTOOperation, name="pto.strict_vecscope"):
     """Vector scope without capture.
 
     One vector function whose body sees only the values passed to it.
@@ -71,7 +68,6 @@ class StrictVecScope(PTOOperation):
         pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %m: i32): } : (!pto.ptr<f32, ub>, i32) -> ()
     """
 
-    name = "pto.strict_vecscope"
     placement = "outside"
     cores = (CoreKind.AIV,)
     arguments = VariadicOperand()
@@ -82,8 +78,7 @@ class StrictVecScope(PTOOperation):
         return True
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parser.parse_punctuation("(")
         arguments = [] if parser.at(MLIRTokenKind.R_PAREN) else parser.parse_values("arguments")
         parser.parse_punctuation(")")
@@ -145,7 +140,7 @@ class Section(_Region):
             parent = parent.parent_op()
 
 
-class SectionVector(Section):
+class SectionVector(Section, name="pto.section.vector"):
     """Vector section of a mixed kernel.
 
     The code that both vector cores of a cluster run; `pto.get_subblock_idx` tells them apart.
@@ -153,11 +148,10 @@ class SectionVector(Section):
         pto.section.vector { }
     """
 
-    name = "pto.section.vector"
     core = CoreKind.AIV
 
 
-class SectionCube(Section):
+class SectionCube(Section, name="pto.section.cube"):
     """Cube section of a mixed kernel.
 
     The code that the cube core of a cluster runs.
@@ -165,5 +159,4 @@ class SectionCube(Section):
         pto.section.cube { }
     """
 
-    name = "pto.section.cube"
     core = CoreKind.AIC

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IndexType, f32
 from ptosim.effects.conversion import HALVES
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.operands import are_i64, are_type, constant_of, pointed
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType
 from ptosim.language.vector import (
@@ -27,7 +27,7 @@ from ptosim.language.vector import (
 # --- activations ------------------------------------------------------------------------------------------------------
 
 
-class VLrelu(VectorScalar):
+class VLrelu(VectorScalar, name="pto.vlrelu"):
     """Leaky relu with one slope.
 
     d[i] = a[i] where a[i] >= 0, else a[i] * s. -0 stays -0, -inf becomes s * -inf, NaN stays NaN.
@@ -35,11 +35,10 @@ class VLrelu(VectorScalar):
         %d = pto.vlrelu %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vlrelu"
     documented = F16_F32
 
 
-class VPrelu(VectorOperation):
+class VPrelu(VectorOperation, name="pto.vprelu"):
     """Leaky relu with a slope per lane.
 
     d[i] = a[i] where a[i] >= 0, else a[i] * alpha[i]. -0 stays -0, NaN stays NaN.
@@ -47,17 +46,13 @@ class VPrelu(VectorOperation):
         %d = pto.vprelu %a, %alpha, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vprelu"
     form = "$input, $alpha, $mask"
     alike = ("input", "alpha", "result")
     accepted = F16_F32
-    input = Operand()
-    alpha = Operand()
-    mask = Operand()
     result = Result()
 
 
-class VExpdif(VectorOperation):
+class VExpdif(VectorOperation, name="pto.vexpdif"):
     """The exponential of a difference, exp(a - max), in f32.
 
     The difference is rounded to f32, then exp as in pto.vexp. From f32 lane i gives lane i, and the part, which must be
@@ -68,15 +63,10 @@ class VExpdif(VectorOperation):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vexpdif"
     form = "$input, $max, $mask, @part"
     words = {"part": Vocabulary(HALVES, {f"PART_{part}": part for part in HALVES})}
     alike = ("input", "max")
     accepted = F16_F32
-    input = Operand()
-    max = Operand()
-    mask = Operand()
-    part = Property()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -90,7 +80,7 @@ class VExpdif(VectorOperation):
 # --- multiply and add -------------------------------------------------------------------------------------------------
 
 
-class VAxpy(VectorOperation):
+class VAxpy(VectorOperation, name="pto.vaxpy"):
     """Fused s * a + b with a scalar factor, rounded once.
 
     Inactive lanes keep b.
@@ -99,14 +89,9 @@ class VAxpy(VectorOperation):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vaxpy"
     form = "$input, $addend, $scalar, $mask"
     alike = ("input", "addend", "result")
     accepted = F16_F32
-    input = Operand()
-    addend = Operand()
-    scalar = Operand()
-    mask = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -114,7 +99,7 @@ class VAxpy(VectorOperation):
         yield from compatible_scalar(self, "scalar", "input")
 
 
-class VMula(MultiplyAdd):
+class VMula(MultiplyAdd, name="pto.vmula"):
     """Fused acc + a * b, rounded once.
 
     The first operand is the addend (pto.vmadd multiplies its first operand). Integers wrap. Inactive lanes keep acc.
@@ -123,11 +108,10 @@ class VMula(MultiplyAdd):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vmula"
     documented = UP_TO_32_BITS
 
 
-class VMull(VectorOperation):
+class VMull(VectorOperation, name="pto.vmull"):
     """The whole 64-bit product of 32-bit lanes, in two registers.
 
     low has the lower, high the upper 32 bits; signed for i32 and si32, unsigned for ui32. Inactive lanes give 0 in
@@ -137,13 +121,9 @@ class VMull(VectorOperation):
             : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>, !pto.vreg<64xi32>
     """
 
-    name = "pto.vmull"
     form = "$lhs, $rhs, $mask"
     alike = ("lhs", "rhs", "low", "high")
     accepted = integers(32)
-    lhs = Operand()
-    rhs = Operand()
-    mask = Operand()
     low = Result()
     high = Result()
 
@@ -165,7 +145,7 @@ def _points_to(op: PTOOperation, role: str, names: frozenset[str]) -> Iterator[P
         yield Problem(f"{role} points to {name}; {op.name} needs {listing(names)}", at=role)
 
 
-class VBitsort(Sorting):
+class VBitsort(Sorting, name="pto.vbitsort"):
     """Sort groups of 32 scores in UB, largest first.
 
     Each of `repeat` groups reads 32 scores of the type that source points to and 32 indices of 4 bytes, and writes 32
@@ -177,13 +157,8 @@ class VBitsort(Sorting):
             : !pto.ptr<ui32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index
     """
 
-    name = "pto.vbitsort"
     form = "$dest, $source, $indices, $repeat"
     spaces = {"dest": (Space.UB,), "source": (Space.UB,), "indices": (Space.UB,)}
-    dest = Operand()
-    source = Operand()
-    indices = Operand()
-    repeat = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _points_to(self, "source", F16_F32)
@@ -194,7 +169,7 @@ class VBitsort(Sorting):
 _LISTS = ("source0", "source1", "source2", "source3")
 
 
-class VMrgsort4(Sorting):
+class VMrgsort4(Sorting, name="pto.vmrgsort4"):
     """Merge up to four sorted lists of records in UB, largest score first.
 
     Records are 8 bytes, as pto.vbitsort writes them. count holds the length of each list in 16 bits, list 0 lowest.
@@ -208,14 +183,8 @@ class VMrgsort4(Sorting):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64
     """
 
-    name = "pto.vmrgsort4"
     form = "$dest, $source0, $source1, $source2, $source3, $count, $config"
     spaces = dict.fromkeys(("dest", *_LISTS), (Space.UB,))
-    dest = Operand()
-    source0 = Operand()
-    source1 = Operand()
-    source2 = Operand()
-    source3 = Operand()
     count = Operand()
     config = Operand()
 

@@ -34,7 +34,7 @@ MOST_VALUES = 2
 """What an error of a compiled kernel can carry."""
 
 
-class SimRequire(PTOOperation):
+class SimRequire(PTOOperation, name="pto.sim.require"):
     """Require a condition that only the run can decide.
 
     Where the condition is false, a check reports a finding of this kind and goes on; its severity is that of the kind
@@ -45,11 +45,9 @@ class SimRequire(PTOOperation):
         pto.sim.require %ok, %rows {kind = "out-of-bounds", message = "row {} is outside", fatal} : i1, index
     """
 
-    name = "pto.sim.require"
     form = "$condition{, $values...}"
     words = {"kind": KINDS, "severity": SEVERITIES}
     placement = "outside"
-    condition = Operand()
     values = VariadicOperand()
     kind = Property()
     message = Property()
@@ -82,7 +80,7 @@ def _places(text: str) -> int | None:
     return len(fields) if all(field == ("", "", None) for field in fields) else None
 
 
-class SimPrintTile(PTOOperation):
+class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
     """Print a region of memory as a tile.
 
     Prints all physical elements, row by row, as they are when the scalar unit comes here; a bar stands behind the valid
@@ -96,7 +94,6 @@ class SimPrintTile(PTOOperation):
             {box = array<i64: 16, 8>} : !pto.ptr<f32, ub>
     """
 
-    name = "pto.sim.print_tile"
     form = (
         "$base shape ($rows, $columns) valid ($valid_rows, $valid_columns) "
         "strides ($row_stride, $column_stride{, $block_row_stride, $block_column_stride})"
@@ -105,14 +102,7 @@ class SimPrintTile(PTOOperation):
     words = {"format": Vocabulary(tuple(FORMATS))}
     placement = "outside"
     base = Operand()
-    rows = Operand()
-    columns = Operand()
-    valid_rows = Operand()
-    valid_columns = Operand()
-    row_stride = Operand()
-    column_stride = Operand()
     block_row_stride = OptionalOperand()
-    block_column_stride = OptionalOperand()
     title = OptionalProperty()
     format = OptionalProperty()
     box = OptionalProperty()
@@ -137,7 +127,7 @@ class SimPrintTile(PTOOperation):
             yield Problem("a box needs two strides from box to box, and they a box", at="box")
 
 
-class SimScaleWords(PTOOperation):
+class SimScaleWords(PTOOperation, name="pto.sim.scale_words"):
     """Make parameter words of the fixpipe from scales (pipe FIX).
 
     `count` scales in L1 become as many words of 8 bytes in the fixpipe buffer: the scale, and the sign of 8-bit
@@ -146,14 +136,10 @@ class SimScaleWords(PTOOperation):
         pto.sim.scale_words %l1, %fb, %count : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64
     """
 
-    name = "pto.sim.scale_words"
     form = "$source, $dest, $count"
     placement = "outside"
     cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
-    source = Operand()
-    dest = Operand()
-    count = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "count")
@@ -161,7 +147,7 @@ class SimScaleWords(PTOOperation):
             yield Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
 
 
-class SimStartAcc(PTOOperation):
+class SimStartAcc(PTOOperation, name="pto.sim.start_acc"):
     """Start m x n accumulators from zero, or from a row of the bias table (pipe M).
 
     What a product of no values is: the hardware multiplies at least one.
@@ -170,14 +156,10 @@ class SimStartAcc(PTOOperation):
         pto.sim.start_acc %c, %m, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>
     """
 
-    name = "pto.sim.start_acc"
     form = "$c, $m, $n{, $bias}"
     placement = "outside"
     cores = (CoreKind.AIC,)
     spaces = {"c": (Space.L0C,), "bias": (Space.BT,)}
-    c = Operand()
-    m = Operand()
-    n = Operand()
     bias = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -40,7 +40,7 @@ class _Words(PTOOperation):
             yield Problem(f"a signal is a word of i32, not {name}", at="signal")
 
 
-class SimNotify(_Words):
+class SimNotify(_Words, name="pto.sim.notify"):
     """Set a word in GM, or add to it (modulo 2^32).
 
     On the scalar unit; afterwards it waits until its pipes are empty. What the word is to announce must have ended
@@ -49,7 +49,6 @@ class SimNotify(_Words):
         pto.sim.notify %p, %value {op = "set"} : !pto.ptr<i32, gm>, i32
     """
 
-    name = "pto.sim.notify"
     form = "$signal, $value"
     words = {"op": NOTIFY_OPS}
     signal = Operand()
@@ -80,7 +79,7 @@ class _Condition(_Words):
                 yield Problem(f"strides are of type index, not {value.type}", at=nth("strides", index))
 
 
-class SimWaitWords(_Condition):
+class SimWaitWords(_Condition, name="pto.sim.wait_words"):
     """Stop the scalar unit until every word of a view satisfies `word cmp value`, signed.
 
     Nothing is consumed. Without a shape it is one word.
@@ -89,16 +88,14 @@ class SimWaitWords(_Condition):
         pto.sim.wait_words %p, %value, %c16, %c1 {cmp = "ge", shape = array<i64: 4, 8>} : !pto.ptr<i32, gm>, i32
     """
 
-    name = "pto.sim.wait_words"
     form = "$signal, $value{, $strides...}"
     signal = Operand()
     value = Operand()
-    strides = VariadicOperand()
     cmp = Property()
     shape = OptionalProperty()
 
 
-class SimTestWords(_Condition):
+class SimTestWords(_Condition, name="pto.sim.test_words"):
     """Whether every word of a view satisfies `word cmp value`, signed.
 
     It never waits. Where the answer is no, other cores go on before it is given.
@@ -106,11 +103,9 @@ class SimTestWords(_Condition):
         %answer = pto.sim.test_words %p, %value {cmp = "ge"} : !pto.ptr<i32, gm>, i32 -> i1
     """
 
-    name = "pto.sim.test_words"
     form = "$signal, $value{, $strides...}"
     signal = Operand()
     value = Operand()
-    strides = VariadicOperand()
     cmp = Property()
     shape = OptionalProperty()
     result = Result()
@@ -121,7 +116,7 @@ class SimTestWords(_Condition):
             yield Problem(f"{self.name} gives i1, not {self.result.type}", at="result")
 
 
-class SimGroup(PTOOperation):
+class SimGroup(PTOOperation, name="pto.sim.group"):
     """Remark which places a collective joins.
 
     Nothing happens. A check asks whether the root's buffer and member belong to the rank that executes the collective,
@@ -132,11 +127,9 @@ class SimGroup(PTOOperation):
             : !pto.ptr<i32, gm>, !pto.ptr<i32, gm>, !pto.ptr<i32, gm>
     """
 
-    name = "pto.sim.group"
     form = "$buffer, $members..."
     placement = "outside"
     spaces = {"buffer": (Space.GM,)}
-    buffer = Operand()
     members = VariadicOperand()
     root = Property()
     bytes = Property()

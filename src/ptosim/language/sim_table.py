@@ -32,18 +32,6 @@ class _ByIndex(PTOOperation):
     cores = (CoreKind.AIV,)
     spaces = {"table": (Space.GM,), "indices": (Space.UB,), "base": (Space.UB,)}
     table = Operand()
-    capacity = Operand()
-    pitch = Operand()
-    indices = Operand()
-    index_row = Operand()
-    index_column = Operand()
-    base = Operand()
-    row_stride = Operand()
-    column_stride = Operand()
-    element_stride = Operand()
-    rows = Operand()
-    columns = Operand()
-    length = Operand()
     beyond = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -61,7 +49,7 @@ class _ByIndex(PTOOperation):
 # --- gathers ----------------------------------------------------------------------------------------------------------
 
 
-class SimGather(_ByIndex):
+class SimGather(_ByIndex, name="pto.sim.gather"):
     """Gather rows of a table in GM into UB, on the vector pipe.
 
     For every row i and column j of the shape k = indices[i * index_row + j * index_column], without sign, and `length`
@@ -73,11 +61,10 @@ class SimGather(_ByIndex):
             {beyond = "clamp"} : !pto.ptr<f32, gm>, !pto.ptr<i32, ub>, !pto.ptr<f32, ub>
     """
 
-    name = "pto.sim.gather"
     words = {"beyond": Vocabulary(("undefined", "clamp", "wrap", "zero"))}
 
 
-class SimGatherMte2(SimGather):
+class SimGatherMte2(SimGather, name="pto.sim.gather_mte2"):
     """Gather rows of a table in GM into UB, on MTE2.
 
     The same as pto.sim.gather, by the pipe of a2a3.
@@ -86,13 +73,11 @@ class SimGatherMte2(SimGather):
             {beyond = "undefined"} : !pto.ptr<f32, gm>, !pto.ptr<i32, ub>, !pto.ptr<f32, ub>
     """
 
-    name = "pto.sim.gather_mte2"
-
 
 # --- scatters ---------------------------------------------------------------------------------------------------------
 
 
-class SimScatter(_ByIndex):
+class SimScatter(_ByIndex, name="pto.sim.scatter"):
     """Scatter rows of UB into a table in GM, on the vector pipe.
 
     The reverse of pto.sim.gather, in the order of rows and columns. `combine` add, max and min combine with what is
@@ -104,7 +89,6 @@ class SimScatter(_ByIndex):
             {beyond = "skip", combine = "add"} : !pto.ptr<f32, gm>, !pto.ptr<i32, ub>, !pto.ptr<f32, ub>
     """
 
-    name = "pto.sim.scatter"
     words = {"beyond": Vocabulary(("undefined", "skip", "clamp", "wrap")), "combine": Vocabulary(_COMBINED)}
     atomic: ClassVar[Mapping[str, str]] = {"f32": "f32", "f16": "f16", "i32": "s32", "si32": "s32", "ui32": "s32"}
     combine = Property()
@@ -123,7 +107,7 @@ class SimScatter(_ByIndex):
             yield Problem(f"elements of {type_.element} are not combined", at="combine")
 
 
-class SimScatterMte3(SimScatter):
+class SimScatterMte3(SimScatter, name="pto.sim.scatter_mte3"):
     """Scatter rows of UB into a table in GM, on MTE3.
 
     The same as pto.sim.scatter, by the pipe of a2a3.
@@ -132,5 +116,3 @@ class SimScatterMte3(SimScatter):
             {beyond = "undefined", combine = "none", ordered}
             : !pto.ptr<f32, gm>, !pto.ptr<i32, ub>, !pto.ptr<f32, ub>
     """
-
-    name = "pto.sim.scatter_mte3"

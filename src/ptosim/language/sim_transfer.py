@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i64
 
 from ptosim.effects.names import Space
 from ptosim.language.operands import are_i64, nth, pointed
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result, VariadicOperand
+from ptosim.language.operation import Problem, Property, PTOOperation, Result, VariadicOperand
 
 
 class _OfSession(PTOOperation):
@@ -27,7 +27,7 @@ class _OfSession(PTOOperation):
             yield Problem("sessions are numbered from 0", at="session")
 
 
-class SimTransfer(_OfSession):
+class SimTransfer(_OfSession, name="pto.sim.transfer"):
     """Begin to copy bytes from one place in GM to another.
 
     Transfers of a session follow each other; the result is how many it has begun. This one ends some time before
@@ -38,12 +38,8 @@ class SimTransfer(_OfSession):
             : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>, i64 -> i64
     """
 
-    name = "pto.sim.transfer"
     form = "$dst, $src, $bytes"
     spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
-    dst = Operand()
-    src = Operand()
-    bytes = Operand()
     session = Property()
     result = Result()
 
@@ -56,7 +52,7 @@ class SimTransfer(_OfSession):
             yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
 
 
-class SimApart(PTOOperation):
+class SimApart(PTOOperation, name="pto.sim.apart"):
     """Remark that two views of GM should have no element in common.
 
     Nothing happens. A check asks whether what is copied from `src` to `dst`, in parts, is overwritten on the way. Of n
@@ -65,12 +61,9 @@ class SimApart(PTOOperation):
         pto.sim.apart %dst, %src, %c64, %c1, %c1 {bytes = 4 : i64} : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>
     """
 
-    name = "pto.sim.apart"
     form = "$dst, $src, $extents..."
     placement = "outside"
     spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
-    dst = Operand()
-    src = Operand()
     extents = VariadicOperand()
     bytes = Property()
 
@@ -84,7 +77,7 @@ class SimApart(PTOOperation):
             yield Problem("an element has at least one byte", at="bytes")
 
 
-class SimWaitTransfers(_OfSession):
+class SimWaitTransfers(_OfSession, name="pto.sim.wait_transfers"):
     """Wait until so many transfers of a session of this core have ended.
 
     The scalar unit waits for those that pto.sim.transfer has begun; 0: for none.
@@ -92,9 +85,7 @@ class SimWaitTransfers(_OfSession):
         pto.sim.wait_transfers %number {session = 0 : i64} : i64
     """
 
-    name = "pto.sim.wait_transfers"
     form = "$event"
-    event = Operand()
     session = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -26,8 +25,9 @@ from ptosim.language.operation import (
     Property,
     PTOOperation,
     core_of,
+    lint,
 )
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.syntax import Vocabulary, parse_word, write
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
@@ -148,7 +148,6 @@ class FlagPair(PTOOperation):
 class _Flag(FlagPair):
     form = "[@source, @destination, @event]"
     words = {"source": PIPES, "destination": PIPES, "event": EVENTS}
-    event = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -157,7 +156,7 @@ class _Flag(FlagPair):
             yield Problem(f"{self.word('event')} does not exist; known: {legal}", at="event", kind="id-range")
 
 
-class SetFlag(_Flag):
+class SetFlag(_Flag, name="pto.set_flag"):
     """Signal an event from a source pipe to a destination pipe.
 
     An entry of the source pipe: it fires when everything issued to that pipe before it has completed; entries behind
@@ -167,10 +166,8 @@ class SetFlag(_Flag):
         pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
     """
 
-    name = "pto.set_flag"
 
-
-class WaitFlag(_Flag):
+class WaitFlag(_Flag, name="pto.wait_flag"):
     """Hold the destination pipe until the source pipe has signalled the event, and consume the signal.
 
     Operands are in the order of pto.set_flag: source, destination, id. One wait takes exactly one set, so a wait in a
@@ -180,10 +177,8 @@ class WaitFlag(_Flag):
         pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
     """
 
-    name = "pto.wait_flag"
 
-
-class RecordEvent(_Flag):
+class RecordEvent(_Flag, name="pto.record_event"):
     """Older name of pto.set_flag, between operation classes instead of pipes.
 
     TLOAD stands for PIPE_MTE2, TVEC for PIPE_V, TSTORE_VEC for PIPE_MTE3, TMATMUL for PIPE_M, and so on.
@@ -191,13 +186,12 @@ class RecordEvent(_Flag):
         pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TVEC>, #pto.event<EVENT_ID0>]
     """
 
-    name = "pto.record_event"
     replaced_by = "pto.set_flag"
     between_classes = True
     words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 
-class WaitEvent(_Flag):
+class WaitEvent(_Flag, name="pto.wait_event"):
     """Older name of pto.wait_flag, between operation classes instead of pipes.
 
     The classes stand for the pipes that pto.record_event lists.
@@ -205,7 +199,6 @@ class WaitEvent(_Flag):
         pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]
     """
 
-    name = "pto.wait_event"
     replaced_by = "pto.wait_flag"
     between_classes = True
     words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
@@ -222,7 +215,7 @@ class _DynamicFlag(FlagPair):
         yield from in_range(self, 0, EVENT_IDS - 1, "event", kind="id-range")
 
 
-class SetFlagDyn(_DynamicFlag):
+class SetFlagDyn(_DynamicFlag, name="pto.set_flag_dyn"):
     """Signal an event whose id is computed.
 
     As pto.set_flag; the id must be 0 to 7 when it runs.
@@ -230,10 +223,8 @@ class SetFlagDyn(_DynamicFlag):
         pto.set_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
     """
 
-    name = "pto.set_flag_dyn"
 
-
-class WaitFlagDyn(_DynamicFlag):
+class WaitFlagDyn(_DynamicFlag, name="pto.wait_flag_dyn"):
     """Wait for an event whose id is computed.
 
     As pto.wait_flag; the id must be 0 to 7 when it runs.
@@ -241,13 +232,11 @@ class WaitFlagDyn(_DynamicFlag):
         pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
     """
 
-    name = "pto.wait_flag_dyn"
-
 
 # --- barriers ---------------------------------------------------------------------------------------------------------
 
 
-class Barrier(PTOOperation):
+class Barrier(PTOOperation, name="pto.barrier"):
     """Later entries of a pipe start only when all earlier entries of that pipe have completed.
 
     Needed where two copies of MTE2 or of MTE3 touch the same bytes: they start in order but may overlap. Other pipes
@@ -257,11 +246,9 @@ class Barrier(PTOOperation):
         pto.barrier #pto.pipe<PIPE_ALL>
     """
 
-    name = "pto.barrier"
     form = "@pipe"
     words = {"pipe": BARRIER_PIPES}
     placement = "outside"
-    pipe = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         if pipe_of(self, "pipe") is None:
@@ -270,7 +257,7 @@ class Barrier(PTOOperation):
         yield from present_pipe(self, "pipe")
 
 
-class PipeBarrier(Barrier):
+class PipeBarrier(Barrier, name="pto.pipe_barrier"):
     """Older name of pto.barrier.
 
     The pipe is usually written as a string.
@@ -278,11 +265,10 @@ class PipeBarrier(Barrier):
         pto.pipe_barrier "PIPE_MTE3"
     """
 
-    name = "pto.pipe_barrier"
     replaced_by = "pto.barrier"
 
 
-class BarrierSync(Barrier):
+class BarrierSync(Barrier, name="pto.barrier_sync"):
     """Older name of pto.barrier, by operation class instead of pipe.
 
     TVEC stands for PIPE_V, TLOAD for PIPE_MTE2, and so on. On a5 a barrier of a serial pipe, such as V, has no effect
@@ -291,7 +277,6 @@ class BarrierSync(Barrier):
         pto.barrier_sync[<TLOAD>]
     """
 
-    name = "pto.barrier_sync"
     form = "[@pipe]"
     replaced_by = "pto.barrier"
     words = {"pipe": BARRIER_EVENT_TYPES}
@@ -301,7 +286,7 @@ class BarrierSync(Barrier):
         pipe = pipe_of(self, "pipe")
         if target == "a5" and pipe in SERIAL_PIPES:
             message = f"{pipe} is serial on {target}: a barrier of it has no effect"
-            yield Problem(message, "pipe", "lint", "warning", hint="delete this line")
+            yield lint(message, at="pipe", hint="delete this line")
 
 
 # --- buffer ids -------------------------------------------------------------------------------------------------------
@@ -332,8 +317,7 @@ class Buffer(PTOOperation):
     mode_literal = OptionalProperty()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         operands: dict[str, SSAValue] = {}
         properties: dict[str, Attribute] = {}
         bracket = parser.parse_optional_punctuation("[") is not None
@@ -361,16 +345,13 @@ class Buffer(PTOOperation):
         printer.print_string(f' "{self.word("pipe")}"')
         values = [self._print_number(printer, role) for role in ("id", "mode")]
         printer.print_op_attributes(self.attributes)
-        types = [value.type for value in values if value is not None]
-        if types:
-            printer.print_string(" : ")
-            printer.print_list(types, printer.print_attribute)
+        if types := [value.type for value in values if value is not None]:
+            write(printer, " : ", types)
 
     def _print_number(self, printer: Printer, role: str) -> SSAValue | None:
         value: SSAValue | None = getattr(self, role)
         if value is not None:
-            printer.print_string(", ")
-            printer.print_ssa_value(value)
+            write(printer, ", ", value)
         elif (literal := self.integer(f"{role}_literal")) is not None:
             printer.print_string(f", {literal}")
         return value
@@ -399,7 +380,7 @@ def known_up_to(op: PTOOperation, high: int | None, role: str, kind: str) -> Ite
             yield Problem(f"{role} is {known}; it must be {bounds(0, high)}", at=role, kind=kind)
 
 
-class GetBuf(Buffer):
+class GetBuf(Buffer, name="pto.get_buf"):
     """Acquire a buffer id for a pipe, which waits for the releases of that id that are earlier in the program.
 
     Only releases on other pipes are waited for. 32 ids (0 to 31) are shared by all pipes of a core and start free, so
@@ -409,10 +390,8 @@ class GetBuf(Buffer):
         pto.get_buf "PIPE_MTE2", 0, 0
     """
 
-    name = "pto.get_buf"
 
-
-class RlsBuf(Buffer):
+class RlsBuf(Buffer, name="pto.rls_buf"):
     """Release a buffer id: it happens when all earlier entries of the pipe have completed.
 
     In mode 1 it waits for the earlier instructions of every pipe that are bracketed by the id.
@@ -420,10 +399,8 @@ class RlsBuf(Buffer):
         pto.rls_buf "PIPE_MTE2", 0, 0
     """
 
-    name = "pto.rls_buf"
 
-
-class GetBufDyn(Buffer):
+class GetBufDyn(Buffer, name="pto.get_buf_dyn"):
     """Older name of pto.get_buf with a computed id.
 
     The id must be 0 to 31 when it runs.
@@ -431,11 +408,10 @@ class GetBufDyn(Buffer):
         pto.get_buf_dyn "PIPE_MTE2", %id, 0 : index
     """
 
-    name = "pto.get_buf_dyn"
     replaced_by = "pto.get_buf"
 
 
-class RlsBufDyn(Buffer):
+class RlsBufDyn(Buffer, name="pto.rls_buf_dyn"):
     """Older name of pto.rls_buf with a computed id.
 
     The id must be 0 to 31 when it runs.
@@ -443,5 +419,4 @@ class RlsBufDyn(Buffer):
         pto.rls_buf_dyn "PIPE_MTE2", %id, 0 : index
     """
 
-    name = "pto.rls_buf_dyn"
     replaced_by = "pto.rls_buf"

@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operation import (
-    Operand,
     OptionalOperand,
     OptionalProperty,
     Problem,
-    Property,
     PTOOperation,
+    lint,
 )
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.syntax import Vocabulary, parse_word, write
 from ptosim.language.tile_places import in_gm
 
 MEMORY_BARRIERS = Vocabulary(
@@ -33,7 +31,7 @@ MEMORY_BARRIERS = Vocabulary(
 )
 
 
-class MemBar(PTOOperation):
+class MemBar(PTOOperation, name="pto.mem_bar"):
     """Order UB accesses of one vector scope that may alias: one class before completes before another after.
 
     The hardware does not compare the addresses of accesses in flight. VST_VLD orders vector stores before vector
@@ -44,7 +42,6 @@ class MemBar(PTOOperation):
         pto.mem_bar "VST_VLD"
     """
 
-    name = "pto.mem_bar"
     form = "{@order}"
     words = {"order": MEMORY_BARRIERS}
     order = OptionalProperty()
@@ -52,10 +49,10 @@ class MemBar(PTOOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         if self.order is None:
             hint = 'name what it orders, such as pto.mem_bar "VST_VLD"'
-            yield Problem("pto.mem_bar without a word orders everything", kind="lint", severity="warning", hint=hint)
+            yield lint("pto.mem_bar without a word orders everything", hint=hint)
 
 
-class Dsb(PTOOperation):
+class Dsb(PTOOperation, name="pto.dsb"):
     """The scalar unit waits until its own memory effects are done.
 
     The word names the effects: ALL, DDR, UB or SEQ. A scalar store is visible to other pipes after it.
@@ -63,14 +60,12 @@ class Dsb(PTOOperation):
         pto.dsb "ALL"
     """
 
-    name = "pto.dsb"
     form = "@memory"
     words = {"memory": Vocabulary(("ALL", "DDR", "UB", "SEQ"))}
     placement = "outside"
-    memory = Property()
 
 
-class FenceBarrierAll(PTOOperation):
+class FenceBarrierAll(PTOOperation, name="pto.fence.barrier_all"):
     """Wait for the memory effects of this core.
 
     The scalar unit waits until every pipe is empty and its own stores have ended (pto.barrier PIPE_ALL, then pto.dsb):
@@ -79,18 +74,16 @@ class FenceBarrierAll(PTOOperation):
         pto.fence.barrier_all #pto.fence_scope<all>
     """
 
-    name = "pto.fence.barrier_all"
     form = "@scope"
     words = {"scope": Vocabulary(("local_memory", "gm", "all"), printed="#pto.fence_scope<{}>")}
     placement = "outside"
-    scope = Property()
 
 
 CACHE_LINES = Vocabulary(("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE"))
 CACHE_SIDES = Vocabulary(("CACHELINE_ALL", "CACHELINE_UB", "CACHELINE_OUT", "CACHELINE_ATOMIC"))
 
 
-class Dcci(PTOOperation):
+class Dcci(PTOOperation, name="pto.dcci"):
     """Clean and invalidate the scalar data cache: the line of an address, or all of it.
 
     Scalar stores to GM stay in the cache until then.
@@ -98,19 +91,14 @@ class Dcci(PTOOperation):
         pto.dcci %p, "SINGLE_CACHE_LINE", "CACHELINE_OUT" : !pto.ptr<i32, gm>
     """
 
-    name = "pto.dcci"
     words = {"lines": CACHE_LINES, "side": CACHE_SIDES}
     placement = "outside"
     spaces = {"address": (Space.GM, Space.UB)}
-    address = Operand()
-    lines = Property()
-    side = OptionalProperty()
 
     form = "$address, @lines{, @side}"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         address = parser.parse_value("address")
         parser.parse_optional_punctuation(",")
         properties = {"lines": StringAttr(parse_word(parser, "lines", CACHE_LINES))}
@@ -119,7 +107,7 @@ class Dcci(PTOOperation):
         return cls.parse_rest(parser, {"address": address}, properties)
 
 
-class CmoCacheInvalid(PTOOperation):
+class CmoCacheInvalid(PTOOperation, name="pto.cmo.cacheinvalid"):
     """Invalidate cached GM data: the line of an address, or everything.
 
     Later scalar loads read GM itself. In place of a pointer a view names its first element.
@@ -128,13 +116,11 @@ class CmoCacheInvalid(PTOOperation):
         pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32, gm>
     """
 
-    name = "pto.cmo.cacheinvalid"
     placement = "outside"
     address = OptionalOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if not parser.at(MLIRTokenKind.PERCENT_IDENT):
             parser.parse_keyword("all")
             parse_word(parser, "memory", Vocabulary(("gm",)))
@@ -149,12 +135,9 @@ class CmoCacheInvalid(PTOOperation):
             printer.print_string(" all #pto.address_space<gm>")
             printer.print_op_attributes(self.attributes)
             return
-        printer.print_string(" ")
-        printer.print_ssa_value(self.address)
-        printer.print_string(" single_cache_line")
+        write(printer, " ", self.address, " single_cache_line")
         printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.address.type)
+        write(printer, " : ", self.address.type)
 
     def rules(self, target: str) -> Iterator[Problem]:
         return in_gm(self, "address")

@@ -11,16 +11,15 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
+from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation, lint
 from ptosim.language.sync import PIPES, known_up_to, parse_number
-from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word
+from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word, types_of, write
 from ptosim.language.tile_places import count, in_gm
 from ptosim.language.tile_types import view_of
 from ptosim.language.types import PtrType
@@ -68,8 +67,7 @@ class _Semaphore(PTOOperation):
         return 16 if target == "a2a3" else 32
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         operands: dict[str, SSAValue] = {}
         properties: dict[str, Attribute] = {}
         if not cls.older or not parser.at(MLIRTokenKind.PERCENT_IDENT):
@@ -89,22 +87,16 @@ class _Semaphore(PTOOperation):
         return cls.parse_rest(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
+        write(printer, " ")
         if self.core_id is not None:
-            printer.print_ssa_value(self.core_id)
-            printer.print_string(", ")
+            write(printer, self.core_id, ", ")
         elif self.pipe is not None:
-            printer.print_string(f"<{self.word('pipe')}>, ")
-        if self.id is not None:
-            printer.print_ssa_value(self.id)
-        else:
-            printer.print_string(str(self.integer("id_literal")))
+            write(printer, f"<{self.word('pipe')}>, ")
+        write(printer, self.id or str(self.integer("id_literal")))
         mode = self.attribute("ffts_mode")
         printer.print_op_attributes({**({"ffts_mode": mode} if mode is not None else {}), **self.attributes})
-        types = [value.type for value in self.operands]
-        if types and self.pipe is None:
-            printer.print_string(" : ")
-            printer.print_list(types, printer.print_attribute)
+        if self.operands and self.pipe is None:
+            write(printer, " : ", types_of(self.operands))
 
     def rules(self, target: str) -> Iterator[Problem]:
         pipe = self.word("pipe")
@@ -112,7 +104,7 @@ class _Semaphore(PTOOperation):
             yield Problem(f"{self.name} takes {', '.join(self.pipes)}, not {pipe}", at="pipe", kind="wrong-pipe")
         if self.core_id is not None:
             message = "the first operand names no pipe and is ignored: the signal concerns all pipes of this core"
-            yield Problem(message, at="core_id", kind="lint", severity="warning", hint="write a pipe, such as <PIPE_V>")
+            yield lint(message, at="core_id", hint="write a pipe, such as <PIPE_V>")
         if self.id is None and self.id_literal is None:
             yield Problem(f"{self.name} needs a semaphore id")
         yield from are_i64(self, "core_id")
@@ -135,7 +127,7 @@ class _SignalWithMode(_Semaphore):
             yield Problem(f"ffts_mode of {self.name} must be {legal}, not {self.ffts_mode}", at="ffts_mode")
 
 
-class SyncSet(_SignalWithMode):
+class SyncSet(_SignalWithMode, name="pto.sync.set"):
     """Signal a semaphore of the cluster, when all earlier entries of the named pipe have completed.
 
     On a5 one set reaches one core: ids 0 to 15 on the cube core talk to AIV0, ids 16 to 31 to AIV1; a vector core
@@ -146,10 +138,8 @@ class SyncSet(_SignalWithMode):
         pto.sync.set <PIPE_FIX>, 17
     """
 
-    name = "pto.sync.set"
 
-
-class SyncWait(_SignalWithMode):
+class SyncWait(_SignalWithMode, name="pto.sync.wait"):
     """Wait for a semaphore of the cluster and consume one signal.
 
     On a5 only the named pipe stalls; on a2a3 the scalar unit does, and a wait of the cube core needs a signal of both
@@ -157,8 +147,6 @@ class SyncWait(_SignalWithMode):
 
         pto.sync.wait <PIPE_MTE3>, 1
     """
-
-    name = "pto.sync.wait"
 
 
 class _CrossBlock(_SignalWithMode):
@@ -169,7 +157,7 @@ class _CrossBlock(_SignalWithMode):
         return 16
 
 
-class SetCrossBlock(_CrossBlock):
+class SetCrossBlock(_CrossBlock, name="pto.set_cross_block"):
     """Signal a semaphore that all clusters share.
 
     Ids 0 to 15; `ffts_mode`, if given, is 0.
@@ -177,10 +165,8 @@ class SetCrossBlock(_CrossBlock):
         pto.set_cross_block <PIPE_MTE3>, 0
     """
 
-    name = "pto.set_cross_block"
 
-
-class WaitCrossBlock(_CrossBlock):
+class WaitCrossBlock(_CrossBlock, name="pto.wait_cross_block"):
     """Wait until every core that takes part has signalled a semaphore that all clusters share.
 
     Ids 0 to 15; `ffts_mode`, if given, is 0.
@@ -188,10 +174,8 @@ class WaitCrossBlock(_CrossBlock):
         pto.wait_cross_block <PIPE_MTE2>, 0
     """
 
-    name = "pto.wait_cross_block"
 
-
-class SetIntraBlock(_Semaphore):
+class SetIntraBlock(_Semaphore, name="pto.set_intra_block"):
     """Signal one core of the cluster (a5), when all earlier entries of the named pipe have completed.
 
     Seen from the cube core ids 0 to 15 reach AIV0 and 16 to 31 reach AIV1 (id + 16, not + 15); each vector core
@@ -201,11 +185,10 @@ class SetIntraBlock(_Semaphore):
         pto.set_intra_block <PIPE_FIX>, 16
     """
 
-    name = "pto.set_intra_block"
     targets = ("a5",)
 
 
-class WaitIntraBlock(_Semaphore):
+class WaitIntraBlock(_Semaphore, name="pto.wait_intra_block"):
     """Wait for a signal of another core of the cluster (a5). Only the named pipe stalls.
 
     The cube core needs one wait for each vector core: id for AIV0, id + 16 for AIV1. With two i64 operands the whole
@@ -214,11 +197,10 @@ class WaitIntraBlock(_Semaphore):
         pto.wait_intra_block <PIPE_MTE3>, 1
     """
 
-    name = "pto.wait_intra_block"
     targets = ("a5",)
 
 
-class SetIntraCore(SetIntraBlock):
+class SetIntraCore(SetIntraBlock, name="pto.set_intra_core"):
     """Another name of pto.set_intra_block.
 
     Only a5 has it.
@@ -226,11 +208,10 @@ class SetIntraCore(SetIntraBlock):
         pto.set_intra_core <PIPE_FIX>, 16
     """
 
-    name = "pto.set_intra_core"
     replaced_by = "pto.set_intra_block"
 
 
-class WaitIntraCore(WaitIntraBlock):
+class WaitIntraCore(WaitIntraBlock, name="pto.wait_intra_core"):
     """Older name of pto.wait_intra_block.
 
     Only a5 has it, and only the named pipe stalls.
@@ -238,11 +219,10 @@ class WaitIntraCore(WaitIntraBlock):
         pto.wait_intra_core <PIPE_MTE3>, 1
     """
 
-    name = "pto.wait_intra_core"
     replaced_by = "pto.wait_intra_block"
 
 
-class SetCrossCore(_Semaphore):
+class SetCrossCore(_Semaphore, name="pto.set_cross_core"):
     """Signal the other cores of the cluster (a2a3).
 
     The cube core reaches both vector cores, a vector core the cube core. Ids 0 to 15. With two i64 operands it fires
@@ -251,12 +231,11 @@ class SetCrossCore(_Semaphore):
         pto.set_cross_core <PIPE_MTE3>, 0
     """
 
-    name = "pto.set_cross_core"
     targets = ("a2a3",)
     pipes = (*SEMAPHORE_PIPES, "PIPE_M")
 
 
-class WaitFlagDev(_Semaphore):
+class WaitFlagDev(_Semaphore, name="pto.wait_flag_dev"):
     """Wait for a signal of another core of the cluster (a2a3).
 
     The scalar unit stalls, and with it everything not yet issued. On the cube core it takes a signal of both vector
@@ -265,13 +244,12 @@ class WaitFlagDev(_Semaphore):
         pto.wait_flag_dev %id : i64
     """
 
-    name = "pto.wait_flag_dev"
     targets = ("a2a3",)
     pipes = (*SEMAPHORE_PIPES, "PIPE_M")
     alone = True
 
 
-class WaitCrossCore(WaitFlagDev):
+class WaitCrossCore(WaitFlagDev, name="pto.wait_cross_core"):
     """Another name of pto.wait_flag_dev.
 
     Only a2a3 has it, and the whole core stalls.
@@ -279,7 +257,6 @@ class WaitCrossCore(WaitFlagDev):
         pto.wait_cross_core %id : i64
     """
 
-    name = "pto.wait_cross_core"
     replaced_by = "pto.wait_flag_dev"
 
 
@@ -293,7 +270,7 @@ WORKSPACE_ELEMENTS = 16
 """The words of GM that each core needs for the soft barrier."""
 
 
-class SyncAll(PTOOperation):
+class SyncAll(PTOOperation, name="pto.syncall"):
     """Barrier over all blocks.
 
     `core_type` says which kinds of core take part: aic_only, aiv_only or mix. The soft mode needs a GM workspace of at
@@ -303,7 +280,6 @@ class SyncAll(PTOOperation):
         pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>
     """
 
-    name = "pto.syncall"
     placement = "outside"
     workspace = OptionalOperand()
     used = OptionalOperand()
@@ -311,8 +287,7 @@ class SyncAll(PTOOperation):
     core_type = Property()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         operands: dict[str, SSAValue] = {}
         parser.parse_punctuation("(")
         if parser.at(MLIRTokenKind.PERCENT_IDENT):
@@ -336,9 +311,7 @@ class SyncAll(PTOOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string("(")
         if self.operands:
-            printer.print_list(self.operands, printer.print_ssa_value)
-            printer.print_string(" : ")
-            printer.print_list([value.type for value in self.operands], printer.print_attribute)
+            write(printer, self.operands, " : ", types_of(self.operands))
         mode, core_type = self.word("mode"), self.word("core_type")
         printer.print_string(f") mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{core_type}>")
         printer.print_op_attributes(self.attributes)
@@ -366,7 +339,7 @@ class SyncAll(PTOOperation):
             yield Problem(message, at="workspace")
 
 
-class SetFfts(PTOOperation):
+class SetFfts(PTOOperation, name="pto.set_ffts"):
     """Give the base address of the signals between cores.
 
     The hardware of a2a3 wants it before the first signal; it has no effect on what a kernel computes.
@@ -374,8 +347,6 @@ class SetFfts(PTOOperation):
         pto.set_ffts %p : !pto.ptr<i64, gm>
     """
 
-    name = "pto.set_ffts"
     placement = "outside"
     form = "$address"
     spaces = {"address": (Space.GM,)}
-    address = Operand()

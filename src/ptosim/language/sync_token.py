@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptosim.language.operands import are_i64, bounds, nth
-from ptosim.language.operation import Problem, Property, PTOOperation, VariadicOperand
+from ptosim.language.operation import Problem, PTOOperation, VariadicOperand
 from ptosim.language.sync import PIPES, FlagPair
 from ptosim.language.syntax import integers_of
 from ptosim.language.types import PtrType
@@ -22,7 +22,6 @@ TOKENS = 8
 class _Token(FlagPair):
     form = "[@source, @destination, #number]"
     words = {"source": PIPES, "destination": PIPES}
-    number = Property()
 
     def facts(self) -> Mapping[str, Any]:
         return {"number": integers_of(self, "number")[0]}
@@ -34,7 +33,7 @@ class _Token(FlagPair):
             yield Problem(f"the number of a token must be {bounds(0, TOKENS - 1)}", at="number", kind="id-range")
 
 
-class SimSetToken(_Token):
+class SimSetToken(_Token, name="pto.sim.set_token"):
     """Signal a private token from a source pipe to a destination pipe.
 
     Like pto.set_flag, beside the ids that kernels use. Tokens count: a second one may be set before the first is waited
@@ -43,10 +42,8 @@ class SimSetToken(_Token):
         pto.sim.set_token["PIPE_MTE2", "PIPE_V", 0]
     """
 
-    name = "pto.sim.set_token"
 
-
-class SimWaitToken(_Token):
+class SimWaitToken(_Token, name="pto.sim.wait_token"):
     """Hold the destination pipe until the source pipe has signalled a private token, and consume it.
 
     Like pto.wait_flag, beside the ids that kernels use.
@@ -54,10 +51,8 @@ class SimWaitToken(_Token):
         pto.sim.wait_token["PIPE_MTE2", "PIPE_V", 0]
     """
 
-    name = "pto.sim.wait_token"
 
-
-class SimTSync(PTOOperation):
+class SimTSync(PTOOperation, name="pto.sim.tsync"):
     """Wait for what touches these bytes.
 
     For each pipe of the core: whatever is issued from now on starts after the last entry issued so far that reads or
@@ -68,7 +63,6 @@ class SimTSync(PTOOperation):
         pto.sim.tsync %ub, %gm sizes %bytes, %bytes : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64
     """
 
-    name = "pto.sim.tsync"
     form = "$addresses... sizes $sizes..."
     placement = "outside"
     addresses = VariadicOperand()

@@ -15,7 +15,7 @@ may leave out offsets of type `index`, and may say `!pto.ptr` or `!pto.mask<G>` 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NoReturn, cast
@@ -68,12 +68,12 @@ class Operand:
 
 @dataclass(frozen=True)
 class Word:
-    name: str
+    role: str
 
 
 @dataclass(frozen=True)
 class Integers:
-    name: str
+    role: str
 
 
 @dataclass(frozen=True)
@@ -223,8 +223,7 @@ def _parse_elements(
 
 def _before(following: Element | None) -> str:
     """Where punctuation is missing, the message names what it stands before."""
-    name = following.role if isinstance(following, Operand) else following.name if isinstance(following, Word) else None
-    return f" before {name}" if name is not None else ""
+    return f" before {following.role}" if isinstance(following, Operand | Word) else ""
 
 
 def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:
@@ -383,6 +382,27 @@ def agreed_types(
 # --- printing ---------------------------------------------------------------------------------------------------------
 
 
+Piece = str | SSAValue | Attribute | Sequence["Piece"]
+"""What an operation prints: text, the name of a value, a type or other attribute, or several of them with commas."""
+
+
+def write(printer: Printer, *pieces: Piece) -> None:
+    """Write pieces one after the other."""
+    for piece in pieces:
+        if isinstance(piece, str):
+            printer.print_string(piece)
+        elif isinstance(piece, SSAValue):
+            printer.print_ssa_value(piece)
+        elif isinstance(piece, Attribute):
+            printer.print_attribute(piece)
+        else:
+            printer.print_list(piece, lambda each: write(printer, each))
+
+
+def types_of(values: Iterable[SSAValue]) -> list[Attribute]:
+    return [value.type for value in values]
+
+
 def print_form(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
     """Write the operands and words of an operation as its form says."""
     _print_elements(printer, op, elements, words, None)
@@ -401,12 +421,12 @@ def _print_elements(
         match element:
             case Literal(text):
                 printer.print_string(text)
-            case Operand(role, several):
-                printer.print_list(getattr(op, role) if several else [getattr(op, role)], printer.print_ssa_value)
+            case Operand(role):
+                write(printer, getattr(op, role))
             case Word(name):
                 printer.print_string(words[name].printed.format(word_of(op, name)))
             case Integers(name):
-                printer.print_list(integers_of(op, name), lambda number: printer.print_string(str(number)))
+                write(printer, [str(number) for number in integers_of(op, name)])
             case Keyword(text, equals):
                 printer.print_string(f"{text} =" if equals else text)
         last = element
@@ -422,7 +442,7 @@ def _space(last: Element | None, element: Element) -> str:
 
 def _present(op: Any, elements: tuple[Element, ...]) -> bool:
     first = next(placed(elements))
-    found = getattr(op, first.role if isinstance(first, Operand) else first.name)
+    found = getattr(op, first.role)
     return bool(found) if isinstance(first, Operand) and first.several else found is not None
 
 

@@ -7,7 +7,6 @@ from typing import Self
 
 from xdsl.dialects.builtin import StringAttr, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -24,8 +23,9 @@ from ptosim.language.operation import (
     Result,
     VariadicOperand,
     enclosing_scope,
+    lint,
 )
-from ptosim.language.syntax import Vocabulary
+from ptosim.language.syntax import Vocabulary, types_of, write
 from ptosim.language.types import PtrType, element_name
 
 # --- queries ----------------------------------------------------------------------------------------------------------
@@ -45,15 +45,12 @@ class Query(PTOOperation):
         if self.result.type != i64:
             yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
         if enclosing_scope(self) is not None:
-            yield Problem(
-                f"{self.name} is not available to a vector function on hardware",
-                kind="lint",
-                severity="warning",
-                hint="read it before the vector scope",
+            yield lint(
+                f"{self.name} is not available to a vector function on hardware", hint="read it before the vector scope"
             )
 
 
-class GetBlockIdx(Query):
+class GetBlockIdx(Query, name="pto.get_block_idx"):
     """Block index.
 
     The number of this block: 0 to the number of blocks - 1.
@@ -61,10 +58,8 @@ class GetBlockIdx(Query):
         %i = pto.get_block_idx
     """
 
-    name = "pto.get_block_idx"
 
-
-class GetBlockNum(Query):
+class GetBlockNum(Query, name="pto.get_block_num"):
     """Block count.
 
     The number of blocks of the launch.
@@ -72,10 +67,8 @@ class GetBlockNum(Query):
         %n = pto.get_block_num
     """
 
-    name = "pto.get_block_num"
 
-
-class GetSubblockIdx(Query):
+class GetSubblockIdx(Query, name="pto.get_subblock_idx"):
     """Subblock index.
 
     Which vector core of its cluster this is: 0 or 1 in a mixed kernel, otherwise 0.
@@ -83,10 +76,8 @@ class GetSubblockIdx(Query):
         %i = pto.get_subblock_idx
     """
 
-    name = "pto.get_subblock_idx"
 
-
-class GetSubblockNum(Query):
+class GetSubblockNum(Query, name="pto.get_subblock_num"):
     """Subblock count.
 
     The number of vector cores of a cluster: 2 on the vector cores of a mixed kernel, otherwise 1.
@@ -94,13 +85,11 @@ class GetSubblockNum(Query):
         %n = pto.get_subblock_num
     """
 
-    name = "pto.get_subblock_num"
-
 
 # --- the control register ---------------------------------------------------------------------------------------------
 
 
-class GetCtrl(PTOOperation):
+class GetCtrl(PTOOperation, name="pto.get_ctrl"):
     """Read the control register.
 
     The 64 bits of CTRL, one per core.
@@ -108,7 +97,6 @@ class GetCtrl(PTOOperation):
         %c = pto.get_ctrl : i64
     """
 
-    name = "pto.get_ctrl"
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -116,7 +104,7 @@ class GetCtrl(PTOOperation):
             yield Problem(f"the control register has type i64, not {self.result.type}", at="result")
 
 
-class SetCtrl(PTOOperation):
+class SetCtrl(PTOOperation, name="pto.set_ctrl"):
     """Write the control register.
 
     Write the control register of this core; it is captured by what is issued afterwards.
@@ -124,7 +112,6 @@ class SetCtrl(PTOOperation):
         pto.set_ctrl %c : i64
     """
 
-    name = "pto.set_ctrl"
     form = "$value"
     value = Operand()
 
@@ -145,7 +132,7 @@ class _BitSet(PTOOperation):
             yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
 
 
-class SBitSet0(_BitSet):
+class SBitSet0(_BitSet, name="pto.sbitset0"):
     """Clear a bit.
 
     d = c & ~(1 << bit), for values of the control register.
@@ -153,10 +140,8 @@ class SBitSet0(_BitSet):
         %d = pto.sbitset0 %c, %bit : i64, i64 -> i64
     """
 
-    name = "pto.sbitset0"
 
-
-class SBitSet1(_BitSet):
+class SBitSet1(_BitSet, name="pto.sbitset1"):
     """Set a bit.
 
     d = c | (1 << bit), for values of the control register.
@@ -164,13 +149,11 @@ class SBitSet1(_BitSet):
         %d = pto.sbitset1 %c, %bit : i64, i64 -> i64
     """
 
-    name = "pto.sbitset1"
-
 
 # --- special registers ------------------------------------------------------------------------------------------------
 
 
-class GetVms4Sr(PTOOperation):
+class GetVms4Sr(PTOOperation, name="pto.get_vms4_sr"):
     """Progress of the last merge.
 
     How many entries of each list the last exhausted `pto.vmrgsort4` has taken.
@@ -178,7 +161,6 @@ class GetVms4Sr(PTOOperation):
         %a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, i16
     """
 
-    name = "pto.get_vms4_sr"
     cores = (CoreKind.AIV,)
     placement = "outside"
     first = Result()
@@ -205,7 +187,7 @@ class SpecialRegister(PTOOperation):
             yield Problem(f"{self.name} must be inside pto.vecscope or pto.strict_vecscope, not a marked loop")
 
 
-class SprClr(SpecialRegister):
+class SprClr(SpecialRegister, name="pto.sprclr"):
     """Clear a special register.
 
     AR, the byte offset that pto.vstur and pto.vstar add to their base, becomes 0.
@@ -213,7 +195,6 @@ class SprClr(SpecialRegister):
         pto.sprclr "AR"
     """
 
-    name = "pto.sprclr"
     form = "@register"
 
 
@@ -235,7 +216,7 @@ class SpecialRegisterStore(SpecialRegister):
         yield from updated_base(self, "dest")
 
 
-class SprSti(SpecialRegisterStore):
+class SprSti(SpecialRegisterStore, name="pto.sprsti"):
     """Store a special register, constant offset.
 
     Store the address register to UB at a constant offset in words.
@@ -244,8 +225,6 @@ class SprSti(SpecialRegisterStore):
         pto.sprsti "AR", %p[%c1] : !pto.ptr<i32, ub>, i32
     """
 
-    name = "pto.sprsti"
-
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         if constant_of(self.offset) is None:
@@ -253,7 +232,7 @@ class SprSti(SpecialRegisterStore):
         yield from in_range(self, -128, 127, "offset")
 
 
-class SprSts(SpecialRegisterStore):
+class SprSts(SpecialRegisterStore, name="pto.sprsts"):
     """Store a special register.
 
     Store the address register to UB at an offset in bytes.
@@ -261,13 +240,11 @@ class SprSts(SpecialRegisterStore):
         pto.sprsts "AR", %p[%offset] : !pto.ptr<i32, ub>, i32
     """
 
-    name = "pto.sprsts"
-
 
 # --- debugging --------------------------------------------------------------------------------------------------------
 
 
-class Trap(PTOOperation):
+class Trap(PTOOperation, name="pto.trap"):
     """Stop with an error.
 
     The kernel ends here with an error of kind `trap`.
@@ -275,10 +252,8 @@ class Trap(PTOOperation):
         pto.trap
     """
 
-    name = "pto.trap"
 
-
-class Print(PTOOperation):
+class Print(PTOOperation, name="pto.print"):
     """Print values.
 
     Print scalars while the kernel runs; the format is the one of C.
@@ -286,13 +261,11 @@ class Print(PTOOperation):
         pto.print "n = %d", %n : i32
     """
 
-    name = "pto.print"
     format = OptionalProperty()
     values = VariadicOperand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         closing = parser.parse_optional_keyword("ins") is not None
         if closing:
             parser.parse_punctuation("(")
@@ -311,11 +284,10 @@ class Print(PTOOperation):
         if (text := self.word("format")) is not None:
             printer.print_string_literal(text)
             printer.print_string(", " if self.values else "")
-        printer.print_list(self.values, printer.print_ssa_value)
+        write(printer, self.values)
         printer.print_op_attributes(self.attributes)
         if self.values:
-            printer.print_string(" : ")
-            printer.print_list([value.type for value in self.values], printer.print_attribute)
+            write(printer, " : ", types_of(self.values))
 
     def rules(self, target: str) -> Iterator[Problem]:
         for index, value in enumerate(self.values):

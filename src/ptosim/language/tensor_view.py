@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import constant_of, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_types import PartitionViewType, TensorViewType, View, view_of
 from ptosim.language.types import PtrType
@@ -33,7 +33,7 @@ def _counts(view: View, **lists: Sequence[SSAValue]) -> Iterator[Problem]:
             yield Problem(message, at=nth(role, min(len(values), view.rank)) if len(values) > view.rank else role)
 
 
-class MakeTensorView(ViewOperation):
+class MakeTensorView(ViewOperation, name="pto.make_tensor_view"):
     """A tensor in global memory: a pointer with sizes and strides.
 
     Sizes and strides count elements; there is one of each for every dimension. The layout says how a tile is filled
@@ -43,7 +43,6 @@ class MakeTensorView(ViewOperation):
         %v = pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %one] : !pto.tensor_view<?x?xf32>
     """
 
-    name = "pto.make_tensor_view"
     form = "$pointer, shape = [$shape...], strides = [$strides...]"
     words = {"layout": KINDS["layout"]}
     spaces = {"pointer": (Space.GM,)}
@@ -76,10 +75,10 @@ class MakeTensorView(ViewOperation):
             message = (
                 f"layout is {written}, but strides {strides[0]}, {strides[1]} are those of {inferred}; {written} holds"
             )
-            yield Problem(message, at="layout", kind="lint", severity="warning")
+            yield lint(message, at="layout")
 
 
-class PartitionView(ViewOperation):
+class PartitionView(ViewOperation, name="pto.partition_view"):
     """A part of a tensor view.
 
     Offsets and sizes count elements, one of each for every dimension; the strides stay those of the tensor. Where the
@@ -90,7 +89,6 @@ class PartitionView(ViewOperation):
             : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<?x?xf32>
     """
 
-    name = "pto.partition_view"
     form = "$source, offsets = [$offsets...], sizes = [$sizes...]"
     listed = ("source",)
     kinds = {"source": (TensorViewType,), "result": (PartitionViewType,)}
@@ -159,7 +157,7 @@ class _Dimension(ViewOperation):
             yield Problem(f"dimension is {known}; the view has dimensions 0..{rank - 1}", at="dimension")
 
 
-class GetTensorViewDim(_Dimension):
+class GetTensorViewDim(_Dimension, name="pto.get_tensor_view_dim"):
     """The size of a view in one dimension.
 
     In elements.
@@ -167,10 +165,8 @@ class GetTensorViewDim(_Dimension):
         %d = pto.get_tensor_view_dim %v, %i : !pto.tensor_view<?x?xf32> -> index
     """
 
-    name = "pto.get_tensor_view_dim"
 
-
-class GetTensorViewStride(_Dimension):
+class GetTensorViewStride(_Dimension, name="pto.get_tensor_view_stride"):
     """The stride of a view in one dimension.
 
     In elements.
@@ -178,10 +174,8 @@ class GetTensorViewStride(_Dimension):
         %d = pto.get_tensor_view_stride %v, %i : !pto.tensor_view<?x?xf32> -> index
     """
 
-    name = "pto.get_tensor_view_stride"
 
-
-class TensorViewAddr(ViewOperation):
+class TensorViewAddr(ViewOperation, name="pto.tensor_view_addr"):
     """The address of the first element of a view.
 
     As a pointer to the elements of the view.
@@ -189,7 +183,6 @@ class TensorViewAddr(ViewOperation):
         %p = pto.tensor_view_addr %v : !pto.tensor_view<?x?xf32> -> !pto.ptr<f32, gm>
     """
 
-    name = "pto.tensor_view_addr"
     form = "$source"
     listed = ("source",)
     spaces = {"result": (Space.GM,)}
@@ -203,7 +196,7 @@ class TensorViewAddr(ViewOperation):
             yield Problem(f"expects a pointer to {element}, the element of the view, not {result.element}", at="result")
 
 
-class DeclareGlobal(ViewOperation):
+class DeclareGlobal(ViewOperation, name="pto.declare_global"):
     """A tensor view that is bound later.
 
     A FIFO entry in global memory gives it its place.
@@ -211,7 +204,6 @@ class DeclareGlobal(ViewOperation):
         %v = pto.declare_global -> !pto.tensor_view<16x64xf32>
     """
 
-    name = "pto.declare_global"
     kinds = {"result": (TensorViewType,)}
     arrow = True
     result = Result()

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -17,9 +16,9 @@ from ptosim.language.clauses import Written, by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import nth
 from ptosim.language.operation import SEGMENTS
-from ptosim.language.syntax import parse_types
+from ptosim.language.syntax import parse_types, types_of, write
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_syntax import print_dictionary, print_typed
+from ptosim.language.tile_syntax import print_dictionary
 
 
 class CallOperation(TileOperation):
@@ -64,8 +63,7 @@ class CallOperation(TileOperation):
     # --- reading ------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         written: Written = []
         if not cls.bare or parser.at(MLIRTokenKind.L_PAREN):
             cls._parse_call(parser, written)
@@ -166,25 +164,19 @@ class CallOperation(TileOperation):
         print_dictionary(printer, {**shown, **self.attributes}, self.words, self.plain)
         for role in self.later:
             for value in self.segment(role):
-                printer.print_string(f" {role}(")
-                printer.print_ssa_value(value)
-                printer.print_string(")")
+                write(printer, f" {role}(", value, ")")
         if self.results:
-            printer.print_string(" -> ")
-            printer.print_list([result.type for result in self.results], printer.print_attribute)
+            write(printer, " -> ", types_of(self.results))
 
     def _print_call(self, printer: Printer, values: list[SSAValue]) -> None:
-        printer.print_string("(")
-        printer.print_list(values, printer.print_ssa_value)
+        write(printer, "(", values)
         for word, roles in self.groups.items():
-            printer.print_string(f", {word}(" if values else f"{word}(")
             grouped = list(self._values(roles))
-            printer.print_list(grouped, printer.print_ssa_value)
-            printer.print_string(")")
+            write(printer, f", {word}(" if values else f"{word}(", grouped, ")")
             values += grouped
         if values and self.types_in_call:
-            print_typed(printer, values)
-        printer.print_string(")")
+            write(printer, " : ", types_of(values))
+        write(printer, ")")
 
     def _values(self, roles: Iterable[str]) -> Iterator[SSAValue]:
         for role in roles:

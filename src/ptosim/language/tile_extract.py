@@ -102,7 +102,7 @@ class Move(TileOperation):
 # --- whole tiles ------------------------------------------------------------------------------------------------------
 
 
-class TMov(Move):
+class TMov(Move, name="pto.tmov"):
     """Move a tile to another memory, or to another layout.
 
     dst[i, j] = src[i, j]. mat to left, right, bias or scaling feeds the cube unit; acc to mat or vec goes through the
@@ -115,7 +115,6 @@ class TMov(Move):
             outs(%a : !pto.tile_buf<left, 16x64xf16, blayout=col_major, slayout=row_major>)
     """
 
-    name = "pto.tmov"
     scalars = ("pre_quant",)
     apart = ("fp", "tmp", "pre_quant")
     scratch = ("tmp",)
@@ -170,7 +169,7 @@ class TMov(Move):
         return is_fp4(src.element) and dst.shape == ((2 * rows, cols) if src.layout == "ZN" else (rows, 2 * cols))
 
 
-class TMovFp(TMov):
+class TMovFp(TMov, name="pto.tmov.fp"):
     """Older name of pto.tmov with a tile of parameters.
 
     The tile of parameters stands second.
@@ -180,7 +179,6 @@ class TMovFp(TMov):
             outs(%m : !pto.tile_buf<mat, 16x32xi8, blayout=col_major, slayout=row_major>)
     """
 
-    name = "pto.tmov.fp"
     replaced_by = "pto.tmov"
 
 
@@ -215,7 +213,7 @@ class Window(Move):
                 yield Problem(message, at=role)
 
 
-class TExtract(Window):
+class TExtract(Window, name="pto.textract"):
     """Take a window out of a tile.
 
     dst[i, j] = src[i + row, j + col] over the valid region of dst. mat to left or right feeds the cube unit: an NZ tile
@@ -227,7 +225,6 @@ class TExtract(Window):
             outs(%a : !pto.tile_buf<left, 16x64xf16, blayout=col_major, slayout=row_major>)
     """
 
-    name = "pto.textract"
     keywords = {"fp": "fp"}
     larger = "src"
     paths = {
@@ -254,7 +251,7 @@ class TExtract(Window):
                 yield from is_laid_out(self, role, "ND", on=" between tiles in vec")
 
 
-class TInsert(Window):
+class TInsert(Window, name="pto.tinsert"):
     """Put a tile into a window of another.
 
     dst[i + row, j + col] = src[i, j] over the valid region of src; the rest of dst keeps its contents. acc to mat or
@@ -265,7 +262,6 @@ class TInsert(Window):
             outs(%d : !pto.tile_buf<vec, 32x64xf32>)
     """
 
-    name = "pto.tinsert"
     pipes = (Pipe.V, Pipe.S, Pipe.MTE3, Pipe.FIX)
     keywords = {"fp": "fp", "pre_quant": "pre_quant"}
     partly_writes = ("dst",)
@@ -313,7 +309,7 @@ class _ParametersSecond(Window):
         return ["src", "fp", "row", "col"] if second else ["src", "row", "col", "fp"]
 
 
-class TExtractFp(_ParametersSecond, TExtract):
+class TExtractFp(_ParametersSecond, TExtract, name="pto.textract_fp"):
     """Older name of pto.textract with a tile of parameters.
 
     The tile of parameters stands second.
@@ -324,11 +320,10 @@ class TExtractFp(_ParametersSecond, TExtract):
             outs(%m : !pto.tile_buf<mat, 16x32xi8, blayout=col_major, slayout=row_major>)
     """
 
-    name = "pto.textract_fp"
     replaced_by = "pto.textract"
 
 
-class TInsertFp(_ParametersSecond, TInsert):
+class TInsertFp(_ParametersSecond, TInsert, name="pto.tinsert_fp"):
     """Older name of pto.tinsert with a tile of parameters.
 
     The tile of parameters stands second.
@@ -339,5 +334,4 @@ class TInsertFp(_ParametersSecond, TInsert):
             outs(%m : !pto.tile_buf<mat, 32x32xi8, blayout=col_major, slayout=row_major>)
     """
 
-    name = "pto.tinsert_fp"
     replaced_by = "pto.tinsert"

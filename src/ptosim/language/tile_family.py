@@ -11,10 +11,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import new_class
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, made
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import (
@@ -105,19 +104,8 @@ def _operation(module: str, row: Row) -> type[VectorTile]:
     shown = example.replace("NAME", f"pto.{row.name}").replace("ELEMENT", _shown(row.accepted))
     body = "\n".join(f"    {line}" for line in shown.splitlines())
     text = "\n".join(part for part in (inspect.cleandoc(row.text), row.facts.get("note", row.family.note)) if part)
-    facts = {
-        "__module__": module,
-        "__doc__": f"{text}\n\n{body}\n",
-        "name": f"pto.{row.name}",
-        "accepted": row.accepted,
-        **row.facts,
-    }
-    made = new_class(_class_name(row.name), (row.family,), exec_body=lambda namespace: namespace.update(facts))
-    return cast("type[VectorTile]", made)
-
-
-def _class_name(name: str) -> str:
-    return f"T{name[1:].capitalize()}".replace(".mx", "Mx")
+    facts = {"__doc__": f"{text}\n\n{body}\n", "accepted": row.accepted, **row.facts}
+    return made(module, row.family, f"pto.{row.name}", **facts)
 
 
 def _shown(accepted: Elements) -> str:

@@ -30,7 +30,7 @@ from ptosim.language.tile_rules import at_type
 from ptosim.language.tile_types import TensorViewType, tile_of
 
 
-class AicInitializePipe(InitializePipe):
+class AicInitializePipe(InitializePipe, name="pto.aic_initialize_pipe"):
     """Set up the cube's end of a FIFO.
 
     `dir_mask` is 1 for cube to vector, 2 for vector to cube, 3 for both. An entry has `slot_size` bytes, unsplit, and
@@ -41,11 +41,10 @@ class AicInitializePipe(InitializePipe):
         pto.aic_initialize_pipe {dir_mask = 1, slot_size = 16384} (c2v_consumer_buf = %a : i32)
     """
 
-    name = "pto.aic_initialize_pipe"
     cores = (CoreKind.AIC,)
 
 
-class AivInitializePipe(InitializePipe):
+class AivInitializePipe(InitializePipe, name="pto.aiv_initialize_pipe"):
     """Set up the vector cores' end of a FIFO.
 
     Attributes and operands are those of pto.aic_initialize_pipe of the other end.
@@ -53,7 +52,6 @@ class AivInitializePipe(InitializePipe):
         pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 16384} (c2v_consumer_buf = %a : i32)
     """
 
-    name = "pto.aiv_initialize_pipe"
     cores = (CoreKind.AIV,)
 
 
@@ -124,7 +122,7 @@ class Push(Entry):
         yield from self.entry_rules("entry", self.entry.type, self.memory)
 
 
-class TPushToAiv(Push):
+class TPushToAiv(Push, name="pto.tpush_to_aiv"):
     """Push a tile of the accumulator to the vector cores.
 
     It waits until a slot is free, moves the tile there through the fixpipe and signals it. With `split` 1 the upper and
@@ -135,14 +133,13 @@ class TPushToAiv(Push):
             {split = 0}
     """
 
-    name = "pto.tpush_to_aiv"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.FIX,)
     direction = C2V
     memory = "acc"
 
 
-class TPushToAic(Push):
+class TPushToAic(Push, name="pto.tpush_to_aic"):
     """Push a tile of a vector core to the cube.
 
     It waits until a slot is free, moves the tile there and signals it. With `split` 1 the two vector cores bring the
@@ -151,7 +148,6 @@ class TPushToAic(Push):
         pto.tpush_to_aic(%t : !pto.tile_buf<vec, 16x64xf16, blayout=col_major, slayout=row_major>) {split = 0}
     """
 
-    name = "pto.tpush_to_aic"
     cores = (CoreKind.AIV,)
     pipes = (Pipe.MTE3,)
     direction = V2C
@@ -201,7 +197,7 @@ def passes_gm(op: FifoOperation, target: str) -> bool:
     return any(pipe.through_gm(target) for pipe in pipes if pipe.number == op.number)
 
 
-class TPopFromAic(Pop):
+class TPopFromAic(Pop, name="pto.tpop_from_aic"):
     """Take an entry that the cube has pushed.
 
     It waits for the entry; the result is the slot itself, so it is used before pto.tfree_from_aic. A result with
@@ -210,14 +206,13 @@ class TPopFromAic(Pop):
         %t = pto.tpop_from_aic {split = 0} -> !pto.tile_buf<vec, 16x64xf32>
     """
 
-    name = "pto.tpop_from_aic"
     cores = (CoreKind.AIV,)
     pipes = (Pipe.V, Pipe.MTE2)
     direction = C2V
     memory = "vec"
 
 
-class TPopFromAiv(Pop):
+class TPopFromAiv(Pop, name="pto.tpop_from_aiv"):
     """Take an entry that the vector cores have pushed.
 
     It waits for the entry; the result is the slot itself, so it is used before pto.tfree_from_aiv.
@@ -225,7 +220,6 @@ class TPopFromAiv(Pop):
         %t = pto.tpop_from_aiv {split = 0} -> !pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>
     """
 
-    name = "pto.tpop_from_aiv"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.MTE1, Pipe.MTE2)
     direction = V2C
@@ -242,7 +236,7 @@ class Free(Entry):
         return consumer_pipe(self, target)
 
 
-class TFreeFromAic(Free):
+class TFreeFromAic(Free, name="pto.tfree_from_aic"):
     """Give the slot of an entry back to the cube.
 
     When everything that reads the entry has ended. The entry may be named.
@@ -250,13 +244,12 @@ class TFreeFromAic(Free):
         pto.tfree_from_aic {split = 0}
     """
 
-    name = "pto.tfree_from_aic"
     cores = (CoreKind.AIV,)
     pipes = (Pipe.V, Pipe.MTE2)
     direction = C2V
 
 
-class TFreeFromAiv(Free):
+class TFreeFromAiv(Free, name="pto.tfree_from_aiv"):
     """Give the slot of an entry back to the vector cores.
 
     When everything that reads the entry has ended. The entry may be named.
@@ -264,7 +257,6 @@ class TFreeFromAiv(Free):
         pto.tfree_from_aiv {split = 0}
     """
 
-    name = "pto.tfree_from_aiv"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.MTE1, Pipe.MTE2)
     direction = V2C
@@ -282,7 +274,7 @@ class Alloc(Entry):
             yield Problem(f"{self.name} gives a tensor view of its slot, not {self.result.type}", at="result")
 
 
-class TAllocToAiv(Alloc):
+class TAllocToAiv(Alloc, name="pto.talloc_to_aiv"):
     """Take a free slot in global memory for an entry to the vector cores.
 
     The kernel stores to the view and pushes it.
@@ -290,13 +282,12 @@ class TAllocToAiv(Alloc):
         %v = pto.talloc_to_aiv {split = 0} -> !pto.tensor_view<16x64xf32>
     """
 
-    name = "pto.talloc_to_aiv"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.FIX,)
     direction = C2V
 
 
-class TAllocToAic(Alloc):
+class TAllocToAic(Alloc, name="pto.talloc_to_aic"):
     """Take a free slot in global memory for an entry to the cube.
 
     The kernel stores to the view and pushes it.
@@ -304,7 +295,6 @@ class TAllocToAic(Alloc):
         %v = pto.talloc_to_aic {split = 0} -> !pto.tensor_view<16x64xf16>
     """
 
-    name = "pto.talloc_to_aic"
     cores = (CoreKind.AIV,)
     pipes = (Pipe.MTE3,)
     direction = V2C
@@ -313,7 +303,7 @@ class TAllocToAic(Alloc):
 # --- parameters of the epilogue ---------------------------------------------------------------------------------------
 
 
-class SetQuantScalar(FifoOperation):
+class SetQuantScalar(FifoOperation, name="pto.set_quant_scalar"):
     """Set the scale with which entries to the vector cores are quantised.
 
     It holds for the pushes behind it in the same block.
@@ -321,7 +311,6 @@ class SetQuantScalar(FifoOperation):
         pto.set_quant_scalar(%scale : f32) {id = 0}
     """
 
-    name = "pto.set_quant_scalar"
     absorbed = "the pushes behind it are lowered with its scale"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.FIX,)
@@ -335,7 +324,7 @@ class SetQuantScalar(FifoOperation):
             yield at_type(self, "scale", "to be f32", self.scale.type)
 
 
-class SetQuantVector(FifoOperation):
+class SetQuantVector(FifoOperation, name="pto.set_quant_vector"):
     """Set the parameters, one for each column, with which entries to the vector cores are quantised.
 
     They hold for the pushes behind it in the same block.
@@ -343,7 +332,6 @@ class SetQuantVector(FifoOperation):
         pto.set_quant_vector(%fp : !pto.tile_buf<scaling, 1x64xf32>) {id = 0}
     """
 
-    name = "pto.set_quant_vector"
     absorbed = "the pushes behind it are lowered with its parameters"
     cores = (CoreKind.AIC,)
     pipes = (Pipe.FIX,)

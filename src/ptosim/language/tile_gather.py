@@ -61,7 +61,7 @@ def indexes_rows(index: TileBuf, tile: TileBuf) -> bool:
     return agree(index.valid[line], tile.valid[0]) or extent == tile.rows
 
 
-class MGather(_ByIndex):
+class MGather(_ByIndex, name="pto.mgather"):
     """Gather rows or elements of a table in global memory.
 
     `coalesce` row: dst[r, j] = mem[idx[r]][j]; elem: dst[i, j] = element idx[i, j] of the table, counted along its
@@ -73,7 +73,6 @@ class MGather(_ByIndex):
             outs(%d : !pto.tile_buf<vec, 16x64xf32>) {coalesce = #pto<coalesce row>}
     """
 
-    name = "pto.mgather"
     pipes = (Pipe.V, Pipe.MTE2)
     views = ("mem", "workspace")
     untyped = ("idx",)
@@ -126,7 +125,7 @@ class MGather(_ByIndex):
             yield at_type(self, "workspace", f"to have the {needed} elements of dst", size)
 
 
-class MScatter(_ByIndex):
+class MScatter(_ByIndex, name="pto.mscatter"):
     """Scatter rows or elements of a tile into a table in global memory.
 
     `coalesce` row: mem[idx[r]][j] = src[r, j]; elem: element idx[i, j] of the table = src[i, j]; without it the shape
@@ -139,7 +138,6 @@ class MScatter(_ByIndex):
             outs(%mem : !pto.partition_tensor_view<128x64xf32>) {coalesce = #pto<coalesce row>}
     """
 
-    name = "pto.mscatter"
     tile_role = "src"
     pipes = (Pipe.V, Pipe.MTE3)
     outs = ("mem",)

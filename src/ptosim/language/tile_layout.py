@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language.operands import constant_of
-from ptosim.language.operation import Problem
+from ptosim.language.operation import Problem, lint
 from ptosim.language.tile_buf import TileBuf, is_fp4
 from ptosim.target import load_target
 
@@ -25,7 +25,7 @@ def address_alignment(tile: TileBuf) -> int:
 
 
 def layout_problems(tile: TileBuf, at: str) -> Iterator[Problem]:
-    """A tile without boxes has whole blocks along its major direction, one with boxes whole boxes."""
+    """A tile without boxes has whole granules along its major direction, one with boxes whole boxes."""
     if tile.boxed:
         yield from _box_problems(tile, at)
         return
@@ -33,26 +33,26 @@ def layout_problems(tile: TileBuf, at: str) -> Iterator[Problem]:
     size, unit = extent * tile.element_bits // 8, 16 if is_fp4(tile.element) else GRANULE
     if size % unit:
         message = f"expects {side} byte size to be {unit}-byte aligned, but got {size} bytes"
-        yield _tolerated(message, at) if _is_half_a_block(tile) else Problem(message, at=at)
+        yield _tolerated(message, at) if _is_half_a_granule(tile) else Problem(message, at=at)
 
 
 def _box_problems(tile: TileBuf, at: str) -> Iterator[Problem]:
     rows, cols = tile.written_box
     if tile.cols % cols:
         message = f"expects cols to be a multiple of the {cols} columns of a box, but got {tile.cols}"
-        yield _tolerated(message, at) if _is_half_a_block(tile) else Problem(message, at=at)
+        yield _tolerated(message, at) if _is_half_a_granule(tile) else Problem(message, at=at)
     free = tile.loc == "vec" or tile.fractal == 32 or tile.rows == 1
     if tile.rows % rows and not free:
         yield Problem(f"expects rows to be a multiple of the {rows} rows of a box, but got {tile.rows}", at=at)
 
 
-def _is_half_a_block(tile: TileBuf) -> bool:
+def _is_half_a_granule(tile: TileBuf) -> bool:
     """Rows of 16 one-byte elements: two public kernels have them, and run."""
     return tile.layout in ("ND", "NZ") and tile.cols == 16 and tile.element_bytes == 1
 
 
 def _tolerated(message: str, at: str) -> Problem:
-    return Problem(message, at=at, kind="lint", severity="warning")
+    return lint(message, at=at)
 
 
 def address_problems(tile: TileBuf, address: SSAValue, target: str, at: str, size: int) -> Iterator[Problem]:
@@ -74,4 +74,4 @@ def address_problems(tile: TileBuf, address: SSAValue, target: str, at: str, siz
         yield Problem(message, at=at, kind="out-of-bounds")
     elif target == "a5" and tile.space is Space.UB and end > capacity - _TOP_OF_UB:
         message = f"the tile reaches into the last {_TOP_OF_UB} bytes of ub, which the official compiler keeps free"
-        yield Problem(message, at=at, kind="lint", severity="warning")
+        yield lint(message, at=at)

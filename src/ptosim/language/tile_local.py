@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ptosim.effects.element import Element
 from ptosim.language.operands import constant_of, nth
-from ptosim.language.operation import Operand, Problem, Property, Result, VariadicOperand
+from ptosim.language.operation import Operand, Problem, Result, VariadicOperand
 from ptosim.language.syntax import integers_of
 from ptosim.language.tile_types import LocalArrayType, StructType, View
 from ptosim.language.types import element_of
@@ -19,7 +19,7 @@ from ptosim.language.view_operation import ViewOperation
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
 
-class DeclareLocalArray(ViewOperation):
+class DeclareLocalArray(ViewOperation, name="pto.declare_local_array"):
     """An array of scalars.
 
     It lies on the stack of the scalar unit: each core has its own, and whenever the declaration executes all elements
@@ -29,7 +29,6 @@ class DeclareLocalArray(ViewOperation):
         %a = pto.declare_local_array -> !pto.local_array<2xi32>
     """
 
-    name = "pto.declare_local_array"
     kinds = {"result": (LocalArrayType,)}
     arrow = True
     result = Result()
@@ -38,7 +37,7 @@ class DeclareLocalArray(ViewOperation):
         return {"elements": _scalars(self.result.type)}
 
 
-class LocalArrayGet(ViewOperation):
+class LocalArrayGet(ViewOperation, name="pto.local_array_get"):
     """Reads an element of an array.
 
     One index for each dimension. One outside of it is `out-of-bounds`; a check goes on with 0.
@@ -46,7 +45,6 @@ class LocalArrayGet(ViewOperation):
         %x = pto.local_array_get %a[%i] : !pto.local_array<2xi32> -> i32
     """
 
-    name = "pto.local_array_get"
     form = "$array[$indices...]"
     listed = ("array",)
     kinds = {"array": (LocalArrayType,)}
@@ -63,7 +61,7 @@ class LocalArrayGet(ViewOperation):
         yield from _same_element(_array(self.array).element, self.result, "result")
 
 
-class LocalArraySet(ViewOperation):
+class LocalArraySet(ViewOperation, name="pto.local_array_set"):
     """Writes an element of an array.
 
     One index for each dimension. One outside of it is `out-of-bounds`; a check goes on without the write.
@@ -71,7 +69,6 @@ class LocalArraySet(ViewOperation):
         pto.local_array_set %a[%i], %x : !pto.local_array<2xi32>, i32
     """
 
-    name = "pto.local_array_set"
     form = "$array[$indices...], $value"
     listed = ("array", "value")
     kinds = {"array": (LocalArrayType,)}
@@ -135,7 +132,7 @@ def _same_element(expected: Attribute, value: SSAValue, role: str) -> Iterator[P
 # --- structs ----------------------------------------------------------------------------------------------------------
 
 
-class DeclareStruct(ViewOperation):
+class DeclareStruct(ViewOperation, name="pto.declare_struct"):
     """A struct of scalars.
 
     It lies on the stack of the scalar unit: each core has its own, and whenever the declaration executes all fields are
@@ -144,7 +141,6 @@ class DeclareStruct(ViewOperation):
         %s = pto.declare_struct -> !pto.struct<i32, !pto.struct<f32, index>>
     """
 
-    name = "pto.declare_struct"
     kinds = {"result": (StructType,)}
     arrow = True
     result = Result()
@@ -159,7 +155,7 @@ class DeclareStruct(ViewOperation):
                 yield Problem(message, at=use.index, on=use.operation)
 
 
-class StructGet(ViewOperation):
+class StructGet(ViewOperation, name="pto.struct_get"):
     """Reads a field of a struct.
 
     The path counts from 0: the field, then the field of that struct.
@@ -167,12 +163,10 @@ class StructGet(ViewOperation):
         %x = pto.struct_get %s[1, 0] : !pto.struct<i32, !pto.struct<f32, index>> -> f32
     """
 
-    name = "pto.struct_get"
     form = "$struct[#path]"
     listed = ("struct",)
     kinds = {"struct": (StructType,)}
     struct = Operand()
-    path = Property()
     result = Result()
 
     def facts(self) -> Mapping[str, Any]:
@@ -182,7 +176,7 @@ class StructGet(ViewOperation):
         yield from _field_problems(self.struct, integers_of(self, "path"), self.result, "result")
 
 
-class StructSet(ViewOperation):
+class StructSet(ViewOperation, name="pto.struct_set"):
     """Writes a field of a struct.
 
     The path counts from 0: the field, then the field of that struct.
@@ -190,13 +184,11 @@ class StructSet(ViewOperation):
         pto.struct_set %s[0], %x : !pto.struct<i32, !pto.struct<f32, index>>, i32
     """
 
-    name = "pto.struct_set"
     form = "$struct[#path], $value"
     listed = ("struct", "value")
     kinds = {"struct": (StructType,)}
     struct = Operand()
     value = Operand()
-    path = Property()
 
     def facts(self) -> Mapping[str, Any]:
         return _field(self.struct, integers_of(self, "path"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.operation import Operand, OptionalProperty, Problem
+from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
@@ -63,7 +63,7 @@ class Product(TileOperation):
             return
         message = f"{role} is in mat; it is read as if pto.tmov had brought it to {location}"
         hint = f"move it to a tile in {location}: the assembler wants it there"
-        yield Problem(message, f"{role}_type", "lint", "warning", hint)
+        yield lint(message, at=f"{role}_type", hint=hint)
 
     def _types(self, target: str) -> Iterator[Problem]:
         known = MX_TYPES if self.scaled else A5_TYPES if target == "a5" else PLAIN_TYPES
@@ -103,7 +103,7 @@ class Product(TileOperation):
             return
         found = f"{pair[0]} in {first} ({extents(one.shape)}), but {pair[1]} in {second} ({extents(two.shape)})"
         if second == "dst" and shape[0] == shape[1]:
-            yield Problem(f"the valid {letter} is {found}", f"{second}_type", "lint", "warning")
+            yield lint(f"the valid {letter} is {found}", at=f"{second}_type")
         else:
             yield Problem(f"{letter} is {found}", at=f"{second}_type")
 
@@ -198,7 +198,7 @@ class ScaledBiased(Scaled):
 # --- matrices ---------------------------------------------------------------------------------------------------------
 
 
-class TMatmul(Product):
+class TMatmul(Product, name="pto.tmatmul"):
     """Matrix product.
 
     c = a x b: m = valid rows of a, k = its valid columns, n = valid columns of b. The products are summed in the type
@@ -210,10 +210,8 @@ class TMatmul(Product):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tmatmul"
 
-
-class TMatmulAcc(Accumulating):
+class TMatmulAcc(Accumulating, name="pto.tmatmul.acc"):
     """Matrix product added to an accumulator.
 
     c = c0 + a x b. The hardware accumulates in place: c0 and c are the same tile.
@@ -225,10 +223,8 @@ class TMatmulAcc(Accumulating):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tmatmul.acc"
 
-
-class TMatmulBias(Biased):
+class TMatmulBias(Biased, name="pto.tmatmul.bias"):
     """Matrix product with a bias.
 
     c = a x b + bias, the one row of the bias added to every row.
@@ -240,10 +236,8 @@ class TMatmulBias(Biased):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tmatmul.bias"
 
-
-class TMatmulMx(Scaled):
+class TMatmulMx(Scaled, name="pto.tmatmul.mx"):
     """Matrix product with block scales.
 
     c = (a x 2^as) x (b x 2^bs): every 32 values along K share a scale of eight exponent bits. Extents of fp4 operands
@@ -257,10 +251,8 @@ class TMatmulMx(Scaled):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tmatmul.mx"
 
-
-class TMatmulMxAcc(ScaledAccumulating):
+class TMatmulMxAcc(ScaledAccumulating, name="pto.tmatmul.mx.acc"):
     """Matrix product with block scales, added to an accumulator.
 
     c = c0 + (a x 2^as) x (b x 2^bs), as pto.tmatmul.mx; c0 and c are the same tile.
@@ -274,10 +266,8 @@ class TMatmulMxAcc(ScaledAccumulating):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tmatmul.mx.acc"
 
-
-class TMatmulMxBias(ScaledBiased):
+class TMatmulMxBias(ScaledBiased, name="pto.tmatmul.mx.bias"):
     """Matrix product with block scales and a bias.
 
     c = (a x 2^as) x (b x 2^bs) + bias, as pto.tmatmul.mx; the bias is f32.
@@ -291,13 +281,11 @@ class TMatmulMxBias(ScaledBiased):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tmatmul.mx.bias"
-
 
 # --- row vectors ------------------------------------------------------------------------------------------------------
 
 
-class TGemv(Product):
+class TGemv(Product, name="pto.tgemv"):
     """Row vector times matrix.
 
     c = a x b for an a of one valid row, whose elements lie one after the other; k = valid rows of b.
@@ -308,11 +296,10 @@ class TGemv(Product):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, valid=1x32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tgemv"
     gemv = True
 
 
-class TGemvAcc(Accumulating):
+class TGemvAcc(Accumulating, name="pto.tgemv.acc"):
     """Row vector times matrix, added to an accumulator.
 
     c = c0 + a x b for an a of one valid row; c0 and c are the same tile.
@@ -324,11 +311,10 @@ class TGemvAcc(Accumulating):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, valid=1x32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tgemv.acc"
     gemv = True
 
 
-class TGemvBias(Biased):
+class TGemvBias(Biased, name="pto.tgemv.bias"):
     """Row vector times matrix, with a bias.
 
     c = a x b + bias for an a of one valid row.
@@ -340,11 +326,10 @@ class TGemvBias(Biased):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, valid=1x32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tgemv.bias"
     gemv = True
 
 
-class TGemvMx(Scaled):
+class TGemvMx(Scaled, name="pto.tgemv.mx"):
     """Row vector times matrix with block scales.
 
     As pto.tmatmul.mx for an a of one valid row; its scales lie one after the other, too.
@@ -357,11 +342,10 @@ class TGemvMx(Scaled):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, valid=1x32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tgemv.mx"
     gemv = True
 
 
-class TGemvMxAcc(ScaledAccumulating):
+class TGemvMxAcc(ScaledAccumulating, name="pto.tgemv.mx.acc"):
     """Row vector times matrix with block scales, added to an accumulator.
 
     As pto.tmatmul.mx.acc for an a of one valid row.
@@ -375,11 +359,10 @@ class TGemvMxAcc(ScaledAccumulating):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, valid=1x32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tgemv.mx.acc"
     gemv = True
 
 
-class TGemvMxBias(ScaledBiased):
+class TGemvMxBias(ScaledBiased, name="pto.tgemv.mx.bias"):
     """Row vector times matrix with block scales and a bias.
 
     As pto.tmatmul.mx.bias for an a of one valid row.
@@ -393,5 +376,4 @@ class TGemvMxBias(ScaledBiased):
           outs(%c : !pto.tile_buf<acc, 16x32xf32, valid=1x32, blayout=col_major, slayout=row_major, fractal=1024>)
     """
 
-    name = "pto.tgemv.mx.bias"
     gemv = True

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.parser import Parser
-
 from ptosim.effects.names import Pipe
 from ptosim.language.located import LocatedParser, Unsupported
 from ptosim.language.operands import constant_of
@@ -44,7 +42,7 @@ WIDEST_ACCUMULATOR = 4095
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
-class TLoad(TileOperation):
+class TLoad(TileOperation, name="pto.tload"):
     """Load a tile from global memory.
 
     tile[i, j] = view[row i, column j] over the valid region, as far as the view reaches. A view of more than two
@@ -55,16 +53,14 @@ class TLoad(TileOperation):
         pto.tload ins(%w : !pto.partition_tensor_view<16x64xf32>) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tload"
     pipes = (Pipe.MTE2,)
     views = ("src",)
     src = Operand()
     dst = Operand()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = super().parse(parser)
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
+        op = super().read(parser)
         if any(parser.at_word(word) for word in _NEVER_READ):
             message = f"'{parser.span_here().text}' of pto.tload is not simulated: no machine reads it"
             raise Unsupported(parser.span_here(), message)
@@ -105,7 +101,7 @@ class TLoad(TileOperation):
         return constant_of(strides[-1]) if strides and view_at(self, "src").shape[-1] != 1 else None
 
 
-class TPrefetch(TileOperation):
+class TPrefetch(TileOperation, name="pto.tprefetch"):
     """Fetch a view into the cache.
 
     Global memory is read; the destination is working memory, and its contents are undefined afterwards.
@@ -113,7 +109,6 @@ class TPrefetch(TileOperation):
         pto.tprefetch ins(%w : !pto.partition_tensor_view<16x64xf32>) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tprefetch"
     pipes = (Pipe.MTE2,)
     views = ("src",)
     src = Operand()
@@ -135,7 +130,7 @@ def _low_precision(op: TileOperation, target: str, role: str) -> Iterator[Proble
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-class TStore(TileOperation):
+class TStore(TileOperation, name="pto.tstore"):
     """Store a tile to global memory.
 
     view[row i, column j] = tile[i, j] over the valid region, folded as by pto.tload. From UB it is a copy on MTE3, with
@@ -146,7 +141,6 @@ class TStore(TileOperation):
         pto.tstore ins(%t : !pto.tile_buf<vec, 16x64xf32>) outs(%w : !pto.partition_tensor_view<16x64xf32>)
     """
 
-    name = "pto.tstore"
     pipes = (Pipe.MTE3, Pipe.FIX)
     views = ("dst",)
     scalars = ("pre_quant",)
@@ -201,7 +195,7 @@ class TStore(TileOperation):
             yield Problem(f"{self.name} expects {message} ({expected})", at="dst_type")
 
 
-class TStoreFp(TStore):
+class TStoreFp(TStore, name="pto.tstore_fp"):
     """Older name of pto.tstore with a tile of parameters.
 
     The tile of parameters stands second.
@@ -210,6 +204,5 @@ class TStoreFp(TStore):
             !pto.tile_buf<scaling, 1x32xi64>) outs(%w : !pto.partition_tensor_view<16x32xi8>)
     """
 
-    name = "pto.tstore_fp"
     replaced_by = "pto.tstore"
     keywords = {}

@@ -21,7 +21,6 @@ from typing import Any, ClassVar, NoReturn, Self, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -30,9 +29,9 @@ from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser, Unsupported
 from ptosim.language.operands import nth
 from ptosim.language.operation import SEGMENTS, Placement, Problem, PTOOperation
-from ptosim.language.syntax import given_twice
+from ptosim.language.syntax import given_twice, types_of, write
 from ptosim.language.tile_buf import TileBuf
-from ptosim.language.tile_syntax import Clause, parse_clause, print_dictionary, print_typed, read_word
+from ptosim.language.tile_syntax import Clause, parse_clause, print_dictionary, read_word
 from ptosim.language.tile_types import PartitionViewType, TensorViewType, TileBufType
 
 _CUBE = frozenset({"left", "right", "acc", "bias", "scaling"})
@@ -83,8 +82,8 @@ class TileOperation(PTOOperation):
     overwrites: ClassVar[tuple[str, ...]] = ()
     """Written roles whose valid region gets new contents as a whole."""
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
+    def __init_subclass__(cls, name: str = "") -> None:
+        super().__init_subclass__(name)
         unread = {*cls.outs, *cls.scalars, *cls.scratch, "tmp"} - {*cls.also_reads}
         cls.reads = tuple(role for role in cls.operand_roles if role not in unread)
         cls.writes = tuple(role for role in cls.operand_roles if role in cls.outs)
@@ -140,8 +139,7 @@ class TileOperation(PTOOperation):
         return ""
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         clauses = [parse_clause(parser, "ins", cls.keywords.values())]
         if cls.outs:
             clauses.append(parse_clause(parser, "outs"))
@@ -258,15 +256,12 @@ class TileOperation(PTOOperation):
 
     def print(self, printer: Printer) -> None:
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS}
-        printer.print_string(" ins(")
+        write(printer, " ins(")
         self.print_ins(printer, {name: value for name, value in shown.items() if name in self.inside})
-        printer.print_string(")")
+        write(printer, ")")
         if self.outs:
             values = [value for role in self.operand_roles if role in self.outs for value in self.segment(role)]
-            printer.print_string(" outs(")
-            printer.print_list(values, printer.print_ssa_value)
-            print_typed(printer, values)
-            printer.print_string(")")
+            write(printer, " outs(", values, " : ", types_of(values), ")")
         behind = {name: value for name, value in shown.items() if name not in self.inside}
         print_dictionary(printer, {**behind, **self.attributes}, self.words)
 
@@ -274,14 +269,13 @@ class TileOperation(PTOOperation):
         """What stands in `ins(...)`: the plain group, then the groups that have a type of their own."""
         together = [role for role in self.clause_roles("ins") if role not in self.apart]
         values = [value for role in together for value in self.segment(role)]
-        printer.print_list(values, printer.print_ssa_value)
+        write(printer, values)
         print_dictionary(printer, attributes, self.words)
-        print_typed(printer, values)
+        write(printer, " : ", types_of(values))
         for role in (*self.keywords, *self.apart):
             for value in self.segment(role):
-                printer.print_string(f" {self.keywords[role]} " if role in self.keywords else ", ")
-                printer.print_ssa_value(value)
-                print_typed(printer, [value])
+                before = f" {self.keywords[role]} " if role in self.keywords else ", "
+                write(printer, before, value, " : ", value.type)
 
     # --- rules --------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -24,7 +23,7 @@ from ptosim.language.operation import (
     VariadicOperand,
     core_of,
 )
-from ptosim.language.syntax import parse_listed_type
+from ptosim.language.syntax import parse_listed_type, write
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_rules import at_type
 from ptosim.language.tile_syntax import print_dictionary
@@ -57,8 +56,7 @@ class Initialize(CallOperation):
         return f"%result = {cls.name} {{{', '.join(cls.property_roles)}}} (%buffer : TYPE, ...) -> !pto.pipe"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         attributes = parser.parse_optional_attr_dict()
         written: Written = []
         parser.parse_punctuation("(")
@@ -88,12 +86,8 @@ class Initialize(CallOperation):
         print_dictionary(printer, {**shown, **self.attributes}, self.words, self.plain)
         printer.print_string(" (")
         for index, value in enumerate(self.buffers):
-            printer.print_string(", " if index else "")
-            printer.print_ssa_value(value)
-            printer.print_string(" : ")
-            printer.print_attribute(value.type)
-        printer.print_string(") -> ")
-        printer.print_attribute(self.result.type)
+            write(printer, ", " if index else "", value, " : ", value.type)
+        write(printer, ") -> ", self.result.type)
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         if (mask := self.integer("dir_mask")) not in _DIRECTIONS:
@@ -107,7 +101,7 @@ class Initialize(CallOperation):
             yield Problem(f"{self.name} gives !pto.pipe, not {self.result.type}", at="result")
 
 
-class InitializeL2LPipe(Initialize):
+class InitializeL2LPipe(Initialize, name="pto.initialize_l2l_pipe"):
     """Set up a FIFO between local memories.
 
     The operand is the buffer where entries arrive; one for each direction.
@@ -115,10 +109,8 @@ class InitializeL2LPipe(Initialize):
         %p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8} (%a : i32) -> !pto.pipe
     """
 
-    name = "pto.initialize_l2l_pipe"
 
-
-class InitializeL2G2LPipe(Initialize):
+class InitializeL2G2LPipe(Initialize, name="pto.initialize_l2g2l_pipe"):
     """Set up a FIFO through global memory.
 
     The operands are the slots in global memory and the buffers where entries arrive.
@@ -126,8 +118,6 @@ class InitializeL2G2LPipe(Initialize):
         %p = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8}
             (%g : !pto.ptr<f32, gm>, %a : i32) -> !pto.pipe
     """
-
-    name = "pto.initialize_l2g2l_pipe"
 
 
 class Handled(CallOperation):
@@ -151,7 +141,7 @@ class Handled(CallOperation):
             yield Problem(f"split is {split}; it must be 0..{_SPLITS[-1]}", at="split")
 
 
-class TPush(Handled):
+class TPush(Handled, name="pto.tpush"):
     """Push an entry into the FIFO of a handle.
 
     As pto.tpush_to_aiv and pto.tpush_to_aic.
@@ -159,7 +149,6 @@ class TPush(Handled):
         pto.tpush(%t, %p : !pto.tile_buf<vec, 16x64xf32>, !pto.pipe) {split = 0}
     """
 
-    name = "pto.tpush"
     pipes = (Pipe.MTE3, Pipe.FIX)
 
     def pipe(self, target: str) -> Pipe:
@@ -167,7 +156,7 @@ class TPush(Handled):
         return Pipe.FIX if tile is not None and tile.loc == "acc" else Pipe.MTE3
 
 
-class TPop(Handled):
+class TPop(Handled, name="pto.tpop"):
     """Pop an entry from the FIFO of a handle.
 
     The tile, of pto.declare_tile, becomes the slot.
@@ -175,7 +164,6 @@ class TPop(Handled):
         pto.tpop(%t, %p : !pto.tile_buf<vec, 16x64xf32>, !pto.pipe) {split = 0}
     """
 
-    name = "pto.tpop"
     pipes = (Pipe.V, Pipe.MTE1, Pipe.MTE2)
     outs = ("entry",)
 
@@ -186,7 +174,7 @@ class TPop(Handled):
         return Pipe.V if tile.loc == "vec" else Pipe.MTE1
 
 
-class TAlloc(Handled):
+class TAlloc(Handled, name="pto.talloc"):
     """Take a free slot of the FIFO of a handle.
 
     The view, of pto.declare_global, becomes the slot.
@@ -194,12 +182,11 @@ class TAlloc(Handled):
         pto.talloc(%v, %p : !pto.tensor_view<16x64xf32>, !pto.pipe) {split = 0}
     """
 
-    name = "pto.talloc"
     pipes = (Pipe.MTE3,)
     outs = ("entry",)
 
 
-class TFree(Handled):
+class TFree(Handled, name="pto.tfree"):
     """Give a slot of the FIFO of a handle back.
 
     The entry may be named.
@@ -207,7 +194,6 @@ class TFree(Handled):
         pto.tfree(%p : !pto.pipe) {split = 0}
     """
 
-    name = "pto.tfree"
     pipes = (Pipe.V, Pipe.MTE1, Pipe.MTE2)
     entry = OptionalOperand()
     handle = Operand()

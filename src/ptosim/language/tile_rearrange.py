@@ -20,7 +20,7 @@ def _moved_width(op: TileOperation, role: str) -> Iterator[Problem]:
         yield at_type(op, role, "to have elements of 1, 2 or 4 bytes", found)
 
 
-class TTrans(TileOperation):
+class TTrans(TileOperation, name="pto.ttrans"):
     """Transpose.
 
     dst[j, i] = src[i, j] over the valid region of src. The working memory serves a2a3 only.
@@ -28,7 +28,6 @@ class TTrans(TileOperation):
         pto.ttrans ins(%a : !pto.tile_buf<vec, 16x32xf32>) outs(%d : !pto.tile_buf<vec, 32x16xf32>)
     """
 
-    name = "pto.ttrans"
     scratch = ("tmp",)
     src = Operand()
     tmp = OptionalOperand()
@@ -53,7 +52,7 @@ class TTrans(TileOperation):
 # --- padding ----------------------------------------------------------------------------------------------------------
 
 
-class TFillPad(TileOperation):
+class TFillPad(TileOperation, name="pto.tfillpad"):
     """Fill what is around the valid region.
 
     dst = src over the valid region of src, the pad value of dst's type over the rest of the valid region of dst. pad 1
@@ -64,7 +63,6 @@ class TFillPad(TileOperation):
             outs(%d : !pto.tile_buf<vec, 16x64xf32, pad=1>)
     """
 
-    name = "pto.tfillpad"
     pipes = (Pipe.V, Pipe.MTE2)
     words = {"padValue": KINDS["pad_value"]}
     defaults = {"padValue": "zero"}
@@ -103,7 +101,7 @@ class TFillPad(TileOperation):
             yield Problem("a tile in mat is not filled in place", at="dst")
 
 
-class TFillPadInplace(TFillPad):
+class TFillPadInplace(TFillPad, name="pto.tfillpad_inplace"):
     """Older name of pto.tfillpad for one tile that is source and destination.
 
     Only the pad is written.
@@ -112,11 +110,10 @@ class TFillPadInplace(TFillPad):
             outs(%d : !pto.tile_buf<vec, 16x64xf32, pad=1>)
     """
 
-    name = "pto.tfillpad_inplace"
     replaced_by = "pto.tfillpad"
 
 
-class TFillPadExpand(TFillPad):
+class TFillPadExpand(TFillPad, name="pto.tfillpad_expand"):
     """Older name of pto.tfillpad for a destination that is larger than the source.
 
     The pad fills what the source does not.
@@ -124,7 +121,6 @@ class TFillPadExpand(TFillPad):
         pto.tfillpad_expand ins(%a : !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 32x64xf32, pad=1>)
     """
 
-    name = "pto.tfillpad_expand"
     replaced_by = "pto.tfillpad"
 
 
@@ -144,7 +140,7 @@ class _Concatenation(TileOperation):
                 yield at_type(self, role, f"to have the {expected} valid rows of dst", rows)
 
 
-class TConcat(_Concatenation):
+class TConcat(_Concatenation, name="pto.tconcat"):
     """Two tiles side by side.
 
     The valid columns of src0, then those of src1.
@@ -153,7 +149,6 @@ class TConcat(_Concatenation):
             outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tconcat"
     src0 = Operand()
     src1 = Operand()
     dst = Operand()
@@ -166,7 +161,7 @@ class TConcat(_Concatenation):
             yield at_type(self, "dst", f"to have room for {first} + {second} valid columns", f"for {found}")
 
 
-class TConcatIdx(_Concatenation):
+class TConcatIdx(_Concatenation, name="pto.tconcatidx"):
     """Two tiles side by side, as many columns of each as its index says, row by row.
 
     Row r takes idx0[r, 0] / S columns of src0 and then idx1[r, 0] / S columns of src1, where S is the width of an index
@@ -176,7 +171,6 @@ class TConcatIdx(_Concatenation):
             !pto.tile_buf<vec, 16x8xi32>, !pto.tile_buf<vec, 16x8xi32>) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tconcatidx"
     src0 = Operand()
     src1 = Operand()
     idx0 = Operand()
@@ -192,7 +186,7 @@ class TConcatIdx(_Concatenation):
 # --- scales -----------------------------------------------------------------------------------------------------------
 
 
-class TGetScaleAddr(TileOperation):
+class TGetScaleAddr(TileOperation, name="pto.tget_scale_addr"):
     """Bind a tile of scales to its operand.
 
     The scales of an MX operand lie in a buffer of their own, at a sixteenth of the address of the operand: dst is that
@@ -202,7 +196,6 @@ class TGetScaleAddr(TileOperation):
             outs(%s : !pto.tile_buf<scaling, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>)
     """
 
-    name = "pto.tget_scale_addr"
     absorbed = "the scales are planned where it says"
     targets = ("a5",)
     cores = (CoreKind.AIC,)

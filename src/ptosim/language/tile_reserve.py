@@ -35,7 +35,7 @@ def _common_problems(op: ViewOperation) -> Iterator[Problem]:
         yield Problem(f"the address of a buffer has type i32, not {op.results[0].type}", at="result")
 
 
-class ReserveBuffer(ViewOperation):
+class ReserveBuffer(ViewOperation, name="pto.reserve_buffer"):
     """Room for the entries of a FIFO.
 
     In the vector memory or in L1, `size` bytes for the whole function. With `auto = true` its place is planned, else
@@ -44,7 +44,6 @@ class ReserveBuffer(ViewOperation):
         %a = pto.reserve_buffer {name = "s", size = 65536, location = #pto.address_space<vec>, auto = true} -> i32
     """
 
-    name = "pto.reserve_buffer"
     absorbed = "its address is planned, a constant"
     words = {"location": _LOCATION}
     arrow = True
@@ -126,7 +125,7 @@ class ReserveBuffer(ViewOperation):
             yield Problem(f"a buffer '{_text(self, 'name')}' is already reserved in this function", at="name")
 
 
-class ImportReservedBuffer(ViewOperation):
+class ImportReservedBuffer(ViewOperation, name="pto.import_reserved_buffer"):
     """The address of a buffer that another function reserves.
 
     The function of the other kind of core that has the buffer of that name.
@@ -134,7 +133,6 @@ class ImportReservedBuffer(ViewOperation):
         %a = pto.import_reserved_buffer {name = "s", peer_func = @consumer} -> i32
     """
 
-    name = "pto.import_reserved_buffer"
     absorbed = ReserveBuffer.absorbed
     arrow = True
     peer_func = Property()

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, i32, i64
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, constant_of
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Result
-from ptosim.language.syntax import parse_listed_type
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, lint
+from ptosim.language.syntax import parse_listed_type, write
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_places import lies_in, unsigned_name
@@ -35,7 +34,7 @@ class _Element(TileOperation):
             yield Problem(f"offset is {known}; {role} has elements 0..{elements - 1}", "offset", "out-of-bounds")
 
 
-class TGetVal(_Element):
+class TGetVal(_Element, name="pto.tgetval"):
     """Read an element of a tile.
 
     The offset counts elements as they lie in memory. It is a load of the scalar unit.
@@ -43,7 +42,6 @@ class TGetVal(_Element):
         %x = pto.tgetval ins(%t, %i : !pto.tile_buf<vec, 16x64xf32>, index) outs : f32
     """
 
-    name = "pto.tgetval"
     outs = ()
     scalars = ("offset",)
     src = Operand()
@@ -55,8 +53,7 @@ class TGetVal(_Element):
         return f"%result = {cls.name} ins(%src, %offset : TILE, SCALAR) outs : TYPE"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         clause = parse_clause(parser, "ins")
         written = by_role(list(cls.placed(parser, clause)))
         parser.parse_keyword("outs", " before the type of the element")
@@ -71,8 +68,7 @@ class TGetVal(_Element):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ins(")
         self.print_ins(printer, {})
-        printer.print_string(") outs : ")
-        printer.print_attribute(self.result.type)
+        write(printer, ") outs : ", self.result.type)
         print_dictionary(printer, self.attributes, self.words)
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
@@ -84,7 +80,7 @@ class TGetVal(_Element):
             yield Problem(message, at="result")
 
 
-class TSetVal(_Element):
+class TSetVal(_Element, name="pto.tsetval"):
     """Write an element of a tile.
 
     The offset counts elements as they lie in memory. It is a store of the scalar unit.
@@ -92,7 +88,6 @@ class TSetVal(_Element):
         pto.tsetval ins(%i, %x : index, f32) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tsetval"
     scalars = ("offset", "scalar")
     partly_writes = ("dst",)
     offset = Operand()
@@ -104,10 +99,10 @@ class TSetVal(_Element):
         expected, found = self.tile("dst").element, self.scalar.type
         if unsigned_name(found) != unsigned_name(expected):
             message = f"scalar is {found}, but an element of dst is {name_of(expected)}"
-            yield Problem(message, "scalar_type", "lint", "warning", hint="the assembler does not compare the two")
+            yield lint(message, at="scalar_type", hint="the assembler does not compare the two")
 
 
-class SetTf32Mode(CallOperation):
+class SetTf32Mode(CallOperation, name="pto.settf32mode"):
     """Let later f32 products round their operands to TF32.
 
     `enable` switches it on or off. On a2a3 it has no effect.
@@ -115,7 +110,6 @@ class SetTf32Mode(CallOperation):
         pto.settf32mode {enable = true}
     """
 
-    name = "pto.settf32mode"
     absorbed = "the products behind it are lowered with its mode"
     bare = True
     pipes = (Pipe.S,)

@@ -10,7 +10,6 @@ from typing import Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -18,7 +17,7 @@ from ptosim.effects.names import Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, constant_of, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
 from ptosim.language.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
 from ptosim.language.syntax import parse_types, parse_word
 from ptosim.language.tile_operation import TileOperation
@@ -30,7 +29,7 @@ _OVERLAPPING = (Pipe.MTE2, Pipe.MTE3, Pipe.ALL)
 """The pipes of a5 whose entries may overlap, so that a barrier orders something."""
 
 
-class TSync(TileOperation):
+class TSync(TileOperation, name="pto.tsync"):
     """Wait for what touches tiles.
 
     What is issued later, on any pipe, starts after everything issued before that touches a byte of the tiles or views.
@@ -40,7 +39,6 @@ class TSync(TileOperation):
         pto.tsync ins(%a, %b : !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tsync"
     pipes = (Pipe.S,)
     outs = ()
     untyped = ("tiles",)
@@ -53,8 +51,7 @@ class TSync(TileOperation):
         return f"{cls.name} ins(%tile, ... : TYPES), or {cls.name}<CLASS>"
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if parser.at(MLIRTokenKind.LESS):
             word = StringAttr(parse_word(parser, "op_class", cls.words["op_class"]))
             return cls.make({}, (), {"op_class": word}, parser.parse_optional_attr_dict())
@@ -83,13 +80,13 @@ class TSync(TileOperation):
                 yield Problem(message, at=place, hint=hint)
         if self.op_class is not None and target == "a5" and pipe_of(self, "op_class") not in _OVERLAPPING:
             message = f"entries of {self.word('op_class')} end in order on a5: {self.name} has no effect"
-            yield Problem(message, "op_class", "lint", "warning")
+            yield lint(message, at="op_class")
 
 
 # --- arrays of event ids ----------------------------------------------------------------------------------------------
 
 
-class DeclareEventIdArray(ViewOperation):
+class DeclareEventIdArray(ViewOperation, name="pto.declare_eventid_array"):
     """An array of event ids.
 
     Its elements have no defined value before they are set.
@@ -97,7 +94,6 @@ class DeclareEventIdArray(ViewOperation):
         %ids = pto.declare_eventid_array -> !pto.eventid_array<2>
     """
 
-    name = "pto.declare_eventid_array"
     absorbed = ""
     kinds = {"result": (EventIdArrayType,)}
     arrow = True
@@ -117,7 +113,7 @@ class _EventId(ViewOperation):
             yield Problem(f"index is {known}; it must be 0..{array.data - 1}", at="index")
 
 
-class EventIdArrayGet(_EventId):
+class EventIdArrayGet(_EventId, name="pto.eventid_array_get"):
     """Reads an event id.
 
     For pto.set_flag_dyn and pto.wait_flag_dyn.
@@ -125,7 +121,6 @@ class EventIdArrayGet(_EventId):
         %id = pto.eventid_array_get %ids[%i] : !pto.eventid_array<2> -> index
     """
 
-    name = "pto.eventid_array_get"
     form = "$array[$index]"
     listed = ("array",)
     array = Operand()
@@ -144,7 +139,7 @@ class EventIdArrayGet(_EventId):
             yield Problem(f"an event id is index, i32 or i64, not {self.result.type}", at="result")
 
 
-class EventIdArraySet(_EventId):
+class EventIdArraySet(_EventId, name="pto.eventid_array_set"):
     """Writes an event id.
 
     Ids are 0 to 7.
@@ -152,7 +147,6 @@ class EventIdArraySet(_EventId):
         pto.eventid_array_set %ids[%i], %id : !pto.eventid_array<2>, index
     """
 
-    name = "pto.eventid_array_set"
     form = "$array[$index], $value"
     listed = ("array", "value")
     array = Operand()

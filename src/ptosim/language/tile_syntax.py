@@ -9,7 +9,7 @@ one type for each value. Which value plays which role is said by the class (tile
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.syntax import Vocabulary, check_word, given_twice, parse_listed_type, word_in
+from ptosim.language.syntax import Vocabulary, check_word, given_twice, parse_listed_type, word_in, write
 
 _BARE_NAME = re.compile(r"[A-Za-z_][\w$.]*")
 
@@ -191,11 +191,4 @@ def _print_entry(
     elif name in plain and isinstance(value, IntegerAttr):
         printer.print_string(f" = {cast('IntegerAttr[Any]', value).value.data}")
     elif not isinstance(value, UnitAttr):
-        printer.print_string(" = ")
-        printer.print_attribute(value)
-
-
-def print_typed(printer: Printer, values: Sequence[SSAValue]) -> None:
-    """` : A, B`: the types of values."""
-    printer.print_string(" : ")
-    printer.print_list([value.type for value in values], printer.print_attribute)
+        write(printer, " = ", value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.operation import Problem
+from ptosim.effects.element import GRANULE
+from ptosim.language.operation import Problem, lint
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_family import (
     FLOATS,
@@ -81,8 +82,8 @@ _EXPANDED = table(
 
 
 def _is_column(source: TileBuf, result: TileBuf) -> bool:
-    """Whether a tile can be read as one element for each row: a column, or rows of one block of 32 bytes."""
-    width = 1 if source.layout == "DN" else 32 // source.element_bytes
+    """Whether a tile can be read as one element for each row: a column, or rows of one granule."""
+    width = 1 if source.layout == "DN" else GRANULE // source.element_bytes
     return agree(source.valid[1], width) and agree(source.valid[0], result.valid[0])
 
 
@@ -91,8 +92,8 @@ def _is_whole(source: TileBuf, result: TileBuf) -> bool:
 
 
 def _resemblance(source: TileBuf) -> int:
-    """How much the shape of a tile is that of a column: a whole tile is row-major, and may be a block wide."""
-    return 2 if source.layout == "DN" else int(source.cols * source.element_bytes == 32)
+    """How much the shape of a tile is that of a column: a whole tile is row-major, and may be a granule wide."""
+    return 2 if source.layout == "DN" else int(source.cols * source.element_bytes == GRANULE)
 
 
 def column_role(op: TileOperation) -> str:
@@ -123,7 +124,7 @@ def _one_column(either: bool, strict: bool) -> Check:
             f" many rows and 1 valid column (blayout col_major) or {size},"
             f" not {extents(src0.valid)} and {extents(src1.valid)}"
         )
-        yield Problem(message, "src1_type") if strict else Problem(message, "src1_type", "lint", "warning")
+        yield Problem(message, "src1_type") if strict else lint(message, at="src1_type")
 
     return check
 

@@ -44,7 +44,7 @@ def _vec_is_row_major(op: TileOperation, target: str) -> Iterator[Problem]:
         yield from row_major("dst")(op, target)
 
 
-class TExpands(Fill):
+class TExpands(Fill, name="pto.texpands"):
     """Fills a tile with a scalar.
 
     A tile in vec is filled by V, one in mat by MTE2. It covers the valid region of dst; bytes outside of it keep what
@@ -53,7 +53,6 @@ class TExpands(Fill):
         pto.texpands ins(%x : f32) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.texpands"
     accepted = UP_TO_32_BITS
     pipes = (Pipe.V, Pipe.MTE2)
     checks = (located("dst", allowed=("vec", "mat")), scalar_of("scalar", "dst"), on(A2A3, _vec_is_row_major))
@@ -89,7 +88,7 @@ def _counting_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
             yield from tmp_bytes(least)(op, target)
 
 
-class TCi(Fill):
+class TCi(Fill, name="pto.tci"):
     """Counts from a scalar: scalar, scalar + 1, ... along the columns of row 0.
 
     With descending = true it counts down. The scalar unit writes the numbers. On a2a3 tmp has elements of 4 bytes, at
@@ -98,7 +97,6 @@ class TCi(Fill):
         pto.tci ins(%x : i32) outs(%d : !pto.tile_buf<vec, 1x64xi32>) {descending = false}
     """
 
-    name = "pto.tci"
     tmp = OptionalOperand()
     dst = Operand()
     descending = OptionalProperty()
@@ -116,7 +114,7 @@ def _either_half(op: TileOperation, target: str) -> Iterator[Problem]:
         yield Problem(f"{op.name} expects upperOrLower 0 or 1, not {found}", at="upperOrLower")
 
 
-class TTri(Fill):
+class TTri(Fill, name="pto.ttri"):
     """Ones in a triangle, zeros elsewhere.
 
     Element (i, j) is 1 where j <= i + scalar (upperOrLower = 0, the lower triangle) or j >= i + scalar (upperOrLower
@@ -125,7 +123,6 @@ class TTri(Fill):
         pto.ttri ins(%x {upperOrLower = 0 : i32} : i32) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.ttri"
     upperOrLower = OptionalProperty()
 
     accepted = UP_TO_32_BITS
@@ -144,7 +141,7 @@ def _seven_or_ten(op: TileOperation, target: str) -> Iterator[Problem]:
         yield Problem(f"{op.name} expects 7 or 10 rounds, not {op.setting('rounds')}", at="rounds")
 
 
-class TRandom(VectorTile):
+class TRandom(VectorTile, name="pto.trandom"):
     """Random words by Philox4x32, from two words of key and four of counter.
 
     Each lane of a step of 64 has a counter of its own and gives four words; 7 or 10 rounds. a5 only. It covers the
@@ -154,7 +151,6 @@ class TRandom(VectorTile):
             outs(%d : !pto.tile_buf<vec, 16x64xi32>)
     """
 
-    name = "pto.trandom"
     key0 = Operand()
     key1 = Operand()
     counter0 = Operand()

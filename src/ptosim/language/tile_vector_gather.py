@@ -87,7 +87,7 @@ class ByPattern(VectorTile):
             yield at_type(self, "dst", f"to have {ratio} of the {source} valid {noun} of src", result)
 
 
-class TGather(ByPattern):
+class TGather(ByPattern, name="pto.tgather"):
     """Takes elements of a tile by index, by a pattern, or by comparison.
 
     By index: dst[i, j] = src[idx[i, j]], where an index counts elements of the whole tile, row after row. By pattern:
@@ -105,7 +105,6 @@ class TGather(ByPattern):
             {cmpMode = #pto<cmp gt>, offset = 0 : i32}
     """
 
-    name = "pto.tgather"
     src = Operand()
     idx = OptionalOperand()
     scalar = OptionalOperand()
@@ -167,7 +166,7 @@ class TGather(ByPattern):
 _COMPARING = ["src", "scalar", "tmp"]
 
 
-class TScatter(ByPattern):
+class TScatter(ByPattern, name="pto.tscatter"):
     """Puts elements of a tile to places given by index or by a pattern; dst is zero elsewhere.
 
     By index: dst[idx[i, j]] = src[i, j], where an index counts elements of the whole tile, row after row; equal indices
@@ -178,7 +177,6 @@ class TScatter(ByPattern):
             outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tscatter"
     src = Operand()
     idx = OptionalOperand()
     dst = Operand()
@@ -207,7 +205,7 @@ class TScatter(ByPattern):
             yield from every(*checks)(self, target)
 
 
-class TGatherB(VectorTile):
+class TGatherB(VectorTile, name="pto.tgatherb"):
     """Takes blocks of 32 bytes of a tile by their offsets in bytes.
 
     Block k of row i of dst is src from byte offset[i, k] on; offsets are multiples of 32. It covers the valid region of
@@ -217,7 +215,6 @@ class TGatherB(VectorTile):
             outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tgatherb"
     src = Operand()
     idx = Operand()
     dst = Operand()
@@ -229,7 +226,7 @@ class TGatherB(VectorTile):
 # --- sorting ----------------------------------------------------------------------------------------------------------
 
 
-class TSort32(VectorTile):
+class TSort32(VectorTile, name="pto.tsort32"):
     """Sorts every 32 elements of a row in descending order, with an index for each.
 
     A record of dst has 8 bytes: the element (f16: and two bytes of zero) and its index, so dst has twice (f32) or four
@@ -240,7 +237,6 @@ class TSort32(VectorTile):
             outs(%d : !pto.tile_buf<vec, 1x128xf32>)
     """
 
-    name = "pto.tsort32"
     src = Operand()
     idx = Operand()
     tmp = OptionalOperand()
@@ -259,7 +255,7 @@ class TSort32(VectorTile):
 _SOURCES = ("src0", "src1", "src2", "src3")
 
 
-class TMrgSort(VectorTile):
+class TMrgSort(VectorTile, name="pto.tmrgsort"):
     """Merges sorted lists of records, as tsort32 makes them, in descending order.
 
     One source and blockLen: every four blocks of blockLen elements become one; blockLen is a multiple of 64. Two to
@@ -274,7 +270,6 @@ class TMrgSort(VectorTile):
             outs(%e, %x : !pto.tile_buf<vec, 1x256xf32>, vector<4xi16>)
     """
 
-    name = "pto.tmrgsort"
     src0 = Operand()
     src1 = OptionalOperand()
     src2 = OptionalOperand()

@@ -43,7 +43,7 @@ def _quantised(op: TileOperation) -> Iterator[Problem]:
         yield at_type(op, "dst", f"to have elements of {' or '.join(_RESULTS[kind])} for {kind}", found)
 
 
-class TQuant(VectorTile):
+class TQuant(VectorTile, name="pto.tquant"):
     """Quantises rows to 8-bit integers, each with a scale of its own.
 
     INT8_SYM: rint(src * fp[r]) clamped to -128..127. INT8_ASYM: rint(src * fp[r] + offset[r]) clamped to 0..255. fp and
@@ -53,7 +53,6 @@ class TQuant(VectorTile):
             outs(%d : !pto.tile_buf<vec, 32x64xi8>) {quant_type = #pto<quant_type INT8_SYM>}
     """
 
-    name = "pto.tquant"
     src = Operand()
     fp = Operand()
     offset = OptionalOperand()
@@ -91,7 +90,7 @@ _MX_TILES = ("src", "dst", "exp", "max", "scaling", "exp_zz")
 _MX_SOURCES = {"MXFP8": ("f16", "bf16", "f32"), "MXFP4_E2M1": ("f16", "bf16")}
 
 
-class TQuantMx(VectorTile):
+class TQuantMx(VectorTile, name="pto.tquant.mx"):
     """Quantises groups of 32 elements to fp8 or fp4, each group with a power of two for its scale.
 
     grpAxis says whether a group lies along a row (axis1) or a column (axis0). max is the greatest magnitude of a group,
@@ -105,7 +104,6 @@ class TQuantMx(VectorTile):
             {quant_type = #pto<quant_type MXFP8>}
     """
 
-    name = "pto.tquant.mx"
     src = Operand()
     dst = Operand()
     exp = Operand()
@@ -146,7 +144,7 @@ class TQuantMx(VectorTile):
                 yield at_type(self, role, "to have elements of 1 byte", name_of(exponents.element))
 
 
-class TDequant(VectorTile):
+class TDequant(VectorTile, name="pto.tdequant"):
     """Turns quantised rows back into f32, each with a scale and an offset of its own.
 
     dst = (src - offset[r]) * scale[r], two roundings. It covers the valid region of dst; bytes outside of it keep what
@@ -156,7 +154,6 @@ class TDequant(VectorTile):
             !pto.tile_buf<vec, 32x1xf32, blayout=col_major>) outs(%d : !pto.tile_buf<vec, 32x64xf32>)
     """
 
-    name = "pto.tdequant"
     src = Operand()
     scale = Operand()
     offset = Operand()
@@ -184,7 +181,7 @@ def _histogram_elements(op: TileOperation, target: str) -> Iterator[Problem]:
             yield at_type(op, role, f"to have elements of {' or '.join(names)}", found)
 
 
-class THistogram(VectorTile):
+class THistogram(VectorTile, name="pto.thistogram"):
     """Counts how many elements of each row have a byte up to each of 256 values.
 
     dst[r, b] is the number of elements whose byte, counted from the lowest, is at most b. Only elements whose higher
@@ -195,7 +192,6 @@ class THistogram(VectorTile):
             outs(%d : !pto.tile_buf<vec, 32x256xui32>) {byte = 1 : i32}
     """
 
-    name = "pto.thistogram"
     src = Operand()
     idx = Operand()
     dst = Operand()
@@ -238,7 +234,7 @@ class THistogram(VectorTile):
             yield at_type(self, "idx", f"to have a row for each of {higher} higher bytes", idx.rows)
 
 
-class TPrint(TileOperation):
+class TPrint(TileOperation, name="pto.tprint"):
     """Prints the elements of a tile or of a view.
 
     Every element of the shape is printed, a bar after the valid ones; printFormat gives width and precision of floats.
@@ -247,7 +243,6 @@ class TPrint(TileOperation):
         pto.tprint ins(%a : !pto.tile_buf<vec, 16x64xf32>) {printFormat = #pto<print_format width8_precision4>}
     """
 
-    name = "pto.tprint"
     src = Operand()
     tmp = OptionalOperand()
     printFormat = OptionalProperty()

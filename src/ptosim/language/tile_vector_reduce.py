@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.language.operation import OptionalProperty, Problem
 from ptosim.language.tile_family import (
     A2A3,
@@ -69,10 +70,10 @@ class RowReduction(UnaryTmp):
 
 
 def _argument_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
-    """What the library of a2a3 needs: values and indices of every chunk of a row, in whole blocks."""
+    """What the library of a2a3 needs: values and indices of every chunk of a row, in whole granules."""
     cols, size = op.tile("src").valid[1], op.tile("src").element_bytes
-    chunks, block = -(-(cols or 0) // (256 // size)), 32 // size
-    least = (-(-2 * chunks // block) + -(-chunks // block)) * block
+    chunks, granule = -(-(cols or 0) // (VECTOR_BYTES // size)), GRANULE // size
+    least = (-(-2 * chunks // granule) + -(-chunks // granule)) * granule
     for role, tmp in tiles(op, "tmp"):
         if tmp.cols < least:
             yield at_type(op, role, f"to have at least {least} columns", tmp.cols)
@@ -188,7 +189,7 @@ def _binary_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
             yield at_type(op, role, f"to have at least {least} elements", tmp.rows * tmp.cols)
 
 
-class TColSum(UnaryTmp):
+class TColSum(UnaryTmp, name="pto.tcolsum"):
     """Sum of every column.
 
     Rows are added from top to bottom. With tmp and isBinary = true they are added in pairs into tmp, the odd last one
@@ -198,7 +199,6 @@ class TColSum(UnaryTmp):
         pto.tcolsum ins(%a : !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 1x64xf32>)
     """
 
-    name = "pto.tcolsum"
     isBinary = OptionalProperty()
 
     accepted = WIDE

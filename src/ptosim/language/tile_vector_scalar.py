@@ -200,7 +200,7 @@ def _axpy_elements(op: TileOperation, target: str) -> Iterator[Problem]:
         yield at_type(op, "dst", f"to have the element type of src, {source}, or f32 for f16", result)
 
 
-class TAxpy(TileScalar):
+class TAxpy(TileScalar, name="pto.taxpy"):
     """Adds the product of a tile and a scalar to dst.
 
     dst = src * scalar + dst, rounded once. dst may be f32 where src is f16; the scalar has the type of src.
@@ -209,7 +209,6 @@ class TAxpy(TileScalar):
         pto.taxpy ins(%a, %x : !pto.tile_buf<vec, 16x64xf32>, f32) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.taxpy"
     accepted = elements("f16 bf16 f32")
     also_reads = ("dst",)
     checks = (

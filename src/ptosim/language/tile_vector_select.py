@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.element import Element
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import TileBuf, is_fp4
 from ptosim.language.tile_family import A5, BITS, UP_TO_32_BITS, Binary, TileScalar, UnaryTmp, VectorTile, elements
@@ -33,7 +33,7 @@ _PACKED = elements("i8")
 # --- compare and select -----------------------------------------------------------------------------------------------
 
 
-class TCmp(Binary):
+class TCmp(Binary, name="pto.tcmp"):
     """Compares two tiles; the result is one bit for each element.
 
     Element c of a row is bit c % 8 of byte c / 8 of that row of dst; a row of bits is written in blocks of 16 bytes (32
@@ -44,7 +44,6 @@ class TCmp(Binary):
             outs(%d : !pto.tile_buf<vec, 16x64xui8>)
     """
 
-    name = "pto.tcmp"
     cmpMode = OptionalProperty()
 
     accepted = _COMPARED
@@ -61,7 +60,7 @@ class TCmp(Binary):
     )
 
 
-class TCmps(TileScalar):
+class TCmps(TileScalar, name="pto.tcmps"):
     """Compares a tile with a scalar; the result is one bit for each element.
 
     The bits of all rows follow each other: those of one row in whole blocks of 16 bytes (32 for elements of 8 bits), or
@@ -72,7 +71,6 @@ class TCmps(TileScalar):
             outs(%d : !pto.tile_buf<vec, 16x64xui8>)
     """
 
-    name = "pto.tcmps"
     cmpMode = OptionalProperty()
 
     accepted = _COMPARED
@@ -118,11 +116,11 @@ def _rows_of_mask(op: TileOperation, target: str) -> Iterator[Problem]:
                 message = (
                     f"{op.name} reads a row of mask every {pitch} bits, but {writer.name} writes one every {apart}"
                 )
-                yield Problem(message, "mask", "lint", "warning")
+                yield lint(message, at="mask")
                 return
 
 
-class TSel(VectorTile):
+class TSel(VectorTile, name="pto.tsel"):
     """Selects by bits: src0 where the bit of an element is set, else src1.
 
     mask has the bits as tcmp writes them. It covers the valid region of dst; bytes outside of it keep what they have.
@@ -132,7 +130,6 @@ class TSel(VectorTile):
             !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tsel"
     mask = Operand()
     src0 = Operand()
     src1 = Operand()
@@ -151,7 +148,7 @@ class TSel(VectorTile):
     )
 
 
-class TSels(VectorTile):
+class TSels(VectorTile, name="pto.tsels"):
     """Selects by bits: src where the bit of an element is set, else a scalar.
 
     mask has the bits as tcmp writes them. It covers the valid region of dst; bytes outside of it keep what they have.
@@ -161,7 +158,6 @@ class TSels(VectorTile):
             outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    name = "pto.tsels"
     mask = Operand()
     src = Operand()
     tmp = OptionalOperand()
@@ -256,11 +252,10 @@ def _policy(op: TileOperation, target: str) -> Iterator[Problem]:
     one, other = (name_of(tile.element) for tile in (source, result))
     wraps = other.removeprefix("s") in _WRAPPING.get(one.removeprefix("s"), ())
     if not wraps and _may_not_fit(source.kind, result.kind):
-        message = f"{op.name} clamps from {one} to {other}, whatever satmode says"
-        yield Problem(message, "satmode", "lint", "warning")
+        yield lint(f"{op.name} clamps from {one} to {other}, whatever satmode says", at="satmode")
 
 
-class TCvt(UnaryTmp):
+class TCvt(UnaryTmp, name="pto.tcvt"):
     """Converts elements to another type.
 
     rmode rounds: RINT, NONE and CAST_RINT (the default) to the nearest, of two the even one; ROUND of two the one away
@@ -273,7 +268,6 @@ class TCvt(UnaryTmp):
             !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xbf16>)
     """
 
-    name = "pto.tcvt"
     rmode = OptionalProperty()
     satmode = OptionalProperty()
 

@@ -11,13 +11,12 @@ from typing import Self, cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.parser import Parser
 
 from ptosim.language.calls import Found
 from ptosim.language.function import Function
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type, constant_of
-from ptosim.language.operation import Operand, OptionalOperand, Problem, Property, Result
+from ptosim.language.operation import Operand, OptionalOperand, Problem, Result
 from ptosim.language.syntax import integers_in, integers_of
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_layout import address_alignment, address_problems, layout_problems
@@ -48,8 +47,6 @@ class Allocation(ViewOperation):
     form = "{addr = $addr} {valid_row = $valid_row} {valid_col = $valid_col}"
     index_roles = ("valid_row", "valid_col")
     addr = OptionalOperand()
-    valid_row = OptionalOperand()
-    valid_col = OptionalOperand()
     result = Result()
 
     @classmethod
@@ -117,7 +114,7 @@ class Allocation(ViewOperation):
             yield Problem(message, at=role, severity="warning")
 
 
-class AllocTile(Allocation):
+class AllocTile(Allocation, name="pto.alloc_tile"):
     """A tile in a local memory.
 
     The type says which memory, shape and layout. A valid extent that the type leaves open (`?`) is given here, and
@@ -127,11 +124,10 @@ class AllocTile(Allocation):
         %t = pto.alloc_tile valid_row = %r valid_col = %c : !pto.tile_buf<vec, 16x64xf32, valid=?x?>
     """
 
-    name = "pto.alloc_tile"
     kinds = {"result": (TileBufType,)}
 
 
-class AllocMultiTile(Allocation):
+class AllocMultiTile(Allocation, name="pto.alloc_multi_tile"):
     """Several tiles of one type, for buffering.
 
     `multi_tile_get` chooses one. With `addr`, slot k lies k times the size of a tile behind it, the size rounded up
@@ -140,11 +136,10 @@ class AllocMultiTile(Allocation):
         %m = pto.alloc_multi_tile : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>
     """
 
-    name = "pto.alloc_multi_tile"
     kinds = {"result": (MultiTileBufType,)}
 
 
-class MultiTileGet(ViewOperation):
+class MultiTileGet(ViewOperation, name="pto.multi_tile_get"):
     """One of several tiles.
 
     The slot counts from 0.
@@ -153,7 +148,6 @@ class MultiTileGet(ViewOperation):
             : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2> -> !pto.tile_buf<vec, 16x64xf32>
     """
 
-    name = "pto.multi_tile_get"
     form = "$source[$slot]"
     listed = ("source",)
     kinds = {"source": (MultiTileBufType,), "result": (TileBufType,)}
@@ -183,7 +177,7 @@ def mixed_allocations(module: ModuleOp) -> Iterator[Found]:
                 yield op, Problem(f"{op.name} requires 'addr' operand: other tiles of this file have one")
 
 
-class DeclareTile(ViewOperation):
+class DeclareTile(ViewOperation, name="pto.declare_tile"):
     """A tile without storage.
 
     A FIFO entry or tassign binds it to an address.
@@ -191,13 +185,12 @@ class DeclareTile(ViewOperation):
         %t = pto.declare_tile -> !pto.tile_buf<vec, 16x64xf32>
     """
 
-    name = "pto.declare_tile"
     kinds = {"result": (TileBufType,)}
     arrow = True
     result = Result()
 
 
-class TAssign(ViewOperation):
+class TAssign(ViewOperation, name="pto.tassign"):
     """The tile at another address.
 
     The result has the type of the source and lies at the byte address in the memory of the tile. For authors who
@@ -206,7 +199,6 @@ class TAssign(ViewOperation):
         %u = pto.tassign %t, %address : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 16x64xf32>
     """
 
-    name = "pto.tassign"
     form = "$source, $addr"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (TileBufType,)}
@@ -225,7 +217,7 @@ class TAssign(ViewOperation):
 # --- views of tiles ---------------------------------------------------------------------------------------------------
 
 
-class SubView(ViewOperation):
+class SubView(ViewOperation, name="pto.subview"):
     """A rectangle of a tile.
 
     It begins at a row and column of the source and keeps the distances between rows and boxes of the source. The
@@ -236,26 +228,19 @@ class SubView(ViewOperation):
             : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 8x32xf32>
     """
 
-    name = "pto.subview"
     form = "$source[$row, $col] sizes [#sizes] {valid [$valid_row, $valid_col]}"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (TileBufType,)}
     index_roles = ("row", "col", "valid_row", "valid_col")
     shares = "source"
     source = Operand()
-    row = Operand()
-    col = Operand()
-    valid_row = OptionalOperand()
-    valid_col = OptionalOperand()
-    sizes = Property()
     result = Result()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         if parser.text_follows(r"%[\w$.#-]+\s*,\s*offsets\b"):
             parser.raise_error(f"{cls.name} cuts tiles; a part of a tensor view is a pto.partition_view")
-        return super().parse(parser)
+        return super().read(parser)
 
     @classmethod
     def inferred(
@@ -306,7 +291,7 @@ class SubView(ViewOperation):
             yield Problem(f"valid_{side} is {known}; it must be 0..{size}", at=f"valid_{side}")
 
 
-class SubSet(SubView):
+class SubSet(SubView, name="pto.subset"):
     """Older name of pto.subview.
 
     A rectangle of a tile.
@@ -315,11 +300,10 @@ class SubSet(SubView):
             : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 8x32xf32>
     """
 
-    name = "pto.subset"
     replaced_by = "pto.subview"
 
 
-class TReshape(ViewOperation):
+class TReshape(ViewOperation, name="pto.treshape"):
     """The bytes of a tile in another shape, layout or element type.
 
     Nothing moves: the result begins at the address of the source and has as many bytes. Boxes stay boxes. The valid
@@ -328,7 +312,6 @@ class TReshape(ViewOperation):
         %u = pto.treshape %t : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 32x32xf32>
     """
 
-    name = "pto.treshape"
     form = "$source"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (TileBufType,)}
@@ -348,7 +331,7 @@ class TReshape(ViewOperation):
             yield Problem(f"expects a result {kind} boxes, like the source, not {other}", at="result")
 
 
-class BitCast(ViewOperation):
+class BitCast(ViewOperation, name="pto.bitcast"):
     """A tile read as another element type.
 
     Shape, valid region and layout stay; elements of the result are at most as wide as those of the source.
@@ -356,7 +339,6 @@ class BitCast(ViewOperation):
         %u = pto.bitcast %t : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 16x64xi32>
     """
 
-    name = "pto.bitcast"
     form = "$source"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (TileBufType,)}
@@ -384,7 +366,7 @@ def _bytes(tile: TileBuf) -> int:
 # --- valid regions and addresses --------------------------------------------------------------------------------------
 
 
-class SetValidShape(ViewOperation):
+class SetValidShape(ViewOperation, name="pto.set_validshape"):
     """Changes the valid region of a tile.
 
     In place: every later use of the tile sees it. The type of the tile leaves both extents open.
@@ -392,7 +374,6 @@ class SetValidShape(ViewOperation):
         pto.set_validshape %t, %r, %c : !pto.tile_buf<vec, 16x64xf32, valid=?x?>
     """
 
-    name = "pto.set_validshape"
     form = "$source, $valid_row, $valid_col"
     listed = ("source",)
     kinds = {"source": (TileBufType,)}
@@ -414,7 +395,7 @@ class SetValidShape(ViewOperation):
                 yield Problem(f"valid_{side} is {known}; it must be 0..{extent}", at=f"valid_{side}")
 
 
-class GetValidShape(ViewOperation):
+class GetValidShape(ViewOperation, name="pto.get_validshape"):
     """The valid region of a tile.
 
     Rows and columns, as they are when it runs.
@@ -422,7 +403,6 @@ class GetValidShape(ViewOperation):
         %r, %c = pto.get_validshape %t : !pto.tile_buf<vec, 16x64xf32, valid=?x?>
     """
 
-    name = "pto.get_validshape"
     form = "$source"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "rows": (IndexType,), "cols": (IndexType,)}
@@ -446,7 +426,7 @@ class _ValidExtent(ViewOperation):
     result = Result()
 
 
-class TileValidRows(_ValidExtent):
+class TileValidRows(_ValidExtent, name="pto.tile_valid_rows"):
     """The valid rows of a tile.
 
     As many as there are when it runs.
@@ -454,10 +434,8 @@ class TileValidRows(_ValidExtent):
         %r = pto.tile_valid_rows %t : !pto.tile_buf<vec, 16x64xf32, valid=?x?> -> index
     """
 
-    name = "pto.tile_valid_rows"
 
-
-class TileValidCols(_ValidExtent):
+class TileValidCols(_ValidExtent, name="pto.tile_valid_cols"):
     """The valid columns of a tile.
 
     As many as there are when it runs.
@@ -465,10 +443,8 @@ class TileValidCols(_ValidExtent):
         %c = pto.tile_valid_cols %t : !pto.tile_buf<vec, 16x64xf32, valid=?x?> -> index
     """
 
-    name = "pto.tile_valid_cols"
 
-
-class TileBufAddr(ViewOperation):
+class TileBufAddr(ViewOperation, name="pto.tile_buf_addr"):
     """The address of a tile.
 
     As a pointer to its elements, for micro-instructions.
@@ -476,7 +452,6 @@ class TileBufAddr(ViewOperation):
         %p = pto.tile_buf_addr %t : !pto.tile_buf<vec, 16x64xf32> -> !pto.ptr<f32, ub>
     """
 
-    name = "pto.tile_buf_addr"
     form = "$source"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (PtrType,)}

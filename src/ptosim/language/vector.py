@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 
 from ptosim.diagnostics import Severity
 from ptosim.effects.element import ELEMENTS
-from ptosim.language.operation import Operand, Problem, PTOOperation, Result
+from ptosim.language.operation import Operand, Problem, PTOOperation, Result, lint
 from ptosim.language.types import MaskType, VregType, element_name, element_of, is_open, mask_for
 
 # --- element types ----------------------------------------------------------------------------------------------------
@@ -114,8 +114,7 @@ def element_documented(op: PTOOperation, role: str, names: frozenset[str]) -> It
     """The elements are of a type that the published list names; others are computed all the same."""
     name = element_type(op, role)
     if name is not None and name not in names:
-        message = f"{name} is not among the documented element types of {op.name}: {listing(names)}"
-        yield Problem(message, at=role, kind="lint", severity="warning")
+        yield lint(f"{name} is not among the documented element types of {op.name}: {listing(names)}", at=role)
 
 
 def compatible_scalar(op: PTOOperation, role: str, vector: str) -> Iterator[Problem]:
@@ -168,7 +167,6 @@ class Unary(VectorOperation):
     form = "$input, $mask"
     alike = ("input", "result")
     input = Operand()
-    mask = Operand()
     result = Result()
 
 
@@ -179,7 +177,6 @@ class Binary(VectorOperation):
     alike = ("lhs", "rhs", "result")
     lhs = Operand()
     rhs = Operand()
-    mask = Operand()
     result = Result()
 
 
@@ -189,9 +186,6 @@ class VectorScalar(VectorOperation):
     form = "$input, $scalar, $mask"
     alike = ("input", "result")
     mask_severity = "warning"
-    input = Operand()
-    scalar = Operand()
-    mask = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -204,8 +198,4 @@ class MultiplyAdd(VectorOperation):
 
     form = "$acc, $lhs, $rhs, $mask"
     alike = ("acc", "lhs", "rhs", "result")
-    acc = Operand()
-    lhs = Operand()
-    rhs = Operand()
-    mask = Operand()
     result = Result()

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
-from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation, Result
+from ptosim.language.operation import Problem, PTOOperation, Result
 from ptosim.language.overload import Overloaded
 from ptosim.language.types import MaskType, PtrType, VregType, element_of, mask_for
 from ptosim.language.vector import element_among, integers, is_register, listing, mask_matches
@@ -49,10 +49,6 @@ class _Gather(_Indexed):
 
     form = "$source, $offsets{, $mask}{, $active_lanes}"
     spaces = {"source": (Space.UB,)}
-    source = Operand()
-    offsets = Operand()
-    mask = OptionalOperand()
-    active_lanes = OptionalOperand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -61,7 +57,7 @@ class _Gather(_Indexed):
         yield from self.activity()
 
 
-class VGather2(_Gather):
+class VGather2(_Gather, name="pto.vgather2"):
     """Load each lane from its own address in UB.
 
     Lane i comes from the pointer plus offsets[i] elements, unsigned; inactive lanes are not read and become zero.
@@ -74,8 +70,6 @@ class VGather2(_Gather):
         %w = pto.vgather2 %ub, %offsets, %active_lanes
             : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, index -> !pto.vreg<64xf32>
     """
-
-    name = "pto.vgather2"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -124,7 +118,7 @@ def _offset_elements(op: PTOOperation, element: Element, allowed: frozenset[str]
         yield Problem(message, at="offsets")
 
 
-class VGather2Bc(PTOOperation):
+class VGather2Bc(PTOOperation, name="pto.vgather2_bc"):
     """Load each 32-bit lane from its own address in UB (kept for older code; vgather2 takes more types).
 
     Lane i comes from the pointer plus offsets[i] elements; the offsets are 32-bit and read without sign. Inactive lanes
@@ -134,13 +128,9 @@ class VGather2Bc(PTOOperation):
             : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vgather2_bc"
     form = "$source, $offsets, $mask"
     spaces = {"source": (Space.UB,)}
     placement = "inside"
-    source = Operand()
-    offsets = Operand()
-    mask = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -155,7 +145,7 @@ class VGather2Bc(PTOOperation):
         yield from mask_matches(self, "mask", self.result.type)
 
 
-class VGatherB(_Gather):
+class VGatherB(_Gather, name="pto.vgatherb"):
     """Load 8 blocks of 32 bytes from UB into one register, each from its own address.
 
     Block b comes from the pointer plus offsets[b] bytes; of the offsets only lanes 0 to 7 count. The pointer and every
@@ -168,8 +158,6 @@ class VGatherB(_Gather):
             : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, index -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vgatherb"
-
     def mask_type(self) -> MaskType:
         return MaskType(StringAttr("b32"))
 
@@ -178,7 +166,7 @@ class VGatherB(_Gather):
         yield from element_among(self, "offsets", integers(32))
 
 
-class VScatter(_Indexed):
+class VScatter(_Indexed, name="pto.vscatter"):
     """Store each lane to its own address in UB.
 
     Lane i goes to the pointer plus offsets[i] elements, unsigned; inactive lanes are not written. Elements of 8 and 16
@@ -192,14 +180,8 @@ class VScatter(_Indexed):
             : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.vreg<64xi32>, index
     """
 
-    name = "pto.vscatter"
     form = "$value, $dest, $offsets{, $mask}{, $active_lanes}"
     spaces = {"dest": (Space.UB,)}
-    value = Operand()
-    dest = Operand()
-    offsets = Operand()
-    mask = OptionalOperand()
-    active_lanes = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_register(self, "value")

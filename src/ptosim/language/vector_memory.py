@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i16, i32
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 
 from ptosim.effects.names import Space
 from ptosim.effects.vector_memory import (
@@ -38,6 +37,7 @@ from ptosim.language.operation import (
     Property,
     PTOOperation,
     Result,
+    lint,
 )
 from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary, compile_form, parse_form
@@ -64,13 +64,13 @@ def _supported(mode: LoadMode | StoreMode) -> Iterator[Problem]:
         message = (
             f"dist {mode.name} is unsupported on current hardware; it is simulated as the instruction set words it"
         )
-        yield Problem(message, at="dist", kind="lint", severity="warning")
+        yield lint(message, at="dist")
 
 
 def _unspecified(op: PTOOperation) -> Iterator[Problem]:
     message = f"{op.name} is an unspecified operation: no public text says which elements its stride selects"
     hint = f"{op.name} is read as every n-th unit, n and the unit taken from the name of the stride"
-    yield Problem(message, kind="lint", severity="warning", hint=hint)
+    yield lint(message, hint=hint)
 
 
 class _Load(PTOOperation):
@@ -109,8 +109,7 @@ class _Distributed(PTOOperation):
     spelling: ClassVar[str]
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
+    def read(cls, parser: LocatedParser) -> Self:
         parsed = parse_form(parser, compile_form(cls.spelling), cls.words)
         return cls.parse_rest(parser, parsed.operands, {name: StringAttr(word) for name, word in parsed.words.items()})
 
@@ -118,7 +117,7 @@ class _Distributed(PTOOperation):
 # --- contiguous loads -------------------------------------------------------------------------------------------------
 
 
-class VLds(_Distributed, Logical, _Load):
+class VLds(_Distributed, Logical, _Load, name="pto.vlds"):
     """Load one register from UB, distributed over its lanes by `dist`.
 
     Without a dist (NORM) the 256 bytes at the address; BRC_* and BRC_BLK repeat one unit, US_* doubles and DS_* drops
@@ -136,7 +135,6 @@ class VLds(_Distributed, Logical, _Load):
         %t = pto.vlds %ub[%offset] for %mask : !pto.ptr<f32, ub>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vlds"
     form = "$source[$offset]"
     spelling = "$source[$offset]{, @dist}"
     words = {"dist": LOAD_DISTS}
@@ -154,7 +152,7 @@ class VLds(_Distributed, Logical, _Load):
             yield from _at_most_32_bits(self, "result")
 
 
-class VLdsX2(Logical):
+class VLdsX2(Logical, name="pto.vldsx2"):
     """Load two registers from 512 bytes of UB, taking units alternately: the way from pairs to two vectors.
 
     DINTLV_B8, B16, B32 put even units into the first result and odd ones into the second; BDINTLV does the same with
@@ -166,14 +164,11 @@ class VLdsX2(Logical):
             : !pto.ptr<f32, ub>, index -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
     """
 
-    name = "pto.vldsx2"
     form = "$source[$offset]{, @dist}"
     words = {"dist": DUAL_LOAD_DISTS}
     loaded = "low"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    offset = Operand()
     dist = Property()
     mask = OptionalOperand()
     low = Result()
@@ -198,12 +193,12 @@ def _at_most_32_bits(op: PTOOperation, role: str) -> Iterator[Problem]:
 # --- contiguous stores ------------------------------------------------------------------------------------------------
 
 
-class VSts(_Distributed, _Store):
+class VSts(_Distributed, _Store, name="pto.vsts"):
     """Store one register to UB, collected from its lanes by `dist`; bytes of inactive lanes stay as they are.
 
     Without a dist all lanes in place. 1PT_* stores only the first unit, whatever the mask says. PK_* and PK4_B32 store
     the low part of each unit side by side: unit u always goes to slot u, nothing is squeezed or saturated. MRG* bring
-    channels together inside 32-byte blocks. The mask has the granularity of the elements, except that PK_B16 and
+    channels together inside 32-byte granules. The mask has the granularity of the elements, except that PK_B16 and
     MRG2CHN_B8 take b16 and the other packing and merging modes b32; MRG* also take the granularity of their units, and
     a bit then decides a unit in memory. The offset counts elements of the pointer; the address is a multiple of 32
     bytes (1PT_*: of one unit). Without a mask every lane is active. With a result the access is at the pointer itself,
@@ -213,7 +208,6 @@ class VSts(_Distributed, _Store):
         pto.vsts %v, %ub[%offset], %mask {dist = "PK_B32"} : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
     """
 
-    name = "pto.vsts"
     form = "$value, $dest[$offset]{, $mask}"
     spelling = "$value, $dest[$offset]{, @dist}{, $mask}{, @dist}"
     words = {"dist": STORE_DISTS}
@@ -245,12 +239,12 @@ def _store_mask(op: PTOOperation, mode: StoreMode, type_: VregType, mask: Attrib
         yield from mask_matches(op, "mask", type_)
         if mode.name.startswith("NORM") and len(set(mode.gate)) > element.lanes:
             message = f"dist {mode.name} looks at mask bits between those of {element.name} lanes, which are not set"
-            yield Problem(message, at="dist", kind="lint", severity="warning")
+            yield lint(message, at="dist")
     elif element.kind != "lowprecision" or not isinstance(mask, MaskType):
         yield from mask_matches(op, "mask", type_, MaskType(StringAttr(mode.granularity)))
 
 
-class VStsX2(PTOOperation):
+class VStsX2(PTOOperation, name="pto.vstsx2"):
     """Store two registers to 512 bytes of UB, their units alternating: the way from two vectors to pairs.
 
     INTLV_B8, B16, B32 name the unit. The mask must have the granularity of the elements, but its value has no effect:
@@ -260,17 +254,12 @@ class VStsX2(PTOOperation):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.ptr<f32, ub>, index, !pto.mask<b32>
     """
 
-    name = "pto.vstsx2"
     form = "$low, $high, $dest[$offset]{, @dist}, $mask"
     words = {"dist": DUAL_STORE_DISTS}
     spaces = TO_UB
     placement = "inside"
     low = Operand()
-    high = Operand()
-    dest = Operand()
-    offset = Operand()
     dist = Property()
-    mask = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, INDEX, "offset")
@@ -281,7 +270,7 @@ class VStsX2(PTOOperation):
 # --- strided ----------------------------------------------------------------------------------------------------------
 
 
-class VSld(_Load):
+class VSld(_Load, name="pto.vsld"):
     """Load every n-th unit of UB into one register (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on. The offset counts elements of the
@@ -290,17 +279,15 @@ class VSld(_Load):
         %v = pto.vsld %ub[%offset], "STRIDE_S8_B32" : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vsld"
     form = "$source[$offset], @stride"
     words = {"stride": LOAD_STRIDES}
-    stride = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _unspecified(self)
         yield from super().rules(target)
 
 
-class VSst(_Store):
+class VSst(_Store, name="pto.vsst"):
     """Store one register to every n-th unit of UB (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on; bytes between them stay as they are.
@@ -309,17 +296,15 @@ class VSst(_Store):
         pto.vsst %v, %ub[%offset], "STRIDE_S8_B32" : !pto.vreg<64xf32>, !pto.ptr<f32, ub>
     """
 
-    name = "pto.vsst"
     form = "$value, $dest[$offset], @stride"
     words = {"stride": STORE_STRIDES}
-    stride = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _unspecified(self)
         yield from super().rules(target)
 
 
-class VSldb(Overloaded):
+class VSldb(Overloaded, name="pto.vsldb"):
     """Load 8 blocks of 32 bytes from UB into one register, block b from b block strides further on.
 
     Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
@@ -332,15 +317,9 @@ class VSldb(Overloaded):
         %w = pto.vsldb %ub, %control, %mask : !pto.ptr<f32, ub>, i32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.vsldb"
     form = "$source{, $control}{, $block_stride, $repeat_stride}, $mask"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    control = OptionalOperand()
-    block_stride = OptionalOperand()
-    repeat_stride = OptionalOperand()
-    mask = Operand()
     result = Result()
     next = OptionalResult()
 
@@ -356,7 +335,7 @@ class VSldb(Overloaded):
         yield from updated_base(self, "source")
 
 
-class VSstb(Overloaded):
+class VSstb(Overloaded, name="pto.vsstb"):
     """Store the 8 blocks of 32 bytes of one register to UB, block b to b block strides further on.
 
     Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
@@ -369,16 +348,10 @@ class VSstb(Overloaded):
         pto.vsstb %v, %ub, %control, %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, i32, !pto.mask<b32>
     """
 
-    name = "pto.vsstb"
     form = "$value, $dest{, $control}{, $block_stride, $repeat_stride}, $mask"
     spaces = TO_UB
     placement = "inside"
     value = Operand()
-    dest = Operand()
-    control = OptionalOperand()
-    block_stride = OptionalOperand()
-    repeat_stride = OptionalOperand()
-    mask = Operand()
     next = OptionalResult()
 
     @classmethod

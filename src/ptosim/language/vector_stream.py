@@ -38,32 +38,30 @@ TO_UB = {"dest": (Space.UB,)}
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
-class VLdas(PTOOperation):
-    """Begin an unaligned load stream: read ahead the 32-byte block around the pointer.
+class VLdas(PTOOperation, name="pto.vldas"):
+    """Begin an unaligned load stream: read ahead the 32-byte granule around the pointer.
 
-    The address is cut off to a block and need not be aligned. The next vldus of the stream must load from that block.
+    The address is cut off to a granule and need not be aligned. The next vldus of the stream must load from it.
 
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
     """
 
-    name = "pto.vldas"
     form = "$source"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_align(self, "result")
 
 
-class VLdus(Logical):
+class VLdus(Logical, name="pto.vldus"):
     """Load one register from any element of UB, as the next step of a load stream.
 
     Reads the 256 bytes at the pointer, which only has to be aligned to its elements. The second result is the stream
     afterwards: without an increment it stands behind the vector. A third result is the pointer advanced by the
     increment, in elements; without an increment (older form) by one whole register. `pto.vldas` begins a stream; an
-    align value whose block is not the one loaded from would merge bytes of the wrong block. `for %mask` says which
+    align value whose granule is not the one loaded from would merge bytes of the wrong granule. `for %mask` says which
     lanes count: the others become zero, and their bytes are not read.
 
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
@@ -73,12 +71,9 @@ class VLdus(Logical):
             : !pto.ptr<f32, ub>, !pto.align, index -> !pto.vreg<64xf32>, !pto.align, !pto.ptr<f32, ub>
     """
 
-    name = "pto.vldus"
     form = "$source, $align{, $increment}"
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    align = Operand()
     increment = OptionalOperand()
     mask = OptionalOperand()
     result = Result()
@@ -96,7 +91,7 @@ class VLdus(Logical):
             yield Problem("an increment needs a third result, the advanced pointer", at="increment")
 
 
-class UVld(Logical):
+class UVld(Logical, name="pto.uvld"):
     """Load one register from any element of UB: a stream of a single vector.
 
     The same as a vldas and a vldus at the pointer plus the offset, which counts elements of the pointer. `for %mask`
@@ -105,13 +100,10 @@ class UVld(Logical):
         %v = pto.uvld %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
     """
 
-    name = "pto.uvld"
     form = "$source[$offset]"
     listed = ("source", "mask")
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    offset = Operand()
     mask = OptionalOperand()
     result = Result()
 
@@ -124,7 +116,7 @@ class UVld(Logical):
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-class InitAlign(PTOOperation):
+class InitAlign(PTOOperation, name="pto.init_align"):
     """Begin an unaligned store stream: nothing is pending yet.
 
     Stores (vstus, vstur, pstu) hand the align value on, a flush (vstas, vstar) ends the stream. Without the flush
@@ -133,7 +125,6 @@ class InitAlign(PTOOperation):
         %align = pto.init_align : !pto.align
     """
 
-    name = "pto.init_align"
     placement = "inside"
     result = Result()
 
@@ -141,11 +132,11 @@ class InitAlign(PTOOperation):
         yield from is_align(self, "result")
 
 
-class VStus(Overloaded):
+class VStus(Overloaded, name="pto.vstus"):
     """Store the first elements of a register at any element of UB, as the next step of a store stream.
 
     Stores `offset` elements at the pointer itself: the offset is how far the stream advances, not where it stores.
-    Complete 32-byte blocks reach UB now, the rest stays in the align value until the next store or the flush (vstas).
+    Complete 32-byte granules reach UB now, the rest stays in the align value until the next store or the flush (vstas).
     A second result is the pointer advanced by the offset. Two older forms pass the stream position before the register
     and the buffer behind it, or end with "POST_UPDATE" or "NO_POST_UPDATE" (which leaves the second result unadvanced).
 
@@ -155,19 +146,14 @@ class VStus(Overloaded):
         pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<f32, ub>, i32
     """
 
-    name = "pto.vstus"
     form = "$align, $offset, $value, $dest{, @mode}"
     words = {"mode": UPDATES}
     last_word = "mode"
     spaces = {**TO_UB, "buffer": (Space.UB,)}
     placement = "inside"
-    align = Operand()
-    offset = Operand()
-    value = Operand()
     dest = Operand()
     buffer = OptionalOperand()
     """The older form's second pointer, which only names the buffer that the stream is in."""
-    mode = OptionalProperty()
     align_out = Result()
     next = OptionalResult()
 
@@ -190,12 +176,12 @@ class VStus(Overloaded):
             yield from in_range(self, 0, element_of(self.dest.type.element).lanes, "offset")
 
 
-class VStu(Overloaded):
+class VStu(Overloaded, name="pto.vstu"):
     """Store a whole register at any element of UB, as the next step of a store stream (older; use vstus).
 
     The first form stores at `base` and gives the base advanced by one register where the last operand is not zero. The
     second stores `offset` elements behind the pointer and gives the offset advanced by one register ("POST_UPDATE") or
-    as it was. Complete 32-byte blocks reach UB now, the rest stays in the align value until the next store or flush.
+    as it was. Complete 32-byte granules reach UB now, the rest stays in the align value until the next store or flush.
 
         %start = pto.init_align : !pto.align
         %align, %next = pto.vstu %start, %ub, %v, %ub, %update
@@ -208,18 +194,12 @@ class VStu(Overloaded):
         pto.vsta %align1, %ub[%offset1] : !pto.align, !pto.ptr<f32, ub>, index
     """
 
-    name = "pto.vstu"
     form = "$align{, $offset}{, $base}, $value, $dest{, $update}{, @mode}"
     words = {"mode": UPDATES}
     last_word = "mode"
     spaces = {**TO_UB, "base": (Space.UB,)}
     placement = "inside"
-    align = Operand()
-    offset = OptionalOperand()
     base = OptionalOperand()
-    value = Operand()
-    dest = Operand()
-    update = OptionalOperand()
     mode = OptionalProperty()
     align_out = Result()
     next = Result()
@@ -245,12 +225,12 @@ class VStu(Overloaded):
             yield Problem(f"expected mode: one of {', '.join(UPDATES.words)}")
 
 
-class VStur(PTOOperation):
+class VStur(PTOOperation, name="pto.vstur"):
     """Store what the last squeeze kept of a register, as the next step of a store stream.
 
     Stores the first SQZN bytes of the register (SQZN: set by vsqz and vusqz) at the pointer plus AR bytes, and with
     "POST_UPDATE" advances AR by SQZN. AR outlives streams and scopes: clear it with `pto.sprclr "AR"`. Complete 32-byte
-    blocks reach UB now, the rest stays in the align value until the next store or the flush (vstar). Without a mode
+    granules reach UB now, the rest stays in the align value until the next store or the flush (vstar). Without a mode
     (older form) AR does not advance.
 
         %align = pto.init_align : !pto.align
@@ -259,15 +239,10 @@ class VStur(PTOOperation):
         pto.vstar %align1, %ub : !pto.align, !pto.ptr<f32, ub>
     """
 
-    name = "pto.vstur"
     form = "$align, $value, $dest{, @mode}"
     words = {"mode": UPDATES}
     spaces = TO_UB
     placement = "inside"
-    align = Operand()
-    value = Operand()
-    dest = Operand()
-    mode = OptionalProperty()
     align_out = Result()
 
     def modernise(self) -> None:
@@ -299,7 +274,7 @@ class _Flush(PTOOperation):
         yield from continues_store(self)
 
 
-class VStas(_Flush):
+class VStas(_Flush, name="pto.vstas"):
     """End a store stream: write the bytes that are still pending.
 
     The pointer plus the offset (elements) must be where the stream ended. With a result the pointer itself must be
@@ -311,9 +286,7 @@ class VStas(_Flush):
         pto.vstas %align1, %ub, %count : !pto.align, !pto.ptr<f32, ub>, i32
     """
 
-    name = "pto.vstas"
     form = "$align, $dest, $offset"
-    offset = Operand()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -322,7 +295,7 @@ class VStas(_Flush):
         yield from updated_base(self, "dest")
 
 
-class VSta(_Flush):
+class VSta(_Flush, name="pto.vsta"):
     """End a store stream: write the bytes that are still pending (older; use vstas).
 
     The pointer plus the offset (elements) must be where the stream ended.
@@ -331,16 +304,14 @@ class VSta(_Flush):
         pto.vsta %align, %ub[%offset] : !pto.align, !pto.ptr<f32, ub>, index
     """
 
-    name = "pto.vsta"
     form = "$align, $dest[$offset]"
-    offset = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_type(self, INDEX, "offset")
 
 
-class VStar(_Flush):
+class VStar(_Flush, name="pto.vstar"):
     """End a store stream of squeezed registers: write the bytes that are still pending.
 
     The pointer plus AR bytes must be where the stream ended.
@@ -349,5 +320,4 @@ class VStar(_Flush):
         pto.vstar %align, %ub : !pto.align, !pto.ptr<f32, ub>
     """
 
-    name = "pto.vstar"
     form = "$align, $dest"

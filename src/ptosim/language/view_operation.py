@@ -15,8 +15,7 @@ from xdsl.printer import Printer
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import SEGMENTS, Problem, PTOOperation
-from ptosim.language.syntax import Integers as PlacedIntegers
-from ptosim.language.syntax import Word, compare_types, given_twice, parse_types, placed
+from ptosim.language.syntax import compare_types, given_twice, parse_types, placed, types_of, write
 from ptosim.language.tile_syntax import print_dictionary
 
 Operands = Mapping[str, SSAValue | Sequence[SSAValue]]
@@ -84,18 +83,14 @@ class ViewOperation(PTOOperation):
         return []
 
     def print_rest(self, printer: Printer) -> None:
-        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word | PlacedIntegers)}
-        hidden = {SEGMENTS, *in_form}
+        hidden = {SEGMENTS, *(item.role for item in placed(self.elements()))}
         ordered = [name for name in self.property_roles if name in self.properties and name not in hidden]
         print_dictionary(printer, {**self.attributes, **{name: self.properties[name] for name in ordered}}, self.words)
         types = [value.type for role in self.listed or () for value in self.segment(role)]
-        results = [result.type for result in self.results]
         if types:
-            printer.print_string(" : ")
-            printer.print_list(types, printer.print_attribute)
-        if results and self.results_shown:
-            printer.print_string(" -> " if types or self.arrow else " : ")
-            printer.print_list(results, printer.print_attribute)
+            write(printer, " : ", types)
+        if self.results and self.results_shown:
+            write(printer, " -> " if types or self.arrow else " : ", types_of(self.results))
 
     # --- rules --------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,8 @@ The times of a core that compiled code shares with this package are words of a p
     LOG, ROUTINES                addresses of the log and of what compiled code calls
     READABLE, WRITABLE           bits by the number of a buffer of GM: whether it may be accessed
     FIRST + part                 the number of the first record of the block
+    TOLD + 2*pipe                what the latest entry of a pipe tells if that is a set or release: time and row (0: it
+                                 is none)
     TOKENS + 4*word              what the flag, token or release of a sync word tells: time, row and head of its set
 Words that all cores of a cluster share, the log:
     3*part                       of each `Part` the number of its next record, the first that has no room, and where
@@ -181,7 +183,8 @@ ROUTINE_ROOM = 16
 READABLE = ROUTINES + ROUTINE_ROOM
 WRITABLE = READABLE + 1
 FIRST = READABLE + 2
-TOKENS = FIRST + Part.CORES
+TOLD = FIRST + Part.CORES
+TOKENS = TOLD + 2 * PIPES
 PAGE_WORDS = TOKENS + TOKEN_WORDS * CORE_WORDS
 
 PATH_ITEMS = 1 << 16

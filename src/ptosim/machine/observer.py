@@ -31,6 +31,18 @@ CROSSED = 0x40
 ORIGIN = 0xFF & ~(DECIDED | CROSSED)
 """The bits that are left for the origin."""
 
+FEW = 256
+"""Numbers that are told apart one by one: those of a register."""
+
+
+def distinct(numbers: Any) -> list[int]:
+    """The numbers of an array that occur, in order. Of few a set is much quicker than sorting them."""
+    if numbers.size <= FEW:
+        return sorted(set(numbers.ravel().tolist()))
+    ordered = numbers.flatten()
+    ordered.sort(kind="stable")  # by counting where numbers are bytes, by runs otherwise
+    return [int(ordered[0]), *ordered[1:][ordered[1:] != ordered[:-1]].tolist()]
+
 
 class Footprint(NamedTuple):
     """The bytes of one access: pieces of `width` bytes at `starts`: an integer, a range, or a one-dimensional array

@@ -46,9 +46,9 @@ class Tracker:
         entry.operations = core.operations
         if self.clocks:
             entry.captured = self.clocks.known[0], core.steps
-        if kind is GET:
+        if kind is GET and not self.observer.inline:  # otherwise compiled code opens and closes some by itself
             self._open_bracket(entry)
-        elif kind is RELEASE:
+        elif kind is RELEASE and not self.observer.inline:
             self._close_bracket(entry)
         self.observer.issue(entry)
 

@@ -184,7 +184,7 @@ def _observe(core: Core, store: Store, parts: Sequence[Part], dest: Element) -> 
 
 
 def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Element) -> None:
-    """What one memory receives: of on-chip ones rows begin with a block, or the kernel is suspicious."""
+    """What one memory receives: of on-chip ones rows begin with a granule, or the kernel is suspicious."""
     shape, size = store.shape, value_bits(dest) // 8
     m, n = part.shape.m, part.shape.n
     later, stride = [(shape.count, shape.repeat_dest * size)], shape.dest_stride * size

@@ -1,6 +1,6 @@
 """Copies of rows: which sizes they may have, how far they reach, the loops around them, and how bytes move.
 
-The whole footprint of a copy is checked before it begins. The copies themselves are in the rooms, dma and dma_blocks.
+The whole footprint of a copy is checked before it begins. The copies themselves are in the rooms, dma and dma_granules.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Burst:
         return rows
 
     def _check_strides(self, core: Core, space: Space, strides: Sequence[Value]) -> None:
-        """Strides that are used place on-chip rows at whole blocks."""
+        """Strides that are used place on-chip rows at whole granules."""
         alignment = alignment_of(space, core.target.name)
         message = f"a stride of {{}} bytes in {space} is not a multiple of {alignment}"
         for loop, stride in zip(self.loops, strides, strict=True):
@@ -139,8 +139,8 @@ def byte_rows(operands: Operands) -> Burst:
     return Burst(operands.len_burst, [rows, *_loops(operands)])
 
 
-def block_rows(operands: Operands) -> Burst:
-    """Rows of blocks: a gap lies between the end of a row and the start of the next. Loops count bytes."""
+def granule_rows(operands: Operands) -> Burst:
+    """Rows of granules: a gap lies between the end of a row and the start of the next. Loops count bytes."""
     length = operands.len_burst
     rows = Loop(operands.n_burst, (length + operands.source_gap) * GRANULE, (length + operands.dest_gap) * GRANULE)
     return Burst(length * GRANULE, [rows, *_loops(operands)])

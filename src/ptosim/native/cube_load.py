@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptosim.effects.burst import FB_BLOCK, alignment_of, row_extent
+from ptosim.effects.burst import FB_UNIT, alignment_of, row_extent
 from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
@@ -115,9 +115,9 @@ def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, con
     f.either((count > 0) & (blocks > 0), load)
 
 
-def _widen(f: Function, element: Element, origin: Value, target: Value, blocks: Value) -> None:
-    """Blocks of 16-bit floats as f32."""
-    with f.each(blocks) as index:
+def _widen(f: Function, element: Element, origin: Value, target: Value, granules: Value) -> None:
+    """Granules of 16-bit floats as f32."""
+    with f.each(granules) as index:
         values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
         target.at(index * (2 * GRANULE)).store(canonical(widen(element, values)))
 
@@ -128,9 +128,9 @@ def mte_l1_fb(core: Core, operands: Operands) -> None:
     f, source, count = core.f, operands.source, operands.n_burst
     segment, offset = operands.dest >> SEGMENT_BITS, operands.dest & ((1 << SEGMENT_BITS) - 1)
     spaces = {Space.FB: segment != 1, Space.FB_RELU: segment == 1}  # a segment that nothing reads counts as the first
-    _check_rows(core, spaces, FB_BLOCK, count, operands.len_burst)
-    length = operands.len_burst * FB_BLOCK
-    strides = length + operands.source_gap * FB_BLOCK, length + operands.dest_gap * FB_BLOCK
+    _check_rows(core, spaces, FB_UNIT, count, operands.len_burst)
+    length = operands.len_burst * FB_UNIT
+    strides = length + operands.source_gap * FB_UNIT, length + operands.dest_gap * FB_UNIT
 
     def load() -> None:
         _, read = row_extent((count,), (strides[0],), length)
@@ -138,7 +138,7 @@ def mte_l1_fb(core: Core, operands: Operands) -> None:
 
         def into(space: Space) -> None:
             _, written = row_extent((count,), (strides[1],), length)
-            target = core.stretch("writes", space, offset, written, FB_BLOCK)
+            target = core.stretch("writes", space, offset, written, FB_UNIT)
             steps = [((count, strides[0]), (count, strides[1]))]
             core.observer.carried(core, (Space.L1, source), (space, offset), steps, length)
             with each_row(f, [Loop(count, *strides)]) as (from_, to):

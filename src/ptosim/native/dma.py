@@ -1,6 +1,6 @@
 """Copies between GM and UB: rows at equally spaced places, hardware loops around them, padding, atomic stores.
 
-How rows are checked and placed is in burst.py; copies that stay on the chip and those into L1 are in dma_blocks.py.
+How rows are checked and placed is in burst.py; copies that stay on the chip and those into L1 are in dma_granules.py.
 """
 
 from __future__ import annotations

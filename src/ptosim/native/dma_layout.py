@@ -48,10 +48,10 @@ def _check(core: Core, matrix: Matrix) -> None:
     size = core.target.memory[Space.L1]
     # Cut before they are multiplied, so that no product passes 2^63.
     most = [minimum(value, 1 << 20) for value in (matrix.groups, ceil_div(matrix.d * matrix.width, GRANULE), matrix.n)]
-    blocks = most[0] * most[1] * most[2]
-    limit = small.select(blocks.like(SMALL_ROW * size), blocks.like(size))
-    message = f"writes {{}} blocks of {GRANULE} bytes of l1, which has {size} bytes"
-    core.fail(blocks * GRANULE > limit, "out-of-bounds", message, blocks)
+    granules = most[0] * most[1] * most[2]
+    limit = small.select(granules.like(SMALL_ROW * size), granules.like(size))
+    message = f"writes {{}} granules of {GRANULE} bytes of l1, which has {size} bytes"
+    core.fail(granules * GRANULE > limit, "out-of-bounds", message, granules)
     core.f.settle()
 
 
@@ -82,7 +82,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
 
 
 def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
-    """Tell an observer of the lines that are read and of the blocks that are written, which should lie apart."""
+    """Tell an observer of the lines that are read and of the granules that are written, which should lie apart."""
     if not core.is_observed:
         return
     is_rows = matrix.layout == "nd2nz"

@@ -159,7 +159,7 @@ def load_scales(
         target = core.stretch("writes", space, dest >> shift, written)
         strides = control.source_stride * SCALE_FRAGMENT, control.dest_stride * SCALE_FRAGMENT
         rows = [Loop(control.m_step, *strides)]
-        core.suspect(lambda: ((dest >> shift) & (GRANULE - 1)) != 0)  # fragments that begin inside of a block
+        core.suspect(lambda: ((dest >> shift) & (GRANULE - 1)) != 0)  # fragments that begin inside of a granule
         steps = [((control.m_step, strides[0]), (control.m_step, strides[1]))]
         core.observer.carried(core, (Space.L1, source + low), (space, dest >> shift), steps, length)
         with each_row(core.f, rows) as (from_, to):

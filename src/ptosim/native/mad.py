@@ -97,7 +97,7 @@ def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
     for space, operand, size in ((Space.SCALE_A, a, of_a), (Space.SCALE_B, b, scale_extent(n, k)[1])):
         address = operand >> SCALE_SHIFT
         found.append(core.stretch("reads", space, address, size))
-        core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a block
+        core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a granule
         core.observer.copied(core, "reads", space, address, (), size)
     return found
 

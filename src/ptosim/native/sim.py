@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptosim.effects.burst import FB_BLOCK
+from ptosim.effects.burst import FB_UNIT
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import QUANT_WORD
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, ACCUMULATOR_ROW, BIAS_ALIGNMENT, FRACTAL_ROWS
@@ -56,7 +56,7 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
 @lowering(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
 def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element) -> None:
     origin = core.stretch("reads", Space.L1, source, count * element.bytes, GRANULE)
-    target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_BLOCK)
+    target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_UNIT)
     core.observer.copied(core, "reads", Space.L1, source, (), count * element.bytes)
     core.observer.copied(core, "writes", Space.FB, dest, (), count * QUANT_WORD)
 

@@ -71,21 +71,21 @@ class Walk:
         _nested(f, given.rows, given.columns, at)
 
     def _observe(self, verb: str, first: Value) -> None:
-        """Tell an observer of a run in UB: from the beginning of a block on, or one element after the other."""
+        """Tell an observer of a run in UB: from the beginning of a granule on, or one element after the other."""
         core, observer, width = self.core, self.core.observer, self.width
         if not core.is_observed:
             return
-        in_blocks = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
+        in_granules = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
         row = self.operands.length * width
 
         def elements() -> None:
             self.each_element(lambda _, here: observer.accessed(core, verb, Space.UB, first + here, width, width))
 
-        def blocks() -> None:
+        def granules() -> None:
             observer.stretched(core, verb, Space.UB, first, row, None)
             core.observer.copied(core, verb, Space.UB, first, (), row)
 
-        self.f.either(in_blocks, blocks, elements)
+        self.f.either(in_granules, granules, elements)
 
     def _resolved(self, index: Value) -> tuple[Value, Value]:
         """The row of the table that an index means, and whether there is one."""

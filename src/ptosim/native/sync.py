@@ -280,7 +280,7 @@ def _semaphore_words(core: Core, exists: Value, counters: Sequence[Number]) -> l
 def _meet(core: Core, method: str, pipe: Pipe, number: Number) -> None:
     """By the machine; code that is sifting goes on from there."""
     known, captured = _known((pipe, number, Form.VECTOR_PAIR))
-    issue(core.f, core.operation(method, known, captured), captured, may_wait=True)
+    issue(core.f, core.operation(method, known, captured), captured, sifts=True)
     if core.kind is CoreKind.AIV:
         observer = core.observer
         (observer.meeting_set if method == "semaphore_set" else observer.meeting_waited)(core, pipe, number)

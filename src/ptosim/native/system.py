@@ -97,9 +97,9 @@ def _printed(static: Static) -> dict[str, Any]:
 
 @lowering(op.Print, bind=_printed)
 def print_(core: Core, format: str | None, values: tuple[Value, ...], kinds: tuple[Element | None, ...]) -> None:
-    """A line on standard output, by the run time."""
+    """A line of text, by the run time."""
     words = [_printed_word(value, kind) for value, kind in zip(values, kinds, strict=True)]
-    core.issue("print", [format, *(kind.name if kind else None for kind in kinds)], words)
+    core.issue("print", [format, *(kind.name if kind else None for kind in kinds)], words, at_once=True)
 
 
 def _printed_word(value: Value, kind: Element | None) -> Value:

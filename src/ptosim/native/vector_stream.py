@@ -9,7 +9,7 @@ from ptosim.effects.element import VECTOR_BYTES, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
-from ptosim.effects.vector_stream import primed_block
+from ptosim.effects.vector_stream import primed_granule
 from ptosim.language import vector_stream as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
@@ -31,9 +31,9 @@ def vldas(f: Function, core: Core, source: Value) -> Align:
 
 
 def _primed(f: Function, core: Core, address: Value) -> Align:
-    """The block that a load stream has read ahead concerns checks only."""
+    """The granule that a load stream has read ahead concerns checks only."""
     nothing = empty(f)
-    return Align(primed_block(address), nothing.pending, nothing.data) if core.is_observed else nothing
+    return Align(primed_granule(address), nothing.pending, nothing.data) if core.is_observed else nothing
 
 
 def _loaded(f: Function, core: Core, address: Value, mask: Mask | None, unit: int, element: Element) -> Value:
@@ -49,7 +49,7 @@ def vldus(
 ) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
     source, increment = operands.source, operands.increment
-    core.suspect(lambda: operands.align.start != primed_block(source))
+    core.suspect(lambda: operands.align.start != primed_granule(source))
     value = _loaded(f, core, source, operands.mask, unit, result_element)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     after = _primed(f, core, following)

@@ -14,12 +14,12 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
+from ptosim.language import predicate
 from ptosim.language.control import For, Yield
 from ptosim.language.function import Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
-from ptosim.language.predicate import PltB8, PltB16, PltB32
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx
 from ptosim.language.tile_local import LocalArrayGet
@@ -463,7 +463,7 @@ def _tail_rest(values: Values, op: PTOOperation) -> Known | None:
     return values.number(op.operands[0]) - PREDICATE_BITS // mask.type.stride
 
 
-TAILS = (PltB8.name, PltB16.name, PltB32.name)
+TAILS = tuple(tail.name for tail in predicate.TAILS)
 _COUNTED = frozenset({*TAILS, "scf.yield"})
 PREDICATE_BITS = 256
 

@@ -1,6 +1,6 @@
 """Copies of rows: which sizes they may have, where the rows lie, what is worth a warning.
 
-The copies themselves are in the rooms, dma and dma_blocks.
+The copies themselves are in the rooms, dma and dma_granules.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def byte_rows(operands: Operands) -> Burst:
     return _burst(operands.len_burst, rows, *_loops(operands))
 
 
-def block_rows(operands: Operands) -> Burst:
-    """Rows of blocks: a gap lies between the end of a row and the start of the next. Loops count bytes."""
+def granule_rows(operands: Operands) -> Burst:
+    """Rows of granules: a gap lies between the end of a row and the start of the next. Loops count bytes."""
     length = operands.len_burst
     strides = (length + operands.source_gap) * GRANULE, (length + operands.dest_gap) * GRANULE
     return _burst(length * GRANULE, (operands.n_burst, *strides), *_loops(operands))
@@ -152,7 +152,7 @@ def _complaints(burst: Burst, source: Space, dest: Space, width: int, target: st
 def _stride_complaints(
     length: int, space: Space, steps: list[tuple[int, int]], alignment: int
 ) -> Iterator[tuple[str, str]]:
-    """Strides that are used place on-chip rows at whole blocks, and rows should lie apart."""
+    """Strides that are used place on-chip rows at whole granules, and rows should lie apart."""
     for count, stride in steps:
         if count > 1 and stride % alignment:
             yield "misaligned", f"a stride of {stride} bytes in {space} is not a multiple of {alignment}"

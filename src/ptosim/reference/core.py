@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import GM, Space
 from ptosim.effects.sim_signal import WORD
+from ptosim.language.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
@@ -96,7 +97,7 @@ class Core:
         """Whether loops look at `stop`: a core alone runs on the main thread, where an interrupt arrives by itself."""
         self.together = False
         """Whether it runs together with other blocks, which it may wait for."""
-        self.prints = True
+        self.say: Say | None = show
         self.config = Config()
         self.ctrl = self.scope_ctrl = CTRL_AT_RESET
         """CTRL now, and as it was when the vector scope that is running was launched."""
@@ -268,9 +269,9 @@ class Core:
             observer.fence(entry, site, kind)
 
     def tell(self, text: str) -> None:
-        """The kernel prints to standard output."""
-        if self.prints:
-            print(text)  # noqa: T201
+        """The kernel prints."""
+        if self.say is not None:
+            self.say(self.machine.block, text)
 
     def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
         """A copy in GM that goes on by itself until somebody waits for it; how many its session has begun."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptosim.effects.burst import FB_BLOCK, alignment_of
+from ptosim.effects.burst import FB_UNIT, alignment_of
 from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
@@ -102,14 +102,14 @@ def mte_l1_fb(
 ) -> Iterator[None]:
     """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
     space = SEGMENTS.get(dest >> SEGMENT_BITS)
-    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst)
+    _check_rows(core, space or Space.FB, FB_UNIT, n_burst, len_burst)
     if not n_burst or not len_burst:
         yield
         return
-    read = places(source, (n_burst, (len_burst + source_gap) * FB_BLOCK))
-    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, alignment_of(Space.L1, core.target))
+    read = places(source, (n_burst, (len_burst + source_gap) * FB_UNIT))
+    data = core.read_pieces(Space.L1, read, len_burst * FB_UNIT, alignment_of(Space.L1, core.target))
     yield
     if space is not None:
         offset = dest & ((1 << SEGMENT_BITS) - 1)
-        starts = places(offset, (n_burst, (len_burst + dest_gap) * FB_BLOCK))
-        core.write_pieces(space, starts, data, FB_BLOCK)
+        starts = places(offset, (n_burst, (len_burst + dest_gap) * FB_UNIT))
+        core.write_pieces(space, starts, data, FB_UNIT)

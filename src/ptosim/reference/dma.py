@@ -1,7 +1,7 @@
 """Copies between GM and UB: rows at equally spaced places, hardware loops around them, padding, atomic stores.
 
 Every copy is a generator function: it reads, yields, and writes. Copies that stay on the chip and those into L1 are in
-dma_blocks.py.
+dma_granules.py.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ class Matrix:
 def _check(core: Core, matrix: Matrix, groups: Groups, small: int) -> None:
     """What L1 could not hold ends here, before it is read."""
     size = len(core.memories[Space.L1])
-    blocks = groups.count * -(-matrix.d * matrix.width // GRANULE) * matrix.n
-    if blocks * GRANULE > (SMALL_ROW * size if small else size):
-        raise Fault("out-of-bounds", f"writes {blocks} blocks of {GRANULE} bytes of l1, which has {size} bytes")
+    granules = groups.count * -(-matrix.d * matrix.width // GRANULE) * matrix.n
+    if granules * GRANULE > (SMALL_ROW * size if small else size):
+        raise Fault("out-of-bounds", f"writes {granules} granules of {GRANULE} bytes of l1, which has {size} bytes")
 
 
 def _with_columns(rows: Bytes, columns: int) -> Bytes:
@@ -82,7 +82,7 @@ def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
     """Columns in groups of 32 bytes, each group holding all rows."""
     c0 = GRANULE // rows.shape[3]
     columns = -(-rows.shape[2] // c0)
-    blocks = _with_columns(rows, columns * c0).reshape(groups.count, rows.shape[1], columns, GRANULE)
+    granules = _with_columns(rows, columns * c0).reshape(groups.count, rows.shape[1], columns, GRANULE)
     starts = places(
         dest,
         (groups.count, groups.group * GRANULE),
@@ -91,7 +91,7 @@ def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
     )
     _look_for_overlap(core, starts)
     core.write_pieces(
-        Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, GRANULE), alignment_of(Space.L1, core.target)
+        Space.L1, starts, granules.transpose(0, 2, 1, 3).reshape(-1, GRANULE), alignment_of(Space.L1, core.target)
     )
 
 

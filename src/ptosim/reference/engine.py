@@ -18,6 +18,7 @@ from ptosim.language.following import following_sets, is_left_out, sets, sets_of
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation
+from ptosim.language.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind, Launch
@@ -100,7 +101,7 @@ class Run:
     """All blocks run at once, because they wait for each other; more than one launch always does."""
     block_done: Callable[[], None] | None = None
     poison: bool = False
-    prints: bool = True
+    say: Say | None = show
 
     def __call__(self, blocks: Sequence[int] | None = None) -> None:
         """Run all blocks, or the given ones of the only launch, in ascending order."""
@@ -157,7 +158,7 @@ class Run:
             machine, self._clusters[place], part.memory, self.max_steps, self.target.architecture, self.stop or Stop()
         )
         core.together = self.together or len(self.parts) > 1
-        core.prints = self.prints
+        core.say = self.say
         core.indices = self._indices
         core.standing = self._standing
         if self.observer is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ptosim.diagnostics import Severity
-from ptosim.effects.burst import FB_BLOCK
+from ptosim.effects.burst import FB_UNIT
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT
 from ptosim.effects.names import GM, Space
@@ -65,7 +65,7 @@ def scale_words(core: Core, source: int, dest: int, count: int, element: Element
     data = core.read_pieces(Space.L1, np.array([source]), count * element.bytes, GRANULE)
     yield
     words = core.converted(data.reshape(-1), element.bytes, lambda scales: _words(scales, element))
-    core.write_pieces(Space.FB, np.array([dest]), words.reshape(1, -1), FB_BLOCK)
+    core.write_pieces(Space.FB, np.array([dest]), words.reshape(1, -1), FB_UNIT)
 
 
 def _words(scales: Bytes, element: Element) -> Bytes:

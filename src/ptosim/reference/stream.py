@@ -1,7 +1,7 @@
 """What an `!pto.align` value holds, and how stores of several kinds move a store stream on.
 
-Values are never changed: a store gives a new one. Bytes of an incomplete block are in the value, not in memory, until a
-later store completes the block or a flush writes them.
+Values are never changed: a store gives a new one. Bytes of an incomplete granule are in the value, not in memory, until
+a later store completes the granule or a flush writes them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LoadAlign:
-    """A load stream: the block that has been read ahead."""
+    """A load stream: the granule that has been read ahead."""
 
-    block: int
+    granule: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class StoreAlign:
 
 
 def append_bytes(core: Core, align: StoreAlign, address: int, data: Bytes) -> StoreAlign:
-    """Store bytes as the next step of a stream; complete blocks reach memory."""
+    """Store bytes as the next step of a stream; complete granules reach memory."""
     if not continues(align.stream, address):
         core.lint(
             f"the store stream has a gap: it ended at ub {align.stream.end} and goes on at {address}; "

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.record import Effects, Group, Spread, Taint
 from ptosim.machine.entry import Site
-from ptosim.machine.observer import CROSSED, DECIDED
+from ptosim.machine.observer import CROSSED, DECIDED, distinct
 from ptosim.reference.mask import FULL, Mask
 from ptosim.reference.stream import StoreAlign
 
@@ -114,7 +114,7 @@ Arguments = Sequence[Any]
 
 def origins(images: Iterable[Image | None]) -> list[int]:
     """The numbers that occur."""
-    return sorted({number for image in images if image is not None for number in np.unique(image).tolist()} - {0})
+    return sorted({number for image in images if image is not None for number in distinct(image)} - {0})
 
 
 def of_origin(image: Image | None, number: int) -> Image | None:

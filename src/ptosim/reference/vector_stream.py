@@ -10,7 +10,7 @@ from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
-from ptosim.effects.vector_stream import primed_block
+from ptosim.effects.vector_stream import primed_granule
 from ptosim.language import vector_stream as op
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
@@ -26,7 +26,7 @@ from ptosim.reference.stream import LoadAlign, StoreAlign, append_bytes, flush
 
 @semantics(op.VLdas)
 def vldas(source: int) -> LoadAlign:
-    return LoadAlign(primed_block(source))
+    return LoadAlign(primed_granule(source))
 
 
 def _load_facts(static: Static) -> dict[str, Any]:
@@ -41,13 +41,13 @@ def _load_facts(static: Static) -> dict[str, Any]:
 def vldus(core: Core, operands: Operands, unit: int, dtype: Any, post: bool) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
     source, align, increment = operands.source, operands.align, operands.increment
-    if align.block != primed_block(source):
+    if align.granule != primed_granule(source):
         core.lint(
-            f"a stale align: the stream has read ahead the block at ub {align.block}, but this load is at {source}"
+            f"a stale align: the stream has read ahead the granule at ub {align.granule}, but this load is at {source}"
         )
     value = _loaded(core, source, operands.mask, unit, dtype)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
-    after = LoadAlign(primed_block(following))
+    after = LoadAlign(primed_granule(following))
     return (value, after, following) if post else (value, after)
 
 

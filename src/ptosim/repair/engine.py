@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ptosim.diagnostics import Diagnostic
 from ptosim.repair.consequences import mended, unmended
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import ORDER, STOPPING, Rehearsal, Trials
+from ptosim.repair.rehearsal import ORDER, Rehearsal, Trials
 from ptosim.repair.search import Effort, Repair, repair
 from ptosim.sanitize.observation import Observation
 
@@ -34,7 +34,7 @@ def is_curable(findings: Sequence[Diagnostic]) -> bool:
     """Whether synchronisation may be all that is wrong: what reads too early may read what nothing has written yet."""
     errors = {finding.kind for finding in findings if finding.severity == "error"}
     others = errors - ORDER
-    return not others or (others == {"uninitialized"} and errors != others) or bool(errors & STOPPING)
+    return not others or (others == {"uninitialized"} and errors != others)
 
 
 @dataclass(frozen=True)

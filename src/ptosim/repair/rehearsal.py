@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ptosim.diagnostics import Diagnostic, Location
+from ptosim.sanitize.conflict import Enough
 from ptosim.sanitize.edit import Edited
 from ptosim.sanitize.observation import Observation
 
@@ -29,8 +31,12 @@ STOPPING = frozenset(("deadlock", "unmatched-wait"))
 """Kinds of findings that cut a run short: others may follow from that, and some do not show."""
 
 Identity = tuple[object, ...]
-Trial = Callable[[str], Observation | None]
-"""Checks a text; None where it does not load."""
+
+
+class Trial(Protocol):
+    def __call__(self, text: str, enough: frozenset[str] = frozenset()) -> Observation | None:
+        """Check a text; None where it does not load. A conflict of a kind that is enough is raised as `Enough`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,8 @@ class Rehearsal:
         self.is_larger = False
         """Whether a larger launch was found that the kernel admits."""
         self._tried: dict[str, Observation | None] = {}
+        self._disordered: set[str] = set()
+        """Texts whose check ended when they were known to be out of order."""
         self._proofs: dict[str, bool | None] = {}
         self._larger: Trial | None = None
         self._searched = False
@@ -82,13 +90,19 @@ class Rehearsal:
     def is_spent(self) -> bool:
         return self.runs >= self._runs or self.reads >= self._reads
 
-    def here(self, text: str) -> Observation | None:
+    def here(self, text: str, in_order: bool = False) -> Observation | None:
         """What a check of a text shows in the blocks that findings are about; None where it does not load, and when
-        enough were tried."""
-        if text not in self._tried and not self.is_spent:
-            self._tried[text] = self.trials.part(text)
+        enough were tried. `in_order`: None as well where a conflict shows that it is not."""
+        is_new = text not in self._disordered
+        if text in self._tried or (self.is_spent if is_new else in_order):
+            return self._tried.get(text)
+        try:
+            self._tried[text] = self.trials.part(text, ORDER if in_order else frozenset())
+        except Enough:
+            self._disordered.add(text)
+        if is_new:
             self.reads += 1
-            self.runs += self._tried[text] is not None
+            self.runs += self._tried.get(text) is not None or text in self._disordered
         return self._tried.get(text)
 
     def proof(self, text: str) -> bool | None:
@@ -105,15 +119,18 @@ class Rehearsal:
     def holds(self, text: str) -> bool:
         """Whether a text that is clean where there were findings, but for remarks, is so in all blocks, and at a larger
         size as well."""
-        here = self.trials.whole(text) if self.trials.whole else self._tried[text]
-        if here is None or _is_disordered(here):
+        try:
+            here = self.trials.whole(text, ORDER) if self.trials.whole else self._tried[text]
+            if here is None or _is_disordered(here):
+                return False
+            if not self._searched:
+                self._searched = True
+                self._larger, seen = self._search(text, here)
+                self.is_larger = self._larger is not None
+            else:
+                seen = self._larger(text, ORDER) if self._larger else here
+        except Enough:
             return False
-        if not self._searched:
-            self._searched = True
-            self._larger, seen = self._search(text, here)
-            self.is_larger = self._larger is not None
-        else:
-            seen = self._larger(text) if self._larger else here
         return seen is not None and not _is_disordered(seen)
 
     def _search(self, text: str, here: Observation) -> tuple[Trial | None, Observation]:

@@ -95,7 +95,7 @@ class _Search:
         for proposal in self.proposals.lines(self.numbers[serious[0]]) if serious else ():
             if self.rehearsal.is_spent:
                 break
-            now = self._left(proposal.edits)
+            now = self._left(proposal.edits, in_order=True)
             if now is None or not now <= self.remarks | self.asides:
                 continue
             if not now <= self.remarks:  # what has nothing to do with it has a step of its own
@@ -141,7 +141,7 @@ class _Search:
             if proposal is None:
                 return None
             steps.append(Step(proposal, frozenset({each})))
-        now = self._left(_edits(steps))
+        now = self._left(_edits(steps), in_order=True)
         return self._whole(tuple(steps)) if now is not None and now <= self.remarks else None
 
     def _whole(self, steps: tuple[Step, ...]) -> Repair | None:
@@ -155,9 +155,9 @@ class _Search:
             identity(self.findings[each]) for each in sorted(numbers, key=lambda each: gravity(self.findings[each]))
         ]
 
-    def _left(self, edits: tuple[Edit, ...]) -> frozenset[Identity] | None:
+    def _left(self, edits: tuple[Edit, ...], in_order: bool = False) -> frozenset[Identity] | None:
         """What a check still shows. A run that was cut short did not come to remarks that were there all along."""
-        shown = self._shown(edits)
+        shown = self._shown(edits, in_order)
         if shown is None:
             return None
         return frozenset(name for name, each in shown.items() if not (is_remark(each) and self._did_not_show(name)))
@@ -167,9 +167,9 @@ class _Search:
         for the wrong signal reads, in good order, what nothing has written."""
         return any(self._did_not_show(name) for name in self._shown(edits) or ())
 
-    def _shown(self, edits: tuple[Edit, ...]) -> dict[Identity, Diagnostic] | None:
+    def _shown(self, edits: tuple[Edit, ...], in_order: bool = False) -> dict[Identity, Diagnostic] | None:
         text = edited(self.text, edits)
-        seen = self.rehearsal.here(text.text)
+        seen = self.rehearsal.here(text.text, in_order)
         return None if seen is None else {identity(finding, text): finding for finding in seen.findings}
 
     def _did_not_show(self, name: Identity) -> bool:

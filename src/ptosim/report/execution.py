@@ -60,7 +60,7 @@ def _content(value: Value, arguments: Mapping[int, str]) -> list[str]:
     if isinstance(content, Mask):
         return [f"{kind}  {_lanes_of(content, kind)}"]
     if isinstance(content, LoadAlign):
-        return [f"{kind}  a load stream that has read ahead the block at ub {content.block}"]
+        return [f"{kind}  a load stream that has read ahead the granule at ub {content.granule}"]
     if isinstance(content, StoreAlign):
         pending = len(content.pending)
         return [

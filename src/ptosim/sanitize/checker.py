@@ -22,7 +22,7 @@ from ptosim.machine.clock import join
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
-from ptosim.machine.observer import Footprint
+from ptosim.machine.observer import Footprint, distinct
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Party, Place, Verb, loops_around, party, place_of
@@ -36,7 +36,7 @@ from ptosim.sanitize.scope import LOADED, STORED, ScopeShadow
 from ptosim.sanitize.shadow import UNDEFINED, Meeting, Memory, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import GRANULE, Part, Window, distinct, inside, shifted
+from ptosim.sanitize.window import GRANULE, Part, Window, inside, shifted
 
 
 class Checker(Doubts):

@@ -129,16 +129,24 @@ class Conflict:
         return self.second.verb == "reads"
 
 
+class Enough(Exception):
+    """There is a conflict of a kind that ends the run: whoever runs it wants to know no more."""
+
+
 @dataclass
 class Findings:
     """Everything found so far, in the order of first occurrence."""
 
+    enough: frozenset[str] = frozenset()
+    """Kinds of conflicts of which one is enough."""
     found: dict[tuple[object, ...], Conflict | Diagnostic] = field(
         default_factory=dict[tuple[object, ...], "Conflict | Diagnostic"]
     )
 
     def conflict(self, conflict: Conflict) -> None:
         """One more occurrence; a graver one replaces a lighter one."""
+        if conflict.kind in self.enough:
+            raise Enough
         conflict.count = conflict.count or 1
         known = self.found.get(conflict.key)
         if not isinstance(known, Conflict):

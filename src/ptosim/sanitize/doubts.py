@@ -24,7 +24,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock
 from ptosim.machine.entry import WORK, Entry, Site
 from ptosim.machine.memory import Region
-from ptosim.machine.observer import ORIGIN, Change, Footprint, Observer
+from ptosim.machine.observer import ORIGIN, Change, Footprint, Observer, distinct
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.machine.signal import Step as ScalarStep
 from ptosim.sanitize.conflict import Conflict, Findings, Use, Verb, loops_around, party, place_of
@@ -34,7 +34,7 @@ from ptosim.sanitize.scope import DIRTY, RACY, KnownLoad, ScopeShadow, is_scalar
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins, judged
-from ptosim.sanitize.window import Part, Window, byte_count, distinct, inside, joined
+from ptosim.sanitize.window import Part, Window, byte_count, inside, joined
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -57,6 +57,8 @@ class Subject:
     together: bool = False
     """All blocks run at once, because they wait for each other."""
     mem_bar: MemBar = "relaxed"
+    enough: frozenset[str] = frozenset()
+    """Kinds of conflicts of which one ends the check, by `Enough`."""
 
 
 class Equality:
@@ -85,7 +87,7 @@ class Doubts(Observer, ABC):
 
     def __init__(self, subject: Subject, origins: Origins, doubtful: Doubtful | None) -> None:
         self.subject = subject
-        self.findings = Findings()
+        self.findings = Findings(subject.enough)
         self.origins = origins
         self.sites = Sites()
         self.dependence = Dependence(subject.program)

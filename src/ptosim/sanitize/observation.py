@@ -50,6 +50,8 @@ class Observation:
     """What the run has read and written of the arguments."""
     issued: float
     """How many instructions a block has issued."""
+    last: int | None = None
+    """The block after which there were as many findings as were wanted."""
 
     @property
     def blocks(self) -> frozenset[int]:

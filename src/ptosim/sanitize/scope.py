@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.machine.entry import Entry, Site
+from ptosim.machine.observer import distinct
 from ptosim.sanitize.shadow import Memory, Track
 from ptosim.sanitize.stamp import FENCE_ONE, MOST_FENCES, Sites, fences_of
-from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Window, distinct
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Window
 
 DIRTY = 1
 """Some byte of the granule is undefined or tainted."""

@@ -45,6 +45,7 @@ def observe(
     many findings no further block is run; each is heard of as soon as its block has ended."""
     checker = Checker(subject)
     blocks = _run(checker, execute, blocks, None if unwritten else most, heard)
+    last = blocks[-1] if most is not None and checker.findings.number >= most else None
     if checker.doubted:
         checker = Checker(subject, checker.doubted)
         _run(checker, execute, blocks)
@@ -74,6 +75,7 @@ def observe(
         frozenset(checker.standing),
         checker.gm,
         checker.steps.total() / len(blocks),
+        last,
     )
 
 

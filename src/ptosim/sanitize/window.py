@@ -21,8 +21,6 @@ PORTION = 1 << 21
 """Bytes of pieces that are looked at together: each takes a few words. More than any memory on the chip has."""
 _PIECE = 64
 """What a piece costs besides its bytes, in bytes."""
-FEW = 256
-"""Numbers that are told apart one by one."""
 
 
 class Window:
@@ -145,11 +143,6 @@ class Part(NamedTuple):
         """Set them in an image of the whole access."""
         rows, last = image.reshape(-1, width), self.first + self.width
         rows[slice(None) if self.numbers is None else self.numbers, self.first : last] = values.reshape(-1, self.width)
-
-
-def distinct(numbers: NDArray[Any]) -> list[int]:
-    """The numbers that occur, in order; of a register's width a set is much quicker than np.unique."""
-    return sorted(set(numbers.tolist())) if numbers.size <= FEW else np.unique(numbers).tolist()
 
 
 def inside(starts: Starts, width: int, size: int) -> Iterable[Part]:

@@ -134,8 +134,8 @@ def _undefined(conflict: Conflict) -> str:
         if second.verb == "prefetches":
             return f"{second.pipe} only prefetches {conflict.place}, which leaves anything there, and {_LEADS[use]}"
         return (
-            f"{second.pipe} leaves anything in {conflict.place}, up to the end of the 32-byte block behind a row that "
-            f"is not padded, and {_LEADS[use]}"
+            f"{second.pipe} leaves anything in {conflict.place}, up to the end of the 32-byte granule behind a row "
+            f"that is not padded, and {_LEADS[use]}"
         )
     doing = _DOING.get(second.pipe, "copies")
     said = f"{second.pipe} {doing} {conflict.place}, which nothing has written"

@@ -1,4 +1,4 @@
-"""Fills of tiles in L1, by whole blocks of 32 bytes: a scalar over the valid region, a pad around it."""
+"""Fills of tiles in L1, by whole granules: a scalar over the valid region, a pad around it."""
 
 from __future__ import annotations
 
@@ -18,44 +18,46 @@ _REPEATED = {1: 0x01010101, 2: 0x00010001, 4: 1}
 
 
 def fill_l1(build: Builder, scalar: SSAValue, dst: Tile) -> None:
-    """texpands of a tile in mat. Lanes behind the last column of a block are filled with it."""
-    tile, per_block = _by_blocks(dst)
+    """texpands of a tile in mat. Lanes behind the last column of a granule are filled with it."""
+    tile, per_granule = _by_granules(dst)
     rows, cols = tile.valid
-    blocks = build.ceiling(cols, per_block)
+    granules = build.ceiling(cols, per_granule)
     word = _word(build, scalar, dst)
     if tile.buf.boxed:
-        where_some(build, (rows, blocks), lambda: _fill(build, tile, 0, word, (blocks, rows, tile.pitch)))
+        where_some(build, (rows, granules), lambda: _fill(build, tile, 0, word, (granules, rows, tile.pitch)))
     else:
-        where_some(build, (rows, blocks), lambda: _fill(build, tile, 0, word, (rows, blocks, tile.pitch // per_block)))
+        where_some(
+            build, (rows, granules), lambda: _fill(build, tile, 0, word, (rows, granules, tile.pitch // per_granule))
+        )
 
 
 def pad_l1(build: Builder, src: Tile, dst: Tile, pad: str) -> None:
     """tfillpad of a tile in mat: rows below the valid ones, and blocks of columns behind them.
 
-    The lanes behind the last valid column of its block are zeros of the load that brought it."""
+    The lanes behind the last valid column of its granule are zeros of the load that brought it."""
     if src.address is not dst.address:
         message = "a pad in mat fills what is around src: src and dst must lie at the same address"
         must(build, "eq", src.address, dst.address, "unsupported", message, "dst")
-    tile, per_block = _by_blocks(dst)
+    tile, per_granule = _by_granules(dst)
     if not tile.buf.boxed:
         raise Refused(f"a pad in mat is for tiles of fractals, not {dst.buf.layout}", "dst_type", kind="unsupported")
     rows, cols = tile.valid
     if pad != "zero":
-        message = f"the valid columns end inside of a block, which a pad of {pad} cannot fill"
-        must(build, "eq", build.remainder(cols, per_block), 0, "unsupported", message, "dst_type")
+        message = f"the valid columns end inside of a granule of 32 bytes, which a pad of {pad} cannot fill"
+        must(build, "eq", build.remainder(cols, per_granule), 0, "unsupported", message, "dst_type")
     bits = pad_bits(dst.kind, PADS.index(pad)) * _REPEATED[dst.buf.element_bytes]
     word = build.pattern(bits, i32)
-    blocks, height = build.ceiling(cols, per_block), tile.buf.rows
+    granules, height = build.ceiling(cols, per_granule), tile.buf.rows
     below = build.minus(height, rows)
     start = build.times(rows, GRANULE)
-    where_some(build, (below, blocks), lambda: _fill(build, tile, start, word, (blocks, below, tile.pitch)))
-    behind = build.minus(-(-tile.buf.cols // per_block), blocks)
-    first = build.times(blocks, tile.pitch * GRANULE)
+    where_some(build, (below, granules), lambda: _fill(build, tile, start, word, (granules, below, tile.pitch)))
+    behind = build.minus(-(-tile.buf.cols // per_granule), granules)
+    first = build.times(granules, tile.pitch * GRANULE)
     where_some(build, (behind,), lambda: _fill(build, tile, first, word, (behind, height, tile.pitch)))
 
 
-def _by_blocks(tile: Tile) -> tuple[Tile, int]:
-    """A tile whose blocks of 32 bytes are parts of rows, and the elements of a block; ZN is NZ of the transpose."""
+def _by_granules(tile: Tile) -> tuple[Tile, int]:
+    """A tile whose granules are parts of rows, and the elements of one; ZN is NZ of the transpose."""
     turned = tile.turned() if tile.buf.layout in ("ZN", "DN") else tile
     if turned.buf.boxed and (turned.buf.layout != "NZ" or turned.buf.fractal != 512):
         raise Refused(f"a tile of mat laid out as {tile.buf.layout} cannot be filled", "dst_type", kind="unsupported")
@@ -73,14 +75,14 @@ def _word(build: Builder, scalar: SSAValue, tile: Tile) -> SSAValue:
 
 
 def _fill(build: Builder, tile: Tile, start: Number, word: SSAValue, runs: tuple[Number, Number, Number]) -> None:
-    """So many runs of so many blocks, with the blocks from one run to the next."""
-    count, blocks, pitch = runs
+    """So many runs of so many granules, with the granules from one run to the next."""
+    count, granules, pitch = runs
     build.raw_fill_l1(
         dest=tile.pointer(build),
         byte_offset=build.i64(start),
         value=word,
         repeat=build.i64(count),
-        blocks=build.i64(blocks),
-        gap=build.i64(build.minus(pitch, blocks)),
+        blocks=build.i64(granules),
+        gap=build.i64(build.minus(pitch, granules)),
         fill_word_bits=IntegerAttr(32, i64),
     )

@@ -1,6 +1,6 @@
 """Gathers from a table in global memory into L1: the scalar unit reads the indices, rows are loaded into fractals.
 
-Single elements have no way into a block of 32 bytes; they are put together in a working view first.
+Single elements have no way into a granule; they are put together in a working view first.
 """
 
 from __future__ import annotations

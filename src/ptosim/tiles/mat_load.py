@@ -54,7 +54,9 @@ def load_into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool = 
     if dst.buf.element_bytes == 8:
         raise Refused("elements of 8 bytes cannot be brought into fractals", "dst_type", kind="invalid")
     if dst.buf.fractal == 1024:
-        raise Refused("a load brings columns into blocks of 32 bytes; fractal=1024 has 64", "dst_type", kind="invalid")
+        raise Refused(
+            "a load brings columns into granules of 32 bytes; fractal=1024 has 64", "dst_type", kind="invalid"
+        )
     one_matrix(build, src)
     if is_turned(dst, src):
         remark(build, False, "the view has the shape of the transpose: swap the strides, not the shape")
@@ -119,7 +121,7 @@ def _as_it_is(build: Builder, src: View, dst: Tile) -> None:
 
 
 def _pad(build: Builder, dst: Tile) -> None:
-    """Fill the block that a row ends in, before the row is copied."""
+    """Fill the granule that a row ends in, before the row is copied."""
     width, length = dst.buf.element_bytes, known(dst.cols)
     if length is not None and length * width % GRANULE == 0:
         return

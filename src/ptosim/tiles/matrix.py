@@ -31,7 +31,7 @@ from ptosim.language.tile_places import element_word
 from ptosim.language.tile_scalar import SetTf32Mode
 from ptosim.tiles.accumulator import group_rows
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.operand import move_operand, per_block
+from ptosim.tiles.operand import move_operand, per_granule
 from ptosim.tiles.private import hand_over, private
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.scales import Meaning, has_its_scales
@@ -165,7 +165,7 @@ def _brought(build: Builder, lhs: Tile, rhs: Tile, target: str) -> tuple[Tile, T
 
 def _moved(build: Builder, tile: Tile, location: str, target: str) -> Tile:
     layout = ("col_major", "row_major") if location == "left" else ("row_major", "col_major")
-    unit = 1 if tile.buf.rows == 1 else max(32, per_block(tile))
+    unit = 1 if tile.buf.rows == 1 else max(32, per_granule(tile))
     rows, cols = (-(-extent // unit) * unit for extent in tile.buf.shape)
     buf = replace(tile.buf, loc=location, rows=rows, cols=cols, blayout=layout[0], slayout=layout[1], compact=NORMAL)
     address = private(build, target, buf.space, buf.size)

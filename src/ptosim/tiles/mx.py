@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import BFloat16Type, f16, f32, i8, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_vector_quantise import TQuantMx
 from ptosim.language.types import VregType
@@ -228,7 +229,7 @@ def _along_columns(elements: _Elements, scale: Scale, results: Results, interlea
     pairs = build.ceiling(groups, 2)
     nothing = Registers(build, _WORDS[4]).every(0)
     for tile, role in ((results.max, "max"), (results.scaling, "scaling"), (results.exp, "exp")):
-        _begins_at_blocks(tile, role, src.cols, 2 if interleave and role == "exp" else tile.kind.bytes)
+        _begins_at_granules(tile, role, src.cols, 2 if interleave and role == "exp" else tile.kind.bytes)
 
     def columns(at: SSAValue, mask: SSAValue) -> None:
         def two_groups(number: SSAValue) -> None:
@@ -321,9 +322,9 @@ def _in_row(build: Builder, tile: Tile, group: Number, at: Number, cols: Number)
     return build.plus(build.times(group, pitch), at)
 
 
-def _begins_at_blocks(tile: Tile, role: str, cols: Number, width: int) -> None:
-    """Rows that lie one after the other in a tile of one row have whole blocks of 32 bytes."""
+def _begins_at_granules(tile: Tile, role: str, cols: Number, width: int) -> None:
+    """Rows that lie one after the other in a tile of one row have whole granules."""
     count = known(cols)
-    if tile.buf.rows == 1 and count is not None and count * width % 32:
-        message = f"{role} has one row, in which groups of {count} columns are not whole blocks of 32 bytes"
+    if tile.buf.rows == 1 and count is not None and count * width % GRANULE:
+        message = f"{role} has one row, in which groups of {count} columns are not whole granules of 32 bytes"
         raise Refused(message, f"{role}_type")

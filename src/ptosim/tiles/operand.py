@@ -1,7 +1,7 @@
 """Moves of operands: out of L1 to where the cube unit reads, and from UB into L1.
 
 The right operand in ZN is the left one of the transposed matrix in NZ, so that both are loaded alike: lines of 16 by
-blocks of 32 bytes along k. A source whose blocks run along the lines instead is transposed on the way.
+granules along k. A source whose granules run along the lines instead is transposed on the way.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_buf import NORMAL
 from ptosim.tiles.accumulator import advanced
@@ -60,7 +61,7 @@ def _short(build: Builder, dst: Tile, lines: _Lines) -> None:
         return
     extent = dst.storage[_SIDES[dst.buf.loc][2]]
     depth = known(lines.depth)
-    if depth is None or depth > per_block(dst):
+    if depth is None or depth > per_granule(dst):
         remark(
             build,
             agrees(build, up(build, lines.count, ROWS), -(-extent // ROWS) * ROWS),
@@ -68,45 +69,45 @@ def _short(build: Builder, dst: Tile, lines: _Lines) -> None:
         )
 
 
-def per_block(tile: Tile) -> int:
-    """Values of k in a block of 32 bytes."""
-    return 32 * 8 // tile.buf.element_bits
+def per_granule(tile: Tile) -> int:
+    """Values of k in a granule."""
+    return GRANULE * 8 // tile.buf.element_bits
 
 
 def _as_it_is(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) -> None:
-    block = per_block(dst)
+    granule = per_granule(dst)
     is_multiple(build, lines.first, ROWS, "the first line of an operand")
-    is_multiple(build, lines.begin, block, "the first value of k of an operand")
+    is_multiple(build, lines.begin, granule, "the first value of k of an operand")
     steps = build.ceiling(lines.count, ROWS)
     _load(
         build,
         load,
         (src.pointer(build), dst.pointer(build)),
         build.quotient(lines.first, ROWS),
-        build.quotient(lines.begin, block),
+        build.quotient(lines.begin, granule),
         steps,
-        build.ceiling(lines.depth, block),
+        build.ceiling(lines.depth, granule),
         src.pitch // ROWS,
         steps,
     )
 
 
 def _transposed(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) -> None:
-    """Blocks of the source run along the lines. Bytes are loaded one block of k at a time: a load of several would lie
-    further apart than a product looks for them. What is loaded are whole squares, for which the tile needs room."""
-    block = per_block(dst)
-    unit = max(ROWS, block)
+    """Granules of the source run along the lines. Bytes are loaded one granule of k at a time: a load of several would
+    lie further apart than a product looks for them. What is loaded are whole squares, for which the tile needs room."""
+    granule = per_granule(dst)
+    unit = max(ROWS, granule)
     for extent, what in zip(dst.storage, ("rows", "columns"), strict=True):
         if extent % unit:
             message = f"an operand that is transposed on its way has {what} in multiples of {unit}, not {extent}"
             raise Refused(message, "dst_type", kind="invalid")
     is_multiple(build, lines.begin, unit, "the first value of k of a transposed operand")
-    is_multiple(build, lines.first, block, "the first line of a transposed operand")
+    is_multiple(build, lines.first, granule, "the first line of a transposed operand")
     width = up(build, lines.count, unit)
-    across = build.quotient(width, block)
+    across = build.quotient(width, granule)
     start, stride = build.quotient(lines.begin, ROWS), src.pitch // ROWS
     pointers = src.pointer(build), dst.pointer(build)
-    where = build.quotient(lines.first, block)
+    where = build.quotient(lines.first, granule)
     if unit == ROWS:
         steps = build.ceiling(lines.depth, ROWS)
         beside = build.quotient(width, ROWS)
@@ -114,13 +115,13 @@ def _transposed(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) 
         return
     rows = unit // ROWS
 
-    def block_of_k(number: SSAValue) -> None:
+    def granule_of_k(number: SSAValue) -> None:
         distance = build.times(number, build.times(build.ceiling(lines.count, ROWS), FRACTAL // dst.buf.element_bytes))
         dest = advanced(build, pointers[1], distance)
         first = build.plus(start, build.times(number, rows))
         _load(build, load, (pointers[0], dest), first, where, rows, across, stride, 1, transpose=True)
 
-    build.loop(build.ceiling(lines.depth, unit), 1, block_of_k)
+    build.loop(build.ceiling(lines.depth, unit), 1, granule_of_k)
 
 
 def _vector(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) -> None:

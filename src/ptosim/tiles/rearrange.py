@@ -90,7 +90,7 @@ def tfillpad(build: Builder, op: TFillPad, src: Tile, dst: Tile) -> None:
 
 @lowering(TConcat)
 def tconcat(build: Builder, op: TConcat, src0: Tile, src1: Tile, dst: Tile) -> None:
-    """The second tile begins where the first ends, inside of a block perhaps."""
+    """The second tile begins where the first ends, inside of a granule perhaps."""
     first = within(build, src0.cols, dst.buf.cols)
     second = build.least(src1.cols, build.minus(dst.buf.cols, first))
     parts = part(build, dst, (0, 0), (dst.rows, first)), part(build, dst, (0, first), (dst.rows, second))

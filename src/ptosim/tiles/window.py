@@ -34,7 +34,7 @@ def inside(build: Builder, tile: Tile, at: At, extent: At) -> None:
 
 
 def is_aligned(tile: Tile, col: Number = 0) -> bool:
-    """Whether the rows of a row-major tile are known to begin at whole blocks, from a column on."""
+    """Whether the rows of a row-major tile are known to begin at whole granules, from a column on."""
     column, address = known(col), known(tile.address)
     return column is not None and (column * tile.kind.bytes + (address or 0)) % GRANULE == 0
 

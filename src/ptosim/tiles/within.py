@@ -1,7 +1,7 @@
 """Rectangles of elements from one tile of vec to another, whatever their layouts.
 
-What only changes place goes register by register; a row that begins inside of a block is a stream. From rows to blocks
-of columns a register is stored block by block; all other changes of layout gather or scatter (spread.py).
+What only changes place goes register by register; a row that begins inside of a granule is a stream. From rows to
+blocks of columns a register is stored block by block; all other changes of layout gather or scatter (spread.py).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _spread(build: Builder, src: Tile, dst: Tile, stream: bool) -> None:
     elif back[1].buf.layout == "ND" and fits(back[0]) and is_aligned(back[1]):
         build.scope(lambda: gather_rows(build, *back))
     elif stream:
-        raise Refused("a window that changes its layout begins with a block of 32 bytes", "col", kind="invalid")
+        raise Refused("a window that changes its layout begins with a granule of 32 bytes", "col", kind="invalid")
     else:
         build.scope(lambda: scatter_rows(build, src, dst))
 

@@ -14,7 +14,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Key, Kind
 from ptosim.machine.moments import Figure, Moment, Part, counted, is_held, last, ready, seen
 from ptosim.machine.observer import Closeness, Observer
-from ptosim.machine.sync import DONE, PIPES, SLOT, buffer_word
+from ptosim.machine.sync import DONE, OPEN, PIPES, SLOT, buffer_word
 from ptosim.timing.recording import Link
 
 
@@ -77,11 +77,11 @@ class PagedTimer(Observer):
 
     # --- pages --------------------------------------------------------------------------------------------------------
 
-    def _free(self, page: Words, slot: int) -> Moment:
-        return page[moments.FREE + 2 * slot], page[moments.FREE + 2 * slot + 1]
+    def _free(self, page: Words, slot: int, table: int = moments.FREE) -> Moment:
+        return page[table + 2 * slot], page[table + 2 * slot + 1]
 
-    def _keep(self, page: Words, slot: int, moment: Moment) -> None:
-        page[moments.FREE + 2 * slot], page[moments.FREE + 2 * slot + 1] = moment
+    def _keep(self, page: Words, slot: int, moment: Moment, table: int = moments.FREE) -> None:
+        page[table + 2 * slot], page[table + 2 * slot + 1] = moment
 
     def _named(self, page: Words, entry: Entry) -> int:
         head = moments.head(entry.site.number, SLOT.get(entry.pipe, moments.S))
@@ -93,10 +93,15 @@ class PagedTimer(Observer):
         page = self.sheet.page(entry.core.role)
         entry.data = counted(self._free(page, moments.S), 1, page[Figure.SCALAR])
         self._keep(page, moments.S, entry.data)
+        if entry.kind is Kind.GET:
+            entry.facts = list(self._released(page, entry))
+        elif entry.kind is Kind.RELEASE:
+            entry.facts = list(self._brackets(page, entry))
 
     def start(self, entry: Entry) -> None:
         page, kind = self.sheet.page(entry.core.role), entry.kind
         slot = SLOT.get(entry.pipe, moments.S)
+        page[moments.TOLD + 2 * slot] = 0
         if kind is Kind.SET or kind is Kind.RELEASE:
             entry.data, _ = ready(self._free(page, slot), entry.data)
             if entry.joint:  # what compiled code has executed by itself is in no queue
@@ -117,14 +122,15 @@ class PagedTimer(Observer):
 
     def _fire(self, page: Words, entry: Entry) -> None:
         """Keep what a set tells for waits that compiled code makes."""
-        for other in entry.needs:
-            entry.data = last((entry.data, other.data))
+        others = entry.facts if entry.kind is Kind.RELEASE else entry.needs
+        entry.data = last((entry.data, *(other.data if isinstance(other, Entry) else other for other in others)))
+        queue = entry.core.queues.get(entry.pipe)
+        if queue is not None and queue.last is entry:
+            self._keep(page, SLOT[entry.pipe], entry.data, moments.TOLD)
         words = [counter.index for counter in entry.counters if counter.key.mechanism in _ON_CORE]
         if entry.kind is Kind.RELEASE:
             assert entry.key is not None
             words.append(buffer_word(DONE, entry.pipe, entry.key.id))
-            if entry.mode:
-                raise _uncovered("a buffer is released for several pipes")
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE and counter.value:
                 raise _uncovered("a flag is set that is still set")
@@ -149,6 +155,31 @@ class PagedTimer(Observer):
             for word in words[:count]:
                 self.sheet.write(Part.POOL, (word,))
 
+    # --- buffers ------------------------------------------------------------------------------------------------------
+
+    def _brackets(self, page: Words, entry: Entry) -> Iterator[Moment | Entry]:
+        """What a release in mode 1 waits for on other pipes: when that has ended, or an entry that has not."""
+        assert entry.key is not None
+        words, buffer = entry.core.words, entry.key.id
+        for pipe, queue in entry.core.queues.items() if entry.mode == 1 else ():
+            unended = [other for other in entry.needs if other.pipe is pipe and other.n >= queue.prefix]
+            if unended or pipe is entry.pipe:
+                yield from unended
+            elif words[buffer_word(OPEN, pipe, buffer)]:
+                yield last(self._free(page, SLOT[pipe], table) for table in (moments.FREE, moments.TOLD))
+            elif words[word := buffer_word(DONE, pipe, buffer)]:
+                yield self._token(page, word)[0]
+
+    def _released(self, page: Words, entry: Entry) -> Iterator[tuple[tuple[Moment, int] | Entry, int]]:
+        """The releases that a get waits for, as pipes are heard: what they tell, or those that have not happened; and
+        their words."""
+        order = [SLOT[pipe] for pipe in moments.PIPE_ORDER]
+        for word, count in sorted(entry.snapshot, key=lambda item: order.index((item[0] - DONE) % PIPES)):
+            if entry.core.words[word] == count:
+                yield self._token(page, word), word
+            else:
+                yield next(each for each in entry.consumed if SLOT[each.pipe] == (word - DONE) % PIPES), word
+
     # --- waits --------------------------------------------------------------------------------------------------------
 
     def _wait(self, page: Words, entry: Entry, slot: int) -> None:
@@ -170,10 +201,9 @@ class PagedTimer(Observer):
     def _told(self, page: Words, entry: Entry) -> Iterator[tuple[Moment, int, int, int]]:
         """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
         if entry.kind is Kind.GET:
-            for word, count in self._releases(entry):
-                if entry.core.words[word] != count:
-                    raise _uncovered("a buffer was released again before it was got")
-                yield *self._token(page, word), page[Figure.FLAG], word
+            for release, word in entry.facts:
+                told = (release.data, self._named(page, release)) if isinstance(release, Entry) else release
+                yield *told, page[Figure.FLAG], word
             return
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE:
@@ -195,11 +225,6 @@ class PagedTimer(Observer):
     def _between_cores(self, entry: Entry) -> list[int]:
         """The words of the cluster that a signal to another core of it raises, or a wait takes from."""
         return [counter.index for counter in entry.counters if counter.words is entry.core.cluster_words]
-
-    def _releases(self, entry: Entry) -> list[tuple[int, int]]:
-        """The words of the releases that a get waits for, and how many there were, as pipes are heard."""
-        order = [SLOT[pipe] for pipe in moments.PIPE_ORDER]
-        return sorted(entry.snapshot, key=lambda item: order.index(item[0] % PIPES - DONE % PIPES))
 
     def _token(self, page: Words, word: int) -> tuple[Moment, int]:
         place = moments.TOKENS + word * moments.TOKEN_WORDS

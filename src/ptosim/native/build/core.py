@@ -375,9 +375,12 @@ class Core:
 
     # --- the scheduler ------------------------------------------------------------------------------------------------
 
-    def issue(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> None:
-        """Call a method of the machine's core (native/build/operations.py) with these arguments."""
-        issue(self.f, self.operation(method, arguments, captured), captured)
+    def issue(
+        self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = (), at_once: bool = False
+    ) -> None:
+        """Call a method of the machine's core (native/build/operations.py) with these arguments. `at_once`: it never
+        has to wait."""
+        issue(self.f, self.operation(method, arguments, captured), captured, at_once)
 
     def operation(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> int:
         """A number for a call of such a method here."""

@@ -68,11 +68,11 @@ def fill_runner(function: Function) -> None:
     either(function, nothing_stalled(function), now, later)
 
 
-def issue(function: Function, operation: int, captured: Sequence[Value] = (), may_wait: bool = False) -> None:
-    """Hand an operation to the scheduler, with the loop indices and the captured values as words. `may_wait`: another
-    core may have to wait for it, or it for another core."""
+def issue(function: Function, operation: int, captured: Sequence[Value] = (), sifts: bool = False) -> None:
+    """Hand an operation to the scheduler, with the loop indices and the captured values as words. `sifts`: even in code
+    that is sifting, because another core may have to wait for it, or it for another core, or nobody ever."""
     function.settle()
-    if function.module.sifting and not may_wait:
+    if function.module.sifting and not sifts:
         function.leave_with(function.constant(I32, Status.FAILED))
     else:
         function.leave_with(_issued(function, operation, _words(function, captured)))

@@ -74,13 +74,14 @@ class Operation:
         if self.method in _SIGNALS:
             _SIGNALS[self.method](self, core, words[self.loops :])
             return
-        if self.method in _PRINTING:
-            print(_PRINTING[self.method](self, core, words[self.loops :]))  # noqa: T201
-            return
         captured = iter(words[self.loops :])
         known = [next(captured) if argument is None else argument for argument in self.arguments]
         converted = [convert(argument) for convert, argument in zip(METHODS[self.method], known, strict=True)]
         getattr(core, self.method)(self.site, *converted)
+
+    def printed(self, core: Core, words: Sequence[int]) -> str | None:
+        """The text of an operation that prints."""
+        return _PRINTING[self.method](self, core, words[self.loops :]) if self.method in _PRINTING else None
 
     def _hand_over_members(self, core: Core, words: Sequence[int], start: Callable[[], None]) -> None:
         place = self.loops

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.record import Effects, no_accesses
-from ptosim.language.control import For, While
 from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import is_scope
+from ptosim.language.sim_transfer import SimApart
 from ptosim.language.static import static_of
-from ptosim.language.types import AlignType
-from ptosim.language.vector_stream import InitAlign
+from ptosim.language.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "
@@ -40,9 +39,8 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-ABSENT = ("pto.set_cross_block", "pto.wait_cross_block", "pto.syncall", "pto.sim.apart", "pto.print")
-"""Instructions without memory accesses that the filter does not follow: blocks meet, places of GM are compared, or a
-block that is judged would print twice."""
+ABSENT = frozenset(op.name for op in (SetCrossBlock, WaitCrossBlock, SyncAll, SimApart))
+"""Instructions without memory accesses that the filter does not follow: blocks meet, or places of GM are compared."""
 
 
 def uncovered(program: KernelProgram, target: str) -> str | None:
@@ -54,17 +52,7 @@ def uncovered(program: KernelProgram, target: str) -> str | None:
 
 
 def missing_operations(operations: Iterable[Operation], target: str) -> Iterable[str]:
-    for op in operations:
-        if not is_covered(op, target):
-            yield op.name
-        if not isinstance(op, InitAlign) and any(map(_goes_two_ways, op.results)):
-            yield "the state of a stream that two loops take"
-
-
-def _goes_two_ways(value: SSAValue) -> bool:
-    """Whether a state, which may hold something, goes by two other names, where the verifier does not follow it."""
-    takers = [use.operation for use in value.uses if isinstance(use.operation, For | While)]
-    return isinstance(value.type, AlignType) and len(takers) > 1
+    return (op.name for op in operations if not is_covered(op, target))
 
 
 def is_covered(op: Operation, target: str) -> bool:
@@ -74,11 +62,9 @@ def is_covered(op: Operation, target: str) -> bool:
     record = effects().get(name)
     if record is None:
         return False
-    return is_followed(record) or not (record.name.startswith(ABSENT) or record.accesses(static_of(op, target)))
+    return is_followed(record) or not (record.name in ABSENT or record.accesses(static_of(op, target)))
 
 
 def is_followed(record: Effects) -> bool:
     """Whether an instruction is covered however it is written."""
-    if record.accesses is not no_accesses:
-        return record.name in ACCESSES and not record.name.startswith(ABSENT)
-    return not record.name.startswith(ABSENT)
+    return record.name not in ABSENT if record.accesses is no_accesses else record.name in ACCESSES

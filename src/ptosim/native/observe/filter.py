@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
+from ptosim.language.align import goes_on_twice
 from ptosim.language.burst import PREFETCH
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
@@ -223,6 +224,8 @@ class Filter(Observer):
             taint = self.doubts.of(value)
             if taint is not None:
                 self._suspect(body.f, taint != 0)
+            if isinstance(state := body[value], Align) and goes_on_twice(value):
+                self._suspect(body.f, state.pending != 0)
 
     def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
         doubts = [self.doubts.of(value) for value in values]

@@ -156,7 +156,7 @@ class Observer:
         steps: Sequence[tuple[Step, Step]],
         length: Value,
     ) -> None:
-        """Rows of whole blocks, before they are copied as they are from one on-chip memory to another; the steps of
+        """Rows of whole granules, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
 
     def turned(

@@ -18,9 +18,10 @@ class Routine(IntEnum):
     FENCE = 8
     SIGNAL = 9
     HEAR = 10
-    PRICE = 11
+    RELEASE = 11
+    PRICE = 12
     """Of the run time: the address of a price (page, work, key, words), or 0 where the run must end."""
-    ROOM = 12
+    ROOM = 13
     """Of the run time: makes room in a part of the log (log, its word)."""
 
 

@@ -17,7 +17,18 @@ from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Static
 from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_ALIGNMENT, SORT_WIDTH, list_count, list_valid, repeats
+from ptosim.language.arithmetic import VDiv
+from ptosim.language.conversion import VCvt
+from ptosim.language.dma_grouped import MteGmL1, MteGmUb, MteUbGm
+from ptosim.language.dma_registers import LOOP_SIZES
 from ptosim.language.operation import PTOOperation
+from ptosim.language.pointer import AddPtr
+from ptosim.language.predicate import TAILS
+from ptosim.language.sfu import VBitsort, VMrgsort4
+from ptosim.language.sim import SimRequire
+from ptosim.language.sync_semaphore import WaitIntraBlock
+from ptosim.language.system import GetVms4Sr
+from ptosim.language.vector_memory import VStsX2
 from ptosim.machine.sync import SLOT
 from ptosim.native.build.core import Core
 from ptosim.native.build.issue import core_word
@@ -143,7 +154,7 @@ def _meet(one: tuple[Value, Value], other: tuple[Value, Value]) -> Value:
 
 
 def _sort(body: Body, op: PTOOperation, static: Static) -> Value:
-    """Addresses are those of blocks, and what is written is not read."""
+    """Addresses are those of granules, and what is written is not read."""
     dest, source, indices, repeat = (
         _operand(body, op, role).signed(I64) for role in ("dest", "source", "indices", "repeat")
     )
@@ -218,7 +229,7 @@ def _loops(body: Body, op: PTOOperation) -> Value:
     return reduce(lambda one, other: one | other, rounds, body.f.constant(I1, 0))
 
 
-COPIES = {"pto.mte_gm_ub": "outtoub", "pto.mte_ub_gm": "ubtoout", "pto.mte_gm_l1": "outtol1"}
+COPIES = {MteGmUb.name: "outtoub", MteUbGm.name: "ubtoout", MteGmL1.name: "outtol1"}
 """Copies that look at registers where they are older ones, and have hardware write them otherwise, by direction."""
 
 
@@ -256,17 +267,17 @@ def left_over(f: Function, stretches: Mapping[int, int]) -> Value:
 
 
 RULES: Mapping[str, Rule] = {
-    "pto.addptr": _addptr,
-    **{f"pto.plt_b{bits}": _count for bits in (8, 16, 32)},
-    "pto.vstsx2": _interleaved,
-    "pto.vdiv": _vector_division,
-    "pto.vcvt": _widening,
-    "pto.sim.require": _requirement,
-    "pto.wait_intra_block": _whole_core,
-    "pto.vbitsort": _sort,
-    "pto.vmrgsort4": _merge,
-    "pto.get_vms4_sr": _sort_status,
-    **{f"pto.set_loop_size_{direction}": _resizing(direction) for direction in DIRECTIONS},
+    AddPtr.name: _addptr,
+    **{tail.name: _count for tail in TAILS},
+    VStsX2.name: _interleaved,
+    VDiv.name: _vector_division,
+    VCvt.name: _widening,
+    SimRequire.name: _requirement,
+    WaitIntraBlock.name: _whole_core,
+    VBitsort.name: _sort,
+    VMrgsort4.name: _merge,
+    GetVms4Sr.name: _sort_status,
+    **{setter.name: _resizing(direction) for direction, setter in LOOP_SIZES.items()},
     **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
     **{
         f"arith.{name}": _division

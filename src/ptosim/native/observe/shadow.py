@@ -71,10 +71,11 @@ def element(f: Function, address: Value, extent: int) -> Touch:
 
 
 def active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
-    """Those words of an access whose units are active; a unit of less than a granule stands for all of it."""
-    if lanes.kind.lanes * unit != touch.some.kind.bits * WORD:
-        return touch
-    some, whole = words.of_lanes(f, lanes, unit)
+    """Those words of an access whose units are active; of less than a granule any unit stands for all."""
+    if lanes.kind.lanes * unit == touch.some.kind.bits * WORD:
+        some, whole = words.of_lanes(f, lanes, unit)
+    else:
+        some, whole = (any_lane(lanes).select(side, side.like(0)) for side in (touch.some, touch.whole))
     return Touch(touch.granule, touch.count, some, whole)
 
 

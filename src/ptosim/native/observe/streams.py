@@ -1,7 +1,8 @@
 """Store streams of a vector scope: what they hold back, and the bytes of UB that they, and unaligned loads, touch.
 
 A stream whose tail is never flushed, and a load of bytes that one holds back, are suspicious. How many streams hold
-something is counted: control comes to one use of a state at most, as the verifier sees to.
+something is counted: control comes to one use of a state at most, as the verifier sees to but for states that loops
+and branches hand on, which must not hold anything where they go on twice (language/align.py).
 """
 
 from __future__ import annotations

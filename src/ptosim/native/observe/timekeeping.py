@@ -11,18 +11,20 @@ from collections.abc import Callable, Sequence
 
 from ptosim.machine import moments
 from ptosim.machine.moments import End, Figure, Moment, Part, counted, is_held, last, ready, seen
-from ptosim.machine.sync import CLUSTER_WORDS, DONE, PIPES, TO_AIV, buffer_word
+from ptosim.machine.sync import CLUSTER_WORDS, DONE, OPEN, PIPES, TO_AIV, buffer_word
 from ptosim.native.ir.context import WORD_BYTES, Status, Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
+from ptosim.native.observe.pages import add, free, keep, load, log_of, page_of, store, token_of, word_at
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
 WAYS = {
     Routine.WORK: (I64, I64, I64, PTR, I64),
     Routine.HELD: (I64, I64, I64),
     Routine.PASSED: (I64, I64, I64),
-    Routine.GET: (I64, I64),
+    Routine.GET: (I64, I64, I64),
+    Routine.RELEASE: (I64, I64, I64),
     Routine.BARRIER: (I64,),
     Routine.DRAIN: (I64,),
     Routine.BEGIN: (),
@@ -38,11 +40,6 @@ AHEAD = 512
 """Bytes of the log that are asked for before they are written: kernels that stream leave nothing of it in the cache."""
 
 
-def page_of(f: Function) -> Value:
-    """The page of times."""
-    return f.base(Word.OBSERVED)
-
-
 def call(f: Function, routine: Routine, *arguments: Value) -> None:
     """Call a routine; go on where it says so."""
     f.settle()
@@ -51,58 +48,17 @@ def call(f: Function, routine: Routine, *arguments: Value) -> None:
 
 def called(f: Function, routine: Routine, *arguments: Value) -> Value:
     """Call a routine; its status."""
-    address = f.once(("routine", routine), lambda: _word(page_of(f), moments.ROUTINES + routine).load(PTR, WORD_BYTES))
+    address = f.once(
+        ("routine", routine), lambda: word_at(page_of(f), moments.ROUTINES + routine).load(PTR, WORD_BYTES)
+    )
     return f.status_of(address.text, f.context, *arguments)
 
 
 def count(f: Function, operations: int) -> None:
     """The scalar unit has done so much by itself."""
     page = page_of(f)
-    moment = counted(_free(page, moments.S), operations, _figure(page, Figure.SCALAR))
-    _store(page, moments.FREE + 2 * moments.S, moment[0])
-
-
-# --- words ------------------------------------------------------------------------------------------------------------
-
-
-def _word(base: Value, number: int | Value) -> Value:
-    return base.at(number * WORD_BYTES)
-
-
-def _load(base: Value, number: int | Value) -> Value:
-    return _word(base, number).load(I64, WORD_BYTES)
-
-
-def _store(base: Value, number: int | Value, value: Value) -> None:
-    _word(base, number).store(value, WORD_BYTES)
-
-
-def _figure(page: Value, figure: Figure) -> Value:
-    return _load(page, figure)
-
-
-def _free(page: Value, pipe: int | Value) -> Moment:
-    place = page.at((pipe << 1) * WORD_BYTES)
-    return _load(place, moments.FREE), _load(place, moments.FREE + 1)
-
-
-def _keep(page: Value, pipe: int | Value, moment: Moment) -> None:
-    place = page.at((pipe << 1) * WORD_BYTES)
-    _store(place, moments.FREE, moment[0])
-    _store(place, moments.FREE + 1, moment[1])
-
-
-def _add(page: Value, table: int, pipe: Value, cycles: Value) -> None:
-    place = _word(page, pipe + table)
-    place.store(place.load(I64, WORD_BYTES) + cycles, WORD_BYTES)
-
-
-def _token(page: Value, word: Value) -> Value:
-    return _word(page, word * moments.TOKEN_WORDS + moments.TOKENS)
-
-
-def _log(f: Function, page: Value) -> Value:
-    return f.once("log", lambda: _word(page, moments.LOG).load(PTR, WORD_BYTES))
+    moment = counted(free(page, moments.S), operations, load(page, Figure.SCALAR))
+    store(page, moments.FREE + 2 * moments.S, moment[0])
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------
@@ -121,29 +77,29 @@ def _written(f: Function, page: Value, part: Part, words: Sequence[Value]) -> Va
     """Write a record into a part of the log; its number."""
     number, place = _new(f, page, part, 1)
     for offset, word in enumerate(words):
-        _store(place, offset, word)
+        store(place, offset, word)
     return number
 
 
 def _new(f: Function, page: Value, part: Part, count: Value | int) -> tuple[Value, Value]:
     """The number and the place of so many new records of a part."""
-    log, words = _log(f, page), 3 * part
+    log, words = log_of(f, page), 3 * part
 
     def ask() -> None:
-        address = _word(page, moments.ROUTINES + Routine.ROOM).load(PTR, WORD_BYTES)
+        address = word_at(page, moments.ROUTINES + Routine.ROOM).load(PTR, WORD_BYTES)
         f.leave_with(f.emit(I32, f"call i32 {address.text}({log}, i64 {int(part)})"))
 
-    _when(f, _load(log, words + moments.NEXT) + count > _load(log, words + moments.END), ask)
-    number = _load(log, words + moments.NEXT)
-    _store(log, words + moments.NEXT, number + count)
-    place = _word(log, words + moments.BASE).load(PTR, WORD_BYTES).at(number * (moments.WIDTHS[part] * WORD_BYTES))
+    _when(f, load(log, words + moments.NEXT) + count > load(log, words + moments.END), ask)
+    number = load(log, words + moments.NEXT)
+    store(log, words + moments.NEXT, number + count)
+    place = word_at(log, words + moments.BASE).load(PTR, WORD_BYTES).at(number * (moments.WIDTHS[part] * WORD_BYTES))
     place.at(AHEAD).prefetch(first=True, write=True)
     return number, place
 
 
 def _named(page: Value, head: Value) -> Value:
     """A head that names the core as well."""
-    return head | (_load(page, moments.PLACE) << moments.CORE_SHIFT)
+    return head | (load(page, moments.PLACE) << moments.CORE_SHIFT)
 
 
 def _row(f: Function, page: Value, head: Value, detail: Value, span: tuple[Value, Value], before: Value) -> Value:
@@ -154,9 +110,9 @@ def _row(f: Function, page: Value, head: Value, detail: Value, span: tuple[Value
 
 def _signal(f: Function, page: Value, token: Value, word: Value, head: Value, over: Value) -> None:
     """Write a signal: the time of its set, when the wait for it was over, both heads, the word, and the next row."""
-    row = _load(_log(f, page), 3 * Part.ROWS + moments.NEXT) << moments.DETAIL_SHIFT
+    row = load(log_of(f, page), 3 * Part.ROWS + moments.NEXT) << moments.DETAIL_SHIFT
     waiting = _named(page, head) | (word << moments.DETAIL_SHIFT)
-    _written(f, page, Part.SIGNALS, (_load(token, 0), over, _load(token, 2) | row, waiting))
+    _written(f, page, Part.SIGNALS, (load(token, 0), over, load(token, 2) | row, waiting))
 
 
 def _pipe(head: Value) -> Value:
@@ -165,9 +121,16 @@ def _pipe(head: Value) -> Value:
 
 def _issued(page: Value) -> Moment:
     """The scalar unit has issued one thing more."""
-    moment = counted(_free(page, moments.S), 1, _figure(page, Figure.SCALAR))
-    _store(page, moments.FREE + 2 * moments.S, moment[0])
+    moment = counted(free(page, moments.S), 1, load(page, Figure.SCALAR))
+    store(page, moments.FREE + 2 * moments.S, moment[0])
     return moment
+
+
+def _reached(page: Value, pipe: int | Value) -> tuple[Moment, Value]:
+    """The scalar unit has issued one thing more, to a pipe: when that gets to it, and whether the pipe was late."""
+    before, issued = free(page, pipe), _issued(page)
+    store(page.at((pipe << 1) * WORD_BYTES), moments.TOLD, issued[0].like(0))
+    return ready(before, issued)
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
@@ -177,13 +140,13 @@ def _work(f: Function, head: Value, key: Value, work: Value, words: Value, numbe
     """An entry has been executed; so many of its words are operands to remember."""
     page, pipe = page_of(f), _pipe(head)
     price = _price(f, page, work, key, words)
-    cycles, detail = _load(price, 1), _load(price, 2)
-    (start, before), by_pipe = ready(_free(page, pipe), _issued(page))
+    cycles, detail = load(price, 1), load(price, 2)
+    (start, before), by_pipe = _reached(page, pipe)
     link = by_pipe.select(start.like(LINK_PIPE), LINK_ISSUE) << moments.LINK_SHIFT
     end = start + cycles
     row = _row(f, page, head | link, detail, (start, end), before)
-    _keep(page, pipe, (end, row))
-    _add(page, moments.BUSY, pipe, cycles)
+    keep(page, pipe, (end, row))
+    add(page, moments.BUSY, pipe, cycles)
     _when(f, number > 0, lambda: _remember(f, page, words, number))
 
 
@@ -196,7 +159,7 @@ def _remember(f: Function, page: Value, words: Value, number: Value) -> None:
     _, place = _new(f, page, Part.POOL, number)
 
     def copy(index: Value, _: list[Value]) -> Sequence[Value]:
-        _store(place, index, _load(words, index))
+        store(place, index, load(words, index))
         return ()
 
     f.for_loop(number.like(0), number, 1, (), copy, polls=False)  # a few: not worth a call
@@ -204,17 +167,17 @@ def _remember(f: Function, page: Value, words: Value, number: Value) -> None:
 
 def _price(f: Function, page: Value, work: Value, key: Value, words: Value) -> Value:
     """The address of a price, found by what it depends on, the path of the entry included, and by what it touches."""
-    log = _log(f, page)
-    apart = _load(_word(log, moments.APART).load(PTR, WORD_BYTES), work)
-    touched = _load(page, moments.TOUCH_HASH) & apart
-    full = price_key(key + _load(page, moments.PATH_HASH) + touched, work)
-    table, mask = _word(log, moments.PRICES).load(PTR, WORD_BYTES), _load(log, moments.PRICES_MASK)
+    log = log_of(f, page)
+    apart = load(word_at(log, moments.APART).load(PTR, WORD_BYTES), work)
+    touched = load(page, moments.TOUCH_HASH) & apart
+    full = price_key(key + load(page, moments.PATH_HASH) + touched, work)
+    table, mask = word_at(log, moments.PRICES).load(PTR, WORD_BYTES), load(log, moments.PRICES_MASK)
 
     def slot(number: Value) -> Value:
         return table.at((number & mask) * (moments.PRICE_WORDS * WORD_BYTES))
 
     def differs(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
-        found = _load(slot(carried[0]), 0)
+        found = load(slot(carried[0]), 0)
         return (found != full) & (found != 0), carried
 
     first = slot(full)
@@ -222,11 +185,11 @@ def _price(f: Function, page: Value, work: Value, key: Value, words: Value) -> V
     def search() -> Sequence[Value]:
         (place,) = f.while_loop((full + 1,), differs, lambda carried: [carried[0] + 1])
         found = slot(place)
-        return f.choose(_load(found, 0) == full, lambda: [found], lambda: [_asked(f, page, work, full, words)])
+        return f.choose(load(found, 0) == full, lambda: [found], lambda: [_asked(f, page, work, full, words)])
 
-    (price,) = f.choose(_load(first, 0) == full, lambda: [first], search)
-    _store(page, moments.PATH_HASH, full.like(0))
-    _store(page, moments.PATH_LENGTH, full.like(0))
+    (price,) = f.choose(load(first, 0) == full, lambda: [first], search)
+    store(page, moments.PATH_HASH, full.like(0))
+    store(page, moments.PATH_LENGTH, full.like(0))
     return price
 
 
@@ -237,7 +200,7 @@ def price_key(key: Value, work: Value) -> Value:
 
 
 def _asked(f: Function, page: Value, work: Value, full: Value, words: Value) -> Value:
-    address = _word(page, moments.ROUTINES + Routine.PRICE).load(PTR, WORD_BYTES)
+    address = word_at(page, moments.ROUTINES + Routine.PRICE).load(PTR, WORD_BYTES)
     price = f.emit(I64, f"call i64 {address.text}({page}, {work}, {full}, {words})")
     f.leave_with((price == 0).select(f.constant(I32, Status.STOPPED), Status.DONE))
     return f.emit(PTR, f"inttoptr {price} to ptr")
@@ -245,19 +208,24 @@ def _asked(f: Function, page: Value, work: Value, full: Value, words: Value) -> 
 
 def set_signal(f: Function, head: int, word: Value) -> None:
     """In place: a set or release keeps what it tells for whoever waits."""
+    moment, _ = _reached(page_of(f), _slot(head))
+    _tell(f, f.constant(I64, head), _slot(head), word, moment)
+
+
+def _tell(f: Function, head: Value, pipe: int | Value, word: Value, moment: Moment) -> None:
     page = page_of(f)
-    moment, _ = ready(_free(page, _slot(head)), _issued(page))
-    token = _token(page, word)
-    for number, content in enumerate((*moment, _named(page, f.constant(I64, head)))):
-        _store(token, number, content)
+    keep(page, pipe, moment, moments.TOLD)
+    token = token_of(page, word)
+    for number, content in enumerate((*moment, _named(page, head))):
+        store(token, number, content)
 
 
 def wait_for_signal(f: Function, head: int, word: Value) -> None:
     """In place: a wait for a flag of this core, which has been set."""
     page = page_of(f)
-    (since, _), _ = ready(_free(page, _slot(head)), _issued(page))
-    token = _token(page, word)
-    held = is_held(since, seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG)))
+    (since, _), _ = _reached(page, _slot(head))
+    token = token_of(page, word)
+    held = is_held(since, seen((load(token, 0), load(token, 1)), load(page, Figure.FLAG)))
     arguments = f.constant(I64, head), word, since
     f.settle()
     (status,) = f.choose(
@@ -273,51 +241,68 @@ def _slot(head: int) -> int:
 def _held(f: Function, head: Value, word: Value, since: Value) -> None:
     """A wait that was reached before it was satisfied."""
     page = page_of(f)
-    token = _token(page, word)
-    arrival = seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG))
+    token = token_of(page, word)
+    arrival = seen((load(token, 0), load(token, 1)), load(page, Figure.FLAG))
     _hold(f, page, head, word, token, since, arrival)
 
 
 def _passed(f: Function, head: Value, word: Value, since: Value) -> None:
     """A wait that had nothing to wait for."""
     page = page_of(f)
-    _signal(f, page, _token(page, word), word, head, since)
+    _signal(f, page, token_of(page, word), word, head, since)
 
 
 def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment) -> None:
     """A pipe stands still until it sees a signal. The cause is the word that was set, and who set it."""
-    setter = _load(token, 2) & moments.SITE_MASK
+    setter = load(token, 2) & moments.SITE_MASK
     pipe, until = _pipe(head), arrival[0]
     kind = head | (moments.WAIT_BIT | LINK_SIGNAL << moments.LINK_SHIFT)
     before = arrival[1] & moments.ROW_MASK | setter << moments.ROW_BITS
     row = _row(f, page, kind, word, (since, until), before)
-    _keep(page, pipe, (until, row))
-    _add(page, moments.WAITING, pipe, until - since)
+    keep(page, pipe, (until, row))
+    add(page, moments.WAITING, pipe, until - since)
 
 
-def _get(f: Function, head: Value, buffer: Value) -> None:
-    """A get waits for the latest release of the buffer on each other pipe."""
+def _get(f: Function, head: Value, buffer: Value, mode: Value) -> None:
+    """A get waits, in mode 0, for the latest release of the buffer on each other pipe."""
     page, pipe = page_of(f), _pipe(head)
-    (since, _), _ = ready(_free(page, pipe), _issued(page))
+    (since, _), _ = _reached(page, pipe)
     sync = f.base(Word.CORE_SYNC)
     over: Moment = since, since.like(moments.NOTHING)
     latest = since.like(0)
-    hop = _figure(page, Figure.FLAG)
+    hop = load(page, Figure.FLAG)
     released: list[tuple[Value, Value]] = []
     for slot in RELEASING:
         word = buffer * PIPES + (DONE + slot)
-        token = _token(page, word)
-        told = (_load(sync, word) > 0) & (pipe != slot)
+        token = token_of(page, word)
+        told = (load(sync, word) > 0) & (pipe != slot) & (mode == 0)
         released.append((told, word))
-        arrival = seen((_load(token, 0), _load(token, 1)), hop)
+        arrival = seen((load(token, 0), load(token, 1)), hop)
         later = told & is_held(over[0], arrival)
         over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
         latest = later.select(word, latest)
     _when(
-        f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, latest, _token(page, latest), since, over)
+        f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, latest, token_of(page, latest), since, over)
     )
     for told, word in released:
-        _when(f, told, lambda word=word: _signal(f, page, _token(page, word), word, head, over[0]))
+        _when(f, told, lambda word=word: _signal(f, page, token_of(page, word), word, head, over[0]))
+
+
+def _release(f: Function, head: Value, buffer: Value, mode: Value) -> None:
+    """A release in mode 1 happens when all other pipes have got as far as now: in a bracket of the buffer to the end of
+    what was issued there, otherwise to their own release."""
+    page, pipe, sync = page_of(f), _pipe(head), f.base(Word.CORE_SYNC)
+    moment, _ = _reached(page, pipe)
+    for slot in RELEASING[1:]:  # the scalar unit itself is at this place
+        word = buffer * PIPES + slot
+        is_open, released = load(sync, word + OPEN) != 0, load(sync, word + DONE) > 0
+        token = token_of(page, word + DONE)
+        so_far = last((free(page, slot), free(page, slot, moments.TOLD)))
+        ends = is_open.select(so_far[0], load(token, 0)), is_open.select(so_far[1], load(token, 1))
+        counts = (is_open | released) & (pipe != slot) & (mode == 1)
+        later = last((moment, ends))
+        moment = counts.select(later[0], moment[0]), counts.select(later[1], moment[1])
+    _tell(f, head, pipe, buffer * PIPES + pipe + DONE, moment)
 
 
 RELEASING = [buffer_word(0, pipe, 0) for pipe in moments.PIPE_ORDER]
@@ -332,28 +317,30 @@ NO_COUNTER = 0
 
 def _counter(f: Function, page: Value, number: Value) -> Value:
     """What is kept of a counter of the cluster."""
-    return _word(_log(f, page), number * moments.COUNTER_WORDS + moments.SEMAPHORES)
+    return word_at(log_of(f, page), number * moments.COUNTER_WORDS + moments.SEMAPHORES)
 
 
 def _told(counter: Value, number: Value) -> Value:
     """What one of the last sets of a counter tells."""
-    return _word(counter, (number & (moments.RING - 1)) * moments.TOKEN_WORDS + moments.COUNTER_HEAD)
+    return word_at(counter, (number & (moments.RING - 1)) * moments.TOKEN_WORDS + moments.COUNTER_HEAD)
 
 
 def _signal_cores(f: Function, head: Value, first: Value, second: Value, joint: Value) -> None:
     """A pipe, or where it is joint all of them, signals to one core of the cluster or to both."""
     page = page_of(f)
-    issued = _issued(page)
-    own, _ = ready(_free(page, _pipe(head)), issued)
-    final = last((issued, *(_free(page, slot) for slot in range(1, PIPES))))
+    own, _ = _reached(page, _pipe(head))
+    issued = free(page, moments.S)
+    final = last((issued, *(free(page, slot) for slot in range(1, PIPES))))
     moment = (joint != 0).select(final[0], own[0]), (joint != 0).select(final[1], own[1])
+
+    keep(page, _pipe(head), moment, moments.TOLD)
 
     def tell(number: Value) -> None:
         counter = _counter(f, page, number)
-        sets = _load(counter, moments.SETS)
+        sets = load(counter, moments.SETS)
         for place, content in enumerate((*moment, _named(page, head))):
-            _store(_told(counter, sets), place, content)
-        _store(counter, moments.SETS, sets + 1)
+            store(_told(counter, sets), place, content)
+        store(counter, moments.SETS, sets + 1)
 
     tell(first)
     _when(f, second != NO_COUNTER, lambda: tell(second))
@@ -362,18 +349,18 @@ def _signal_cores(f: Function, head: Value, first: Value, second: Value, joint: 
 def _hear(f: Function, head: Value, first: Value, second: Value) -> None:
     """A pipe waits for a core of the cluster, or for both; they have signalled."""
     page = page_of(f)
-    (since, before), _ = ready(_free(page, _pipe(head)), _issued(page))
+    (since, before), _ = _reached(page, _pipe(head))
     over: Moment = since, before
-    hop = _figure(page, Figure.INTER_CORE)
+    hop = load(page, Figure.INTER_CORE)
     heard: list[tuple[Value, Value, Value]] = []
     cause, its_key = page, since.like(0)
     for number in (first, second):
         exists, counter = number != NO_COUNTER, _counter(f, page, number)
-        waits = _load(counter, moments.WAITS)
-        token, key = _told(counter, waits), _load(counter, moments.KEY)
-        _store(counter, moments.WAITS, waits + exists.zext(I64))
+        waits = load(counter, moments.WAITS)
+        token, key = _told(counter, waits), load(counter, moments.KEY)
+        store(counter, moments.WAITS, waits + exists.zext(I64))
         heard.append((exists, token, key))
-        arrival = seen((_load(token, 0), _load(token, 1)), hop)
+        arrival = seen((load(token, 0), load(token, 1)), hop)
         later = exists & is_held(over[0], arrival)
         over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
         cause, its_key = later.select(token, cause), later.select(key, its_key)
@@ -385,29 +372,29 @@ def _hear(f: Function, head: Value, first: Value, second: Value) -> None:
 def _barrier(f: Function, head: Value) -> None:
     """One of a pipe, where entries follow each other anyway, has nothing to wait for."""
     page, pipe = page_of(f), _pipe(head)
-    reached, _ = ready(_free(page, pipe), _issued(page))
-    _keep(page, pipe, seen(reached, _figure(page, Figure.BARRIER)))
-    _store(_log(f, page), moments.BARRIERS, pipe.like(1))
+    reached, _ = _reached(page, pipe)
+    keep(page, pipe, seen(reached, load(page, Figure.BARRIER)))
+    store(log_of(f, page), moments.BARRIERS, pipe.like(1))
 
 
 def _drain(f: Function, head: Value) -> None:
     """One of all pipes holds the scalar unit until they are empty."""
-    page, cost = page_of(f), _figure(page_of(f), Figure.BARRIER)
+    page, cost = page_of(f), load(page_of(f), Figure.BARRIER)
     unit = _issued(page)
-    final = last(_free(page, slot) for slot in range(1, PIPES))
+    final = last(free(page, slot) for slot in range(1, PIPES))
     held = is_held(unit[0], final)
-    _store(_log(f, page), moments.BARRIERS, unit[0].like(1))
+    store(log_of(f, page), moments.BARRIERS, unit[0].like(1))
 
     def hold() -> Sequence[Value]:
         kind = head | (moments.WAIT_BIT | LINK_DRAIN << moments.LINK_SHIFT)
         until, before = seen(final, cost)
         row = _row(f, page, kind, head.like(0), (unit[0], until), before)
-        _add(page, moments.WAITING, head.like(moments.S), until - unit[0])
+        add(page, moments.WAITING, head.like(moments.S), until - unit[0])
         return until, row
 
     f.settle()
     time, row = f.choose(held, hold, lambda: seen(unit, cost))
-    _keep(page, moments.S, (time, row))
+    keep(page, moments.S, (time, row))
 
 
 def _fence(f: Function) -> None:
@@ -419,14 +406,15 @@ def _begin(f: Function) -> None:
     """A block begins: nothing has happened yet."""
     page = page_of(f)
     for slot in range(PIPES):
-        _keep(page, slot, (f.constant(I64, 0), f.constant(I64, moments.NOTHING)))
-        _store(page, moments.BUSY + slot, f.constant(I64, 0))
-        _store(page, moments.WAITING + slot, f.constant(I64, 0))
-    _store(page, moments.PATH_HASH, f.constant(I64, 0))
-    _store(page, moments.PATH_LENGTH, f.constant(I64, 0))
+        keep(page, slot, (f.constant(I64, 0), f.constant(I64, moments.NOTHING)))
+        store(page, moments.TOLD + 2 * slot, f.constant(I64, 0))
+        store(page, moments.BUSY + slot, f.constant(I64, 0))
+        store(page, moments.WAITING + slot, f.constant(I64, 0))
+    store(page, moments.PATH_HASH, f.constant(I64, 0))
+    store(page, moments.PATH_LENGTH, f.constant(I64, 0))
     for part in range(Part.CORES):
-        _store(page, moments.FIRST + part, _load(_log(f, page), 3 * part + moments.NEXT))
-    _when(f, _load(page, moments.PLACE) == 0, lambda: _forget_signals(f, page))
+        store(page, moments.FIRST + part, load(log_of(f, page), 3 * part + moments.NEXT))
+    _when(f, load(page, moments.PLACE) == 0, lambda: _forget_signals(f, page))
 
 
 def _forget_signals(f: Function, page: Value) -> None:
@@ -434,8 +422,8 @@ def _forget_signals(f: Function, page: Value) -> None:
 
     def counter(number: Value, _: list[Value]) -> Sequence[Value]:
         place = _counter(f, page, number)
-        _store(place, moments.SETS, number.like(0))
-        _store(place, moments.WAITS, number.like(0))
+        store(place, moments.SETS, number.like(0))
+        store(place, moments.WAITS, number.like(0))
         return ()
 
     f.for_loop(f.constant(I64, TO_AIV), CLUSTER_WORDS, 1, (), counter, polls=False)
@@ -444,22 +432,22 @@ def _forget_signals(f: Function, page: Value) -> None:
 def _end(f: Function) -> None:
     """The program of a core that is alone has returned, and its pipes are empty."""
     page = page_of(f)
-    unit = _free(page, moments.S)
-    final = last(_free(page, slot) for slot in range(1, PIPES))
+    unit = free(page, moments.S)
+    final = last(free(page, slot) for slot in range(1, PIPES))
     by_pipe = final[0] > unit[0]
     _, place = _new(f, page, Part.CORES, 1)
     words = {
         End.BLOCK: f.word(Word.BLOCK).load(I64, WORD_BYTES),
-        End.PLACE: _load(page, moments.PLACE),
+        End.PLACE: load(page, moments.PLACE),
         End.TIME: by_pipe.select(final[0], unit[0]),
         End.LAST: by_pipe.select(final[1], moments.NOTHING),
         End.SCALAR_LAST: unit[1],
         End.SCALAR_TIME: unit[0],
     }
     for number, word in words.items():
-        _store(place, number, word)
-    _word(place, End.FIRST).copy_from(_word(page, moments.FIRST), Part.CORES * WORD_BYTES)
-    _word(place, End.SUMS).copy_from(_word(page, moments.BUSY), 2 * PIPES * WORD_BYTES)
+        store(place, number, word)
+    word_at(place, End.FIRST).copy_from(word_at(page, moments.FIRST), Part.CORES * WORD_BYTES)
+    word_at(place, End.SUMS).copy_from(word_at(page, moments.BUSY), 2 * PIPES * WORD_BYTES)
 
 
 _FILL: dict[Routine, Callable[..., None]] = {
@@ -467,6 +455,7 @@ _FILL: dict[Routine, Callable[..., None]] = {
     Routine.HELD: _held,
     Routine.PASSED: _passed,
     Routine.GET: _get,
+    Routine.RELEASE: _release,
     Routine.BARRIER: _barrier,
     Routine.DRAIN: _drain,
     Routine.BEGIN: _begin,

@@ -30,6 +30,7 @@ from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
 from ptosim.native.observe.hooks import Number, Observer
+from ptosim.native.observe.pages import page_of
 from ptosim.native.observe.records import may_be_read
 from ptosim.native.observe.timekeeping import (
     NO_COUNTER,
@@ -37,7 +38,6 @@ from ptosim.native.observe.timekeeping import (
     call,
     called,
     count,
-    page_of,
     set_signal,
     wait_for_signal,
 )
@@ -54,7 +54,6 @@ UNCOVERED: dict[type[Operation], str] = {
 """Operations whose kernels are profiled by the reference engine, and why."""
 
 _TWICE = "sets a flag that is still set"
-_MODE = "releases a buffer for several pipes"
 _STRAY = "a pointer has left the argument that it comes from"
 _BUFFER_BITS = 63
 """The last bit of those that say which buffers may be accessed stands for all further ones."""
@@ -264,18 +263,13 @@ class Timing(Observer):
             wait_for_signal(core.f, _head(core, destination), _value(core.f, number))
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        """A get in another mode than 0 waits for nothing."""
-        if isinstance(mode, Value):
-            core.fail(mode != 0, "unsupported", _MODE)
-        if isinstance(mode, Value) or mode == 0:
-            _event(core, Routine.GET, pipe, buffer)
-        else:
-            call(core.f, Routine.FENCE)
+        _event(core, Routine.GET, pipe, buffer, mode)
 
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        f = core.f
-        core.fail(mode != 0 if isinstance(mode, Value) else f.constant(I64, mode) != 0, "unsupported", _MODE)
-        set_signal(f, _head(core, pipe), _value(f, buffer * PIPES + (DONE + SLOT[pipe])))
+        if isinstance(mode, int) and mode == 0:
+            set_signal(core.f, _head(core, pipe), _value(core.f, buffer * PIPES + (DONE + SLOT[pipe])))
+        else:
+            _event(core, Routine.RELEASE, pipe, buffer, mode)
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
         if pipe is Pipe.S:

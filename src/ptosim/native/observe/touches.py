@@ -15,7 +15,7 @@ from ptosim.language.function import Call
 from ptosim.machine import moments
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.observe.timekeeping import page_of
+from ptosim.native.observe.pages import page_of
 from ptosim.native.vector.registers import active_span, any_lane, least
 
 if TYPE_CHECKING:

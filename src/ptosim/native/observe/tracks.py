@@ -10,6 +10,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM, CoreKind, Pipe, Space
 from ptosim.effects.record import no_accesses
 from ptosim.language.dependence import executed
+from ptosim.language.fixpipe_raw import RawStore
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
 from ptosim.language.operation import core_of, enclosing_scope, is_scope
@@ -19,8 +20,6 @@ from ptosim.native.observe.layout import STORES, Track
 
 _SEGMENTS = (Space.FB, Space.FB_RELU)
 """Memories of which an address tells the one that is meant."""
-_NAMED_BY_REGISTER = frozenset(f"pto.copy_matrix_cc_to_{place}" for place in ("gm", "cbuf", "ub"))
-"""Stores that find parameters there as a register says; no access of theirs tells of it."""
 
 
 def _slots(op: Operation, verb: str, called: Collection[Operation]) -> set[int]:
@@ -44,7 +43,7 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
             record = effects().get(op.name)
             if record is None or record.accesses is no_accesses or core_of(op) not in (None, kind):
                 continue
-            if op.name in _NAMED_BY_REGISTER:
+            if isinstance(op, RawStore):  # finds parameters as a register says; no access of it tells of them
                 found |= {(space, 0, SLOT[Pipe.FIX], "reads") for space in _SEGMENTS}
             for access in record.accesses(static_of(op, target)):
                 verb = "reads" if access.direction == "read" else "writes"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ptosim.effects.names import CoreKind, Space
+from ptosim.language.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import NO_REGIONS, Regions, poisoned
@@ -63,6 +64,8 @@ class Invocation:
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
     attach: Callable[[Cluster, Invocation], Observer] | None = None
     """Prepares cores that are watched; who hears of the machine."""
+    say: Say | None = show
+    """Takes what the kernel prints."""
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -326,13 +329,17 @@ class Core:
         if number not in self._operations:
             self._operations[number] = self._executable.operation(number)
         operation = self._operations[number]
-        if self._executable.sifting and operation.method not in ("semaphore_wait", "semaphore_set"):
+        if self._executable.sifting and operation.method not in ("semaphore_wait", "semaphore_set", "print"):
             raise Suspicion
         words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
         if self.machine is None:
             self.machine = self._attend(self.block)
             self._words[Word.ATTENDED] = 1
         machine = self.machine
+        if (text := operation.printed(machine, words)) is not None:
+            if (say := self._tables.invocation.say) is not None:
+                say(self.block, text)
+            return
         if machine.tracker is None:
             operation.hand_over(machine, words, lambda: self._start(number, words))
             if self._executable.sifting and machine.words[SLOW]:  # it has not happened yet

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
+from ptosim.language.print_format import Say, show
 from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.memory import Regions
@@ -42,6 +43,8 @@ class Run:
     block_done: Callable[[], None] | None = None
     poison: bool = False
     attach: Callable[[Cluster, Invocation], Observer] | None = None
+    say: Say | None = show
+    """Takes what the kernel prints."""
 
 
 class LinkedKernel:
@@ -120,7 +123,7 @@ def _invocation(run: Run, given: Sequence[Any], readable: int = -1, writable: in
     """A run on these buffers, of which some bits, by their numbers, say what code that is checked may do."""
     buffers = [(buffer.__array_interface__["data"][0], len(buffer)) for buffer in given]
     return Invocation(
-        run.grid, run.values, buffers, run.max_steps, run.regions, None, readable, writable, given, run.attach
+        run.grid, run.values, buffers, run.max_steps, run.regions, None, readable, writable, given, run.attach, run.say
     )
 
 

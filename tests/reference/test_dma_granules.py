@@ -1,4 +1,4 @@
-"""Copies on the chip in 32-byte blocks, and plain copies from GM to L1."""
+"""Copies on the chip in 32-byte granules, and plain copies from GM to L1."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def ub_ub(source: int, dest: int, length: int, rows: str = "1, 0, 0") -> str:
 
 
 def test_four_copies_permute_rows_of_32_bytes() -> None:
-    """Length 1 is one block: rows 2, 0, 3, 1."""
+    """Length 1 is one granule: rows 2, 0, 3, 1."""
     before = some_bytes(256)
     found = in_ub(*(ub_ub(32 * source, 128 + 32 * row, 1) for row, source in enumerate((2, 0, 3, 1))), before=before)
     expected = np.concatenate([before[32 * source : 32 * source + 32] for source in (2, 0, 3, 1)])
@@ -47,7 +47,7 @@ def test_four_copies_permute_rows_of_32_bytes() -> None:
 
 @pytest.mark.parametrize("older", [False, True])
 def test_gaps_lie_between_the_end_of_a_row_and_the_next(older: bool) -> None:
-    """Three rows of 2 blocks: source every 3 blocks, destination every 6."""
+    """Three rows of 2 granules: source every 3 granules, destination every 6."""
     copy = ub_ub(0, 1024, 2, "3, 1, 4")
     if older:
         copy = """pto.copy_ubuf_to_ubuf %ub_f32, %ub1024_f32, %c0_i64, %c3_i64, %c2_i64, %c1_i64, %c4_i64
@@ -90,7 +90,7 @@ def test_overlapping_copies_are_reported() -> None:
     assert len(found(64, "2, 0, 0")) == 1
 
 
-def test_blocks_have_16_bit_fields() -> None:
+def test_granules_have_16_bit_fields() -> None:
     text = module(
         "%n: i64",
         """pto.mte_ub_ub %ub_f32, %ub1024_f32, %n nburst(%c1_i64, %c0_i64, %c0_i64)
@@ -102,7 +102,7 @@ def test_blocks_have_16_bit_fields() -> None:
     assert failure(text, 65535).kind == "out-of-bounds"
 
 
-def test_addresses_are_whole_blocks() -> None:
+def test_addresses_are_whole_granules() -> None:
     found = failure(module("", ub_ub(16, 1024, 1)))
     assert (found.kind, found.message) == ("misaligned", "reads ub at 16, which is not a multiple of 32")
 

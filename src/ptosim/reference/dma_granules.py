@@ -1,4 +1,4 @@
-"""Copies on the chip, in blocks of 32 bytes with gaps between rows, and plain copies from GM to L1.
+"""Copies on the chip, in granules of 32 bytes with gaps between rows, and plain copies from GM to L1.
 
 Every copy is a generator function: it reads, yields, and writes. Copies that change the layout are in dma_layout.py.
 """
@@ -12,7 +12,7 @@ from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.reference.burst import Burst, Side, block_rows, byte_rows, is_overlapping, look_at_registers
+from ptosim.reference.burst import Burst, Side, byte_rows, granule_rows, is_overlapping, look_at_registers
 from ptosim.reference.core import Config, Core
 from ptosim.reference.semantics import Operands, semantics
 
@@ -30,13 +30,13 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
     core.write_pieces(dest.space, dests, rows, written, dest.at)
 
 
-# --- rows of blocks ---------------------------------------------------------------------------------------------------
+# --- rows of granules -------------------------------------------------------------------------------------------------
 
 
 @semantics(grouped.MteUbUb, bind=lambda static: {"dest_space": Space.UB})
 @semantics(grouped.MteUbL1, bind=lambda static: {"dest_space": Space.L1})
 def mte_ub(core: Core, operands: Operands, dest_space: Space) -> Iterator[None]:
-    burst = block_rows(operands)
+    burst = granule_rows(operands)
     if dest_space is Space.UB:
         _look_for_overlap(core, burst, operands.source, operands.dest)
     yield from _moved(core, burst, Side(Space.UB, operands.source), Side(dest_space, operands.dest))
@@ -54,7 +54,7 @@ def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
 def mte_l1_ub(core: Core, operands: Operands, sid: int) -> Iterator[None]:
     """`sid` is the vector core; the clauses name none, which is the first."""
     there = Side(Space.UB, operands.dest, f"aiv{sid}")
-    yield from _moved(core, block_rows(operands), Side(Space.L1, operands.source), there)
+    yield from _moved(core, granule_rows(operands), Side(Space.L1, operands.source), there)
 
 
 # --- between GM and L1 ------------------------------------------------------------------------------------------------

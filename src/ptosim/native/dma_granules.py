@@ -1,4 +1,4 @@
-"""Copies on the chip, in blocks of 32 bytes with gaps between rows, and plain copies from GM to L1."""
+"""Copies on the chip, in granules of 32 bytes with gaps between rows, and plain copies from GM to L1."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import Side, block_rows, byte_rows, copy_rows
+from ptosim.native.burst import Side, byte_rows, copy_rows, granule_rows
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import Value
 
-# --- rows of blocks ---------------------------------------------------------------------------------------------------
+# --- rows of granules -------------------------------------------------------------------------------------------------
 
 
 @lowering(grouped.MteUbUb, bind=lambda static: {"dest_space": Space.UB})
 @lowering(grouped.MteUbL1, bind=lambda static: {"dest_space": Space.L1})
 def mte_ub(core: Core, operands: Operands, dest_space: Space) -> None:
-    copy_rows(core, block_rows(operands), Side(Space.UB, operands.source), Side(dest_space, operands.dest))
+    copy_rows(core, granule_rows(operands), Side(Space.UB, operands.source), Side(dest_space, operands.dest))
 
 
 @lowering(grouped.MteL1Ub, bind=lambda static: {"sid": None})
 @lowering(op.CopyCbufToUbuf)
 def mte_l1_ub(f: Function, core: Core, operands: Operands, sid: Value | None) -> None:
     """`sid` is the vector core; the clauses name none, which is the first."""
-    burst, source = block_rows(operands), Side(Space.L1, operands.source)
+    burst, source = granule_rows(operands), Side(Space.L1, operands.source)
 
     def into(at: str) -> Callable[[], None]:
         return lambda: copy_rows(core, burst, source, Side(Space.UB, operands.dest, at))
