@@ -33,16 +33,13 @@ from ptosim.native.burst import MOST_BYTES, Loop, each_row
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, I64, Value
-from ptosim.native.quantisation import COLUMNS, Saturation, Steps, quantised, slopes, stored_type
+from ptosim.native.quantisation import COLUMNS, Lanes, Saturation, Steps, quantised, slopes, stored_type
 from ptosim.native.vector.registers import splat
 
 RUN_OFFSET = 1 << 21
 """Where in the workspace a run is put together; the values of a repeat lie before it, rows padded to COLUMNS."""
 PACKED_OFFSET = RUN_OFFSET + (1 << 17)
 """And where 4-bit values are packed."""
-
-Lanes = Callable[[Value], Value]
-"""The parameters of COLUMNS channels from a column on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,18 +140,14 @@ def for_each_core(core: Core, store: Store, mode: str | Value | None, act: Calla
         act([Part(zero, zero, half, "aiv0"), Part(*second, half, "aiv1")])
 
 
-def perform(
-    core: Core, store: Store, parts: Sequence[Part], steps: Steps, parameters: Lanes | None, slope: Lanes | None
-) -> None:
+def perform(core: Core, store: Store, parts: Sequence[Part], steps: Steps) -> None:
     """The whole store, repeat by repeat."""
     shape = store.shape
     some = (shape.m > 0) & (shape.n > 0) & (shape.count > 0)
-    core.f.either(some, lambda: _repeats(core, store, parts, steps, parameters, slope))
+    core.f.either(some, lambda: _repeats(core, store, parts, steps))
 
 
-def _repeats(
-    core: Core, store: Store, parts: Sequence[Part], steps: Steps, parameters: Lanes | None, slope: Lanes | None
-) -> None:
+def _repeats(core: Core, store: Store, parts: Sequence[Part], steps: Steps) -> None:
     f, shape = core.f, store.shape
     origin = core.stretch("reads", Space.L0C, store.source, source_extent(shape)[1], ACCUMULATOR_ROW)
     writers = [_writer(core, store, part, steps.dest) for part in parts]
@@ -164,7 +157,7 @@ def _repeats(
     pitch = ceil_to(shape.n, COLUMNS)
     with f.each(shape.count, polls=True) as number:
         words = origin.at(number * shape.repeat_source * ACCUMULATOR_ROW)
-        _quantise(f, shape, words, room, pitch, steps, parameters, slope)
+        _quantise(f, shape, words, room, pitch, steps)
         for part, write in zip(parts, writers, strict=True):
             _lay_out(core, store, part, steps.dest, pitch, number * shape.repeat_dest, write)
 
@@ -206,21 +199,12 @@ def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Eleme
         stores(store.dest + full * stride, [lines, *later], (n - full * width) * size)
 
 
-def _quantise(
-    f: Function,
-    shape: Shape,
-    origin: Value,
-    room: Value,
-    pitch: Value,
-    steps: Steps,
-    parameters: Lanes | None,
-    slope: Lanes | None,
-) -> None:
+def _quantise(f: Function, shape: Shape, origin: Value, room: Value, pitch: Value, steps: Steps) -> None:
     """Every accumulator as bits of the destination type, COLUMNS channels at a time."""
     kind = stored_type(steps.dest)
     with f.each(shape.n, COLUMNS, polls=True) as column:
-        words = parameters(column) if parameters is not None else None
-        alpha = slope(column) if slope is not None else None
+        words = steps.parameters(column) if steps.parameters is not None else None
+        alpha = steps.slope(column) if steps.slope is not None else None
         group = column.udiv(FRACTAL_ROWS) * shape.source_stride * ACCUMULATOR_ROW
         first = origin.at(group + (column & (FRACTAL_ROWS - 1)) * ACCUMULATOR)
         with f.each(shape.m) as number:
