@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[1] / "src"
+PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 
 # Floors side by side do not import each other: language and machine, tiles and order, the two engines, sanitize and
 # timing.
@@ -123,6 +124,13 @@ def violations(module: str, is_package: bool, text: str) -> list[str]:
 
 
 FILES = sorted((SRC / "ptosim").rglob("*.py"))
+
+
+def test_the_page_of_the_house_draws_these_floors():
+    floors = {height: {name for name in HEIGHT if HEIGHT[name] == height} for height in {*HEIGHT.values()}}
+    drawn = next(line for line in PAGE.read_text().splitlines() if line.startswith("cli →"))
+    named = [{*floor.split(", ")} for floor in drawn.split(" → ")]
+    assert named == [floors[height] for height in sorted(floors, reverse=True)[1:]]  # without the package itself
 
 
 def test_imports_go_down():

@@ -402,14 +402,12 @@ def timed(kernel: Kernel, launch: Launch, machine: Target) -> TimedRun | None:
 
 def _observed(kernel: Kernel, launch: Launch, machine: Target) -> tuple[Recording, tuple[Diagnostic, ...]]:
     """Watch the reference engine."""
-    from ptosim.language.sync_token import SimTSync
     from ptosim.timing.pipes import PipeTimer
     from ptosim.timing.waves import hardware_cores, place_blocks
 
     program = kernel.program
     launch = replace(launch, arguments=launch.arguments.copied(), oob="drop")
-    scoped = any(isinstance(op, SimTSync) for op in kernel.module.executable.parsed.module.walk())
-    timer = PipeTimer(machine, kernel.prices(machine), scoped)
+    timer = PipeTimer(machine, kernel.prices(machine))
     run = kernel.reference(launch, timer)
     run.target = machine
     run()

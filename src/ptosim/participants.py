@@ -16,15 +16,7 @@ from numpy.typing import NDArray
 
 from ptosim.arguments import Bytes, Parameter, address_of, array_bytes, joined, scalar, unfit
 from ptosim.diagnostics import error
-from ptosim.machine.memory import (
-    MOST_ARGUMENTS,
-    MOST_RANKS,
-    Region,
-    Regions,
-    argument_number,
-    pointer,
-    window_number,
-)
+from ptosim.machine.memory import MOST_ARGUMENTS, MOST_RANKS, Region, Regions, argument_number, pointer, window_number
 
 LARGEST_WINDOW = 1 << 34
 """Bytes on one rank; a shape beyond this is taken for a slip of the pen."""

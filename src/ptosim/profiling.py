@@ -23,7 +23,7 @@ from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind
 from ptosim.effects.sim_table import moved_by_index
 from ptosim.language import control
-from ptosim.language.function import Call, reached
+from ptosim.language.function import Call
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
@@ -37,7 +37,7 @@ from ptosim.machine.moments import WIDTHS, Part
 from ptosim.machine.observer import Observer
 from ptosim.machine.semaphores import heard
 from ptosim.native.observe.stopwatch import MOST_RECORDS, Sheet, Stopwatch, Supplies
-from ptosim.native.observe.timing import UNCOVERED, TimedWork
+from ptosim.native.observe.timing import TimedWork
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.gauge import Gauge
 from ptosim.reference.integers import wrap
@@ -59,10 +59,6 @@ def uncovered(module: VerifiedModule, program: KernelProgram, target: Target) ->
     own = load_target(module.target)
     if (own.memory, own.sync, own.rules) != (target.memory, target.sync, target.rules):
         return "the target has other memories or rules than the machine that code is compiled for"
-    for op in reached(*program.entries.values()):
-        for kind, reason in UNCOVERED.items():
-            if isinstance(op, kind):
-                return f"{op.name} {reason}"
     return None
 
 

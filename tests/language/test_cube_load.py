@@ -190,8 +190,8 @@ def test_scale_loads_at_known_addresses_are_aligned(name: str, pointers: str, fi
         return casts + f"pto.{name} %a, %b, {X}, {X}".replace(f" {place}", f" ^{place}")
 
     accepts(body(64, 48, "%none"))
-    rejects(body(48, 48, "%a"), "source is at 48; it must be a multiple of 32", kind="misaligned")
-    rejects(body(64, 8, "%b"), "dest is at 8; it must be a multiple of 16", kind="misaligned")
+    rejects(body(48, 48, "%a"), "reads l1 at 48, which is not a multiple of 32", kind="misaligned")
+    rejects(body(64, 8, "%b"), "scales for data at 8, which is not a multiple of 16", kind="misaligned")
 
 
 # --- raw forms --------------------------------------------------------------------------------------------------------

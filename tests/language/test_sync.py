@@ -114,7 +114,11 @@ def test_computed_event_ids(name: str) -> None:
     for last in (0, 7):
         accepts(known.format(last, "%id"))
     for beyond in (-1, 8):
-        rejects(known.format(beyond, "^%id"), f"event is {beyond}; it must be 0..7", kind="id-range")
+        rejects(
+            known.format(beyond, "^%id"),
+            f"event {beyond} does not exist: ids are 0 to 7 for each pair of pipes",
+            kind="id-range",
+        )
     for other in ("i64", "i32", "f32"):
         rejects(flag.format(f"^%s_{other}"), f"event must be index, not {other}")
 
@@ -196,9 +200,9 @@ def test_computed_buffer_ids(name: str, spelling: str) -> None:
 @pytest.mark.parametrize("name", ["get_buf", "rls_buf", "get_buf_dyn", "rls_buf_dyn"])
 def test_rules_of_buffer_ids(name: str) -> None:
     accepts(f'pto.{name} "PIPE_MTE2", 31, 0')
-    rejects(f'pto.{name} "PIPE_MTE2", ^32, 0', "id is 32; it must be 0..31", kind="id-range")
-    rejects(f'pto.{name} "PIPE_MTE2", ^-1', "id is -1; it must be 0..31", kind="id-range")
-    rejects(f'pto.{name} "PIPE_MTE2", ^%32, 0', "id is 32; it must be 0..31", kind="id-range")
+    rejects(f'pto.{name} "PIPE_MTE2", ^32, 0', "buffer 32 does not exist: ids are 0 to 31", kind="id-range")
+    rejects(f'pto.{name} "PIPE_MTE2", ^-1', "buffer -1 does not exist: ids are 0 to 31", kind="id-range")
+    rejects(f'pto.{name} "PIPE_MTE2", ^%32, 0', "buffer 32 does not exist: ids are 0 to 31", kind="id-range")
     rejects(f'pto.{name} "PIPE_MTE2", 0, ^-1', "mode is -1; it must be at least 0")
     rejects(f'pto.{name} "PIPE_MTE2", 0, ^%n1', "mode is -1; it must be at least 0")
     accepts(f'pto.{name} "PIPE_MTE2", %s_index, %s_i64 : index, i64')
@@ -300,16 +304,18 @@ def test_a_core_number_instead_of_a_pipe_is_noted_where_older_kernels_have_one(n
 @pytest.mark.parametrize("name", ["wait_flag_dev", "wait_cross_core"])
 def test_a_wait_of_a2a3_may_name_the_id_alone(name: str) -> None:
     accepts(f"pto.{name} %s_i64 : i64", target="a2a3")
-    rejects(f"pto.{name} ^%16 : i64", "id is 16; it must be 0..15", kind="id-range", target="a2a3")
+    rejects(f"pto.{name} ^%16 : i64", "semaphore 16 does not exist: ids are 0 to 15", kind="id-range", target="a2a3")
 
 
 @pytest.mark.parametrize(("name", "target"), SEMAPHORES)
 def test_semaphore_ids(name: str, target: str) -> None:
     last = 31 if target == "a5" and not name.endswith("cross_block") else 15
     accepts(f"pto.{name} <PIPE_V>, {last}", target=target)
-    message = f"id is {last + 1}; it must be 0..{last}"
+    message = f"semaphore {last + 1} does not exist: ids are 0 to {last}"
     rejects(f"pto.{name} <PIPE_V>, ^{last + 1}", message, kind="id-range", target=target)
-    rejects(f"pto.{name} <PIPE_V>, ^-1", f"id is -1; it must be 0..{last}", kind="id-range", target=target)
+    rejects(
+        f"pto.{name} <PIPE_V>, ^-1", f"semaphore -1 does not exist: ids are 0 to {last}", kind="id-range", target=target
+    )
     known = f"%id = arith.constant {{}} : index\npto.{name} <PIPE_V>, {{}}%id"
     accepts(known.format(last, ""), target=target)
     rejects(known.format(last + 1, "^"), message, kind="id-range", target=target)

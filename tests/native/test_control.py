@@ -35,14 +35,14 @@ def test_a_step_that_is_not_positive(step: int) -> None:
     made = kernel(body, arguments=", %step: index")
     found = fails(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8), step)
     assert (found.kind, found.loops) == ("arithmetic", (0,))
-    assert found.message == f"the step of a loop must be positive, not {step}"
+    assert found.message == f"the step of scf.for must be positive, not {step}"
 
 
 @pytest.mark.parametrize("less, step", [("%c1", 0), ("%c2", -1)])
 def test_a_step_that_compiling_finds_to_be_not_positive(less: str, step: int) -> None:
     made = kernel(f"%step = arith.subi %c1, {less} : index\nscf.for %i = %c0 to %c9 step %step {{\n}}")
     found = fails(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8))
-    assert (found.kind, found.message) == ("arithmetic", f"the step of a loop must be positive, not {step}")
+    assert (found.kind, found.message) == ("arithmetic", f"the step of scf.for must be positive, not {step}")
     report = ptosim.check(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8))
     assert found.message in [each.message for each in report.errors]
 

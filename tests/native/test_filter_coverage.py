@@ -1,6 +1,7 @@
 """Instructions and forms that the filter of a check follows though they are rare: clean ones are passed, and what the
 reference engine complains of is judged."""
 
+import re
 from contextlib import suppress
 from types import ModuleType
 from unittest.mock import patch
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from golden import test_cube, test_fixpipe
+from golden import test_cube, test_fixpipe, test_mixed
 from native.test_sieve import assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import scopes
 from tile_programs import Given
@@ -118,6 +119,7 @@ PRODUCTS = [
     (test_cube, "test_raw_product_and_store_words", (), "pto.set_flag"),
     (test_fixpipe, "test_raw_store_to_l1", (), "pto.set_flag"),
     (test_fixpipe, "test_raw_store_to_ub", ("split_n",), "pto.sync.wait"),
+    (test_mixed, "test_rows_of_three_are_packed_to_four", ("nd2nz",), "pto.set_flag"),
 ]
 
 
@@ -132,6 +134,19 @@ def test_scales_and_raw_stores_of_products(module: ModuleType, test: str, argume
         end = text.index("\n", end + 1)
     without = text[:place] + text[end:]
     assert not assert_sound(ptosim.load(without).kernel(), [array.copy() for array in arrays])
+
+
+@pytest.mark.parametrize(("layout", "types"), [("nz2nd", ""), ("nz2dn(%c1_i64)", ", i64")])
+@pytest.mark.parametrize("missing", ["", 'pto.set_flag["PIPE_M"'])
+def test_stores_of_four_bits(layout: str, types: str, missing: str) -> None:
+    m, n, k = test_fixpipe.M, test_fixpipe.N, test_fixpipe.K
+    clauses = f", pre_quant(%scale, mode = qf322s4_pre_scalar), {layout}"
+    stored = test_fixpipe.to_gm("%c", m, n, "f32", "i4", clauses, f", f32{types}")
+    text = test_fixpipe.fixed(stored, "i4", before="      %scale = arith.constant 1.0 : f32\n")
+    if missing:
+        text = re.sub(re.escape(missing) + ".*", "", text, count=1)
+    arrays = [*test_fixpipe.matrices(m, n, k), np.zeros(m * n, "u1")]
+    assert assert_sound(ptosim.load(text).kernel(), arrays) == (not missing)
 
 
 @pytest.mark.parametrize("element", ["f32", "f16", "i8"])

@@ -377,6 +377,26 @@ def test_brackets_of_a_buffer(modes: str, clean: bool) -> None:
     assert_judged(bracketed(lines), [np.ones(64, "f4"), np.zeros(64, "f4")], clean)
 
 
+@pytest.mark.parametrize(
+    ("modes", "judged"), [("%mode %mode 0 0 0 0", ()), ("0 0 %mode %mode 0 0", (1,)), ("0 %mode 0 0 0 0", (1,))]
+)
+def test_modes_that_are_computed(modes: str, judged: Sequence[int]) -> None:
+    """That of a block is its number."""
+    ways = iter(f"{mode} : i64" if mode.startswith("%") else mode for mode in modes.split())
+    lines = ["%mode = pto.get_block_idx"]
+    for pipe, work in BRACKETS.items():
+        lines += [f'pto.get_buf "PIPE_{pipe}", 3, {next(ways)}', work, f'pto.rls_buf "PIPE_{pipe}", 3, {next(ways)}']
+    kernel, arrays = bracketed(lines), [np.ones(64, "f4"), np.zeros(64, "f4")]
+    for block in range(2):
+        found = judged_blocks(kernel, launch_of(kernel, arrays, 2), [block])
+        assert found == ({block} if block in judged else set())
+        reports = [
+            str(ptosim.check(kernel, *arrays, grid=2, blocks=[block], engine=each)) for each in ptosim.api.ENGINES
+        ]
+        assert reports[0] == reports[1]
+        assert (": error: " in reports[0] or ": warning: " in reports[0]) == (block in judged)
+
+
 # --- fills ------------------------------------------------------------------------------------------------------------
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import ptosim
+from native.test_awaited_bytes import A, B, wait
 from ptosim.target.profile import load_target
 from rank_programs import Writer
+from tiles.test_sync import NEGATE, STORE, kernel
 
 CONTEXT = {"ctx": "!pto.ptr<i64>", "rank": "i32", "ranks": "i32"}
 
@@ -85,3 +87,13 @@ def test_one_rank_has_no_ranks(tmp_path: object) -> None:
     w = Writer({"words": "!pto.ptr<i32>"})
     w.notify(w.view("%words", (1,), "i32"), 1)
     assert ptosim.profile(w.kernel(), np.zeros(4, "i4")).ranks == {}
+
+
+def test_waits_for_bytes_take_as_long_as_without_ranks() -> None:
+    """The load is waited for before its tile is negated, and that before it is stored."""
+    text = kernel("\n".join([wait(A), NEGATE, wait(B), STORE]))
+    x, y = np.arange(1024, dtype="f4"), np.zeros(1024, "f4")
+    made = ptosim.load(text).kernel()
+    world = ptosim.World(2)
+    world.launch(made, *(world.symmetric(1024, "f4") for _ in range(2)))
+    assert world.profile().cycles == ptosim.profile(made, x, y).cycles

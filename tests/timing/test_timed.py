@@ -17,7 +17,6 @@ from programs import program
 from ptosim.diagnostics import PTOError
 from ptosim.machine.moments import PRICE_WORDS
 from ptosim.native.observe.stopwatch import Supplies
-from ptosim.native.observe.timing import UNCOVERED
 from tile_programs import Given
 from tiles.test_table import GATHER, SCATTER
 from tiles.test_table import source as table_source
@@ -205,6 +204,14 @@ def test_buffers_that_are_released_for_several_pipes(name: str):
     same(kernel, *arrays(), 3)
 
 
+def test_modes_that_are_computed():
+    """That of a block is its number."""
+    lines = [line.replace(", 1", ", %mode : i64") for line in BUFFERS["a release behind another one"] if "buf" in line]
+    kernel = kernel_of("%mode = pto.get_block_idx", COPY_IN, SCOPE, *lines, COPY_OUT)
+    assert is_native(kernel, *arrays(), 3, grid=2)
+    same(kernel, *arrays(), 3, grid=2)
+
+
 def test_random_brackets(full: bool):
     """Of three pipes and buffers, nested, in both modes; flags may hold a pipe before they are set."""
     works = {"MTE2": COPY_IN, "V": SCOPE, "MTE3": COPY_OUT}
@@ -321,11 +328,6 @@ def test_a_kernel_that_prints(capfd: pytest.CaptureFixture[str]):
 
 
 # --- what is left to the reference ------------------------------------------------------------------------------------
-
-
-def test_the_operations_that_are_left_to_the_reference():
-    """This list may only shrink."""
-    assert {kind.name for kind in UNCOVERED} == {"pto.sim.tsync"}
 
 
 def test_a_flag_that_is_set_twice_is_left_to_the_reference():

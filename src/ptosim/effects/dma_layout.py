@@ -7,7 +7,7 @@ from typing import Any
 
 from ptosim.effects.burst import COUNT_LIMIT, GM_STRIDE_LIMIT, SHORT_LIMIT, row_extent
 from ptosim.effects.element import GRANULE
-from ptosim.effects.geometry import ceil_div, ceil_to, select
+from ptosim.effects.geometry import ceil_div, ceil_to, is_multiple, negate, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, required
 from ptosim.effects.requirement import Requirement, fits
@@ -32,6 +32,16 @@ _MATRIX = (
     _SMALL,
 )
 _RUNS = fits("repeat blocks gap", FILL_LIMIT)
+
+
+def _is_inside_a_granule(offset: Any) -> Any:
+    return (offset >= 0) & negate(is_multiple(offset, GRANULE))
+
+
+_OFFSET = (
+    *fits("byte_offset", None),
+    Requirement("byte_offset", f"it must be a multiple of {GRANULE}", _is_inside_a_granule),
+)
 
 
 def matrix_source(layout: str, width: int) -> Callable[[Any], Extent]:
@@ -90,6 +100,6 @@ EFFECTS = named(
     Effects("pto.mte_gm_l1_frac", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, _matrix_accesses, requires=required(*_MATRIX)),
     _older("nd2nz"),
     _older("dn2nz"),
-    Effects("pto.raw_fill_l1", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, _fill_accesses, required(*_RUNS)),
+    Effects("pto.raw_fill_l1", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, _fill_accesses, required(*_RUNS, *_OFFSET)),
     Effects("pto.create_cbuf_matrix", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, requires=required(*_RUNS)),
 )

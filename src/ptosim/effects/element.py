@@ -10,6 +10,8 @@ from typing import Literal
 VECTOR_BYTES = 256
 GRANULE = 32
 """Bytes of the unit in which memories on the chip are addressed and copied."""
+BLOCKS = VECTOR_BYTES // GRANULE
+"""Of a register: what block reductions, block strides and gathers of blocks go by."""
 
 Kind = Literal["signed", "unsigned", "float", "lowprecision"]
 Granularity = Literal["b8", "b16", "b32"]

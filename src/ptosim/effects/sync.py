@@ -28,6 +28,14 @@ _PAIRS = {
 _BUFFERS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
 
 
+def no_such_id(thing: str, number: int, ids: int, core: str = "") -> str:
+    """What is said of an id that there is not, when a kernel is loaded and when it runs."""
+    return f"{thing} {number} does not exist{core and f' on {core}'}: ids are 0 to {ids - 1}" + _OF_EACH.get(thing, "")
+
+
+_OF_EACH = {"event": " for each pair of pipes"}
+
+
 def _signals() -> Iterator[tuple[str, Signal]]:
     """The first half of a pair sets, of a pair of buffers gets; older names stand beside the current ones."""
     for words, pairs in {**_PAIRS, "buffer": _BUFFERS}.items():

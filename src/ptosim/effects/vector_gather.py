@@ -12,9 +12,6 @@ from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named
 
-BLOCKS = VECTOR_BYTES // GRANULE
-"""So many lanes of the offsets count in vgatherb."""
-
 SCATTER_SOURCE: dict[int, tuple[int, ...]] = {size: tuple(range(0, VECTOR_BYTES, max(size, 2))) for size in (1, 2, 4)}
 """By element bytes: the first register byte that each lane of vscatter stores. Bytes are taken from 16-bit slots."""
 

@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element, Granularity
+from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element, Granularity
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Spread, Static, Taint, Touch, named
-
-BLOCKS = VECTOR_BYTES // GRANULE
 
 Table = tuple[int, ...]
 

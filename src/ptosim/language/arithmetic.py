@@ -240,8 +240,7 @@ class VMin(Binary, name="pto.vmin"):
 class Bitwise(Binary):
     """On the bits of the lanes, whatever they mean: floats and 8-bit low-precision payloads are fine."""
 
-    accepted = _BITWISE
-    documented = _BITWISE
+    accepted = documented = _BITWISE
 
 
 class VAnd(Bitwise, name="pto.vand"):

@@ -100,7 +100,6 @@ class CarryChain(VectorOperation):
     alike = ("lhs", "rhs", "result")
     accepted = integers(32)
     lhs = Operand()
-    rhs = Operand()
     result = Result()
     carry = Result()
 

@@ -45,13 +45,6 @@ class Terminator(PTOOperation):
             parser.raise_error(f"{cls.name} must be the last operation of its region", parser.place_of(""))
         return super().read(parser)
 
-    def print(self, printer: Printer) -> None:
-        if self.arguments:
-            write(printer, " ", self.arguments)
-        printer.print_op_attributes(self.attributes)
-        if self.arguments:
-            write(printer, " : ", types_of(self.arguments))
-
     def expected(self) -> Sequence[Attribute] | None:
         """The types that the surrounding operation takes; None where this does not belong."""
         return None
@@ -117,8 +110,10 @@ class Condition(Terminator, name="scf.condition"):
         return super().parse_signature(parser, [(role, value) for role, value in operands if role != "condition"])
 
     def print(self, printer: Printer) -> None:
-        write(printer, "(", self.condition, ")")
-        super().print(printer)
+        write(printer, "(", self.condition, ")", *((" ", self.arguments) if self.arguments else ()))
+        printer.print_op_attributes(self.attributes)
+        if self.arguments:
+            write(printer, " : ", types_of(self.arguments))
 
     def expected(self) -> Sequence[Attribute] | None:
         loop = self.parent_op()
@@ -177,11 +172,8 @@ class For(PTOOperation, name="scf.for"):
                 )
         arguments = [name.resolve(type_) for name, type_ in zip((index, *names), (counter, *types), strict=True)]
         body = parser.parse_body(arguments)
-        op = cls.make(
-            {**bounds, "iter_args": inits}, types, attributes=parser.parse_optional_attr_dict(), regions=[body]
-        )
-        op.close_regions(parser)
-        return op
+        attributes = parser.parse_optional_attr_dict()
+        return cls.make({**bounds, "iter_args": inits}, types, attributes=attributes, regions=[body])
 
     def print(self, printer: Printer) -> None:
         index, *carried = self.body.block.args
@@ -242,9 +234,7 @@ class If(PTOOperation, name="scf.if"):
             parser.raise_error("scf.if with results needs an else", parser.place_of(""))
         else:
             regions.append(Region())
-        op = cls.make({"cond": cond}, types, attributes=parser.parse_optional_attr_dict(), regions=regions)
-        op.close_regions(parser)
-        return op
+        return cls.make({"cond": cond}, types, attributes=parser.parse_optional_attr_dict(), regions=regions)
 
     def print(self, printer: Printer) -> None:
         write(printer, " ", self.cond)
@@ -287,12 +277,8 @@ class While(PTOOperation, name="scf.while"):
         before = parser.parse_body([name.resolve(type_) for name, type_ in zip(names, types, strict=True)])
         parser.parse_keyword("do")
         after = parser.parse_body()
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = cls.make(
-            {"arguments": inits}, results, attributes=attributes.data if attributes else {}, regions=[before, after]
-        )
-        op.close_regions(parser)
-        return op
+        attributes = parser.parse_keyword_attributes()
+        return cls.make({"arguments": inits}, results, attributes=attributes, regions=[before, after])
 
     def print(self, printer: Printer) -> None:
         write(printer, " ")

@@ -11,15 +11,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import StringAttr, f32
 from xdsl.ir import Attribute
 
-from ptosim.effects.conversion import (
-    CONVERSIONS,
-    HALVES,
-    QUARTERS,
-    ROUNDINGS,
-    SATURATIONS,
-    Conversion,
-    conversion,
-)
+from ptosim.effects.conversion import CONVERSIONS, HALVES, QUARTERS, ROUNDINGS, SATURATIONS, Conversion, conversion
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result

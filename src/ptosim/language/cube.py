@@ -1,4 +1,4 @@
-"""What the instructions of the cube core share. Their rooms are cube_load, mad and fixpipe."""
+"""What the instructions of the cube core share; those with clauses are in the rooms cube_load, mad and fixpipe."""
 
 from __future__ import annotations
 

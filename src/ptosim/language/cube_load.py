@@ -12,16 +12,13 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.printer import Printer
 
-from ptosim.effects.burst import SHORT_LIMIT
+from ptosim.effects.burst import SHORT_LIMIT, alignment_of
 from ptosim.effects.cube_load import STEP_LIMIT
 from ptosim.effects.element import Element, element
+from ptosim.effects.fractal import SCALE_SHIFT
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import GranuleCopy
-from ptosim.language.clauses import (
-    Written,
-    parse_leading,
-    parse_operand_list,
-)
+from ptosim.language.clauses import Written, parse_leading, parse_operand_list
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constant_address, constants, in_range, pointed, same_width
@@ -240,10 +237,12 @@ class _Scales(_Load):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from in_range(self, 0, None, *MX_FULL)
-        for role, alignment in (("source", 32), ("dest", 16)):
+        alignments = alignment_of(Space.L1, target), 1 << SCALE_SHIFT
+        for role, what, alignment in zip(("source", "dest"), ("reads l1", "scales for data"), alignments, strict=True):
             address = constant_address(getattr(self, role))
             if address is not None and address % alignment:
-                yield Problem(f"{role} is at {address}; it must be a multiple of {alignment}", role, "misaligned")
+                message = f"{what} at {address}, which is not a multiple of {alignment}"
+                yield Problem(message, at=role, kind="misaligned")
 
 
 class MteL1L0aMx(_Scales, name="pto.mte_l1_l0a_mx"):

@@ -8,20 +8,19 @@ judged when run; here are types, field widths and constants.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects.builtin import i1
-from xdsl.printer import Printer
 
 from ptosim.effects.dma import PADDING_LIMIT
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import burst_sizes
 from ptosim.language.clauses import parse_operand_list
+from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, are_type, constants, same_width
-from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation, lint
-from ptosim.language.syntax import types_of, write
+from ptosim.language.operation import Operand, Problem, PTOOperation, lint
 from ptosim.language.types import PtrType, element_of
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -56,18 +55,13 @@ class _RowCopy(PTOOperation):
     """Two pointers and a fixed number of scalars; older kernels have two more, which mean nothing."""
 
     placement = "outside"
-    scalars: ClassVar[tuple[str, ...]] = ()
-    source = Operand()
-    dest = Operand()
-    valid_rows = OptionalOperand()
-    valid_cols = OptionalOperand()
+    cores = (CoreKind.AIV,)
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
         found = parse_operand_list(parser)
-        short = ("source", "dest", *cls.scalars)
-        long = ("source", "dest", "valid_rows", "valid_cols", *cls.scalars)
-        roles = short if len(found) == len(short) else long
+        short = [role for role in cls.operand_roles if role not in cls.optional_roles]
+        roles = short if len(found) == len(short) else cls.operand_roles
         if len(found) != len(roles):
             message = f"{cls.name} takes {len(short)} operands: {', '.join(short)}; found {len(found)}"
             parser.raise_error(message, found[-1][1])
@@ -75,10 +69,9 @@ class _RowCopy(PTOOperation):
             parser.place(role, span)
         return cls.parse_rest(parser, {role: value for role, (value, _) in zip(roles, found, strict=True)}, {})
 
-    def print(self, printer: Printer) -> None:
-        write(printer, " ", self.operands)
-        printer.print_op_attributes(self.attributes)
-        write(printer, " : ", types_of(self.operands))
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, *(role for role in self.operand_roles[2:] if role != "data_select"))
 
 
 class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
@@ -93,25 +86,16 @@ class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
             : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
     """
 
-    cores = (CoreKind.AIV,)
-    scalars = (
-        *("sid", "n_burst", "len_burst", "left_padding", "right_padding", "data_select", "l2_cache_ctl"),
-        *("source_stride", "dest_stride"),
+    form = (
+        "$source, $dest{, $valid_rows, $valid_cols}, $sid, $n_burst, $len_burst, "
+        "$left_padding, $right_padding, $data_select, $l2_cache_ctl, $source_stride, $dest_stride"
     )
     spaces = {"source": (Space.GM,), "dest": (Space.UB,)}
-    sid = Operand()
-    n_burst = Operand()
-    len_burst = Operand()
-    left_padding = Operand()
-    right_padding = Operand()
+    dest = Operand()
     data_select = Operand()
-    l2_cache_ctl = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from same_width(self)
-        yield from are_i64(self, "valid_rows", "valid_cols", *(role for role in self.scalars if role != "data_select"))
+        yield from super().rules(target)
         yield from are_type(self, i1, "data_select")
         yield from burst_sizes(self)
         if not any(known == 0 for _, known in constants(self, "data_select")):
@@ -131,19 +115,14 @@ class CopyUbufToGm(_RowCopy, name="pto.copy_ubuf_to_gm"):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64
     """
 
-    cores = (CoreKind.AIV,)
-    scalars = ("sid", "n_burst", "len_burst", "reserved", "dest_stride", "source_stride")
+    form = (
+        "$source, $dest{, $valid_rows, $valid_cols}, "
+        "$sid, $n_burst, $len_burst, $reserved, $dest_stride, $source_stride"
+    )
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
-    sid = Operand()
-    n_burst = Operand()
-    len_burst = Operand()
-    reserved = Operand()
-    dest_stride = Operand()
-    source_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from same_width(self)
-        yield from are_i64(self, "valid_rows", "valid_cols", *self.scalars)
+        yield from super().rules(target)
         yield from burst_sizes(self)
 
 
@@ -220,7 +199,7 @@ class CopyCbufToUbuf(_GranuleCopy, name="pto.copy_cbuf_to_ubuf"):
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
 
 
-class CopyGmToCbuf(PTOOperation, name="pto.copy_gm_to_cbuf"):
+class CopyGmToCbuf(CubeOperation, name="pto.copy_gm_to_cbuf"):
     """Copy rows from GM to L1 (pipe MTE2), inside the two hardware loops of the outtol1 registers.
 
     Length and strides are in bytes, strides from row start to row start.
@@ -229,9 +208,7 @@ class CopyGmToCbuf(PTOOperation, name="pto.copy_gm_to_cbuf"):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    cores = (CoreKind.AIC,)
     form = "$source, $dest, $n_burst, $len_burst, $source_stride, $dest_stride"
-    placement = "outside"
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -240,12 +217,10 @@ class CopyGmToCbuf(PTOOperation, name="pto.copy_gm_to_cbuf"):
         yield from burst_sizes(self)
 
 
-class _LayoutCopy(PTOOperation):
+class _LayoutCopy(CubeOperation):
     """A layout-converting copy whose destination strides are in the register of pto.set_mte2_nz_para."""
 
     form = "$source, $dest, $sid, $inner_stride, $l2_cache_ctl, $n, $d, $outer_stride, $small_c0"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
 
     def rules(self, target: str) -> Iterator[Problem]:

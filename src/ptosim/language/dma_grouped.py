@@ -23,18 +23,12 @@ from ptosim.language.clauses import (
     print_group,
     transposed,
 )
+from ptosim.language.cube import CubeOperation
 from ptosim.language.dma import paddings
 from ptosim.language.dma_registers import is_pad_type
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
-from ptosim.language.operation import (
-    Operand,
-    OptionalOperand,
-    Problem,
-    Property,
-    PTOOperation,
-    VariadicOperand,
-)
+from ptosim.language.operands import are_i64, are_type, in_range, same_width
+from ptosim.language.operation import Operand, OptionalOperand, Problem, Property, VariadicOperand
 from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 from ptosim.language.types import PtrType, element_of
 
@@ -233,7 +227,7 @@ class MteL1Ub(_Looped, _UnifiedBufferGranules, name="pto.mte_l1_ub"):
 LAYOUTS = Vocabulary(("nd2nz", "dn2nz"), printed="{}")
 
 
-class MteGmL1Frac(PTOOperation, name="pto.mte_gm_l1_frac"):
+class MteGmL1Frac(CubeOperation, name="pto.mte_gm_l1_frac"):
     """Copy a matrix from GM into NZ order in L1 (pipe MTE2).
 
     Columns come in groups of 32 bytes, each group holding all rows. `shape(n, d)`: n rows of d elements. nd2nz reads
@@ -247,9 +241,7 @@ class MteGmL1Frac(PTOOperation, name="pto.mte_gm_l1_frac"):
             dst_group i64, i64, i64, i64, ctrl i64, i1
     """
 
-    cores = (CoreKind.AIC,)
     words = {"layout": LAYOUTS}
-    placement = "outside"
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
     source = Operand()
     dest = Operand()
@@ -330,8 +322,7 @@ _FRAC_CLAUSES = {
 }
 
 
-class _Fill(PTOOperation):
-    placement = "outside"
+class _Fill(CubeOperation):
     spaces = {"dest": (Space.L1,)}
     dest = Operand()
     value = Operand()
@@ -360,16 +351,11 @@ class RawFillL1(_Fill, name="pto.raw_fill_l1"):
             : !pto.ptr<f32, l1>, i64, i32, i64, i64, i64
     """
 
-    cores = (CoreKind.AIC,)
     form = "$dest, $byte_offset, $value, $repeat, $blocks, $gap"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_i64(self, "byte_offset")
-        yield from in_range(self, 0, None, "byte_offset")
-        for place, known in constants(self, "byte_offset"):
-            if known >= 0 and known % 32:
-                yield Problem(f"byte_offset is {known}; it must be a multiple of 32", at=place)
 
 
 class CreateCbufMatrix(_Fill, name="pto.create_cbuf_matrix"):
@@ -381,7 +367,6 @@ class CreateCbufMatrix(_Fill, name="pto.create_cbuf_matrix"):
             : !pto.ptr<ui16, l1>, i32, i64, i64, i64
     """
 
-    cores = (CoreKind.AIC,)
     form = "$dest, $value, $repeat, $blocks, $gap"
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -35,9 +35,7 @@ class ExecuteRegion(PTOOperation, name="scf.execute_region"):
         if parser.parse_optional_punctuation("->") is not None:
             types = [type_ for type_, _ in parse_types(parser)]
         body = parser.parse_body()
-        op = cls.make({}, types, attributes=parser.parse_optional_attr_dict(), regions=[body])
-        op.close_regions(parser)
-        return op
+        return cls.make({}, types, attributes=parser.parse_optional_attr_dict(), regions=[body])
 
     def close_regions(self, parser: LocatedParser) -> None:
         join_blocks(parser, self.region)

@@ -14,14 +14,7 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.language.clauses import Written
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
-from ptosim.language.operation import (
-    SEGMENTS,
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    Property,
-    core_of,
-)
+from ptosim.language.operation import SEGMENTS, OptionalOperand, OptionalProperty, Problem, Property, core_of
 from ptosim.language.syntax import given_twice, parse_listed_type
 from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_operation import TileOperation

@@ -16,25 +16,15 @@ from ptosim.language.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.function import Function, function_of
 from ptosim.language.operation import Problem, core_of, lint
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
-from ptosim.language.tile_fifo import (
-    Alloc,
-    Entry,
-    FifoOperation,
-    Free,
-    Pop,
-    Push,
-    SetQuantScalar,
-    SetQuantVector,
-)
+from ptosim.language.tile_fifo import Alloc, Entry, FifoOperation, Free, Pop, Push, SetQuantScalar, SetQuantVector
 from ptosim.language.tile_places import element_word
 from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_rules import name_of
 from ptosim.language.tile_types import TensorViewType, tile_of, view_of
+from ptosim.target import load_target
 
 Found = Iterator[tuple[Operation, Problem]]
 
-SEMAPHORES = 16
-"""Ids between the cores of a cluster; each direction of a FIFO takes two."""
 _EVEN, _ODD = (1, 2), (3, 4)
 """Splits into halves that are alike, and into halves that are not."""
 _COLUMNS = 32
@@ -58,7 +48,7 @@ def fifo_problems(module: Operation, target: str) -> Found:
     ends = _ends(module)
     for end in ends.values():
         yield from end.problems
-        yield from _ids(end)
+        yield from _ids(end, target)
         yield from _matches(end)
         for number, pipe in end.initialised.items():
             yield from _splits(pipe, end.entries(number), target)
@@ -96,14 +86,13 @@ def _initialise(end: End, op: InitializePipe) -> None:
 # --- one end ----------------------------------------------------------------------------------------------------------
 
 
-def _ids(end: End) -> Found:
-    used = 0
+def _ids(end: End, target: str) -> Found:
+    """Each direction of a FIFO takes two semaphores."""
+    used, most = 0, load_target(target).sync.vector_semaphores
     for pipe in end.initialised.values():
         used += 4 if pipe.integer("dir_mask") == C2V | V2C else 2
-        if used > SEMAPHORES:
-            message = (
-                f"the FIFOs of this function take {used} semaphores; there are {SEMAPHORES}, two for each direction"
-            )
+        if used > most:
+            message = f"the FIFOs of this function take {used} semaphores; there are {most}, two for each direction"
             yield pipe, Problem(message)
             return
 

@@ -15,12 +15,7 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
-from ptosim.language.clauses import (
-    ClauseOrder,
-    Written,
-    parse_group,
-    parse_leading,
-)
+from ptosim.language.clauses import ClauseOrder, Written, parse_group, parse_leading
 from ptosim.language.cube import CubeOperation
 from ptosim.language.fixpipe_rules import (
     ATOMIC_WORDS,

@@ -123,7 +123,7 @@ class Function(PTOOperation, name="func.func"):
             parser.Delimiter.PAREN, lambda: _parse_argument(parser, nth("argument", next(numbers)))
         )
         outputs = _parse_results(parser)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
+        attributes = parser.parse_keyword_attributes()
         body = Region()
         if parser.at(MLIRTokenKind.L_BRACE):
             body = parser.parse_body([_named(parser, argument) for argument in arguments])
@@ -134,9 +134,7 @@ class Function(PTOOperation, name="func.func"):
         }
         if any(attrs for _, _, attrs in arguments):
             properties["arg_attrs"] = ArrayAttr([DictionaryAttr(attrs) for _, _, attrs in arguments])
-        op = cls.make({}, (), properties, attributes.data if attributes else {}, [body])
-        op.close_regions(parser)
-        return op
+        return cls.make({}, (), properties, attributes, [body])
 
     def close_regions(self, parser: LocatedParser) -> None:
         if self.is_declaration:

@@ -178,6 +178,11 @@ class LocatedParser(Parser):
             self.raise_error("expected '{' and a body", self.span_here())
         return self.parse_region(arguments)
 
+    def parse_keyword_attributes(self) -> dict[str, Attribute]:
+        """`attributes {...}`, if present."""
+        found = self.parse_optional_attr_dict_with_keyword()
+        return dict(found.data) if found is not None else {}
+
     def parse_optional_location(self) -> LocationAttr | None:
         """`loc(...)` is read and forgotten: places come from the text itself."""
         if self.parse_optional_keyword("loc") is not None:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 
+from ptosim.effects.names import Space
 from ptosim.language.operation import OptionalOperand, Problem, PTOOperation
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.language.vector import mask_matches
@@ -27,6 +28,8 @@ class Logical(PTOOperation):
     """
 
     tail = "{for $mask}"
+    spaces = {"source": (Space.UB,)}
+    placement = "inside"
     loaded: ClassVar[str] = "result"
     """The role of the register that has the lanes of the mask."""
     mask = OptionalOperand()

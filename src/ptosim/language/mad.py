@@ -10,12 +10,9 @@ from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from ptosim.effects.element import element
+from ptosim.effects.fractal import SCALED_STEP
 from ptosim.effects.names import Space
-from ptosim.language.clauses import (
-    ClauseOrder,
-    Written,
-    parse_leading,
-)
+from ptosim.language.clauses import ClauseOrder, Written, parse_leading
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, pointed
@@ -184,7 +181,7 @@ class MadBias(_Clauses, name="pto.mad_bias"):
 
 def leaves_a_rest(k: int) -> str | None:
     """What deserves a remark about the depth of a scaled product."""
-    return f"k is {k}; the hardware multiplies scaled operands in steps of 64" if k % 64 else None
+    return f"k is {k}; the hardware multiplies scaled operands in steps of {SCALED_STEP}" if k % SCALED_STEP else None
 
 
 class _Scaled(_Clauses):

@@ -22,25 +22,12 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i1, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ptosim.effects.configuration import (
-    CONFIGURATION,
-    FIELDS,
-    FIXPIPE,
-    GROUPS,
-    ConfigurationRegister,
-    as_written,
-)
+from ptosim.effects.configuration import CONFIGURATION, FIELDS, FIXPIPE, GROUPS, ConfigurationRegister, as_written
 from ptosim.language.build import Builder, Head, Number, Place, head_of, known
 from ptosim.language.configuration import SimRegister
 from ptosim.language.control import For, While
 from ptosim.language.cube_load import MteL1Fb, MteL1L0a, MteL1L0b
-from ptosim.language.cube_load_raw import (
-    CopyCbufToFbuf,
-    LoadCbufToCa,
-    LoadCbufToCaS4,
-    LoadCbufToCb,
-    LoadCbufToCbS4,
-)
+from ptosim.language.cube_load_raw import CopyCbufToFbuf, LoadCbufToCa, LoadCbufToCaS4, LoadCbufToCb, LoadCbufToCbS4
 from ptosim.language.dma import (
     CopyGmToCbuf,
     CopyGmToCbufMultiDn2Nz,

@@ -64,9 +64,7 @@ from ptosim.language.syntax import (
     word_in,
     write,
 )
-from ptosim.language.syntax import (
-    Operand as PlacedOperand,
-)
+from ptosim.language.syntax import Operand as PlacedOperand
 from ptosim.language.types import MaskType, VregType, is_vector_state, mask_for
 
 __all__ = [
@@ -153,7 +151,7 @@ class PTOOperation(Readable):
     absorbed: ClassVar[str] = ""
     """What takes up an operation that becomes no instruction of its own when tiles are lowered."""
 
-    declared: ClassVar[Mapping[str, Field]] = {}
+    declared: ClassVar[Mapping[str, Field[Any]]] = {}
     """The fields that this very class adds to those above."""
     operand_roles: ClassVar[tuple[str, ...]] = ()
     optional_roles: ClassVar[frozenset[str]] = frozenset()
@@ -279,7 +277,10 @@ class PTOOperation(Readable):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
-        return cls.read(parser)
+        op = cls.read(parser)
+        if op.regions:
+            op.close_regions(parser)
+        return op
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -464,10 +465,10 @@ def core_of(op: Operation) -> CoreKind | None:
     return None
 
 
-def _declared(cls: type[PTOOperation]) -> dict[str, Field]:
+def _declared(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
     """What this very class declares: what its form places, unless those above have it, and what else it has."""
     own = vars(cls)
-    in_form: dict[str, Field] = {}
+    in_form: dict[str, Field[Any]] = {}
     for role, field in declared_by(compile_form(own.get("form", ""))):
         if role in own:
             in_form[role] = own[role]
@@ -478,16 +479,16 @@ def _declared(cls: type[PTOOperation]) -> dict[str, Field]:
     return in_form | {name: value for name, value in own.items() if isinstance(value, Field)}
 
 
-def _fields(cls: type[PTOOperation]) -> dict[str, Field]:
+def _fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
     """All that a class has; what one declares again stands where it does so."""
-    fields: dict[str, Field] = {}
+    fields: dict[str, Field[Any]] = {}
     for parent in reversed(cls.__mro__[: -len(Readable.__mro__)]):
-        declared: dict[str, Field] = vars(parent).get("declared", {})
+        declared: dict[str, Field[Any]] = vars(parent).get("declared", {})
         fields = {role: field for role, field in fields.items() if role not in declared} | declared
     return fields
 
 
-def _roles(fields: Mapping[str, Field], *kinds: type[Field]) -> tuple[str, ...]:
+def _roles(fields: Mapping[str, Field[Any]], *kinds: type[Field[Any]]) -> tuple[str, ...]:
     return tuple(name for name, value in fields.items() if isinstance(value, kinds))
 
 

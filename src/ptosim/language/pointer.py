@@ -189,17 +189,25 @@ class StoreScalar(_Store, name="pto.store_scalar"):
 _DEVICE_ELEMENTS = ("i8", "i16", "i32", "i64")
 
 
-def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
-    """What is special about an access past the cache."""
-    pointer = op.pointer.type
-    if isinstance(pointer, PtrType) and element_name(pointer.element) not in _DEVICE_ELEMENTS:
-        yield Problem(f"{op.name} accesses {', '.join(_DEVICE_ELEMENTS)}, not {pointer.element}", at="pointer")
-    for name in op.attributes:
-        if "cache" in name:
-            yield Problem(f"{op.name} passes the cache by and has no cache policy", at=name)
+class _Device(PTOOperation):
+    """An access that passes the cache by."""
+
+    spaces = {"pointer": (Space.GM,)}
+    targets = ("a5",)
+    placement = "outside"
+    only_in_entries = True
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        pointer = self.segment("pointer")[0].type
+        if isinstance(pointer, PtrType) and element_name(pointer.element) not in _DEVICE_ELEMENTS:
+            yield Problem(f"{self.name} accesses {', '.join(_DEVICE_ELEMENTS)}, not {pointer.element}", at="pointer")
+        for name in self.attributes:
+            if "cache" in name:
+                yield Problem(f"{self.name} passes the cache by and has no cache policy", at=name)
 
 
-class LdDev(_Load, name="pto.ld_dev"):
+class LdDev(_Device, _Load, name="pto.ld_dev"):
     """Uncached load.
 
     Load one integer from GM past the cache.
@@ -207,32 +215,14 @@ class LdDev(_Load, name="pto.ld_dev"):
         %v = pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32
     """
 
-    spaces = {"pointer": (Space.GM,)}
-    targets = ("a5",)
-    placement = "outside"
-    only_in_entries = True
 
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from _device_rules(self)
-
-
-class StDev(_Store, name="pto.st_dev"):
+class StDev(_Device, _Store, name="pto.st_dev"):
     """Uncached store.
 
     Store one integer to GM past the cache.
 
         pto.st_dev %v, %p[%i] : !pto.ptr<i32, gm>, i32
     """
-
-    spaces = {"pointer": (Space.GM,)}
-    targets = ("a5",)
-    placement = "outside"
-    only_in_entries = True
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from _device_rules(self)
 
 
 def looks_at_memory(op: Operation) -> bool:

@@ -11,14 +11,7 @@ from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
-from ptosim.language.vector import (
-    UP_TO_32_BITS,
-    Unary,
-    VectorOperation,
-    integers,
-    is_register,
-    not_on_a5,
-)
+from ptosim.language.vector import UP_TO_32_BITS, Unary, VectorOperation, gives, integers, is_register, not_on_a5
 
 _ANY = frozenset(ELEMENTS)
 LOWER_HIGHER = Vocabulary(("LOWER", "HIGHER"))
@@ -31,8 +24,7 @@ class Interleaving(VectorOperation):
 
     form = "$lhs, $rhs"
     alike = ("lhs", "rhs", "low", "high")
-    accepted = _ANY
-    documented = _ANY
+    accepted = documented = _ANY
     low = Result()
     high = Result()
 
@@ -64,8 +56,7 @@ class HalfInterleaving(VectorOperation):
     form = "$lhs, $rhs, @part"
     words = {"part": LOWER_HIGHER}
     alike = ("lhs", "rhs", "result")
-    accepted = _ANY
-    documented = _ANY
+    accepted = documented = _ANY
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -140,13 +131,11 @@ class VPack(VectorOperation, name="pto.vpack"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from is_register(self, "result")
-        source, result = self.input.type, self.result.type
-        if not isinstance(source, VregType) or element_of(source).name not in self.accepted:
-            return
-        expected = VregType.of(IntegerType(element_of(source).bits // 2, Signedness.UNSIGNED))
-        if isinstance(result, VregType) and result != expected:
-            yield Problem(f"pto.vpack of {source} gives {expected}, not {result}", at="result")
+        yield from gives(self, _halved)
+
+
+def _halved(source: VregType) -> VregType:
+    return VregType.of(IntegerType(element_of(source).bits // 2, Signedness.UNSIGNED))
 
 
 class Unpack(VectorOperation):

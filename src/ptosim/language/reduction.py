@@ -18,6 +18,7 @@ from ptosim.language.vector import (
     Unary,
     VectorOperation,
     element_among,
+    gives,
     integers,
     is_register,
     mask_matches,
@@ -44,13 +45,7 @@ class VCAdd(Unary, name="pto.vcadd"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from is_register(self, "result")
-        source, result = self.input.type, self.result.type
-        if not isinstance(source, VregType) or element_of(source).name not in self.accepted:
-            return
-        expected = sum_type(source)
-        if isinstance(result, VregType) and result != expected:
-            yield Problem(f"pto.vcadd of {source} gives {expected}, not {result}", at="result")
+        yield from gives(self, sum_type)
 
 
 def sum_type(source: VregType) -> VregType:

@@ -10,8 +10,9 @@ it also declares: `dest` and `mask` above are fields as `value` is, which stands
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Self, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from xdsl.ir import Attribute, OpResult, Region, SSAValue
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from ptosim.language.operation import PTOOperation
 
 
-class Field:
+Value = TypeVar("Value", covariant=True)
+
+
+class Field(Generic[Value]):
     """Anything that plays a role in an operation."""
 
     role: str = ""
@@ -29,112 +33,83 @@ class Field:
     def __set_name__(self, owner: type, name: str) -> None:
         self.role = name
 
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> Value: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Value:
+        return self if op is None else self.of(op)
 
-class Operand(Field):
+    @abstractmethod
+    def of(self, op: PTOOperation) -> Value:
+        """What plays the role in an operation."""
+
+
+class Operand(Field[SSAValue]):
     """An operand that is always there."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> SSAValue: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | SSAValue:
-        return self if op is None else op.segment(self.role)[0]
+    def of(self, op: PTOOperation) -> SSAValue:
+        return op.segment(self.role)[0]
 
 
-class OptionalOperand(Field):
+class OptionalOperand(Field[SSAValue | None]):
     """An operand that may be missing."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> SSAValue | None: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | SSAValue | None:
-        if op is None:
-            return self
+    def of(self, op: PTOOperation) -> SSAValue | None:
         return next(iter(op.segment(self.role)), None)
 
 
-class VariadicOperand(Field):
+class VariadicOperand(Field[Sequence[SSAValue]]):
     """Any number of operands."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Sequence[SSAValue]: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Sequence[SSAValue]:
-        return self if op is None else op.segment(self.role)
+    def of(self, op: PTOOperation) -> Sequence[SSAValue]:
+        return op.segment(self.role)
 
 
-class Result(Field):
+class Result(Field[OpResult]):
     """A result that is always there."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> OpResult: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | OpResult:
-        return self if op is None else op.results[op.result_roles.index(self.role)]
+    def of(self, op: PTOOperation) -> OpResult:
+        return op.results[op.result_roles.index(self.role)]
 
 
-class OptionalResult(Field):
+class OptionalResult(Field[OpResult | None]):
     """A result at the end of the list that only some forms have."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> OpResult | None: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | OpResult | None:
-        if op is None:
-            return self
+    def of(self, op: PTOOperation) -> OpResult | None:
         index = op.result_roles.index(self.role)
         return op.results[index] if index < len(op.results) else None
 
 
-class VariadicResult(Field):
+class VariadicResult(Field[Sequence[OpResult]]):
     """All results, any number of them."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Sequence[OpResult]: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Sequence[OpResult]:
-        return self if op is None else op.results
+    def of(self, op: PTOOperation) -> Sequence[OpResult]:
+        return op.results
 
 
-class Property(Field):
+class Property(Field[Attribute]):
     """A word or other attribute that is always there."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Attribute: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Attribute:
-        return self if op is None else cast(Attribute, op.attribute(self.role))
+    def of(self, op: PTOOperation) -> Attribute:
+        return cast(Attribute, op.attribute(self.role))
 
 
-class OptionalProperty(Field):
+class OptionalProperty(Field[Attribute | None]):
     """A word or other attribute that may be missing."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Attribute | None: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Attribute | None:
-        return self if op is None else op.attribute(self.role)
+    def of(self, op: PTOOperation) -> Attribute | None:
+        return op.attribute(self.role)
 
 
-class Body(Field):
+class Body(Field[Region]):
     """A region. It has exactly one block, except that of a function without a body."""
 
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Region: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Region:
-        return self if op is None else op.regions[op.region_roles.index(self.role)]
+    def of(self, op: PTOOperation) -> Region:
+        return op.regions[op.region_roles.index(self.role)]
 
 
-def declared_by(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field]]:
+def declared_by(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
     """The fields that a form declares: its operands and words, each by its role."""
     for element in elements:
         match element:

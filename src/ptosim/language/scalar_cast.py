@@ -175,8 +175,7 @@ class _SameWidth(Cast):
 
 
 class _IndexCast(Cast):
-    takes = INTEGERS_AND_INDEX
-    gives = INTEGERS_AND_INDEX
+    takes = gives = INTEGERS_AND_INDEX
 
     def objection(self, before: int, after: int) -> str | None:
         names = [element_name(value.type) for value in (self.operand, self.result)]
@@ -209,8 +208,7 @@ class ExtSI(_Widening, name="arith.extsi"):
         %r = arith.extsi %a : i8 to i32
     """
 
-    takes = INTEGERS
-    gives = INTEGERS
+    takes = gives = INTEGERS
 
 
 class ExtUI(_Widening, name="arith.extui"):
@@ -221,8 +219,7 @@ class ExtUI(_Widening, name="arith.extui"):
         %r = arith.extui %a : i8 to i32
     """
 
-    takes = INTEGERS
-    gives = INTEGERS
+    takes = gives = INTEGERS
 
 
 class TruncI(_Narrowing, name="arith.trunci"):
@@ -233,8 +230,7 @@ class TruncI(_Narrowing, name="arith.trunci"):
         %r = arith.trunci %a : i64 to i32
     """
 
-    takes = INTEGERS
-    gives = INTEGERS
+    takes = gives = INTEGERS
 
 
 class SIToFP(Cast, name="arith.sitofp"):
@@ -293,8 +289,7 @@ class ExtF(_Widening, name="arith.extf"):
         %r = arith.extf %a : f16 to f32
     """
 
-    takes = FLOATS
-    gives = FLOATS
+    takes = gives = FLOATS
 
 
 class TruncF(_Narrowing, name="arith.truncf"):
@@ -305,8 +300,7 @@ class TruncF(_Narrowing, name="arith.truncf"):
         %r = arith.truncf %a : f32 to f16
     """
 
-    takes = FLOATS
-    gives = FLOATS
+    takes = gives = FLOATS
 
 
 class Bitcast(_SameWidth, name="arith.bitcast"):
@@ -317,8 +311,7 @@ class Bitcast(_SameWidth, name="arith.bitcast"):
         %r = arith.bitcast %a : f32 to i32
     """
 
-    takes = INTEGERS | FLOATS
-    gives = INTEGERS | FLOATS
+    takes = gives = INTEGERS | FLOATS
 
 
 class SignCast(_SameWidth, name="builtin.unrealized_conversion_cast"):
@@ -329,5 +322,4 @@ class SignCast(_SameWidth, name="builtin.unrealized_conversion_cast"):
         %r = builtin.unrealized_conversion_cast %a : i32 to ui32
     """
 
-    takes = INTEGERS | SIGNED_OR_UNSIGNED
-    gives = INTEGERS | SIGNED_OR_UNSIGNED
+    takes = gives = INTEGERS | SIGNED_OR_UNSIGNED

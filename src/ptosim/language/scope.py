@@ -28,12 +28,9 @@ class _Region(PTOOperation):
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
-        before = parser.parse_optional_attr_dict_with_keyword()
+        before = parser.parse_keyword_attributes()
         body = parser.parse_body()
-        attributes = {**(before.data if before else {}), **parser.parse_optional_attr_dict()}
-        op = cls.make({}, attributes=attributes, regions=[body])
-        op.close_regions(parser)
-        return op
+        return cls.make({}, attributes=before | parser.parse_optional_attr_dict(), regions=[body])
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes, print_keyword=True)
@@ -89,9 +86,7 @@ class StrictVecScope(PTOOperation, name="pto.strict_vecscope"):
             parser.parse_punctuation("->")
             parser.parse_punctuation("(")
             parser.parse_punctuation(")", ": a vector scope has no results")
-        op = cls.make({"arguments": arguments}, attributes=attributes, regions=[body])
-        op.close_regions(parser)
-        return op
+        return cls.make({"arguments": arguments}, attributes=attributes, regions=[body])
 
     def print(self, printer: Printer) -> None:
         printer.print_operands(self.arguments)

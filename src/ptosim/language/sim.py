@@ -12,7 +12,8 @@ from typing import Any
 from xdsl.dialects.builtin import IndexType, i1
 
 from ptosim.diagnostics import SEVERITY
-from ptosim.effects.names import CoreKind, Space
+from ptosim.effects.names import Space
+from ptosim.language.cube import CubeOperation
 from ptosim.language.operands import are_i64, are_type, nth, pointed
 from ptosim.language.operation import (
     Operand,
@@ -127,7 +128,7 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
             yield Problem("a box needs two strides from box to box, and they a box", at="box")
 
 
-class SimScaleWords(PTOOperation, name="pto.sim.scale_words"):
+class SimScaleWords(CubeOperation, name="pto.sim.scale_words"):
     """Make parameter words of the fixpipe from scales (pipe FIX).
 
     `count` scales in L1 become as many words of 8 bytes in the fixpipe buffer: the scale, and the sign of 8-bit
@@ -137,8 +138,6 @@ class SimScaleWords(PTOOperation, name="pto.sim.scale_words"):
     """
 
     form = "$source, $dest, $count"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -147,7 +146,7 @@ class SimScaleWords(PTOOperation, name="pto.sim.scale_words"):
             yield Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
 
 
-class SimStartAcc(PTOOperation, name="pto.sim.start_acc"):
+class SimStartAcc(CubeOperation, name="pto.sim.start_acc"):
     """Start m x n accumulators from zero, or from a row of the bias table (pipe M).
 
     What a product of no values is: the hardware multiplies at least one.
@@ -157,8 +156,6 @@ class SimStartAcc(PTOOperation, name="pto.sim.start_acc"):
     """
 
     form = "$c, $m, $n{, $bias}"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     spaces = {"c": (Space.L0C,), "bias": (Space.BT,)}
     bias = OptionalOperand()
 

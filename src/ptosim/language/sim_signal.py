@@ -51,8 +51,6 @@ class SimNotify(_Words, name="pto.sim.notify"):
 
     form = "$signal, $value"
     words = {"op": NOTIFY_OPS}
-    signal = Operand()
-    value = Operand()
     op = Property()
 
     def facts(self) -> Mapping[str, Any]:
@@ -62,7 +60,10 @@ class SimNotify(_Words, name="pto.sim.notify"):
 class _Condition(_Words):
     """All words of a view, row by row: sizes as integers, strides in elements."""
 
+    form = "$signal, $value{, $strides...}"
     words = {"cmp": COMPARISONS}
+    cmp = Property()
+    shape = OptionalProperty()
 
     def facts(self) -> Mapping[str, Any]:
         return {"shape": integers_of(self, "shape") if self.attribute("shape") is not None else ()}
@@ -88,12 +89,6 @@ class SimWaitWords(_Condition, name="pto.sim.wait_words"):
         pto.sim.wait_words %p, %value, %c16, %c1 {cmp = "ge", shape = array<i64: 4, 8>} : !pto.ptr<i32, gm>, i32
     """
 
-    form = "$signal, $value{, $strides...}"
-    signal = Operand()
-    value = Operand()
-    cmp = Property()
-    shape = OptionalProperty()
-
 
 class SimTestWords(_Condition, name="pto.sim.test_words"):
     """Whether every word of a view satisfies `word cmp value`, signed.
@@ -103,11 +98,6 @@ class SimTestWords(_Condition, name="pto.sim.test_words"):
         %answer = pto.sim.test_words %p, %value {cmp = "ge"} : !pto.ptr<i32, gm>, i32 -> i1
     """
 
-    form = "$signal, $value{, $strides...}"
-    signal = Operand()
-    value = Operand()
-    cmp = Property()
-    shape = OptionalProperty()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:

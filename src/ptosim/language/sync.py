@@ -15,8 +15,9 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, Pipe
+from ptosim.effects.sync import no_such_id
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, are_i64, are_type, bounds, constants, in_range
+from ptosim.language.operands import are_among, are_i64, are_type, bounds, constants
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -28,40 +29,27 @@ from ptosim.language.operation import (
     lint,
 )
 from ptosim.language.syntax import Vocabulary, parse_word, write
+from ptosim.target import load_target
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
-EVENT_TYPES = {
-    "TLOAD": "PIPE_MTE2",
-    "TSTORE_VEC": "PIPE_MTE3",
-    "TSTORE_ACC": "PIPE_FIX",
-    "TMOV_M2L": "PIPE_MTE1",
-    "TMOV_M2B": "PIPE_MTE1",
-    "TMOV_M2S": "PIPE_FIX",
-    "TMOV_M2V": "PIPE_V",
-    "TMOV_V2M": "PIPE_FIX",
-    "TMATMUL": "PIPE_M",
-    "TVEC": "PIPE_V",
-    "TVECWAIT_EVENT": "PIPE_V",
-}
-"""The pipe that each high-level operation class runs on."""
+_OPERATION_CLASSES = (
+    ("TLOAD", "EVENT_LOAD_FROM_GM", "PIPE_MTE2"),
+    ("TSTORE_VEC", "EVENT_STORE_FROM_VEC", "PIPE_MTE3"),
+    ("TSTORE_ACC", "EVENT_STORE_FROM_ACC", "PIPE_FIX"),
+    ("TMOV_M2L", "EVENT_MOVE_MAT_TO_LEFT", "PIPE_MTE1"),
+    ("TMOV_M2B", "EVENT_MOVE_MAT_TO_BIAS", "PIPE_MTE1"),
+    ("TMOV_M2S", "EVENT_MOVE_MAT_TO_SCALAR", "PIPE_FIX"),
+    ("TMOV_M2V", "EVENT_MOVE_MAT_TO_VEC", "PIPE_V"),
+    ("TMOV_V2M", "EVENT_MOVE_VEC_TO_MAT", "PIPE_FIX"),
+    ("TMATMUL", "EVENT_COMPUTE_MATMUL", "PIPE_M"),
+    ("TVEC", "EVENT_COMPUTE_VEC", "PIPE_V"),
+    ("TVECWAIT_EVENT", "EVENT_VEC_WAITPOINT", "PIPE_V"),
+)
+"""The high-level operation classes, in the words of the manual as well, and the pipe that each runs on."""
 
-_MANUAL_NAMES = {
-    "EVENT_LOAD_FROM_GM": "TLOAD",
-    "EVENT_STORE_FROM_ACC": "TSTORE_ACC",
-    "EVENT_STORE_FROM_VEC": "TSTORE_VEC",
-    "EVENT_MOVE_MAT_TO_LEFT": "TMOV_M2L",
-    "EVENT_MOVE_MAT_TO_SCALAR": "TMOV_M2S",
-    "EVENT_MOVE_MAT_TO_BIAS": "TMOV_M2B",
-    "EVENT_MOVE_MAT_TO_VEC": "TMOV_M2V",
-    "EVENT_MOVE_VEC_TO_MAT": "TMOV_V2M",
-    "EVENT_COMPUTE_MATMUL": "TMATMUL",
-    "EVENT_COMPUTE_VEC": "TVEC",
-    "EVENT_VEC_WAITPOINT": "TVECWAIT_EVENT",
-}
-"""The operation classes in the words of the manual."""
-
-EVENT_PIPES = EVENT_TYPES | {name: EVENT_TYPES[word] for name, word in _MANUAL_NAMES.items()}
+EVENT_TYPES = tuple(name for name, _, _ in _OPERATION_CLASSES)
+EVENT_PIPES = {name: pipe for *names, pipe in _OPERATION_CLASSES for name in names}
 """The pipe of an operation class, in either spelling."""
 
 _REAL_PIPES = tuple(f"PIPE_{pipe}" for pipe in Pipe if pipe is not Pipe.ALL)
@@ -70,16 +58,11 @@ _ABSENT_PIPES = (
     *("VIRTUAL_PIPE_MTE2_L1A", "VIRTUAL_PIPE_MTE2_L1B"),
 )
 EVENT_IDS = 8
-BUFFER_IDS = 32
 
 PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
-PIPES_OR_EVENT_TYPES = Vocabulary(
-    _REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=tuple(EVENT_TYPES)
-)
+PIPES_OR_EVENT_TYPES = Vocabulary(_REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=EVENT_TYPES)
 BARRIER_PIPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), bare="PIPE_ALL", printed="#pto.pipe<{}>", illegal=_ABSENT_PIPES)
-BARRIER_EVENT_TYPES = Vocabulary(
-    (*_REAL_PIPES, "PIPE_ALL"), EVENT_PIPES, illegal=_ABSENT_PIPES, also=tuple(EVENT_TYPES)
-)
+BARRIER_EVENT_TYPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), EVENT_PIPES, illegal=_ABSENT_PIPES, also=EVENT_TYPES)
 EVENTS = Vocabulary(
     tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS)), illegal=tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS, 64))
 )
@@ -120,8 +103,6 @@ class FlagPair(PTOOperation):
     typed = False
     between_classes: ClassVar[bool] = False
     """Whether its ends are classes of operations, which may share a pipe."""
-    source = Property()
-    destination = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         broken = list(concrete_pipe(self, "source", "destination"))
@@ -178,7 +159,12 @@ class WaitFlag(_Flag, name="pto.wait_flag"):
     """
 
 
-class RecordEvent(_Flag, name="pto.record_event"):
+class _Event(_Flag):
+    between_classes = True
+    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
+
+
+class RecordEvent(_Event, name="pto.record_event"):
     """Older name of pto.set_flag, between operation classes instead of pipes.
 
     TLOAD stands for PIPE_MTE2, TVEC for PIPE_V, TSTORE_VEC for PIPE_MTE3, TMATMUL for PIPE_M, and so on.
@@ -187,11 +173,9 @@ class RecordEvent(_Flag, name="pto.record_event"):
     """
 
     replaced_by = "pto.set_flag"
-    between_classes = True
-    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 
-class WaitEvent(_Flag, name="pto.wait_event"):
+class WaitEvent(_Event, name="pto.wait_event"):
     """Older name of pto.wait_flag, between operation classes instead of pipes.
 
     The classes stand for the pipes that pto.record_event lists.
@@ -200,8 +184,6 @@ class WaitEvent(_Flag, name="pto.wait_event"):
     """
 
     replaced_by = "pto.wait_flag"
-    between_classes = True
-    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 
 class _DynamicFlag(FlagPair):
@@ -212,7 +194,10 @@ class _DynamicFlag(FlagPair):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_type(self, IndexType(), "event")
-        yield from in_range(self, 0, EVENT_IDS - 1, "event", kind="id-range")
+        ids = load_target(target).sync.event_ids
+        for place, known in constants(self, "event"):
+            if not 0 <= known < ids:
+                yield Problem(no_such_id("event", known, ids), at=place, kind="id-range")
 
 
 class SetFlagDyn(_DynamicFlag, name="pto.set_flag_dyn"):
@@ -365,19 +350,30 @@ class Buffer(PTOOperation):
             yield Problem(f"{self.name} needs a buffer id")
         yield from are_among(self, (IndexType(), i64), "id")
         yield from are_i64(self, "mode")
-        yield from known_up_to(self, BUFFER_IDS - 1, "id", "id-range")
-        yield from known_up_to(self, None, "mode", "invalid")
+        yield from has_id(self, "buffer", load_target(target).sync.buffer_ids)
+        yield from _is_number(self, "mode")
+        for known in _known(self, "mode"):
+            if known < 0:
+                yield Problem(f"mode is {known}; it must be {bounds(0, None)}", at="mode")
 
 
-def known_up_to(op: PTOOperation, high: int | None, role: str, kind: str) -> Iterator[Problem]:
-    """A number that is a literal or an operand, as far as it is known, is not negative and at most `high`."""
+def has_id(op: PTOOperation, thing: str, ids: int) -> Iterator[Problem]:
+    """An id that is a literal or an operand, as far as it is known, is one of so many."""
+    yield from _is_number(op, "id")
+    for known in _known(op, "id"):
+        if not 0 <= known < ids:
+            yield Problem(no_such_id(thing, known, ids), at="id", kind="id-range")
+
+
+def _is_number(op: PTOOperation, role: str) -> Iterator[Problem]:
     literal = op.attribute(f"{role}_literal")
-    number = op.integer(f"{role}_literal")
-    if literal is not None and number is None:
+    if literal is not None and op.integer(f"{role}_literal") is None:
         yield Problem(f"{role} must be an integer, not {literal}", at=role)
-    for known in [value for _, value in constants(op, role)] if number is None else [number]:
-        if known < 0 or (high is not None and known > high):
-            yield Problem(f"{role} is {known}; it must be {bounds(0, high)}", at=role, kind=kind)
+
+
+def _known(op: PTOOperation, role: str) -> list[int]:
+    number = op.integer(f"{role}_literal")
+    return [value for _, value in constants(op, role)] if number is None else [number]
 
 
 class GetBuf(Buffer, name="pto.get_buf"):

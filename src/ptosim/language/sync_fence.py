@@ -11,13 +11,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operation import (
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    PTOOperation,
-    lint,
-)
+from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, PTOOperation, lint
 from ptosim.language.syntax import Vocabulary, parse_word, write
 from ptosim.language.tile_places import in_gm
 

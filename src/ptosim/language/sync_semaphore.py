@@ -18,11 +18,12 @@ from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation, lint
-from ptosim.language.sync import PIPES, known_up_to, parse_number
+from ptosim.language.sync import PIPES, has_id, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word, types_of, write
 from ptosim.language.tile_places import count, in_gm
 from ptosim.language.tile_types import view_of
 from ptosim.language.types import PtrType
+from ptosim.target import load_target
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 
@@ -37,14 +38,17 @@ FIFO = "pto.sim.fifo"
 
 def fifo_of(op: Operation) -> tuple[int, int] | None:
     """The slots of the FIFO that a signal gives back, and how many at a time; None for any other signal."""
-    slots = integers_in(op.attributes[FIFO]) if FIFO in op.attributes else ()
-    return (slots[0], slots[1]) if len(slots) == 2 else None
+    return _pair(op, FIFO)
 
 
 def slots_of(op: Operation) -> tuple[int, int] | None:
     """What a signal speaks for, None for everything that another core can reach."""
-    slots = integers_in(op.attributes[SLOTS]) if SLOTS in op.attributes else ()
-    return (slots[0], slots[1]) if len(slots) == 2 else None
+    return _pair(op, SLOTS)
+
+
+def _pair(op: Operation, name: str) -> tuple[int, int] | None:
+    numbers = integers_in(op.attributes[name]) if name in op.attributes else ()
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else None
 
 
 class _Semaphore(PTOOperation):
@@ -64,7 +68,7 @@ class _Semaphore(PTOOperation):
     @classmethod
     def ids(cls, target: str) -> int:
         """How many ids there are."""
-        return 16 if target == "a2a3" else 32
+        return load_target(target).sync.semaphores
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -109,7 +113,7 @@ class _Semaphore(PTOOperation):
             yield Problem(f"{self.name} needs a semaphore id")
         yield from are_i64(self, "core_id")
         yield from are_among(self, (IndexType(), i64) if self.older else (IndexType(),), "id")
-        yield from known_up_to(self, self.ids(target) - 1, "id", "id-range")
+        yield from has_id(self, "semaphore", self.ids(target))
 
 
 class _SignalWithMode(_Semaphore):
@@ -154,7 +158,7 @@ class _CrossBlock(_SignalWithMode):
 
     @classmethod
     def ids(cls, target: str) -> int:
-        return 16
+        return load_target(target).sync.vector_semaphores
 
 
 class SetCrossBlock(_CrossBlock, name="pto.set_cross_block"):

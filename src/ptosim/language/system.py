@@ -18,7 +18,6 @@ from ptosim.language.operation import (
     OptionalProperty,
     OptionalResult,
     Problem,
-    Property,
     PTOOperation,
     Result,
     VariadicOperand,
@@ -179,7 +178,6 @@ class SpecialRegister(PTOOperation):
 
     words = {"register": Vocabulary(("AR",))}
     placement = "inside"
-    register = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         scope = enclosing_scope(self)

@@ -16,14 +16,7 @@ from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.fifo_end import C2V, SPLITS, V2C, InitializePipe, belongs_to_side
 from ptosim.language.function import function_of
 from ptosim.language.operands import are_among
-from ptosim.language.operation import (
-    Operand,
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    Property,
-    Result,
-)
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, Result
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_places import holds, lies_in
 from ptosim.language.tile_rules import at_type

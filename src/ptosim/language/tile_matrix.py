@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from ptosim.effects.fractal import SCALE_GROUP, SCALED_STEP
+from ptosim.effects.mad import EXTENT_LIMIT
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import FLOAT4, FLOAT8, MX_BLOCK, element_word, is_laid_out, lies_in, scales
+from ptosim.language.tile_places import FLOAT4, FLOAT8, element_word, is_laid_out, lies_in, scales
 from ptosim.language.tile_rules import at_type, extents, same_element, same_shape
-
-LARGEST_EXTENT = 4095
-MX_STEP = 64
-"""What K is a multiple of in a product with scales."""
 
 PLAIN_TYPES = frozenset({("i32", "i8", "i8"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "f32", "f32")})
 """Element types of dst, lhs and rhs."""
@@ -84,10 +82,10 @@ class Product(TileOperation):
                 yield at_type(self, role, "with one valid row", self.tile(role).valid[0])
         for letter, role, axis in (("M", "lhs", 0), ("K", "lhs", 1), ("N", "rhs", 1)):
             extent = self._extent(role, axis)
-            if extent > LARGEST_EXTENT or (self.scaled and extent < 1):
-                yield at_type(self, role, f"to have {letter} in {int(self.scaled)}..{LARGEST_EXTENT}", extent)
-        if self.scaled and self.tile("lhs").cols % MX_STEP:
-            yield at_type(self, "lhs", f"to have a multiple of {MX_STEP} columns, K", self.tile("lhs").cols)
+            if extent > EXTENT_LIMIT or (self.scaled and extent < 1):
+                yield at_type(self, role, f"to have {letter} in {int(self.scaled)}..{EXTENT_LIMIT}", extent)
+        if self.scaled and self.tile("lhs").cols % SCALED_STEP:
+            yield at_type(self, "lhs", f"to have a multiple of {SCALED_STEP} columns, K", self.tile("lhs").cols)
 
     def _extent(self, role: str, axis: int) -> int:
         valid = self.tile(role).valid[axis]
@@ -133,8 +131,8 @@ class Product(TileOperation):
 
     def _scale(self, role: str, layout: Layout, operand: str, axis: int) -> Iterator[Problem]:
         yield from lies_in(self, role, "scaling")
-        if (fractal := self.tile(role).fractal) != MX_BLOCK:
-            yield at_type(self, role, f"with fractal={MX_BLOCK}", fractal)
+        if (fractal := self.tile(role).fractal) != SCALE_GROUP:
+            yield at_type(self, role, f"with fractal={SCALE_GROUP}", fractal)
         else:
             yield from is_laid_out(self, role, layout)
         yield from scales(self, role, operand, axis)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
+from ptosim.effects.fixpipe import COLUMN_LIMIT
 from ptosim.effects.names import Pipe
 from ptosim.language.located import LocatedParser, Unsupported
 from ptosim.language.operands import constant_of
@@ -35,8 +36,6 @@ _NEVER_READ = (
     *("right_padding_num", "init_condition"),
 )
 """Clauses of pto.tload that the dialect has and no machine obeys."""
-WIDEST_ACCUMULATOR = 4095
-"""Columns that the fixpipe of a2a3 can count."""
 
 
 # --- loads ------------------------------------------------------------------------------------------------------------
@@ -185,8 +184,8 @@ class TStore(TileOperation, name="pto.tstore"):
 
     def _accumulator(self, target: str) -> Iterator[Problem]:
         tile = self.tile("src")
-        if target != "a5" and tile.cols > WIDEST_ACCUMULATOR:
-            yield at_type(self, "src", f"in acc to have at most {WIDEST_ACCUMULATOR} columns on {target}", tile.cols)
+        if target != "a5" and tile.cols > COLUMN_LIMIT:
+            yield at_type(self, "src", f"in acc to have at most {COLUMN_LIMIT} columns on {target}", tile.cols)
 
     def _counts(self) -> Iterator[Problem]:
         valid, shape = self.tile("src").valid, view_at(self, "dst").shape

@@ -11,6 +11,7 @@ from math import prod
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ptosim.effects.fractal import SCALE_GROUP
 from ptosim.effects.names import Space
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.tensor_view import PartitionView
@@ -32,8 +33,6 @@ LAYOUT_FIELDS: dict[Layout, str] = {
 FLOAT8 = frozenset({"f8E4M3FN", "f8E5M2"})
 FLOAT4 = frozenset({"f4E1M2x2", "f4E2M1x2"})
 LOW_PRECISION = FLOAT8 | FLOAT4 | {"hif8", "f8E8M0", "hif8x2", "bf16x2"}
-MX_BLOCK = 32
-"""Values of an MX operand that share one scale."""
 
 
 # --- tiles ------------------------------------------------------------------------------------------------------------
@@ -67,12 +66,12 @@ def scales(op: TileOperation, role: str, operand: str, axis: int) -> Iterator[Pr
         for shape in (values.shape, values.valid)
     )
     if any(extent not in known for extent, *known in zip(tile.shape, whole, valid, strict=True)):
-        expected = f"to be {extents(whole)}, one scale for {MX_BLOCK} values of {operand}"
+        expected = f"to be {extents(whole)}, one scale for {SCALE_GROUP} values of {operand}"
         yield at_type(op, role, expected, extents(tile.shape))
 
 
 def _blocks(values: int | None) -> int | None:
-    return None if values is None else -(-values // MX_BLOCK)
+    return None if values is None else -(-values // SCALE_GROUP)
 
 
 def element_word(tile: TileBuf) -> str:

@@ -6,14 +6,7 @@ from collections.abc import Iterator
 
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
-from ptosim.language.tile_family import (
-    A2A3,
-    A5,
-    INDICES,
-    UP_TO_32_BITS,
-    VectorTile,
-    elements,
-)
+from ptosim.language.tile_family import A2A3, A5, INDICES, UP_TO_32_BITS, VectorTile, elements
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import (
     any_integer,

@@ -6,18 +6,7 @@ from collections.abc import Iterator
 
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.language.operation import OptionalProperty, Problem
-from ptosim.language.tile_family import (
-    A2A3,
-    INDICES,
-    NUMBERS,
-    WIDE,
-    Row,
-    Unary,
-    UnaryTmp,
-    elements,
-    table,
-    tile,
-)
+from ptosim.language.tile_family import A2A3, INDICES, NUMBERS, WIDE, Row, Unary, UnaryTmp, elements, table, tile
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import (
     agree,

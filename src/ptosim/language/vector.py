@@ -6,7 +6,7 @@ are in operands.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from xdsl.ir import Attribute
@@ -159,6 +159,16 @@ class VectorOperation(PTOOperation):
             yield from element_among(self, first, self.accepted)
         if "mask" in self.operand_roles:
             yield from mask_matches(self, "mask", type_of(self, first), severity=self.mask_severity)
+
+
+def gives(op: VectorOperation, expected: Callable[[VregType], VregType]) -> Iterator[Problem]:
+    """The result has a type that follows from that of the input, where that is accepted."""
+    yield from is_register(op, "result")
+    source, result = type_of(op, "input"), type_of(op, "result")
+    if not isinstance(source, VregType) or element_of(source).name not in op.accepted:
+        return
+    if isinstance(result, VregType) and result != (type_ := expected(source)):
+        yield Problem(f"{op.name} of {source} gives {type_}, not {result}", at="result")
 
 
 class Unary(VectorOperation):

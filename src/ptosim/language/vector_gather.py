@@ -25,8 +25,6 @@ def _element(op: PTOOperation, role: str) -> Element | None:
 class _Indexed(Overloaded):
     """Activity is a mask, or in the older form the number of active lanes."""
 
-    placement = "inside"
-
     @classmethod
     def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
         *roles, last = (role for role in cls.operand_roles if role != "active_lanes")

@@ -42,7 +42,7 @@ from ptosim.language.operation import (
 from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary, compile_form, parse_form
 from ptosim.language.types import MaskType, VregType, element_of, mask_for
-from ptosim.language.vector import is_register, mask_matches, same_types
+from ptosim.language.vector import is_register, mask_matches, same_types, type_of
 
 INDEX = IndexType()
 
@@ -79,8 +79,6 @@ class _Load(PTOOperation):
     listed = ("source", "mask")
     spaces = FROM_UB
     placement = "inside"
-    source = Operand()
-    offset = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -95,8 +93,6 @@ class _Store(PTOOperation):
     spaces = TO_UB
     placement = "inside"
     value = Operand()
-    dest = Operand()
-    offset = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, INDEX, "offset")
@@ -167,8 +163,6 @@ class VLdsX2(Logical, name="pto.vldsx2"):
     form = "$source[$offset]{, @dist}"
     words = {"dist": DUAL_LOAD_DISTS}
     loaded = "low"
-    spaces = FROM_UB
-    placement = "inside"
     dist = Property()
     mask = OptionalOperand()
     low = Result()
@@ -304,7 +298,27 @@ class VSst(_Store, name="pto.vsst"):
         yield from super().rules(target)
 
 
-class VSldb(Overloaded, name="pto.vsldb"):
+class _BlockStrided(Overloaded):
+    """One register and blocks of UB at two strides, which the older form has in one word."""
+
+    leading: ClassVar[tuple[str, ...]]
+    """The operands before the strides, the pointer last."""
+    register: ClassVar[str]
+
+    @classmethod
+    def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
+        strides = ("block_stride", "repeat_stride") if len(types) > len(cls.leading) + 2 else ("control",)
+        return (*cls.leading, *strides, "mask")
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, i32, "control")
+        yield from are_type(self, i16, "block_stride", "repeat_stride")
+        yield from is_register(self, self.register)
+        yield from mask_matches(self, "mask", type_of(self, self.register))
+        yield from updated_base(self, self.leading[-1])
+
+
+class VSldb(_BlockStrided, name="pto.vsldb"):
     """Load 8 blocks of 32 bytes from UB into one register, block b from b block strides further on.
 
     Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
@@ -318,24 +332,14 @@ class VSldb(Overloaded, name="pto.vsldb"):
     """
 
     form = "$source{, $control}{, $block_stride, $repeat_stride}, $mask"
+    leading = ("source",)
+    register = "result"
     spaces = FROM_UB
-    placement = "inside"
     result = Result()
     next = OptionalResult()
 
-    @classmethod
-    def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
-        strides = ("block_stride", "repeat_stride") if len(types) > 3 else ("control",)
-        return ("source", *strides, "mask")
 
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from _stride_types(self)
-        yield from is_register(self, "result")
-        yield from mask_matches(self, "mask", self.result.type)
-        yield from updated_base(self, "source")
-
-
-class VSstb(Overloaded, name="pto.vsstb"):
+class VSstb(_BlockStrided, name="pto.vsstb"):
     """Store the 8 blocks of 32 bytes of one register to UB, block b to b block strides further on.
 
     Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
@@ -349,23 +353,7 @@ class VSstb(Overloaded, name="pto.vsstb"):
     """
 
     form = "$value, $dest{, $control}{, $block_stride, $repeat_stride}, $mask"
+    leading = ("value", "dest")
+    register = "value"
     spaces = TO_UB
-    placement = "inside"
-    value = Operand()
     next = OptionalResult()
-
-    @classmethod
-    def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
-        strides = ("block_stride", "repeat_stride") if len(types) > 4 else ("control",)
-        return ("value", "dest", *strides, "mask")
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from _stride_types(self)
-        yield from is_register(self, "value")
-        yield from mask_matches(self, "mask", self.value.type)
-        yield from updated_base(self, "dest")
-
-
-def _stride_types(op: PTOOperation) -> Iterator[Problem]:
-    yield from are_type(op, i32, "control")
-    yield from are_type(op, i16, "block_stride", "repeat_stride")

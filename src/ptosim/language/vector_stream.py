@@ -32,7 +32,6 @@ INDEX = IndexType()
 
 UPDATES = Vocabulary(("POST_UPDATE", "NO_POST_UPDATE"))
 
-FROM_UB = {"source": (Space.UB,)}
 TO_UB = {"dest": (Space.UB,)}
 
 # --- loads ------------------------------------------------------------------------------------------------------------
@@ -47,7 +46,7 @@ class VLdas(PTOOperation, name="pto.vldas"):
     """
 
     form = "$source"
-    spaces = FROM_UB
+    spaces = {"source": (Space.UB,)}
     placement = "inside"
     result = Result()
 
@@ -72,8 +71,6 @@ class VLdus(Logical, name="pto.vldus"):
     """
 
     form = "$source, $align{, $increment}"
-    spaces = FROM_UB
-    placement = "inside"
     increment = OptionalOperand()
     mask = OptionalOperand()
     result = Result()
@@ -102,8 +99,6 @@ class UVld(Logical, name="pto.uvld"):
 
     form = "$source[$offset]"
     listed = ("source", "mask")
-    spaces = FROM_UB
-    placement = "inside"
     mask = OptionalOperand()
     result = Result()
 
@@ -132,7 +127,20 @@ class InitAlign(PTOOperation, name="pto.init_align"):
         yield from is_align(self, "result")
 
 
-class VStus(Overloaded, name="pto.vstus"):
+class _Step(PTOOperation):
+    """A store that hands its stream on."""
+
+    placement = "inside"
+    spaces = TO_UB
+    align_out = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from continues_store(self)
+        yield from is_register(self, "value")
+        yield from is_align(self, "align_out")
+
+
+class VStus(_Step, Overloaded, name="pto.vstus"):
     """Store the first elements of a register at any element of UB, as the next step of a store stream.
 
     Stores `offset` elements at the pointer itself: the offset is how far the stream advances, not where it stores.
@@ -150,11 +158,9 @@ class VStus(Overloaded, name="pto.vstus"):
     words = {"mode": UPDATES}
     last_word = "mode"
     spaces = {**TO_UB, "buffer": (Space.UB,)}
-    placement = "inside"
     dest = Operand()
     buffer = OptionalOperand()
     """The older form's second pointer, which only names the buffer that the stream is in."""
-    align_out = Result()
     next = OptionalResult()
 
     @classmethod
@@ -169,14 +175,14 @@ class VStus(Overloaded, name="pto.vstus"):
             del self.properties["mode"]
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _store_step(self)
+        yield from super().rules(target)
         yield from are_type(self, i32, "offset")
         yield from updated_base(self, "dest")
         if isinstance(self.dest.type, PtrType):
             yield from in_range(self, 0, element_of(self.dest.type.element).lanes, "offset")
 
 
-class VStu(Overloaded, name="pto.vstu"):
+class VStu(_Step, Overloaded, name="pto.vstu"):
     """Store a whole register at any element of UB, as the next step of a store stream (older; use vstus).
 
     The first form stores at `base` and gives the base advanced by one register where the last operand is not zero. The
@@ -198,10 +204,8 @@ class VStu(Overloaded, name="pto.vstu"):
     words = {"mode": UPDATES}
     last_word = "mode"
     spaces = {**TO_UB, "base": (Space.UB,)}
-    placement = "inside"
     base = OptionalOperand()
     mode = OptionalProperty()
-    align_out = Result()
     next = Result()
 
     @classmethod
@@ -211,7 +215,7 @@ class VStu(Overloaded, name="pto.vstu"):
         return ("align", "offset", "value", "dest")
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _store_step(self)
+        yield from super().rules(target)
         yield from are_type(self, INDEX, "offset", "update")
         if self.base is not None:
             yield from updated_base(self, "base")
@@ -225,7 +229,7 @@ class VStu(Overloaded, name="pto.vstu"):
             yield Problem(f"expected mode: one of {', '.join(UPDATES.words)}")
 
 
-class VStur(PTOOperation, name="pto.vstur"):
+class VStur(_Step, name="pto.vstur"):
     """Store what the last squeeze kept of a register, as the next step of a store stream.
 
     Stores the first SQZN bytes of the register (SQZN: set by vsqz and vusqz) at the pointer plus AR bytes, and with
@@ -241,22 +245,10 @@ class VStur(PTOOperation, name="pto.vstur"):
 
     form = "$align, $value, $dest{, @mode}"
     words = {"mode": UPDATES}
-    spaces = TO_UB
-    placement = "inside"
-    align_out = Result()
 
     def modernise(self) -> None:
         """The older form without a mode does not update AR."""
         self.properties.setdefault("mode", StringAttr("NO_POST_UPDATE"))
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from _store_step(self)
-
-
-def _store_step(op: VStus | VStu | VStur) -> Iterator[Problem]:
-    yield from continues_store(op)
-    yield from is_register(op, "value")
-    yield from is_align(op, "align_out")
 
 
 # --- flushes ----------------------------------------------------------------------------------------------------------
@@ -267,8 +259,6 @@ class _Flush(PTOOperation):
 
     placement = "inside"
     spaces = TO_UB
-    align = Operand()
-    dest = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from continues_store(self)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptosim.effects.names import Pipe
+from ptosim.effects.sync import no_such_id
 from ptosim.machine.complaints import absent, has
 from ptosim.machine.entry import GET, RELEASE, Entry, Kind, Site, buffer_key
 from ptosim.machine.moments import PIPE_ORDER
@@ -79,7 +80,7 @@ class Buffers:
         if not has(self.core, pipe):
             self.core.illegal(site, "wrong-pipe", absent(self.core, pipe))
         elif not 0 <= buffer < ids:
-            self.core.illegal(site, "id-range", f"buffer {buffer} does not exist: ids are 0 to {ids - 1}")
+            self.core.illegal(site, "id-range", no_such_id("buffer", buffer, ids))
         else:
             self._existing.add((pipe, buffer))
             return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.effects.sync import no_such_id
 from ptosim.machine.sync import flag_word
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def wrong_flag(core: Core, src: Pipe, dst: Pipe, event: int) -> tuple[str, str]:
     if src is dst:
         return "wrong-pipe", f"a flag from {src} to itself: barrier PIPE_{src} orders one pipe"
     if (src, dst) in core.flag_bases:
-        ids = f"ids are 0 to {core.event_ids - 1} for each pair of pipes"
-        return "id-range", f"event {event} does not exist: {ids}"
+        return "id-range", no_such_id("event", event, core.event_ids)
     if any((src, dst) in bases for bases in FLAG_BASES.values()):
         return "wrong-pipe", absent(core, src if not has(core, src) else dst)
     return "wrong-pipe", f"a flag from {src} to {dst}: no core has both, and flags do not reach another core"

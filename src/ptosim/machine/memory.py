@@ -30,7 +30,8 @@ quiet NaNs, which every arithmetic instruction hands on; integers are positive a
 maxima and minima show them."""
 
 OFFSET_BITS = 48
-_HALF = 1 << (OFFSET_BITS - 1)
+FARTHEST = 1 << (OFFSET_BITS - 1)
+"""Half of what a pointer can say: how far a copy may reach."""
 
 
 MOST_RANKS = 64
@@ -146,7 +147,7 @@ def pointer(number: int, offset: int = 0) -> int:
 
 def decode(address: int) -> tuple[int, int]:
     """The number of the region and the byte offset of a GM pointer; the number may belong to no region."""
-    number = ((address + _HALF) >> OFFSET_BITS) - 1
+    number = ((address + FARTHEST) >> OFFSET_BITS) - 1
     return number, address - pointer(number)
 
 

@@ -19,6 +19,10 @@ The times of a core that compiled code shares with this package are words of a p
     TOUCH_HASH                   a number that differs where they do
     LOG, ROUTINES                addresses of the log and of what compiled code calls
     READABLE, WRITABLE           bits by the number of a buffer of GM: whether it may be accessed
+    FLYING                       the address of what entries in flight touch: FLYING_WORDS each, the moment at which one
+                                 ends, the number of a memory in `MEMORIES`, its first byte and one past the last
+    FLYING_COUNT, REACHED        how many, and how many behind them that the entry which ran last has touched
+    AWAITED                      the latest moment that a wait for bytes has found so far
     FIRST + part                 the number of the first record of the block
     TOLD + 2*pipe                what the latest entry of a pipe tells if that is a set or release: time and row (0: it
                                  is none)
@@ -41,7 +45,7 @@ from enum import IntEnum
 from typing import Any
 
 from ptosim.effects.geometry import select
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import Pipe, Space
 from ptosim.machine.sync import CLUSTER_WORDS, CORE_WORDS, PIPES
 
 NOTHING = -1
@@ -183,13 +187,22 @@ ROUTINE_ROOM = 16
 READABLE = ROUTINES + ROUTINE_ROOM
 WRITABLE = READABLE + 1
 FIRST = READABLE + 2
-TOLD = FIRST + Part.CORES
+FLYING = FIRST + Part.CORES
+FLYING_COUNT = FLYING + 1
+REACHED = FLYING + 2
+AWAITED = FLYING + 3
+TOLD = FLYING + 5
 TOKENS = TOLD + 2 * PIPES
 PAGE_WORDS = TOKENS + TOKEN_WORDS * CORE_WORDS
 
 PATH_ITEMS = 1 << 16
 MOST_TOUCHES = 1 << 12
 """Accesses of one entry that are told apart."""
+
+MEMORIES = tuple(Space)
+MOST_FLYING = 1 << 13
+"""What entries in flight may touch, before one more begins."""
+FLYING_WORDS = 5
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sync import no_such_id
 from ptosim.machine.entry import Key
 from ptosim.machine.sync import (
     CLUSTER_WORDS,
@@ -208,15 +209,14 @@ def _decode(core: Core, number: int, form: Form) -> tuple[int, int] | Illegal:
         return Illegal("wrong-pipe", "ffts_mode 1 joins the two vector cores; this is the cube core")
     legal = _legal_ids(core, form)
     k, f = divmod(number, core.target.sync.subblock_sem_offset) if _names_core(core, form) else (0, number)
-    if number not in legal or k > 1 or f >= SEMAPHORE_IDS:
-        message = f"semaphore {number} does not exist on {core.role}: ids are {legal.start} to {legal.stop - 1}"
-        return Illegal("id-range", message, _hint(core, number))
+    if not 0 <= number < legal or k > 1 or f >= SEMAPHORE_IDS:
+        return Illegal("id-range", no_such_id("semaphore", number, legal, core.role), _hint(core, number))
     return f, k
 
 
-def _legal_ids(core: Core, form: Form) -> range:
+def _legal_ids(core: Core, form: Form) -> int:
     sync = core.target.sync
-    return range(sync.semaphores if _names_core(core, form) else min(sync.vector_semaphores, SEMAPHORE_IDS))
+    return sync.semaphores if _names_core(core, form) else min(sync.vector_semaphores, SEMAPHORE_IDS)
 
 
 def _names_core(core: Core, form: Form) -> bool:

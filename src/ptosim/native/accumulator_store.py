@@ -168,9 +168,6 @@ def _observe(core: Core, store: Store, parts: Sequence[Part], dest: Element) -> 
     rows = shape.m, shape.row_step * ACCUMULATOR_ROW
     repeats = [(shape.count, shape.repeat_source * ACCUMULATOR_ROW)]
     accumulators_touched(core, "reads", store.source, rows, shape.n, shape.source_stride * ACCUMULATOR_ROW, repeats)
-    if value_bits(dest) < 8:
-        core.suspect(lambda: core.f.constant(I1, 1))
-        return
     for part in parts:
         for condition, layout in store.layouts:
             core.f.either(condition, lambda part=part, layout=layout: _observe_part(core, store, part, layout, dest))
@@ -178,9 +175,13 @@ def _observe(core: Core, store: Store, parts: Sequence[Part], dest: Element) -> 
 
 def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Element) -> None:
     """What one memory receives: of on-chip ones rows begin with a granule, or the kernel is suspicious."""
-    shape, size = store.shape, value_bits(dest) // 8
+    shape, bits = store.shape, value_bits(dest)
     m, n = part.shape.m, part.shape.n
-    later, stride = [(shape.count, shape.repeat_dest * size)], shape.dest_stride * size
+
+    def size(values: Value) -> Value:
+        return values * (bits // 8) if bits >= 8 else ceil_div(values, 2)  # each run begins with a byte
+
+    later, stride = [(shape.count, size(shape.repeat_dest))], size(shape.dest_stride)
 
     def stores(base: Value, steps: Sequence[tuple[Value, Value]], length: Value) -> None:
         if store.space is not Space.GM:
@@ -189,14 +190,14 @@ def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Eleme
         core.observer.copied(core, "writes", store.space, base, steps, length, part.at, store.ctrl)
 
     if layout == "nz2nd":
-        stores(store.dest, [(m, stride), *later], n * size)
+        stores(store.dest, [(m, stride), *later], size(n))
     elif layout == "nz2dn":
-        stores(store.dest, [(n, stride), *later], m * size)
+        stores(store.dest, [(n, stride), *later], size(m))
     else:
         width = store.split.select(n.like(group_columns(dest, True)), n.like(group_columns(dest, False)))
-        lines, full = (m, width * size), n.udiv(width)
-        stores(store.dest, [lines, (full, stride), *later], width * size)
-        stores(store.dest + full * stride, [lines, *later], (n - full * width) * size)
+        lines, full = (m, size(width)), n.udiv(width)
+        stores(store.dest, [lines, (full, stride), *later], size(width))
+        stores(store.dest + full * stride, [lines, *later], size(n - full * width))
 
 
 def _quantise(f: Function, shape: Shape, origin: Value, room: Value, pitch: Value, steps: Steps) -> None:

@@ -13,16 +13,13 @@ from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
-from ptosim.machine.memory import OFFSET_BITS
+from ptosim.machine.memory import FARTHEST
 from ptosim.native.build.core import Core, Unit
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.transfer import read
-
-FARTHEST = 1 << (OFFSET_BITS - 1)
-"""How far a copy may reach: half of what a pointer can say."""
 
 _CEILING = 1 << 62
 """Sums are cut here: a product of a count and a stride that fit their fields is below 2^61."""

@@ -31,7 +31,7 @@ def _for(body: Body, op: Operation) -> None:
     f, core = body.f, body.core(op)
     lower, upper, step = (body.scalar(value) for value in (op.lb, op.ub, op.step))
     if step.literal is None or step.literal <= 0:
-        core.fail(step <= 0, "arithmetic", "the step of a loop must be positive, not {}", step)
+        core.fail(step <= 0, "arithmetic", "the step of scf.for must be positive, not {}", step)
         f.settle()  # the number of iterations is a quotient
         step = step if step.literal is None else step.like(1)
     body.unit.observer.loop(body, op, lower, upper, step)

@@ -91,12 +91,19 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     read = [(lines, matrix.inner_stride), (groups, matrix.outer_stride)]
     core.observer.copied(core, "reads", Space.GM, source, read, length * matrix.width)
     row, column, group = matrix.loop2_stride, matrix.loop3_stride, matrix.loop4_stride
-    core.suspect(lambda: matrix.small_c0 != 0)
-    high = (matrix.n - 1) * row + 1
-    core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
-    core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
-    written = [(matrix.n, row * GRANULE), (columns, column * GRANULE), (groups, group * GRANULE)]
-    core.observer.copied(core, "writes", Space.L1, dest, written, dest.like(GRANULE))
+
+    def fractals() -> None:
+        high = (matrix.n - 1) * row + 1
+        core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
+        core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
+        written = [(matrix.n, row * GRANULE), (columns, column * GRANULE), (groups, group * GRANULE)]
+        core.observer.copied(core, "writes", Space.L1, dest, written, dest.like(GRANULE))
+
+    def packed() -> None:
+        length = ceil_to(matrix.n * (SMALL_ROW * matrix.width), GRANULE)
+        core.observer.copied(core, "writes", Space.L1, dest, [(groups, group * GRANULE)], length)
+
+    core.f.either(matrix.small_c0 != 0, packed, fractals)
 
 
 def _clipped(place: Place) -> Callable[[Value, Value, Value], None]:

@@ -46,6 +46,7 @@ def _observe(
     if not core.is_observed:
         return
     low, high = tile_source(control)
+    core.observer.stretched(core, "reads", Space.L1, source + low, high - low, None)
     core.suspect(lambda: source + high > core.target.memory[Space.L1])
     read = [(control.m_step, dest.like(FRACTAL)), (control.k_step, control.source_stride * FRACTAL)]
     outer, inner = dest_counts(control, columns, turned)

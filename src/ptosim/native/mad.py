@@ -17,6 +17,7 @@ from ptosim.effects.fractal import (
     SCALE_FRAGMENT,
     SCALE_GROUP,
     SCALE_SHIFT,
+    SCALED_STEP,
     depth_bytes,
 )
 from ptosim.effects.geometry import ceil_div
@@ -92,7 +93,7 @@ def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
     """The host addresses of the scales of both operands."""
     a, b, m, n, k = operands.a, operands.b, operands.m, operands.n, operands.k
     of_a = how.is_row.select(ceil_div(k, SCALE_GROUP), scale_extent(m, k)[1])
-    core.suspect(lambda: (k & (2 * SCALE_GROUP - 1)) != 0)  # `op.leaves_a_rest`
+    core.suspect(lambda: (k & (SCALED_STEP - 1)) != 0)  # `op.leaves_a_rest`
     found: list[Value] = []
     for space, operand, size in ((Space.SCALE_A, a, of_a), (Space.SCALE_B, b, scale_extent(n, k)[1])):
         address = operand >> SCALE_SHIFT

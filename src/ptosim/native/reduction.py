@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import BLOCKS, Element
 from ptosim.effects.float_format import BINARY_FORMATS, BinaryFormat
 from ptosim.effects.record import Static
 from ptosim.language import reduction as op
@@ -20,9 +20,6 @@ from ptosim.native.vector import avx512
 from ptosim.native.vector.lanes import at_the_front, chosen, each_lane, first_lane, prefix_sums
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, tree_sum, widen
 from ptosim.native.vector.registers import Mask, any_lane, extract, insert, shuffle, splat, tree, zeroed
-
-BLOCKS = 8
-
 
 # --- sums -------------------------------------------------------------------------------------------------------------
 

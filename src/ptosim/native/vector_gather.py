@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptosim.effects.element import GRANULE
+from ptosim.effects.element import BLOCKS, GRANULE
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.effects.vector_gather import BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
+from ptosim.effects.vector_gather import SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ptosim.effects.element import GRANULE, Element
+from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
     ALWAYS,
-    BLOCKS,
     DUAL_LOAD_MODES,
     DUAL_STORE_MODES,
     NOTHING,
@@ -45,8 +44,6 @@ from ptosim.native.vector.registers import (
     zeroed,
 )
 from ptosim.native.vector.tables import distributed, gated, kind_of, unit_of, units
-
-VECTOR_BYTES = BLOCKS * GRANULE
 
 
 @dataclass(frozen=True)

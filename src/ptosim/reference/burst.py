@@ -16,7 +16,7 @@ import numpy as np
 from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
-from ptosim.machine.memory import OFFSET_BITS
+from ptosim.machine.memory import FARTHEST
 from ptosim.reference.core import Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Starts, Steps, at_places, joined_steps, outermost_places, spaced
@@ -24,9 +24,6 @@ from ptosim.reference.semantics import Operands
 
 Loop = tuple[int, int, int]
 """Count, source stride, destination stride."""
-
-FARTHEST = 1 << (OFFSET_BITS - 1)
-"""How far a copy may reach: half of what a pointer can say."""
 
 
 class Side(NamedTuple):

@@ -114,7 +114,7 @@ class Core:
     def loop(self, lower: int, upper: int, step: int) -> Iterable[int]:
         """The indices of an scf.for, counted against max_steps."""
         if step <= 0:
-            raise Fault("arithmetic", f"the step of a loop must be positive, not {step}")
+            raise Fault("arithmetic", f"the step of scf.for must be positive, not {step}")
         trips = max(0, -((lower - upper) // step))  # len() of a range stops at 2**63
         self.steps_left -= trips
         if self.steps_left < 0:

@@ -120,7 +120,7 @@ class EntryWitness(Port):
 
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
         low, high = (0, place.width) if active is None else _hull(active)
-        if high > low and atomic is None:
+        if high > low:
             starts = place.starts + low if low else place.starts  # only bytes in a row are active by themselves
             self._writes.setdefault((place.space, place.at, high - low, self.act), []).extend(_integers(starts))
         self.core.memories.write(place, data, active, atomic)

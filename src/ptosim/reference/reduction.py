@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import BLOCKS, VECTOR_BYTES, Element
 from ptosim.effects.float_format import BINARY_FORMATS, F32
 from ptosim.effects.record import Static
 from ptosim.language import reduction as op
@@ -19,12 +19,10 @@ from ptosim.reference.lanes import Lanes, signed, unsigned
 from ptosim.reference.mask import Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
 
-BLOCKS = 8
-
 
 def _first(values: Lanes, dtype: Any) -> Lanes:
     """A register whose first lanes are these values, and the rest zero."""
-    register = np.zeros(256 // dtype.itemsize, dtype)
+    register = np.zeros(VECTOR_BYTES // dtype.itemsize, dtype)
     register[: len(values)] = values
     return register
 

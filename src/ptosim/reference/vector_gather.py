@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.element import GRANULE, Element
+from ptosim.effects.element import BLOCKS, GRANULE, Element
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
-from ptosim.effects.vector_gather import BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
+from ptosim.effects.vector_gather import SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
 from ptosim.reference.core import Core
 from ptosim.reference.lanes import Lanes, unsigned

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element
+from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
     ALWAYS,
-    BLOCKS,
     DUAL_LOAD_MODES,
     DUAL_STORE_MODES,
     NOTHING,

@@ -18,11 +18,11 @@ from ptosim.language.control import For
 from ptosim.language.operation import core_of
 from ptosim.machine.entry import Key, Site
 from ptosim.repair.places import ends_program
-from ptosim.repair.signals import OFFSET
 from ptosim.repair.values import possible
 from ptosim.repair.written import SETS, SIGNALS, Mechanism, Written, written
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
+from ptosim.target import load_target
 
 BOTH = "both aiv"
 
@@ -50,6 +50,7 @@ class Balance:
         self.observation = observation
         self.program = observation.program
         self.direct = self.program.target != "a2a3"
+        self.offset = load_target(self.program.target).sync.subblock_sem_offset
         self.written: dict[Operation, Written] = {}
         """What stands on a line of its own, in its words."""
         self.changes: dict[Operation, Change] = {}
@@ -96,7 +97,7 @@ class Balance:
         """The id as this core spells it."""
         other = key.destination if key.source == role else key.source
         named = key.mechanism == "semaphore" and role == "aic" and self.direct and other == "aiv1"
-        return key.id + OFFSET * named
+        return key.id + self.offset * named
 
     def _tokens(self, words: Written, role: str, number: int) -> Iterator[Token]:
         """The keys that an instruction names on a core."""
@@ -105,8 +106,10 @@ class Balance:
         elif words.mechanism == "buffer":
             yield Token(role, "buffer", number, words.pipes[0])
         else:
-            others = ("aic",) if role != "aic" else (f"aiv{number // OFFSET}",) if self.direct else ("aiv0", "aiv1")
-            id_ = number % OFFSET if role == "aic" else number
+            others = (
+                ("aic",) if role != "aic" else (f"aiv{number // self.offset}",) if self.direct else ("aiv0", "aiv1")
+            )
+            id_ = number % self.offset if role == "aic" else number
             for other in others:
                 one, another = (role, other) if words.sign > 0 else (other, role)
                 yield Token("", "semaphore", id_, one, another)
@@ -155,7 +158,9 @@ class Balance:
         """Of the keys that an instruction could name with another id, those that lack what it puts or takes."""
         words, found = self.written[op], set[int]()
         for role in self.issued.get(op, ()):
-            numbers = range(2 * OFFSET if words.mechanism == "semaphore" and role == "aic" and self.direct else OFFSET)
+            numbers = range(
+                2 * self.offset if words.mechanism == "semaphore" and role == "aic" and self.direct else self.offset
+            )
             lacking = [n for n in numbers if any(self.off[t] * words.sign < 0 for t in self._tokens(words, role, n))]
             found.update(lacking)
         return frozenset(found)

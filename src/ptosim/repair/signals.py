@@ -28,10 +28,8 @@ from ptosim.sanitize.alike import DEEPEST, run_alike, way
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.program import Program
+from ptosim.target import load_target
 
-SEMAPHORES = 16
-OFFSET = 16
-"""From the id that means AIV0 to the one that means AIV1, on the cube core of a5."""
 SIGNALLING = frozenset({Pipe.FIX, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V})
 HELPER = {"aic": Pipe.FIX, "aiv0": Pipe.MTE3, "aiv1": Pipe.MTE3}
 """The pipe that signals for S, which cannot."""
@@ -66,8 +64,10 @@ class Signals:
     def __init__(self, program: Program, used: set[int], free_event: FreeEvent) -> None:
         self.program = program
         self.direct = program.target != "a2a3"
-        written = {number % OFFSET for number in map(_written, program.operations()) if number is not None}
-        self.free = [number for number in range(SEMAPHORES) if number not in used | written]
+        sync = load_target(program.target).sync
+        self.offset = sync.subblock_sem_offset
+        written = {number % self.offset for number in map(_written, program.operations()) if number is not None}
+        self.free = [number for number in range(sync.vector_semaphores) if number not in used | written]
         self.free_event = free_event
 
     def proposals(self, conflict: Conflict, taken: Taken) -> Iterator[Proposal]:
@@ -109,12 +109,12 @@ class Signals:
         one, other = free
         relay: tuple[str, ...] = ()
         if self.direct:
-            to_cube, from_cube = _ids(first, one), _ids(second, other)
+            to_cube, from_cube = self._ids(first, one), self._ids(second, other)
             relay = tuple(f"pto.wait_intra_block <PIPE_FIX>, {number}" for number in to_cube)
             relay += tuple(f"pto.set_intra_block <PIPE_FIX>, {number}" for number in from_cube)
             cube = "aic" in (first.party.role, second.party.role)
-            puts = _ids(second, one) if first.party.role == "aic" else (one,)
-            takes = _ids(first, one) if second.party.role == "aic" else (one if cube else other,)
+            puts = self._ids(second, one) if first.party.role == "aic" else (one,)
+            takes = self._ids(first, one) if second.party.role == "aic" else (one if cube else other,)
             put = tuple(f"pto.set_intra_block <PIPE_{{}}>, {number}" for number in puts)
             take = tuple(f"pto.wait_intra_block <PIPE_{{}}>, {number}" for number in takes)
         elif "aic" in (first.party.role, second.party.role):
@@ -128,6 +128,11 @@ class Signals:
         put = (*begun, *(text.format(_signalling(first.party)) for text in put))
         take = (*(text.format(_signalling(second.party)) for text in take), *ended)
         return _Exchange(put, take, relay)
+
+    def _ids(self, side: _Side, number: int) -> tuple[int, ...]:
+        """What the cube core of a5 calls a semaphore that it shares with the vector cores that come to a place."""
+        both = (number, number + self.offset)
+        return (both[side.party.role == "aiv1"],) if side.alone else both
 
     def _from(self, party: Party, taken: Taken) -> tuple[str, ...] | None:
         """What lets a pipe signal for S: it must know that the stores have ended."""
@@ -220,12 +225,6 @@ def _is_carried(conflict: Conflict, first: _Side, second: _Side) -> bool:
         return not comes_before(first.op, second.op)
     loops, depth = (conflict.first and conflict.first.loops) or (), len(first.loops)
     return not conflict.reads_too_early and loops[:depth] != conflict.loops[:depth]
-
-
-def _ids(side: _Side, number: int) -> tuple[int, ...]:
-    """What the cube core of a5 calls a semaphore that it shares with the vector cores that come to a place."""
-    both = (number, number + OFFSET)
-    return (both[side.party.role == "aiv1"],) if side.alone else both
 
 
 def _signalling(party: Party) -> Pipe:

@@ -16,7 +16,6 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.names import CoreKind
 from ptosim.language.build import Builder, Number, Place, head_of, known
 from ptosim.language.fifo_end import C2V, V2C, InitializePipe
-from ptosim.language.fifo_rules import SEMAPHORES
 from ptosim.language.function import Function, callees, every_function
 from ptosim.language.kernels import kernels
 from ptosim.language.load import VerifiedModule
@@ -29,6 +28,7 @@ from ptosim.language.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, 
 from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_types import LocalArrayType, TensorViewType, tile_of
 from ptosim.language.tile_types import View as ViewType
+from ptosim.target import load_target
 from ptosim.tiles.fifo_line import Counter, Line
 from ptosim.tiles.refusal import Refused
 
@@ -195,8 +195,9 @@ class Lines:
         if core is None:
             return
         shared = self.fifos.shared(self.function, key)
-        if shared.flag + shared.width > SEMAPHORES:
-            raise Refused(f"the FIFOs of this kernel take more than the {SEMAPHORES} semaphores that there are")
+        most = load_target(self.module.target).sync.vector_semaphores
+        if shared.flag + shared.width > most:
+            raise Refused(f"the FIFOs of this kernel take more than the {most} semaphores that there are")
         if self.fifos.conflict(self.function, key):
             raise Refused("another FIFO of this kernel has some of these semaphores", "flag_base", "invalid")
         for direction in (C2V, V2C):

@@ -11,8 +11,6 @@ from ptosim.tiles.window import Window
 
 _WORD = 8
 """Bytes of the parameter word of a column."""
-_CAPACITY = 4096
-"""Bytes of the bias table, and of a segment of the fixpipe buffer."""
 
 
 def move_bias(build: Builder, window: Window) -> None:
@@ -43,8 +41,6 @@ def _is_a_row(dst: Tile, place: str, unit: int, size: int) -> None:
         raise Refused(f"a tile in {place} has one row, not {dst.buf.rows}", "dst_type", kind="invalid")
     if size % unit:
         raise Refused(f"a row in {place} is a multiple of {unit} bytes, not {size}", "dst_type", kind="misaligned")
-    if size > _CAPACITY:
-        raise Refused(f"{place} holds {_CAPACITY} bytes, not {size}", "dst_type", kind="limit")
 
 
 def _copy(build: Builder, name: str, src: Tile, dst: Tile, length: int) -> None:

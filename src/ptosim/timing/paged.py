@@ -44,6 +44,10 @@ class Sheet(Protocol):
         """The cycles of an entry that has just run on a core, and the number of its cost."""
         ...
 
+    def flying(self, role: str) -> Words:
+        """What entries in flight touch, and behind it what the one has touched that ran last."""
+        ...
+
     @property
     def rows(self) -> int:
         """How many have been written."""
@@ -151,6 +155,8 @@ class PagedTimer(Observer):
         row = self.sheet.write(Part.ROWS, (first, before, start, start + cycles))
         self._keep(page, slot, (start + cycles, row))
         page[moments.BUSY + slot] += cycles
+        if page[moments.REACHED]:
+            self._fly(page, self.sheet.flying(entry.core.role), (start + cycles, row))
         if count := self.remembered(operation):
             for word in words[:count]:
                 self.sheet.write(Part.POOL, (word,))
@@ -202,8 +208,8 @@ class PagedTimer(Observer):
         """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
         if entry.kind is Kind.GET:
             for release, word in entry.facts:
-                told = (release.data, self._named(page, release)) if isinstance(release, Entry) else release
-                yield *told, page[Figure.FLAG], word
+                moment, head = (release.data, self._named(page, release)) if isinstance(release, Entry) else release
+                yield moment, head, page[Figure.FLAG], word
             return
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE:
@@ -237,12 +243,26 @@ class PagedTimer(Observer):
         self.sheet.met_barrier()
         if entry.pipe is Pipe.ALL:
             unit = self._free(page, moments.S)
+            if entry.ranges is not None:
+                raise _uncovered("a wait for bytes comes to a pipe that stands")
             final = last(self._free(page, other) for other in range(1, PIPES))
             if is_held(unit[0], final):
                 self._hold(page, entry, moments.S, Link.DRAIN, unit[0], seen(final, cost), 0, 0)
                 return
         reached, _ = ready(self._free(page, slot), entry.data)
         self._keep(page, slot, seen(reached, cost))
+
+    def _fly(self, page: Words, flying: Words, moment: Moment) -> None:
+        """What an entry touches gets its moment, and what has ended by now is dropped."""
+        before, count, width = page[moments.FLYING_COUNT], 0, moments.FLYING_WORDS
+        for number in range(before + page[moments.REACHED]):
+            record = flying[number * width : (number + 1) * width]
+            record[:2] = record[:2] if number < before else moment
+            if record[0] > page[moments.FREE + 2 * moments.S] and record[4] > record[3]:
+                for offset, word in enumerate(record):
+                    flying[count * width + offset] = word
+                count += 1
+        page[moments.FLYING_COUNT], page[moments.REACHED] = count, 0
 
     def _hold(
         self, page: Words, entry: Entry, slot: int, link: Link, since: int, until: Moment, head: int, word: int

@@ -41,18 +41,19 @@ Touch = tuple[Space, int | None, int, int]
 """A memory, the core it belongs to, and bytes in it."""
 
 
-Hulls = dict[tuple[Site, int], tuple[int, int]]
-"""Of an instruction and a core whose UB it is, the lowest byte and one past the highest that were touched."""
+Hulls = dict[tuple[Site, Space, int | None], tuple[int, int]]
+"""Of an instruction, a memory and the core that it belongs to: the lowest byte that was touched, and one past the
+highest."""
 
 
 class Done(NamedTuple):
-    """What an entry of a pipe has done: its price, the path that it took, and the bytes that it touched."""
+    """What an entry of a pipe has done: its price, the path that it took, and the bytes that it touched, of UB at
+    least."""
 
     cost: Cost
     path: Any
     reads: Hulls
     writes: Hulls
-    touches: list[Touch]
 
 
 class _CoreState:
@@ -77,8 +78,7 @@ class PipeTimer(Observer):
 
     closeness: Closeness = "entries"
 
-    def __init__(self, target: Target, prices: Prices, scoped: bool = False) -> None:
-        self.scoped = scoped  # the kernel waits for entries by the bytes they touch
+    def __init__(self, target: Target, prices: Prices) -> None:
         self.latency = target.latency
         self.prices = prices
         self.recorder = Recorder(Recording())
@@ -86,7 +86,6 @@ class PipeTimer(Observer):
         self._names: dict[str, int] = {}  # how many cores have each
         self._reads: Hulls = {}
         self._writes: Hulls = {}
-        self._touches: list[Touch] = []
         self._written = 0
         self._strays: dict[Location | None, Diagnostic] = {}
         self.words = Words(target.latency)
@@ -160,7 +159,7 @@ class PipeTimer(Observer):
     def start(self, entry: Entry) -> None:
         kind = entry.kind
         if kind is Kind.WORK:
-            self._reads, self._writes, self._touches, self._written = {}, {}, [], 0
+            self._reads, self._writes, self._written = {}, {}, 0
         elif kind is Kind.SET or kind is Kind.RELEASE:
             entry.data, _ = ready(self._cores[entry.core.index].free[_NUMBER[entry.pipe]], entry.data)
         elif kind is Kind.WAIT or kind is Kind.GET:
@@ -181,7 +180,7 @@ class PipeTimer(Observer):
 
     def done(self, entry: Entry) -> Done:
         """What is told of an entry of a pipe before its end, which is forgotten afterwards."""
-        return Done(self._cost(entry), entry.payload, self._reads, self._writes, self._touches)
+        return Done(self._cost(entry), entry.payload, self._reads, self._writes)
 
     def ended(self, entry: Entry, done: Done | None) -> None:
         kind = entry.kind
@@ -208,16 +207,16 @@ class PipeTimer(Observer):
         )
         if way is not None:
             self._cross(state, row, way, cost.cycles, pipe)
-        if done.reads:
-            recorder.touched(row, 0, _stretches(done.reads))
-        if done.writes:
-            recorder.touched(row, 1, _stretches(done.writes))
+        for writes, hulls in enumerate((done.reads, done.writes)):
+            if stretches := _stretches(hulls):
+                recorder.touched(row, writes, stretches)
         state.free[pipe] = (end, row)
         state.busy[pipe] += end - start
-        if self.scoped:
+        if self.prices.waits_for_bytes:
             now = state.free[_S][0]
             state.flying = [(moment, touches) for moment, touches in state.flying if moment[0] > now]
-            state.flying.append(((end, row), done.touches))
+            touched = (*done.reads.items(), *done.writes.items())
+            state.flying.append(((end, row), [(space, owner, *bytes) for (_, space, owner), bytes in touched]))
 
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
@@ -332,7 +331,10 @@ class PipeTimer(Observer):
 
     def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
         """The ends of the entries in flight that touch bytes of a range."""
-        wanted = [_touch_of(footprint) for footprint in ranges]
+        wanted = [
+            (space, None if owner is None else self._state(owner).index, start, start + size)
+            for space, owner, start, size in ranges
+        ]
         for moment, touches in state.flying:
             if any(_meet(one, other) for one in touches for other in wanted):
                 yield moment
@@ -350,23 +352,19 @@ class PipeTimer(Observer):
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
-        if self.scoped:
-            self._touches.append(_touch_of(footprint))
-        if footprint.space is Space.UB and footprint.starts:
-            self._touch(self._reads, site, footprint)
+        self._touch(self._reads, site, footprint)
 
     def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
         self._written += len(footprint.starts) * footprint.width
-        if self.scoped:
-            self._touches.append(_touch_of(footprint))
-        if footprint.space is Space.UB and footprint.starts:
-            self._touch(self._writes, site, footprint)
+        self._touch(self._writes, site, footprint)
 
     def _touch(self, hulls: Hulls, site: Site, footprint: Footprint) -> None:
         """What an instruction touches counts from its lowest byte to its highest."""
-        assert footprint.owner is not None
-        key = site, self._state(footprint.owner).index
-        low, high = min(footprint.starts), max(footprint.starts) + footprint.width
+        space, owner, starts, width = footprint
+        if not starts or (space is not Space.UB and not self.prices.waits_for_bytes):
+            return
+        key = site, space, None if owner is None else self._state(owner).index
+        low, high = min(starts), max(starts) + width
         first, last = hulls.get(key, (low, high))
         hulls[key] = min(low, first), max(high, last)
 
@@ -389,14 +387,10 @@ def _rank_of(core: Core, address: Any) -> int:
 
 
 def _stretches(hulls: Hulls) -> list[Stretch]:
-    return [(core, low, high) for (_, core), (low, high) in hulls.items()]
-
-
-def _touch_of(footprint: Footprint) -> Touch:
-    """The memory of an access, and its lowest and highest byte."""
-    space, owner, starts, width = footprint
-    low, high = (starts, starts) if isinstance(starts, int) else (min(starts), max(starts))
-    return space, None if owner is None else owner.index, low, high + width
+    """Of UB."""
+    return [
+        (core, low, high) for (_, space, core), (low, high) in hulls.items() if space is Space.UB and core is not None
+    ]
 
 
 def _meet(one: Touch, other: Touch) -> bool:

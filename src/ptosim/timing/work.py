@@ -16,6 +16,7 @@ from ptosim.effects.sfu import list_count, list_valid
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.static import static_of
+from ptosim.language.sync_token import SimTSync
 from ptosim.machine.entry import Site
 from ptosim.target import Target
 from ptosim.timing.program import Path, Program
@@ -63,6 +64,8 @@ class Prices:
     def __init__(self, target: Target, parsed: ParsedModule) -> None:
         self.target = target
         self.parsed = parsed
+        self.waits_for_bytes = any(isinstance(op, SimTSync) for op in parsed.module.walk())
+        """Whether some entries are waited for by the bytes that they touch."""
         self._priced: dict[Site, Priced] = {}
         self._known: dict[tuple[Site, Path], Cost] = {}
 
@@ -127,6 +130,7 @@ class JointPrices(Prices):
 
     def __init__(self, prices: Sequence[Prices]) -> None:
         super().__init__(prices[0].target, prices[0].parsed)
+        self.waits_for_bytes = any(each.waits_for_bytes for each in prices)
         self._by_source = {id(each.parsed.source): each for each in prices}
 
     def of(self, site: Site) -> Priced:

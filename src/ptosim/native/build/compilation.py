@@ -16,6 +16,7 @@ from ptosim.language.parser import without_collection
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
 from ptosim.language.sim import SimPrintTile
 from ptosim.language.sim_table import SimScatter
+from ptosim.language.sync_token import SimTSync
 from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.build.core import Unit
@@ -73,7 +74,8 @@ def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
     from ptosim.native.observe.usage import usage
 
     alone = len(program.entries) == 1
-    compiled = compile_kernel(module, program, False, observer=Timing(alone))
+    waits = any(isinstance(op, SimTSync) for op in reached(*program.entries.values()))
+    compiled = compile_kernel(module, program, False, observer=Timing(alone, waits))
     used = usage(program, module.target)
     return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
 

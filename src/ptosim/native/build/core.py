@@ -321,9 +321,9 @@ class Core:
 
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
         """
-        self.observer.in_global(self, verb, pointer)
-        place = locate(self.f, pointer)
         extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
+        self.observer.in_global(self, verb, pointer, extent)
+        place = locate(self.f, pointer)
         outside = leaves_buffer(place, 0, extent) & (extent > 0)
         misaligned = (pointer & (alignment - 1)) != 0
         wrong = misaligned | ((place.known ^ 1) & (extent > 0) if self.unit.drop else outside)

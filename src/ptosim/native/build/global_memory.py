@@ -7,7 +7,7 @@ integer may come along as one; those that name no buffer meet an empty one.
 from dataclasses import dataclass
 
 from ptosim.effects.geometry import maximum, minimum
-from ptosim.machine.memory import OFFSET_BITS
+from ptosim.machine.memory import FARTHEST, OFFSET_BITS
 from ptosim.native.ir.context import WORD_BYTES, Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I64, PTR, Value
@@ -38,7 +38,7 @@ class Place:
 def locate(function: Function, pointer: Value) -> Place:
     """What a GM pointer names."""
     # half a buffer's range is added so that an offset below 0 still belongs to its buffer
-    number = (pointer + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS)
+    number = (pointer + FARTHEST).lshr(OFFSET_BITS)
     known = number.compare("ule", function.word(Word.BUFFER_NUM).load(I64, WORD_BYTES))
     number = known.select(number, 0)
     table = function.base(Word.BUFFERS).at(number * (2 * WORD_BYTES))

@@ -125,8 +125,8 @@ class Observer:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins;
         `at` names the core whose UB it is, where that is another one."""
 
-    def in_global(self, core: Core, verb: str, pointer: Value) -> None:
-        """Bytes of GM behind this pointer, before they are read or written."""
+    def in_global(self, core: Core, verb: str, pointer: Value, extent: Value) -> None:
+        """So many bytes of GM behind this pointer, before they are read or written."""
 
     def is_needed(self, core: Core, pointer: Value) -> Value | None:
         """Whether the kernel may read what is about to be written to GM behind this pointer; None: write it in any

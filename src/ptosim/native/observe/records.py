@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptosim.effects.geometry import minimum
-from ptosim.machine.memory import OFFSET_BITS
+from ptosim.machine.memory import FARTHEST, OFFSET_BITS
 from ptosim.machine.sync import PIPES
 from ptosim.native.atomic import is_atomic
 from ptosim.native.build.core import Core
@@ -59,7 +59,7 @@ def may_be_read(f: Function, pointer: Value) -> Value:
 
 def _buffer(pointer: Value) -> Value:
     """The bit of the buffer that a pointer names."""
-    return minimum((pointer + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
+    return minimum((pointer + FARTHEST).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
 
 
 # --- what it calls ----------------------------------------------------------------------------------------------------

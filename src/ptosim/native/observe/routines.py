@@ -19,9 +19,11 @@ class Routine(IntEnum):
     SIGNAL = 9
     HEAR = 10
     RELEASE = 11
-    PRICE = 12
+    FLY = 12
+    SEEK = 13
+    PRICE = 14
     """Of the run time: the address of a price (page, work, key, words), or 0 where the run must end."""
-    ROOM = 13
+    ROOM = 15
     """Of the run time: makes room in a part of the log (log, its word)."""
 
 

@@ -87,9 +87,7 @@ class Signals:
         for other in range(PIPES):
             word = core_word(f, buffer * PIPES + (OPEN + other)).load(I64, WORD_BYTES)
             self.suspect(f, word != 0)
-        clock = self.clocks.known(f, slot)
-        if self._mode(f, mode) == 0:
-            clock = self._heard(core, pipe, buffer, clock)
+        clock = self._if_mode(0, core, pipe, buffer, mode, self.clocks.known(f, slot))
         if slot == STEPS:
             self.clocks.hear(f, slot, clock)
         else:
@@ -103,21 +101,19 @@ class Signals:
             clock = self.clocks.joined(f, clock, self.clocks.load(self.clocks.release(f, buffer, other)))
         return clock
 
-    def _mode(self, f: Function, mode: Number) -> int:
-        """Where it is known only when the kernel runs it must be 0."""
-        if isinstance(mode, int):
-            return mode
-        self.suspect(f, mode != 0)
-        return 0
+    def _if_mode(self, wanted: int, core: Core, pipe: Pipe, buffer: Number, mode: Number, clock: Value) -> Value:
+        """A clock, where the mode is this one with what releases have told."""
+        if isinstance(mode, int) and mode != wanted:
+            return clock
+        heard = self._heard(core, pipe, buffer, clock)
+        return heard if isinstance(mode, int) else (mode == wanted).select(heard, clock)
 
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         f, slot = core.f, SLOT[pipe]
-        way = self._mode(f, mode)
         word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
-        self.suspect(f, word != 1 + way)
-        clock = self.clocks.told(f, slot)
-        if way == 1:  # it speaks for all pipes that had the buffer
-            clock = self._heard(core, pipe, buffer, clock)
+        self.suspect(f, word != mode + 1)
+        # in mode 1 it speaks for all pipes that had the buffer
+        clock = self._if_mode(1, core, pipe, buffer, mode, self.clocks.told(f, slot))
         self.clocks.release(f, buffer, slot).store(clock, PIECE)
         self._signalled(f, slot)
 

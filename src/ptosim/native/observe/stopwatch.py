@@ -69,11 +69,12 @@ class Supplies:
             return _memory(CHUNKS[part] * moments.WIDTHS[part])
 
     def path(self) -> Words:
-        """Room for the path of an entry, and for what it touches."""
+        """Room for the path of an entry, for what it touches, and for what those in flight do."""
         try:
             return self._paths.pop()
         except IndexError:
-            return _memory(moments.PATH_ITEMS + 2 * moments.MOST_TOUCHES)
+            flying = (moments.MOST_FLYING + moments.MOST_TOUCHES) * moments.FLYING_WORDS
+            return _memory(moments.PATH_ITEMS + 2 * moments.MOST_TOUCHES + flying)
 
     def take_back(self, chunks: Mapping[Part, Sequence[Words]], paths: Iterable[Words]) -> None:
         for part, given in chunks.items():
@@ -248,6 +249,12 @@ class Sheet:
         page[moments.PATH_HASH] = page[moments.PATH_LENGTH] = 0
         return self.supplies.find(operation, path, ctypes.addressof(held), _touches(page))
 
+    def flying(self, role: str) -> Words:
+        """What entries in flight touch, and behind it what the one has touched that ran last."""
+        page = self._pages[role]
+        count = page[moments.FLYING_COUNT] + page[moments.REACHED]
+        return (ctypes.c_int64 * (count * moments.FLYING_WORDS)).from_address(page[moments.FLYING])
+
     @property
     def rows(self) -> int:
         """How many have been written."""
@@ -294,6 +301,7 @@ class Sheet:
             page[moments.LOG] = ctypes.addressof(self.header)
             page[moments.PATH] = ctypes.addressof(self._paths[-1])
             page[moments.TOUCHED] = page[moments.PATH] + moments.PATH_ITEMS * WORD_BYTES
+            page[moments.FLYING] = page[moments.TOUCHED] + 2 * moments.MOST_TOUCHES * WORD_BYTES
             for routine, symbol in SYMBOLS.items():
                 page[moments.ROUTINES + routine] = code.address(symbol)
             page[moments.ROUTINES + Routine.PRICE] = ctypes.cast(self._price, ctypes.c_void_p).value or 0

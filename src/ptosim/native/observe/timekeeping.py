@@ -16,6 +16,7 @@ from ptosim.native.ir.context import WORD_BYTES, Status, Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
+from ptosim.native.observe.flying import fly, nothing, seek
 from ptosim.native.observe.pages import add, free, keep, load, log_of, page_of, store, token_of, word_at
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
@@ -25,8 +26,10 @@ WAYS = {
     Routine.PASSED: (I64, I64, I64),
     Routine.GET: (I64, I64, I64),
     Routine.RELEASE: (I64, I64, I64),
-    Routine.BARRIER: (I64,),
-    Routine.DRAIN: (I64,),
+    Routine.BARRIER: (I64, I64),
+    Routine.DRAIN: (I64, I64),
+    Routine.FLY: (I64,),
+    Routine.SEEK: (I64, I64, I64),
     Routine.BEGIN: (),
     Routine.END: (),
     Routine.FENCE: (),
@@ -369,7 +372,7 @@ def _hear(f: Function, head: Value, first: Value, second: Value) -> None:
         _when(f, exists, lambda token=token, key=key: _signal(f, page, token, key, head, over[0]))
 
 
-def _barrier(f: Function, head: Value) -> None:
+def _barrier(f: Function, head: Value, _: Value) -> None:
     """One of a pipe, where entries follow each other anyway, has nothing to wait for."""
     page, pipe = page_of(f), _pipe(head)
     reached, _ = _reached(page, pipe)
@@ -377,11 +380,13 @@ def _barrier(f: Function, head: Value) -> None:
     store(log_of(f, page), moments.BARRIERS, pipe.like(1))
 
 
-def _drain(f: Function, head: Value) -> None:
-    """One of all pipes holds the scalar unit until they are empty."""
+def _drain(f: Function, head: Value, is_scoped: Value) -> None:
+    """One of all pipes holds the scalar unit until they are empty; a wait for bytes, until what it has found ends."""
     page, cost = page_of(f), load(page_of(f), Figure.BARRIER)
     unit = _issued(page)
-    final = last(free(page, slot) for slot in range(1, PIPES))
+    final, found = last(free(page, slot) for slot in range(1, PIPES)), free(page, 0, moments.AWAITED)
+    final = (is_scoped != 0).select(found[0], final[0]), (is_scoped != 0).select(found[1], final[1])
+    keep(page, 0, nothing(f), moments.AWAITED)
     held = is_held(unit[0], final)
     store(log_of(f, page), moments.BARRIERS, unit[0].like(1))
 
@@ -406,12 +411,13 @@ def _begin(f: Function) -> None:
     """A block begins: nothing has happened yet."""
     page = page_of(f)
     for slot in range(PIPES):
-        keep(page, slot, (f.constant(I64, 0), f.constant(I64, moments.NOTHING)))
+        keep(page, slot, nothing(f))
         store(page, moments.TOLD + 2 * slot, f.constant(I64, 0))
         store(page, moments.BUSY + slot, f.constant(I64, 0))
         store(page, moments.WAITING + slot, f.constant(I64, 0))
-    store(page, moments.PATH_HASH, f.constant(I64, 0))
-    store(page, moments.PATH_LENGTH, f.constant(I64, 0))
+    keep(page, 0, nothing(f), moments.AWAITED)
+    for word in (moments.PATH_HASH, moments.PATH_LENGTH, moments.FLYING_COUNT, moments.REACHED):
+        store(page, word, f.constant(I64, 0))
     for part in range(Part.CORES):
         store(page, moments.FIRST + part, load(log_of(f, page), 3 * part + moments.NEXT))
     _when(f, load(page, moments.PLACE) == 0, lambda: _forget_signals(f, page))
@@ -456,6 +462,8 @@ _FILL: dict[Routine, Callable[..., None]] = {
     Routine.PASSED: _passed,
     Routine.GET: _get,
     Routine.RELEASE: _release,
+    Routine.FLY: fly,
+    Routine.SEEK: seek,
     Routine.BARRIER: _barrier,
     Routine.DRAIN: _drain,
     Routine.BEGIN: _begin,

@@ -2,8 +2,8 @@
 calls the routines that time what happens (observe/timekeeping.py).
 
 What a price depends on is handed to them as a number: of a scope its path, which code notes as it goes; of a copy or a
-product those of its operands that are no pointers. What has no native counterpart goes to the reference engine:
-`UNCOVERED` names the operations, and a run that meets something else of the kind ends.
+product those of its operands that are no pointers. A run that meets what has no native counterpart ends, and the kernel
+goes to the reference engine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from ptosim.language.function import Call
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import is_scope
 from ptosim.language.sim_table import SimGather, SimScatter
-from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import PtrType
 from ptosim.machine import moments
 from ptosim.machine.memory import OFFSET_BITS
@@ -29,7 +28,7 @@ from ptosim.machine.sync import DONE, PIPES, SLOT
 from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.observe.hooks import Number, Observer
+from ptosim.native.observe.hooks import Number, Observer, Range
 from ptosim.native.observe.pages import page_of
 from ptosim.native.observe.records import may_be_read
 from ptosim.native.observe.timekeeping import (
@@ -47,11 +46,6 @@ if TYPE_CHECKING:
     from ptosim.native.build.core import Core, FlagStep
     from ptosim.native.build.program import Body, Work
     from ptosim.native.ir.flow import Function
-
-UNCOVERED: dict[type[Operation], str] = {
-    SimTSync: "waits for entries by the bytes that they touch",
-}
-"""Operations whose kernels are profiled by the reference engine, and why."""
 
 _TWICE = "sets a flag that is still set"
 _STRAY = "a pointer has left the argument that it comes from"
@@ -92,11 +86,12 @@ class Timing(Observer):
     purpose = "profile"
     state_bytes = moments.PAGE_WORDS * WORD_BYTES
 
-    def __init__(self, alone: bool) -> None:
+    def __init__(self, alone: bool, waits_for_bytes: bool) -> None:
         self.alone = alone
+        self._waits_for_bytes = waits_for_bytes
         self.works: list[TimedWork] = []
         self._uncounted = 0
-        self._touches = Touches()
+        self._touches = Touches(waits_for_bytes)
         self._paths: dict[Function, tuple[Value, Value]] = {}
         """Of a scope that calls no function: its path so far, length and hash, which stay in registers."""
         self._rows: dict[Function, Value] = {}
@@ -210,23 +205,21 @@ class Timing(Observer):
         active: Callable[[], Value] | None = None,
         unit: int = 1,
     ) -> None:
-        if space is Space.UB:
-            self._touches.access(core, verb, address, extent, active, unit)
+        self._touches.access(core, verb, space, address, extent, active, unit)
 
     def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
-        if space is Space.UB:
-            self._touches.lanes(core, verb, starts, active, extent)
+        self._touches.lanes(core, verb, space, starts, active, extent)
 
     def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
-        if space is Space.UB:
-            self._touches.stretch(core, verb, address, extent, at)
+        self._touches.stretch(core, verb, space, address, extent, at)
 
-    def in_global(self, core: Core, verb: str, pointer: Value) -> None:
+    def in_global(self, core: Core, verb: str, pointer: Value, extent: Value) -> None:
         """Buffers that are only read are the caller's, and those only written hold nothing: that must stay so."""
         allowed = page_of(core.f).at((moments.WRITABLE if verb == "writes" else moments.READABLE) * WORD_BYTES)
         number = pointer.lshr(OFFSET_BITS)
         last = number.compare("ult", _BUFFER_BITS).select(number, _BUFFER_BITS)
         core.fail((allowed.load(I64, WORD_BYTES).lshr(last) & 1) == 0, "unsupported", _STRAY)
+        self._touches.stretch(core, verb, Space.GM, pointer, extent)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
@@ -236,7 +229,11 @@ class Timing(Observer):
         head = moments.head(timed.operation, timed.pipe)
         behind = words.at(timed.loops * WORD_BYTES)
         numbers = [f.constant(I64, head), _key(f, work), f.constant(I64, len(self.works) - 1)]
-        return called(f, Routine.WORK, *numbers, behind, f.constant(I64, timed.remembered))
+        status = called(f, Routine.WORK, *numbers, behind, f.constant(I64, timed.remembered))
+        if not self._waits_for_bytes:
+            return status
+        f.leave_with(status)
+        return called(f, Routine.FLY, f.constant(I64, head))
 
     def _timed(self, core: Core, work: Work) -> TimedWork:
         constants = tuple(value.literal for value in work.outside)
@@ -275,7 +272,12 @@ class Timing(Observer):
         if pipe is Pipe.S:
             call(core.f, Routine.FENCE)
         else:
-            _event(core, Routine.DRAIN if pipe is Pipe.ALL else Routine.BARRIER, pipe)
+            _event(core, Routine.DRAIN if pipe is Pipe.ALL else Routine.BARRIER, pipe, 0)
+
+    def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
+        for space, start, size in ranges:
+            call(core.f, Routine.SEEK, core.f.constant(I64, moments.MEMORIES.index(space)), start, size)
+        _event(core, Routine.DRAIN, Pipe.ALL, 1)
 
     def fence(self, core: Core) -> None:
         call(core.f, Routine.FENCE)

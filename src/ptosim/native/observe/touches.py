@@ -1,5 +1,6 @@
 """The bytes of UB that an entry touches: of each of its instructions the lowest and the highest, which code keeps in
-registers and writes down when the entry ends. What functions do that a vector scope calls is not told apart.
+registers and writes down when the entry ends. What functions do that a vector scope calls is not told apart. Where
+entries are waited for by the bytes that they touch, those of other memories are kept as well.
 
 Entries touch the same few buffers over and over: what they touch goes into the number that their price is found by, and
 the log need not repeat it."""
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
+from ptosim.effects.names import Space
 from ptosim.language.function import Call
 from ptosim.machine import moments
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.observe.pages import page_of
+from ptosim.native.observe.pages import load, page_of, store, word_at
 from ptosim.native.vector.registers import active_span, any_lane, least
 
 if TYPE_CHECKING:
@@ -23,15 +25,18 @@ if TYPE_CHECKING:
     from ptosim.native.ir.flow import Function
 
 _RECORD = 2 * WORD_BYTES
+_FLYING_BYTES = moments.FLYING_WORDS * WORD_BYTES
 _FAR = moments.ROW_MASK
-"""Above every address: the lowest byte of what has not been touched."""
+"""Above every address on chip: the lowest byte of what has not been touched."""
+_ENDS = {True: (_FAR, 0), False: ((1 << 63) - 1, -(1 << 63))}
+"""Of what lies on chip, and of GM: the lowest byte and one past the highest where nothing was touched."""
 _CALLED = ("reads", "writes")
 """What called functions do comes first."""
 _PLACES = {None: 0, "aiv0": 2, "aiv1": 3}
 """One more than the place in a cluster of the core whose UB it is; 0 for one's own."""
 
-_Key = tuple[int, str, str | None]
-"""Of an access: its operation, its verb, and whose UB it is."""
+_Key = tuple[int, str, str | None, Space]
+"""Of an access: its operation, its verb, whose UB it is, and the memory."""
 _Hull = tuple[Value, Value]
 """The addresses of the lowest byte and of one past the highest."""
 
@@ -39,7 +44,8 @@ _Hull = tuple[Value, Value]
 class Touches:
     """What the entries of a kernel touch, while their code is built."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_flight: bool) -> None:
+        self._in_flight = in_flight  # what they touch is asked for as long as entries fly
         self.in_scope = False
         """Whether the instruction that is built belongs to a vector scope."""
         self._hulls: dict[Function, dict[_Key, _Hull]] = {}
@@ -56,55 +62,67 @@ class Touches:
     def end(self, core: Core, op: Operation) -> None:
         """An entry has done its work: write down what it has touched."""
         f, page = core.f, page_of(core.f)
-        place = _touched(f)
+        own = [((0, verb, None, Space.UB), _called(f, verb)) for verb in _CALLED if _calls(op)]
+        touched = [
+            (key, low.load(I64, WORD_BYTES), high.load(I64, WORD_BYTES))
+            for key, (low, high) in (*own, *self._hulls.pop(f).items())
+        ]
         found: list[Value] = []
-        first = 0
-        if _calls(op):
-            first = len(_CALLED)
-            for verb in _CALLED:
-                low, high = _called(f, verb)
-                low.store(low.load(I64, WORD_BYTES) | _tag(verb, None), WORD_BYTES)
-                found += [low.load(I64, WORD_BYTES), high.load(I64, WORD_BYTES)]
-        hulls = self._hulls.pop(f)
-        for number, ((_, verb, at), (low, high)) in enumerate(hulls.items(), first):
-            record = place.at(number * _RECORD)
-            pair = low.load(I64, WORD_BYTES) | _tag(verb, at), high.load(I64, WORD_BYTES)
-            for offset, word in enumerate(pair):
-                record.at(offset * WORD_BYTES).store(word, WORD_BYTES)
-            found += pair
-        count = f.constant(I64, first + len(hulls))
-        page.at(moments.TOUCHES * WORD_BYTES).store(count, WORD_BYTES)
-        page.at(moments.TOUCH_HASH * WORD_BYTES).store(_sum(f, found), WORD_BYTES)
+        for (_, verb, at, space), low, high in touched:
+            if space is Space.UB:
+                record = _touched(f).at(len(found) * WORD_BYTES)
+                pair = low | _tag(verb, at), high
+                for offset, word in enumerate(pair):
+                    store(record, offset, word)
+                found += pair
+        store(page, moments.TOUCHES, f.constant(I64, len(found) // 2))
+        store(page, moments.TOUCH_HASH, _sum(f, found))
+        if self._in_flight:
+            _take_off(core, [(space, low, high) for (_, _, at, space), low, high in touched if at is None])
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
     def access(
-        self, core: Core, verb: str, address: Value, extent: int, active: Callable[[], Value] | None, unit: int
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        active: Callable[[], Value] | None,
+        unit: int,
     ) -> None:
         """Of so many bytes, or of those units of them that are active."""
         if active is None:
-            self._grow(core, verb, None, address, address + extent)
+            self._grow(core, verb, space, None, address, address + extent)
             return
         lanes = active()
         first, end = active_span(core.f, lanes)
         some = any_lane(lanes)
         low, high = address + first * unit, address + end * unit
-        self._grow(core, verb, None, some.select(low, _FAR), some.select(high, 0))
+        self._grow(core, verb, space, None, low, high, some)
 
-    def lanes(self, core: Core, verb: str, starts: Value, active: Value, extent: int) -> None:
+    def lanes(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
         low, high = least(core.f, starts, active), extent - least(core.f, -starts, active)
         some = any_lane(active)
-        low, high = low.signed(I64), high.signed(I64)
-        self._grow(core, verb, None, some.select(low, _FAR), some.select(high, 0))
+        self._grow(core, verb, space, None, low.signed(I64), high.signed(I64), some)
 
-    def stretch(self, core: Core, verb: str, address: Value, extent: Value, at: str | None) -> None:
-        some = extent > 0
-        self._grow(core, verb, at, some.select(address, _FAR), some.select(address + extent, 0))
+    def stretch(
+        self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
+    ) -> None:
+        self._grow(core, verb, space, at, address, address + extent, extent > 0)
 
-    def _grow(self, core: Core, verb: str, at: str | None, low: Value, high: Value) -> None:
+    def _grow(
+        self, core: Core, verb: str, space: Space, at: str | None, low: Value, high: Value, some: Value | None = None
+    ) -> None:
+        if space is not Space.UB and not self._in_flight:
+            return
         hulls = self._hulls.get(core.f)
+        if some is not None:
+            none = _ENDS[space is not Space.GM]
+            low, high = some.select(low, none[0]), some.select(high, none[1])
         if hulls is not None:
-            lowest, highest = _of(core.f, hulls, (core.origin.number, verb, at))
+            lowest, highest = _of(core.f, hulls, (core.origin.number, verb, at, space))
         elif self.in_scope:
             lowest, highest = _called(core.f, verb)
         else:  # the scalar unit's own
@@ -117,10 +135,24 @@ class Touches:
 def _of(f: Function, hulls: dict[_Key, _Hull], key: _Key) -> _Hull:
     """Where the hull of an access is kept; of very many accesses the last ones share theirs."""
     if len(hulls) >= moments.MOST_TOUCHES - 2 * len(_CALLED):
-        key = -1, key[1], key[2]
+        key = -1, *key[1:]
     if key not in hulls:
-        hulls[key] = f.set_slot(I64, _FAR), f.set_slot(I64, 0)
+        low, high = (f.set_slot(I64, end) for end in _ENDS[key[3] is not Space.GM])
+        hulls[key] = low, high
     return hulls[key]
+
+
+def _take_off(core: Core, touched: Sequence[tuple[Space, Value, Value]]) -> None:
+    """What an entry touches is noted behind what those in flight do; when it ends is not known yet."""
+    f, page = core.f, page_of(core.f)
+    count = load(page, moments.FLYING_COUNT)
+    core.fail(count > moments.MOST_FLYING, "unsupported", "too many entries are in flight")
+    f.settle()
+    for number, (space, low, high) in enumerate(touched):
+        place = word_at(page, moments.FLYING).load(PTR, WORD_BYTES).at((count + number) * _FLYING_BYTES)
+        for offset, word in enumerate((f.constant(I64, moments.MEMORIES.index(space)), low, high), 2):
+            store(place, offset, word)
+    store(page, moments.REACHED, f.constant(I64, len(touched)))
 
 
 def _touched(f: Function) -> Value:
