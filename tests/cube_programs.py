@@ -237,22 +237,13 @@ class Images(Observer):
         self.images: dict[tuple[str, Space], NDArray[np.uint8]] = {}
         self.written: dict[tuple[str, Space], NDArray[np.bool_]] = {}
 
-    def store(
-        self,
-        entry: Any,
-        site: Any,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
+    def store(self, entry: Any, site: Any, footprint: Footprint, change: Any = None) -> None:
         if footprint.owner is None:
             return
         image = self.of(footprint.space, footprint.owner.role)
         starts = np.atleast_1d(np.asarray(footprint.starts, np.int64))
         places = starts[:, None] + np.arange(footprint.width)
-        image[places] = np.asarray(data).reshape(len(starts), -1)
+        image[places] = np.asarray(change.data).reshape(len(starts), -1)
         self.written.setdefault((footprint.owner.role, footprint.space), np.zeros(len(image), np.bool_))[places] = True
 
     def of(self, space: Space, role: str = "aic") -> NDArray[np.uint8]:

@@ -124,7 +124,9 @@ class Case:
         given = {"core": core, "static": static, "config": core.config, "ctrl": 0, **self.words, **self.integers}
         given |= {
             "element": next(iter(static.elements.values()), None),
+            "result_element": static.elements.get("result"),
             **self.operands,
+            **static.facts,
             **(meaning.bind(static) if meaning.bind else {}),
         }
         if "config" in self.operands:

@@ -90,17 +90,9 @@ class Recorder(Observer):
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
         entry.data.accesses.append(Access(memory_of(footprint), False, by_use, places_of(footprint), b""))
 
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
-        entry.data.accesses.append(Access(memory_of(footprint), True, False, places_of(footprint), data.tobytes()))
+    def store(self, entry: Entry, site: Site, footprint: Footprint, change: Any = None) -> None:
+        written = change.data.tobytes()
+        entry.data.accesses.append(Access(memory_of(footprint), True, False, places_of(footprint), written))
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None:
         fence = (len(entry.data.accesses), kind)

@@ -70,18 +70,9 @@ class Probe(Observer):
         hit = (slot % len(self.made.operands) == self.place) & self.suspects[byte]
         return np.where(hit, np.uint8(NUMBER), np.uint8(0)) if hit.any() else None
 
-    def store(
-        self,
-        entry: Any,
-        site: Any,
-        footprint: Any,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
-        if footprint.space is UB and taint is not None:
-            self.stored[_addresses(footprint)] = taint
+    def store(self, entry: Any, site: Any, footprint: Any, change: Any = None) -> None:
+        if footprint.space is UB and change.taint is not None:
+            self.stored[_addresses(footprint)] = change.taint
 
 
 def _addresses(footprint: Any) -> Array:

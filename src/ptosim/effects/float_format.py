@@ -39,6 +39,7 @@ F64 = BinaryFormat(52, 1023)
 F32 = BinaryFormat(23, 127)
 F16 = BinaryFormat(10, 15)
 BF16 = BinaryFormat(7, 127)
+BINARY_FORMATS = {"f64": F64, "f32": F32, "f16": F16, "bf16": BF16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +100,11 @@ NARROW_FORMATS: dict[str, NarrowFormat] = {
     "f4E2M1x2": _minifloat(BinaryFormat(1, 1), 4, largest=0x7, infinity=0x7, nan=0),
 }
 FOUR_BITS = frozenset({"f4E1M2x2", "f4E2M1x2"})
+
+
+def largest(name: str) -> float:
+    """The largest finite number of a float type."""
+    if (narrow := NARROW_FORMATS.get(name)) is not None:
+        return narrow.values[narrow.largest]
+    form = BINARY_FORMATS[name]
+    return form.magnitude(form.infinity - 1)

@@ -56,23 +56,14 @@ def raw_elements(a: Element, b: Element, hif8: bool) -> tuple[Element, Element]:
     return (element("f8E4M3FN"), element("f8E4M3FN")) if a.name == "hif8" else (a, b)
 
 
-def raw_facts(scaled: bool) -> Callable[[Static], dict[str, Any]]:
-    """What is known of a raw product before it runs."""
-    return lambda static: {"kinds": (static.elements["a"], static.elements["b"]), "scaled": scaled}
+def form(scaled: bool, start: str = "") -> Callable[[Static], dict[str, Any]]:
+    """Whether a product has scales; and what C starts from: zero, the accumulators or the bias, unless a word says."""
+    return lambda static: {"scaled": scaled, "start": start}
 
 
-def facts(start: str, scaled: bool) -> Callable[[Static], dict[str, Any]]:
-    """What is known of a product with clauses before it runs. C starts from zero, the accumulators or the bias."""
-
-    def known(static: Static) -> dict[str, Any]:
-        return {
-            **raw_facts(scaled)(static),
-            "start": start,
-            "gemv": "disable_gemv" not in static.present,
-            "tf32": static.words.get("tf32_mode", "").removeprefix("round_") or None,
-        }
-
-    return known
+def clauses(static: Static) -> tuple[bool, str | None]:
+    """Whether a left operand of one row is a plain one, and how operands of f32 are rounded to tf32, if they are."""
+    return "disable_gemv" not in static.present, static.words.get("tf32_mode", "").removeprefix("round_") or None
 
 
 def operand_extent(rows: Any, depth: Any) -> Extent:

@@ -43,14 +43,7 @@ from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
 from ptosim.machine.signal import Notice, Signals, Watched, Words
-from ptosim.machine.sync import (
-    CLUSTER_SLOW,
-    EVENT_IDS,
-    SLOW,
-    Counter,
-    Form,
-    token_word,
-)
+from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, SLOW, Counter, Form, token_word
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ Use = Literal["mask", "address", "condition", "operand"]
 
 Closeness = Literal["entries", "accesses"]
 """How closely an observer looks. At "entries" accesses are told when their entry ends, those of one length together,
-without `data` and `before`; taint is not carried, and the scalar unit's own accesses are left out."""
+without a `Change`; taint is not carried, and the scalar unit's own accesses are left out."""
 
 DECIDED = 0x80
 """The bit of a taint number that says: a tainted mask or lane number has decided the value."""
@@ -57,6 +57,17 @@ class Footprint(NamedTuple):
     owner: Core | None
     starts: Any
     width: int
+
+
+class Change(NamedTuple):
+    """What becomes of the bytes of a store."""
+
+    data: Any
+    before: Any
+    """A function: what they are now."""
+    taint: Any = None
+    atomic: str | None = None
+    """Operation and type of an atomic update ("add f32")."""
 
 
 class Quick(Protocol):
@@ -120,18 +131,8 @@ class Observer:
         count only if they are used."""
         return None
 
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
-        """Bytes are about to become `data`; `before()` are the present ones. `atomic` names operation and type ("add
-        f32")."""
+    def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
+        """Bytes are about to be written."""
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None:
         """A mem_bar of this kind inside the vector scope."""

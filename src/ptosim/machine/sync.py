@@ -48,15 +48,7 @@ if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.entry import Entry, Key
 
-SLOT: dict[Pipe, int] = {
-    Pipe.S: 0,
-    Pipe.V: 1,
-    Pipe.M: 2,
-    Pipe.MTE1: 3,
-    Pipe.MTE2: 4,
-    Pipe.MTE3: 5,
-    Pipe.FIX: 6,
-}
+SLOT: dict[Pipe, int] = {Pipe.S: 0, Pipe.V: 1, Pipe.M: 2, Pipe.MTE1: 3, Pipe.MTE2: 4, Pipe.MTE3: 5, Pipe.FIX: 6}
 
 PIPES = 8  # words per buffer id and per source pipe, one of them unused
 EVENT_IDS = 16  # room per pair of pipes; the target says how many exist
@@ -89,6 +81,14 @@ class Form(StrEnum):
     CROSS_CORE = "cross_core"  # A2A3
     VECTOR_PAIR = "vector_pair"  # ffts_mode 1
     CROSS_BLOCK = "cross_block"  # ffts_mode 0
+
+
+def form_of(ffts_mode: int | None) -> Form:
+    """What sync.set and sync.wait mean by their mode."""
+    return Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
+
+
+_MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
 
 
 def zero_words(count: int) -> array[int]:

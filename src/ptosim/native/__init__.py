@@ -7,8 +7,9 @@ Rooms stand here, beside what several of them share (burst.py, fractals.py, quan
                       either side become constants, integer constants fold; .compare .select .zext .sext .trunc
                       .convert .bitcast; pointers have .at .load .store .copy_from .move_from .fill
     ranges.py         Range: what is known of an integer before the kernel runs; Value.range, by which values.py folds
-    flow.py           Function: for_loop, while_loop, choose, call, finish; check, access, settle; intrinsic, constant,
-                      slot, scratch, once; word(number) of the context; loops, the indices around
+    instructions.py   emit, intrinsic, constant, slot, scratch, once; word(number) of the context
+    flow.py           Function: for_loop, while_loop, each, nested, choose, either, when, call, finish; check, access,
+                      settle; loops, the indices around
     module.py         Module.function(name, parameters, results, linkage), Module.site(description), Module.text()
     context.py        Word, Register, Status: the words that compiled code and the run time share
     instance.py       which of the entries that share a function runs

@@ -29,20 +29,17 @@ from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import read_inside, write_inside
-from ptosim.native.burst import MOST_BYTES, Loop, each_row, either
+from ptosim.native.burst import MOST_BYTES, Loop, each_row
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, I64, Value
-from ptosim.native.quantisation import COLUMNS, Saturation, Steps, quantised, slopes, stored_type
+from ptosim.native.quantisation import COLUMNS, Lanes, Saturation, Steps, quantised, slopes, stored_type
 from ptosim.native.vector.registers import splat
 
 RUN_OFFSET = 1 << 21
 """Where in the workspace a run is put together; the values of a repeat lie before it, rows padded to COLUMNS."""
 PACKED_OFFSET = RUN_OFFSET + (1 << 17)
 """And where 4-bit values are packed."""
-
-Lanes = Callable[[Value], Value]
-"""The parameters of COLUMNS channels from a column on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +74,14 @@ class Part:
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The quantisation words of n channels."""
     words = core.stretch("reads", Space.FB, offset, n * QUANT_WORD)
-    core.touches_rows("reads", Space.FB, offset, (), n * QUANT_WORD)
+    core.observer.copied(core, "reads", Space.FB, offset, (), n * QUANT_WORD)
     return lambda column: words.at(column * QUANT_WORD).load(I64.vector(COLUMNS))
 
 
 def slope_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The slopes of n channels."""
     words = core.stretch("reads", Space.FB_RELU, offset, n * RELU_WORD)
-    core.touches_rows("reads", Space.FB_RELU, offset, (), n * RELU_WORD)
+    core.observer.copied(core, "reads", Space.FB_RELU, offset, (), n * RELU_WORD)
     return lambda column: slopes(words.at(column * RELU_WORD).load(I32.vector(COLUMNS)))
 
 
@@ -136,25 +133,21 @@ def for_each_core(core: Core, store: Store, mode: str | Value | None, act: Calla
         act([Part(zero, zero, shape)])
     elif isinstance(mode, Value):
         first, second = (Part(zero, zero, shape, f"aiv{number}") for number in (0, 1))
-        either(core.f, mode == 0, lambda: act([first]), lambda: act([second]))
+        core.f.either(mode == 0, lambda: act([first]), lambda: act([second]))
     else:
         half = halved(shape, mode)
         second = (half.m, zero) if mode == "split_m" else (zero, half.n)
         act([Part(zero, zero, half, "aiv0"), Part(*second, half, "aiv1")])
 
 
-def perform(
-    core: Core, store: Store, parts: Sequence[Part], steps: Steps, parameters: Lanes | None, slope: Lanes | None
-) -> None:
+def perform(core: Core, store: Store, parts: Sequence[Part], steps: Steps) -> None:
     """The whole store, repeat by repeat."""
     shape = store.shape
     some = (shape.m > 0) & (shape.n > 0) & (shape.count > 0)
-    either(core.f, some, lambda: _repeats(core, store, parts, steps, parameters, slope), lambda: None)
+    core.f.either(some, lambda: _repeats(core, store, parts, steps))
 
 
-def _repeats(
-    core: Core, store: Store, parts: Sequence[Part], steps: Steps, parameters: Lanes | None, slope: Lanes | None
-) -> None:
+def _repeats(core: Core, store: Store, parts: Sequence[Part], steps: Steps) -> None:
     f, shape = core.f, store.shape
     origin = core.stretch("reads", Space.L0C, store.source, source_extent(shape)[1], ACCUMULATOR_ROW)
     writers = [_writer(core, store, part, steps.dest) for part in parts]
@@ -162,15 +155,11 @@ def _repeats(
         _observe(core, store, parts, steps.dest)
     room = f.base(Word.WORKSPACE)
     pitch = ceil_to(shape.n, COLUMNS)
-
-    def repeat(number: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(shape.count, polls=True) as number:
         words = origin.at(number * shape.repeat_source * ACCUMULATOR_ROW)
-        _quantise(f, shape, words, room, pitch, steps, parameters, slope)
+        _quantise(f, shape, words, room, pitch, steps)
         for part, write in zip(parts, writers, strict=True):
             _lay_out(core, store, part, steps.dest, pitch, number * shape.repeat_dest, write)
-        return ()
-
-    f.for_loop(shape.count.like(0), shape.count, 1, (), repeat)
 
 
 def _observe(core: Core, store: Store, parts: Sequence[Part], dest: Element) -> None:
@@ -181,11 +170,7 @@ def _observe(core: Core, store: Store, parts: Sequence[Part], dest: Element) -> 
     accumulators_touched(core, "reads", store.source, rows, shape.n, shape.source_stride * ACCUMULATOR_ROW, repeats)
     for part in parts:
         for condition, layout in store.layouts:
-
-            def observe(part: Part = part, layout: str = layout) -> None:
-                _observe_part(core, store, part, layout, dest)
-
-            either(core.f, condition, observe, lambda: None)
+            core.f.either(condition, lambda part=part, layout=layout: _observe_part(core, store, part, layout, dest))
 
 
 def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Element) -> None:
@@ -202,7 +187,7 @@ def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Eleme
         if store.space is not Space.GM:
             for count, distance in steps:
                 core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (GRANULE - 1)) != 0))
-        core.touches_rows("writes", store.space, base, steps, length, part.at, store.ctrl)
+        core.observer.copied(core, "writes", store.space, base, steps, length, part.at, store.ctrl)
 
     if layout == "nz2nd":
         stores(store.dest, [(m, stride), *later], size(n))
@@ -215,35 +200,18 @@ def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Eleme
         stores(store.dest + full * stride, [lines, *later], size(n - full * width))
 
 
-def _quantise(
-    f: Function,
-    shape: Shape,
-    origin: Value,
-    room: Value,
-    pitch: Value,
-    steps: Steps,
-    parameters: Lanes | None,
-    slope: Lanes | None,
-) -> None:
+def _quantise(f: Function, shape: Shape, origin: Value, room: Value, pitch: Value, steps: Steps) -> None:
     """Every accumulator as bits of the destination type, COLUMNS channels at a time."""
     kind = stored_type(steps.dest)
-
-    def columns(column: Value, _: list[Value]) -> Sequence[Value]:
-        words = parameters(column) if parameters is not None else None
-        alpha = slope(column) if slope is not None else None
+    with f.each(shape.n, COLUMNS, polls=True) as column:
+        words = steps.parameters(column) if steps.parameters is not None else None
+        alpha = steps.slope(column) if steps.slope is not None else None
         group = column.udiv(FRACTAL_ROWS) * shape.source_stride * ACCUMULATOR_ROW
         first = origin.at(group + (column & (FRACTAL_ROWS - 1)) * ACCUMULATOR)
-
-        def row(number: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(shape.m) as number:
             held = first.at(number * shape.row_step * ACCUMULATOR_ROW).load(I32.vector(COLUMNS), ACCUMULATOR)
             bits = quantised(f, held, steps, words, alpha)
             room.at((number * pitch + column) * (kind.bits // 8)).store(bits)
-            return ()
-
-        f.for_loop(column.like(0), shape.m, 1, (), row, polls=False)
-        return ()
-
-    f.for_loop(pitch.like(0), shape.n, COLUMNS, (), columns)
 
 
 # --- layouts ----------------------------------------------------------------------------------------------------------
@@ -256,12 +224,7 @@ def _lay_out(core: Core, store: Store, part: Part, dest: Element, pitch: Value, 
     room = core.f.base(Word.WORKSPACE).at((part.row * pitch + part.column) * (stored_type(dest).bits // 8))
     plans = {"nz2nd": _rows, "nz2dn": _columns, "nz2nz": _fractals}
     for condition, layout in store.layouts:
-        either(
-            core.f,
-            condition,
-            lambda plan=plans[layout]: plan(core, store, part, dest, room, pitch, first, write),
-            lambda: None,
-        )
+        core.f.either(condition, lambda plan=plans[layout]: plan(core, store, part, dest, room, pitch, first, write))
 
 
 def _rows(
@@ -270,7 +233,8 @@ def _rows(
     """dst[m * ds + n]"""
     size = stored_type(dest).bits // 8
     loop = Loop(part.shape.m, pitch * size, store.shape.dest_stride)
-    each_row(core.f, [loop], lambda from_, to: _run(core, dest, first + to, room.at(from_), part.shape.n, write))
+    with each_row(core.f, [loop]) as (from_, to):
+        _run(core, dest, first + to, room.at(from_), part.shape.n, write)
 
 
 def _columns(
@@ -280,16 +244,10 @@ def _columns(
     f, kind = core.f, stored_type(dest)
     size = kind.bits // 8
     run = f.base(Word.WORKSPACE).at(RUN_OFFSET)
-
-    def column(from_: Value, to: Value) -> None:
-        def gather(row: Value, _: list[Value]) -> Sequence[Value]:
+    with each_row(f, [Loop(part.shape.n, pitch.like(size), store.shape.dest_stride)]) as (from_, to):
+        with f.each(part.shape.m) as row:
             run.at(row * size).store(room.at(row * pitch * size + from_).load(kind))
-            return ()
-
-        f.for_loop(from_.like(0), part.shape.m, 1, (), gather, polls=False)
         _run(core, dest, first + to, run, part.shape.m, write)
-
-    each_row(f, [Loop(part.shape.n, pitch.like(size), store.shape.dest_stride)], column)
 
 
 def _fractals(
@@ -299,20 +257,12 @@ def _fractals(
     f, size = core.f, stored_type(dest).bits // 8
     shape = part.shape
     width = store.split.select(pitch.like(group_columns(dest, True)), pitch.like(group_columns(dest, False)))
-
-    def group(number: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each((shape.n + width - 1).udiv(width), polls=True) as number:
         column = number * width
         count = minimum(shape.n - column, width)
         begin = first + number * store.shape.dest_stride
-        loop = Loop(shape.m, pitch * size, width)
-
-        def row(from_: Value, to: Value) -> None:
+        with each_row(f, [Loop(shape.m, pitch * size, width)]) as (from_, to):
             _run(core, dest, begin + to, room.at(from_ + column * size), count, write)
-
-        each_row(f, [loop], row)
-        return ()
-
-    f.for_loop(pitch.like(0), (shape.n + width - 1).udiv(width), 1, (), group)
 
 
 def _run(core: Core, dest: Element, index: Value, run: Value, count: Value, write: Write) -> None:
@@ -324,16 +274,12 @@ def _run(core: Core, dest: Element, index: Value, run: Value, count: Value, writ
     f = core.f
     core.fail((index & 1) != 0, "misaligned", "a run of 4-bit values begins in the middle of a byte")
     packed = f.base(Word.WORKSPACE).at(PACKED_OFFSET)
-    either(f, (count & 1) != 0, lambda: run.at(count).fill(0, 1), lambda: None)  # what stands beside an odd last value
-
-    def pair(number: Value, _: list[Value]) -> Sequence[Value]:
+    f.either((count & 1) != 0, lambda: run.at(count).fill(0, 1))  # what stands beside an odd last value
+    half = ceil_div(count, 2)
+    with f.each(half) as number:
         two = run.at(number * 2)
         low, high = two.load(stored_type(dest)), two.at(1).load(stored_type(dest))
         packed.at(number).store(low | high << 4)
-        return ()
-
-    half = ceil_div(count, 2)
-    f.for_loop(count.like(0), half, 1, (), pair, polls=False)
     write(floor_div(index, 2), packed, half)
 
 
@@ -359,13 +305,11 @@ def _writer(core: Core, store: Store, part: Part, dest: Element) -> Write:
     place, outside = core.global_place("writes", store.dest, extent)
 
     def plain(to: Value, run: Value, count: Value) -> None:
-        def inside() -> None:
-            place.address.at(to).copy_from(run, count)
-
-        if core.unit.drop:
-            either(core.f, outside, lambda: write_inside(place.further(to), run, count), inside)
-        else:
-            inside()
+        core.dropping(
+            outside,
+            lambda: place.address.at(to).copy_from(run, count),
+            lambda: write_inside(place.further(to), run, count),
+        )
 
     ctrl = store.ctrl
     if ctrl is None:
@@ -375,27 +319,21 @@ def _writer(core: Core, store: Store, part: Part, dest: Element) -> Write:
         def atomic() -> None:
             atomic_checks(core, count, ctrl)
             core.f.settle()
-            if core.unit.drop:
-                either(core.f, outside, lambda: _each_element(core, to, run, count), combine)
-            else:
-                combine()
+            core.dropping(outside, combine, lambda: _each_element(core, to, run, count))
 
         def combine() -> None:
             accumulate(core.f, core.unit, place.address.at(to), run, count, ctrl)
 
-        either(core.f, is_atomic(ctrl), atomic, lambda: plain(to, run, count))
+        core.f.either(is_atomic(ctrl), atomic, lambda: plain(to, run, count))
 
     def _each_element(core: Core, to: Value, run: Value, count: Value) -> None:
         """One that lies half outside is combined as if there were zeros."""
         width = element_bytes(ctrl)
         room = core.f.scratch(8)
-
-        def one(from_: Value, offset: Value) -> None:
+        with each_row(core.f, [Loop(count.udiv(width), width, width)]) as (from_, offset):
             there = place.further(to + offset)
             read_inside(there, room, width)
             accumulate(core.f, core.unit, room, run.at(from_), width, ctrl)
             write_inside(there, room, width)
-
-        each_row(core.f, [Loop(count.udiv(width), width, width)], one)
 
     return write

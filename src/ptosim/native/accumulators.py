@@ -16,5 +16,5 @@ def accumulators_touched(
     """Rows of n accumulators in groups of 16 columns, which lie `group` bytes apart."""
     full, rest = n.udiv(FRACTAL_ROWS), n & (FRACTAL_ROWS - 1)
     whole = n.like(ACCUMULATOR_ROW)
-    core.touches_rows(verb, Space.L0C, base, [rows, (full, group), *repeats], whole)
-    core.touches_rows(verb, Space.L0C, base + full * group, [rows, *repeats], rest * ACCUMULATOR)
+    core.observer.copied(core, verb, Space.L0C, base, [rows, (full, group), *repeats], whole)
+    core.observer.copied(core, verb, Space.L0C, base + full * group, [rows, *repeats], rest * ACCUMULATOR)

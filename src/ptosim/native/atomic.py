@@ -5,7 +5,7 @@ Nothing here is atomic between host threads: blocks of a kernel that may store s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
@@ -62,19 +62,10 @@ def _accumulate(f: Function) -> None:
     for code, name in ATOMIC_TYPES.items():
         for word, chosen in _operations(ctrl):
             kind = element(name)
-            repeat = _repeat(f, kind, _combination(f, word, kind), dest, source, count)
-            f.choose(chosen & (atomic_type(ctrl) == code), repeat)
-
-
-def _repeat(
-    f: Function, kind: Element, combine: Combine, dest: Value, source: Value, count: Value
-) -> Callable[[], Sequence[Value]]:
-    def body(offset: Value, _: list[Value]) -> Sequence[Value]:
-        place = dest.at(offset)
-        place.store(combine(place.load(lane_type(kind)), source.at(offset).load(lane_type(kind))))
-        return ()
-
-    return lambda: f.for_loop(count.like(0), count, kind.bytes, (), body, polls=False)
+            combine, lane = _combination(f, word, kind), lane_type(kind)
+            with f.when(chosen & (atomic_type(ctrl) == code)), f.each(count, kind.bytes) as offset:
+                place = dest.at(offset)
+                place.store(combine(place.load(lane), source.at(offset).load(lane)))
 
 
 def _combination(f: Function, operation: str, kind: Element) -> Combine:

@@ -6,6 +6,7 @@ The whole footprint of a copy is checked before it begins. The copies themselves
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
@@ -79,13 +80,11 @@ class Burst:
         self, core: Core, source: Side, dest: Side, width: Value | None = None, ctrl: Value | None = None
     ) -> None:
         """Tell an observer which rows are read and written, and CTRL where it may make a store atomic."""
-        observer = core.unit.observer
-        if observer is not None:
-            read = [(loop.count, loop.source) for loop in self.loops]
-            written = [(loop.count, loop.dest) for loop in self.loops]
-            observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
-            length = self.length if width is None else width
-            observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at, ctrl)
+        read = [(loop.count, loop.source) for loop in self.loops]
+        written = [(loop.count, loop.dest) for loop in self.loops]
+        core.observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
+        length = self.length if width is None else width
+        core.observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at, ctrl)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)
@@ -147,47 +146,13 @@ def granule_rows(operands: Operands) -> Burst:
 def unless_empty(f: Function, burst: Burst, act: Callable[[], None]) -> None:
     """A copy that has rows with bytes."""
     f.settle()
-    either(f, burst.is_empty(), lambda: None, act)
+    f.either(burst.is_empty(), lambda: None, act)
 
 
-def either(f: Function, condition: Value, act: Callable[[], None], otherwise: Callable[[], None]) -> None:
-    """One of two things, whichever the condition says."""
-
-    def arm(function: Callable[[], None]) -> Callable[[], Sequence[Value]]:
-        def run() -> Sequence[Value]:
-            function()
-            return ()
-
-        return run
-
-    if condition.literal is not None:
-        (act if condition.literal else otherwise)()
-    else:
-        f.choose(condition, arm(act), arm(otherwise))
-
-
-def each_row(f: Function, loops: Sequence[Loop], row: Callable[[Value, Value], None]) -> None:
-    """`row(source offset, destination offset)` for every combination; the first loop is the innermost."""
+def each_row(f: Function, loops: Sequence[Loop]) -> AbstractContextManager[tuple[Value, ...]]:
+    """The offsets of source and destination for every combination; the first loop is the innermost."""
     zero = f.constant(I64, 0)
-    _nested(f, loops, zero, zero, row)
-
-
-def _nested(
-    f: Function, loops: Sequence[Loop], source: Value, dest: Value, row: Callable[[Value, Value], None]
-) -> None:
-    if not loops:
-        row(source, dest)
-        return
-    *inner, loop = loops
-    if loop.count.literal == 1:
-        _nested(f, inner, source, dest, row)
-        return
-
-    def body(index: Value, _: list[Value]) -> Sequence[Value]:
-        _nested(f, inner, source + index * loop.source, dest + index * loop.dest, row)
-        return ()
-
-    f.for_loop(loop.count.like(0), loop.count, 1, (), body, polls=False)
+    return f.nested([(loop.count, loop.source, loop.dest) for loop in loops], zero, zero)
 
 
 def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
@@ -208,7 +173,9 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     if dest.space is Space.GM:
         place, outside = core.global_place("writes", dest.base, burst.dest_extent())
         burst.observe(core, source, dest)
-        _write_rows(core, burst, origin, place, outside)
+        core.dropping(
+            outside, lambda: _move(f, burst, origin, place.address), lambda: write_rows_inside(f, burst, origin, place)
+        )
         return
     target = _stretch(core, "writes", dest, burst.dest_extent())
     burst.observe(core, source, dest)
@@ -225,7 +192,7 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
         room.copy_from(origin, extent)
         _move(f, burst, room, target)
 
-    either(f, apart, lambda: _move(f, burst, origin, target), staged)
+    f.either(apart, lambda: _move(f, burst, origin, target), staged)
 
 
 def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
@@ -235,47 +202,29 @@ def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
 
 def _move(f: Function, burst: Burst, origin: Value, target: Value) -> None:
     burst = burst.joined()
-    each_row(f, burst.loops, lambda source, dest: target.at(dest).copy_from(origin.at(source), burst.length))
+    with each_row(f, burst.loops) as (source, dest):
+        target.at(dest).copy_from(origin.at(source), burst.length)
 
 
 def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Value) -> None:
     """Rows from GM to a host address."""
 
     def clipped() -> None:
-        each_row(
-            core.f,
-            burst.loops,
-            lambda source, dest: read_inside(place.further(source), target.at(dest), burst.length),
-        )
+        with each_row(core.f, burst.loops) as (source, dest):
+            read_inside(place.further(source), target.at(dest), burst.length)
 
     def whole() -> None:
         rows = burst.joined()
-        each_row(
-            core.f,
-            rows.loops,
-            lambda source, dest: read(core, target.at(dest), place.address.at(source), rows.length),
-        )
+        with each_row(core.f, rows.loops) as (source, dest):
+            read(core, target.at(dest), place.address.at(source), rows.length)
 
-    if core.unit.drop:
-        either(core.f, outside, clipped, whole)
-    else:
-        whole()
+    core.dropping(outside, whole, clipped)
 
 
-def _write_rows(core: Core, burst: Burst, origin: Value, place: Place, outside: Value) -> None:
-    """Rows from a host address to GM."""
-
-    def clipped() -> None:
-        each_row(
-            core.f,
-            burst.loops,
-            lambda source, dest: write_inside(place.further(dest), origin.at(source), burst.length),
-        )
-
-    if core.unit.drop:
-        either(core.f, outside, clipped, lambda: _move(core.f, burst, origin, place.address))
-    else:
-        _move(core.f, burst, origin, place.address)
+def write_rows_inside(f: Function, burst: Burst, origin: Value, place: Place) -> None:
+    """Rows from a host address to GM, without what would lie outside."""
+    with each_row(f, burst.loops) as (source, dest):
+        write_inside(place.further(dest), origin.at(source), burst.length)
 
 
 # --- fill -------------------------------------------------------------------------------------------------------------
@@ -290,12 +239,8 @@ def fill(f: Function, unit: Unit, dest: Value, count: Value, pattern: Value) -> 
 def _fill(f: Function) -> None:
     dest, count, pattern = f.parameters
     words = count.lshr(2)
-
-    def word(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(words) as index:
         dest.at(index << 2).store(pattern)
-        return ()
-
-    f.for_loop(words.like(0), words, 1, (), word, polls=False)
     room = f.scratch(4)
     room.store(pattern, 4)
     dest.at(words << 2).copy_from(room, count & 3)

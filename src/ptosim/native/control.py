@@ -34,8 +34,7 @@ def _for(body: Body, op: Operation) -> None:
         core.fail(step <= 0, "arithmetic", "the step of scf.for must be positive, not {}", step)
         f.settle()  # the number of iterations is a quotient
         step = step if step.literal is None else step.like(1)
-    if body.unit.observer is not None:
-        body.unit.observer.loop(body, op, lower, upper, step)
+    body.unit.observer.loop(body, op, lower, upper, step)
     site = core.site("limit", LIMIT)
     index, *arguments = op.body.block.args
     body.crosses(op.iter_args)
@@ -65,7 +64,7 @@ def _while(body: Body, op: Operation) -> None:
     body.crosses(op.arguments)
     initial = [body[value] for value in op.arguments]
     observer = body.unit.observer
-    kept = observer.rounds_begin(body, op) if observer is not None else None
+    kept = observer.rounds_begin(body, op)
 
     def attempt(shapes: list[Shape]) -> None:
         def decide(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
@@ -75,8 +74,7 @@ def _while(body: Body, op: Operation) -> None:
             return body.scalar(condition.condition), ()
 
         def iterate(_: list[Value]) -> Sequence[Value]:
-            if observer is not None:
-                observer.round(body, kept)
+            observer.round(body, kept)
             body.values.update(zip(after.args, [body[value] for value in condition.arguments], strict=True))
             body.block(after)
             if polls:
@@ -84,8 +82,7 @@ def _while(body: Body, op: Operation) -> None:
             return body.handed_on(op, shapes, _ends(body, op.after_region))
 
         f.while_loop(all_apart(initial, shapes), decide, iterate, site)
-        if observer is not None:
-            observer.rounds_end(body, kept)
+        observer.rounds_end(body, kept)
         body.values.update(zip(op.results, [body[value] for value in condition.arguments], strict=True))
 
     body.joined(op, [shape_of(value) for value in initial], attempt)
@@ -94,8 +91,7 @@ def _while(body: Body, op: Operation) -> None:
 def _if(body: Body, op: Operation) -> None:
     assert isinstance(op, If)
     f, condition = body.f, body.scalar(op.cond)
-    if body.unit.observer is not None:
-        body.unit.observer.branch(body, op, condition)
+    body.unit.observer.branch(body, op, condition)
     ends: list[Native] = []
 
     def attempt(shapes: list[Shape]) -> None:
@@ -136,7 +132,7 @@ def _call(body: Body, op: Operation) -> None:
         return
     f.count_steps(f.constant(I64, 1), body.core(op).site("limit", LIMIT))
     f.settle(poll=True)
-    if body.in_scope and body.unit.observer is not None and body.unit.observer.is_unfolded(f):
+    if body.in_scope and body.unit.observer.is_unfolded(f):
         _inline(body, op, callee)
         return
     body.crosses(op.arguments)
@@ -158,8 +154,7 @@ def _inline(body: Body, op: Call, callee: PTOFunction) -> None:
 def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Function:
     """The function of a callee: one for each depth of loops that it is called in and each shape of its arguments."""
     builder, depth, observer = body.builder, len(body.f.loops), body.unit.observer
-    scope = None if observer is None else observer.scope_of(body.f)
-    key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)), scope)
+    key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)), observer.scope_of(body.f))
     if key not in builder.helpers:
         likes = [_some(body.f, type_) for type_ in callee.return_types]
         kinds = [I64] * depth + _passed_kinds(given)
@@ -170,8 +165,7 @@ def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Functio
         function.loops = function.parameters[:depth]
         inner = body.beside(function)
         inner.values.update(zip(callee.args, _received(function, function.parameters[depth:], given), strict=True))
-        if observer is not None:
-            observer.helper_begins(body.f, function, callee.args)
+        observer.helper_begins(body.f, function, callee.args)
         inner.block(callee.body.block)
         end = callee.body.block.last_op
         assert isinstance(end, Return)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ptosim.effects.burst import FB_UNIT, alignment_of, row_extent
 from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
@@ -14,7 +14,7 @@ from ptosim.language import cube_load as op
 from ptosim.language import cube_load_raw as raw
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import Loop, each_row, either
+from ptosim.native.burst import Loop, each_row
 from ptosim.native.fractals import load_scales, load_tile
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, Value
@@ -78,105 +78,73 @@ def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_
     core.f.settle()
 
 
-def _observe_bias(
-    core: Core,
-    source: Value,
-    dest: Value,
-    n_burst: Value,
-    len_burst: Value,
-    strides: tuple[Value, Value],
-    unit: Value,
-    element: Element,
-) -> None:
-    """Rows that are only moved stay as defined as they are."""
-    read, written = (n_burst, strides[0]), (n_burst, strides[1])
-    if element.bytes == ACCUMULATOR:
-        core.carries_rows((Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * GRANULE)
-        return
-    core.touches_rows("reads", Space.L1, source, [read], len_burst * GRANULE)
-    core.touches_rows("writes", Space.BT, dest, [written], len_burst * unit)
-
-
 @lowering(op.MteL1Bt, bind=lambda static: {"convert": None})
 @lowering(raw.CopyCbufToBt)
-def mte_l1_bt(
-    f: Function,
-    core: Core,
-    source: Value,
-    dest: Value,
-    n_burst: Value,
-    len_burst: Value,
-    source_gap: Value,
-    dest_gap: Value,
-    element: Element,
-    convert: Value | None,
-) -> None:
+def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, convert: Value | None) -> None:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
+    source, dest, count, blocks = operands.source, operands.dest, operands.n_burst, operands.len_burst
     unit = bias_unit(element, f.constant(I1, 1) if convert is None else convert)
-    unit = unit if isinstance(unit, Value) else n_burst.like(unit)
-    _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, n_burst, len_burst)
+    unit = unit if isinstance(unit, Value) else count.like(unit)
+    _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, count, blocks)
 
     def load() -> None:
-        strides = (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * unit
-        _, read = row_extent((n_burst,), (strides[0],), len_burst * GRANULE)
+        length, strides = (
+            blocks * GRANULE,
+            ((blocks + operands.source_gap) * GRANULE, (blocks + operands.dest_gap) * unit),
+        )
+        _, read = row_extent((count,), (strides[0],), length)
         origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
-        _, written = row_extent((n_burst,), (strides[1],), len_burst * unit)
+        _, written = row_extent((count,), (strides[1],), blocks * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
-        if core.is_observed:
-            _observe_bias(core, source, dest, n_burst, len_burst, strides, unit, element)
+        steps = (count, strides[0]), (count, strides[1])
+        if element.bytes == ACCUMULATOR:  # rows that are only moved stay as defined as they are
+            core.observer.carried(core, (Space.L1, source), (Space.BT, dest), [steps], length)
+        else:
+            core.observer.copied(core, "reads", Space.L1, source, [steps[0]], length)
+            core.observer.copied(core, "writes", Space.BT, dest, [steps[1]], blocks * unit)
+        with each_row(f, [Loop(count, *strides)]) as (from_, to):
 
-        def row(from_: Value, to: Value) -> None:
             def copy() -> None:
-                target.at(to).copy_from(origin.at(from_), len_burst * GRANULE)
+                target.at(to).copy_from(origin.at(from_), length)
 
             def widened() -> None:
-                _widen(f, element, origin.at(from_), target.at(to), len_burst)
+                _widen(f, element, origin.at(from_), target.at(to), blocks)
 
-            either(f, unit == GRANULE, copy, widened) if element.bytes == 2 else copy()
+            f.either(unit == GRANULE, copy, widened) if element.bytes == 2 else copy()
 
-        each_row(f, [Loop(n_burst, *strides)], row)
-
-    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
+    f.either((count > 0) & (blocks > 0), load)
 
 
 def _widen(f: Function, element: Element, origin: Value, target: Value, granules: Value) -> None:
     """Granules of 16-bit floats as f32."""
-
-    def granule(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(granules) as index:
         values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
         target.at(index * (2 * GRANULE)).store(canonical(widen(element, values)))
-        return ()
-
-    f.for_loop(granules.like(0), granules, 1, (), granule, polls=False)
 
 
 @lowering(op.MteL1Fb)
-def mte_l1_fb(
-    core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
-) -> None:
+def mte_l1_fb(core: Core, operands: Operands) -> None:
     """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
-    f = core.f
-    segment = dest >> SEGMENT_BITS
+    f, source, count = core.f, operands.source, operands.n_burst
+    segment, offset = operands.dest >> SEGMENT_BITS, operands.dest & ((1 << SEGMENT_BITS) - 1)
     spaces = {Space.FB: segment != 1, Space.FB_RELU: segment == 1}  # a segment that nothing reads counts as the first
-    _check_rows(core, spaces, FB_UNIT, n_burst, len_burst)
-    length = len_burst * FB_UNIT
-    strides = length + source_gap * FB_UNIT, length + dest_gap * FB_UNIT
+    _check_rows(core, spaces, FB_UNIT, count, operands.len_burst)
+    length = operands.len_burst * FB_UNIT
+    strides = length + operands.source_gap * FB_UNIT, length + operands.dest_gap * FB_UNIT
 
     def load() -> None:
-        _, read = row_extent((n_burst,), (strides[0],), length)
+        _, read = row_extent((count,), (strides[0],), length)
         origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
-        offset = dest & ((1 << SEGMENT_BITS) - 1)
 
         def into(space: Space) -> None:
-            _, written = row_extent((n_burst,), (strides[1],), length)
+            _, written = row_extent((count,), (strides[1],), length)
             target = core.stretch("writes", space, offset, written, FB_UNIT)
-            if core.is_observed:
-                steps = [((n_burst, strides[0]), (n_burst, strides[1]))]
-                core.carries_rows((Space.L1, source), (space, offset), steps, length)
-            rows = [Loop(n_burst, *strides)]
-            each_row(f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
+            steps = [((count, strides[0]), (count, strides[1]))]
+            core.observer.carried(core, (Space.L1, source), (space, offset), steps, length)
+            with each_row(f, [Loop(count, *strides)]) as (from_, to):
+                target.at(to).copy_from(origin.at(from_), length)
 
         for number, space in SEGMENTS.items():
-            either(f, segment == number, lambda space=space: into(space), lambda: None)
+            f.either(segment == number, lambda space=space: into(space))
 
-    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
+    f.either((count > 0) & (operands.len_burst > 0), load)

@@ -18,17 +18,7 @@ from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_at
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands, define, lowering
-from ptosim.native.burst import (
-    Burst,
-    Loop,
-    Side,
-    byte_rows,
-    each_row,
-    either,
-    fill,
-    read_rows,
-    unless_empty,
-)
+from ptosim.native.burst import Burst, Loop, Side, byte_rows, each_row, fill, read_rows, unless_empty, write_rows_inside
 from ptosim.native.ir.context import Register
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
@@ -69,17 +59,14 @@ def _load_rows(core: Core, source: Value, dest: Value, burst: Burst, pad: Paddin
         read_rows(core, burst, place, outside, ub)
         return
 
-    def row(source: Value, dest: Value) -> None:
-        """The pattern begins anew behind the data."""
+    with each_row(core.f, burst.loops) as (row, dest):  # the pattern begins anew behind the data
         start, before = ub.at(dest), pad.left * pad.width
         fill(core.f, core.unit, start, before, pad.pattern)
         if core.unit.drop:
-            read_inside(place.further(source), start.at(before), burst.length)
+            read_inside(place.further(row), start.at(before), burst.length)
         else:
-            start.at(before).copy_from(place.address.at(source), burst.length)
+            start.at(before).copy_from(place.address.at(row), burst.length)
         fill(core.f, core.unit, start.at(before + burst.length), width - before - burst.length, pad.pattern)
-
-    each_row(core.f, burst.loops, row)
 
 
 def _pad_facts(static: Static) -> dict[str, Any]:
@@ -105,7 +92,7 @@ def mte_gm_ub(f: Function, core: Core, operands: Operands, pad_width: int) -> No
     if operands.data_select is None:
         padded()
     else:
-        either(f, operands.data_select, padded, plain)
+        f.either(operands.data_select, padded, plain)
 
 
 # --- UB to GM ---------------------------------------------------------------------------------------------------------
@@ -118,11 +105,12 @@ def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Valu
     burst.observe(core, Side(Space.UB, source), Side(Space.GM, dest), ctrl=may_combine)
 
     def plain() -> None:
-        _dropping(core, outside, lambda: _write(core, burst, ub, place), lambda: _write_inside(core, burst, ub, place))
+        core.dropping(
+            outside, lambda: _write(core, burst, ub, place), lambda: write_rows_inside(core.f, burst, ub, place)
+        )
 
     def atomic() -> None:
-        _dropping(
-            core,
+        core.dropping(
             outside,
             lambda: _accumulate(core, burst, ub, place, ctrl),
             lambda: _accumulate_inside(core, burst, ub, place, ctrl),
@@ -130,60 +118,36 @@ def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Valu
 
     def store() -> None:
         if core.unit.may_store_atomically:
-            either(core.f, is_atomic(ctrl), atomic, plain)
+            core.f.either(is_atomic(ctrl), atomic, plain)
         else:
             plain()
 
     core.store_global(dest, store)
 
 
-def _dropping(core: Core, outside: Value, whole: Any, clipped: Any) -> None:
-    """Rows one by one where some of their bytes are to be dropped, otherwise the fast way."""
-    if core.unit.drop:
-        either(core.f, outside, clipped, whole)
-    else:
-        whole()
-
-
 def _write(core: Core, burst: Burst, ub: Value, place: Place) -> None:
     f, burst = core.f, burst.joined()
     streamed = (place.size >= STREAMED_BUFFER) & (burst.length >= STREAMED_ROW)
-
-    def row(source: Value, dest: Value) -> None:
+    with each_row(f, burst.loops) as (source, dest):
         target, data = place.address.at(dest), ub.at(source)
-        either(
-            f,
-            streamed,
-            lambda: stream(core, target, data, burst.length),
-            lambda: target.copy_from(data, burst.length),
+        f.either(
+            streamed, lambda: stream(core, target, data, burst.length), lambda: target.copy_from(data, burst.length)
         )
-
-    each_row(f, burst.loops, row)
-
-
-def _write_inside(core: Core, burst: Burst, ub: Value, place: Place) -> None:
-    each_row(core.f, burst.loops, lambda source, dest: write_inside(place.further(dest), ub.at(source), burst.length))
 
 
 def _accumulate(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) -> None:
-    each_row(
-        core.f,
-        burst.loops,
-        lambda source, dest: accumulate(core.f, core.unit, place.address.at(dest), ub.at(source), burst.length, ctrl),
-    )
+    with each_row(core.f, burst.loops) as (source, dest):
+        accumulate(core.f, core.unit, place.address.at(dest), ub.at(source), burst.length, ctrl)
 
 
 def _accumulate_inside(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) -> None:
     """Element by element; one that lies half outside is combined as if there were zeros."""
     f, width = core.f, element_bytes(ctrl)
     room = f.scratch(8)
-
-    def one(source: Value, dest: Value) -> None:
+    with each_row(f, [Loop(burst.length.udiv(width), width, width), *burst.loops]) as (source, dest):
         read_inside(place.further(dest), room, width)
         accumulate(f, core.unit, room, ub.at(source), width, ctrl)
         write_inside(place.further(dest), room, width)
-
-    each_row(f, [Loop(burst.length.udiv(width), width, width), *burst.loops], one)
 
 
 @lowering(grouped.MteUbGm)

@@ -9,7 +9,7 @@ from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import Side, byte_rows, copy_rows, either, granule_rows
+from ptosim.native.burst import Side, byte_rows, copy_rows, granule_rows
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import Value
 
@@ -35,7 +35,7 @@ def mte_l1_ub(f: Function, core: Core, operands: Operands, sid: Value | None) ->
         into("aiv0")()
     else:
         f.settle()
-        either(f, sid == 0, into("aiv0"), into("aiv1"))
+        f.either(sid == 0, into("aiv0"), into("aiv1"))
 
 
 # --- between GM and L1 ------------------------------------------------------------------------------------------------

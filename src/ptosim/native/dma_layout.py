@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
@@ -16,7 +15,7 @@ from ptosim.language import dma_grouped as grouped
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import Loop, each_row, either, fill
+from ptosim.native.burst import Loop, each_row, fill
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, Value
 
@@ -59,7 +58,7 @@ def _check(core: Core, matrix: Matrix) -> None:
 def _copy(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     _check(core, matrix)
     empty = (matrix.n == 0) | (matrix.d == 0) | (matrix.groups == 0)
-    either(core.f, empty, lambda: None, lambda: _convert(core, source, dest, matrix))
+    core.f.either(empty, lambda: None, lambda: _convert(core, source, dest, matrix))
 
 
 def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
@@ -70,8 +69,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     _observe(core, source, dest, matrix)
 
     def convert(read_piece: Callable[[Value, Value, Value], None]) -> None:
-        either(
-            core.f,
+        core.f.either(
             matrix.small_c0 != 0,
             lambda: _small(core.f, matrix, target, read_piece),
             lambda: _fractals(core.f, matrix, target, read_piece),
@@ -80,10 +78,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     def direct(offset: Value, to: Value, count: Value) -> None:
         to.copy_from(place.address.at(offset), count)
 
-    if core.unit.drop:
-        either(core.f, outside, lambda: convert(_clipped(place)), lambda: convert(direct))
-    else:
-        convert(direct)
+    core.dropping(outside, lambda: convert(direct), lambda: convert(_clipped(place)))
 
 
 def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
@@ -94,7 +89,7 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     lines, length = (matrix.n, matrix.d) if is_rows else (matrix.d, matrix.n)
     groups, columns = matrix.groups, ceil_div(matrix.d * matrix.width, GRANULE)
     read = [(lines, matrix.inner_stride), (groups, matrix.outer_stride)]
-    core.touches_rows("reads", Space.GM, source, read, length * matrix.width)
+    core.observer.copied(core, "reads", Space.GM, source, read, length * matrix.width)
     row, column, group = matrix.loop2_stride, matrix.loop3_stride, matrix.loop4_stride
 
     def fractals() -> None:
@@ -102,13 +97,13 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
         core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
         core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
         written = [(matrix.n, row * GRANULE), (columns, column * GRANULE), (groups, group * GRANULE)]
-        core.touches_rows("writes", Space.L1, dest, written, dest.like(GRANULE))
+        core.observer.copied(core, "writes", Space.L1, dest, written, dest.like(GRANULE))
 
     def packed() -> None:
         length = ceil_to(matrix.n * (SMALL_ROW * matrix.width), GRANULE)
-        core.touches_rows("writes", Space.L1, dest, [(groups, group * GRANULE)], length)
+        core.observer.copied(core, "writes", Space.L1, dest, [(groups, group * GRANULE)], length)
 
-    either(core.f, matrix.small_c0 != 0, packed, fractals)
+    core.f.either(matrix.small_c0 != 0, packed, fractals)
 
 
 def _clipped(place: Place) -> Callable[[Value, Value, Value], None]:
@@ -125,7 +120,7 @@ def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece)
     columns = ceil_div(matrix.d, c0)
     zero = f.constant(I8.vector(GRANULE), 0)
 
-    def piece(group: Value, column: Value, row: Value) -> None:
+    with f.each(matrix.groups, polls=True) as group, f.each(columns, polls=True) as column, f.each(matrix.n) as row:
         first = column * c0
         count = minimum(matrix.d - first, c0)
         offset = (group * matrix.loop4_stride + column * matrix.loop3_stride + row * matrix.loop2_stride) * GRANULE
@@ -139,62 +134,32 @@ def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece)
             read_piece(source, to, count * matrix.width)
 
         if matrix.layout == "nd2nz":
-            either(f, count == c0, whole, partial)
+            f.either(count == c0, whole, partial)
         else:
             to.store(zero)
             _elements(f, matrix, count, source, to, read_piece)
 
-    _each(f, (matrix.groups, columns, matrix.n), piece)
-
 
 def _elements(f: Function, matrix: Matrix, count: Value, source: Value, to: Value, read_piece: ReadPiece) -> None:
     """Elements of one row out of a column-major matrix."""
-
-    def element(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(count) as index:
         read_piece(source + index * matrix.inner_stride, to.at(index * matrix.width), index.like(matrix.width))
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), element, polls=False)
 
 
 def _small(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
     """Rows of four elements, one behind the other; the end of a group is filled up to 32 bytes."""
     row_bytes = SMALL_ROW * matrix.width
     size = ceil_to(matrix.n * row_bytes, GRANULE)
-
-    def group(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(matrix.groups, polls=True) as index:
         to = target.at(index * matrix.loop4_stride * GRANULE)
         to.fill(0, size)
-
-        def row(number: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(matrix.n, polls=True) as number:
             source = index * matrix.outer_stride + matrix.element_offset(number, number.like(0))
             place = to.at(number * row_bytes)
             if matrix.layout == "nd2nz":
                 read_piece(source, place, matrix.d * matrix.width)
             else:
                 _elements(f, matrix, matrix.d, source, place, read_piece)
-            return ()
-
-        f.for_loop(size.like(0), matrix.n, 1, (), row)
-        return ()
-
-    f.for_loop(size.like(0), matrix.groups, 1, (), group)
-
-
-def _each(
-    f: Function, counts: Sequence[Value], act: Callable[[Value, Value, Value], None], indices: tuple[Value, ...] = ()
-) -> None:
-    """Every combination of indices, the last running fastest."""
-    if len(indices) == len(counts):
-        act(*indices)
-        return
-    count = counts[len(indices)]
-
-    def body(index: Value, _: list[Value]) -> Sequence[Value]:
-        _each(f, counts, act, (*indices, index))
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), body, polls=len(indices) < len(counts) - 1)
 
 
 def _width(static: Static) -> dict[str, int]:
@@ -213,29 +178,21 @@ def mte_gm_l1_frac(core: Core, operands: Operands, layout: str, width: int) -> N
 
 
 @lowering(grouped.RawFillL1)
-def raw_fill_l1(
-    core: Core,
-    dest: Value,
-    byte_offset: Value,
-    value: Value,
-    repeat: Value,
-    blocks: Value,
-    gap: Value,
-    fill_word_bits: int,
-) -> None:
-    f = core.f
-    size = core.target.memory[Space.L1]
+def raw_fill_l1(core: Core, operands: Operands, fill_word_bits: int) -> None:
+    f, size = core.f, core.target.memory[Space.L1]
+    repeat, blocks, value = operands.repeat, operands.blocks, operands.value
     total = repeat * blocks * GRANULE
     core.fail(total > size, "out-of-bounds", f"writes {{}} bytes of l1, which has {size} bytes", total)
     f.settle()
-    _, extent = filled(SimpleNamespace(byte_offset=0, repeat=repeat, blocks=blocks, gap=gap))
+    _, extent = filled(Operands(**vars(operands) | {"byte_offset": 0}))
+    start, length, step = operands.dest + operands.byte_offset, blocks * GRANULE, (blocks + operands.gap) * GRANULE
 
     def write() -> None:
-        target = core.stretch("writes", Space.L1, dest + byte_offset, extent, alignment_of(Space.L1, core.target.name))
+        target = core.stretch("writes", Space.L1, start, extent, alignment_of(Space.L1, core.target.name))
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
-        step = (blocks + gap) * GRANULE
-        core.touches_rows("writes", Space.L1, dest + byte_offset, [(repeat, step)], blocks * GRANULE)
-        each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * GRANULE, word))
+        core.observer.copied(core, "writes", Space.L1, start, [(repeat, step)], length)
+        with each_row(f, [Loop(repeat, step, step)]) as (_, to):
+            fill(f, core.unit, target.at(to), length, word)
 
-    either(f, (repeat == 0) | (blocks == 0), lambda: None, write)
+    f.either((repeat == 0) | (blocks == 0), lambda: None, write)

@@ -10,7 +10,6 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe as op
 from ptosim.native.accumulator_store import (
-    Lanes,
     Store,
     check_shape,
     for_each_core,
@@ -26,7 +25,7 @@ from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import F32, I1, I64, Value
-from ptosim.native.quantisation import Relu, Steps
+from ptosim.native.quantisation import Lanes, Relu, Steps
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, widen
 
 
@@ -102,6 +101,8 @@ def mte_l0c(
         f.constant(I1, clip is not None),
         n.like(0) if clip is None else _wide(clip, static.elements["clip"]),
         saturation(f, words.get("sat"), ctrl),
+        parameters,
+        slope,
     )
     if not is_representable(core, steps):
         return
@@ -109,7 +110,7 @@ def mte_l0c(
     atomic = _atomic(core, static, ctrl) if space is Space.GM else None
     store = Store(operands.source, operands.dest, space, shape, [layout], no if split is None else split != 0, atomic)
     mode = sub_block if sub_block is not None else words.get("dst_mode")
-    for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps, parameters, slope))
+    for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps))
 
 
 def _wide(clip: Value, kind: Element) -> Value:

@@ -17,7 +17,6 @@ from ptosim.language import fixpipe_raw as op
 from ptosim.language.fixpipe_modes import QUANT_MODES
 from ptosim.language.fixpipe_rules import CLIPS
 from ptosim.native.accumulator_store import (
-    Lanes,
     Store,
     check_shape,
     for_each_core,
@@ -30,10 +29,9 @@ from ptosim.native.accumulator_store import (
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.build.requirement import demand
-from ptosim.native.burst import either
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, Value
-from ptosim.native.quantisation import COLUMNS, Relu, Saturation, Steps, slopes
+from ptosim.native.quantisation import COLUMNS, Lanes, Relu, Saturation, Steps, slopes
 from ptosim.native.vector.registers import splat
 
 
@@ -57,7 +55,7 @@ def copy_matrix_cc(f: Function, core: Core, operands: Operands, ctrl: Value, sta
         def act(name: str = name) -> None:
             _store(core, static, store, operands, name, kept)
 
-        either(f, quant_code(config1) == mode.code, act, lambda: None)
+        f.either(quant_code(config1) == mode.code, act)
 
 
 def _joining(static: Static) -> dict[str, Any]:
@@ -93,7 +91,6 @@ def _store(core: Core, static: Static, store: Store, operands: Operands, mode: s
         parameters = quant_scalar(f, operands.quant_pre)
     relu = field(config1, 41, 39)
     is_vector = relu == RELU_MODES.index("vector_relu")
-    slope = _slope(core, operands, n, is_vector)
     steps = Steps(
         static.elements["source"],
         static.elements["dest"],
@@ -102,13 +99,15 @@ def _store(core: Core, static: Static, store: Store, operands: Operands, mode: s
         (field(config1, 31, 30) != 0) & int(static.elements["dest"].name in CLIPS),
         operands.fix_clip_relu,
         kept,
+        parameters,
+        _slope(core, operands, n, is_vector),
     )
 
     def into(mode: str | Value | None) -> Callable[[], None]:
         def act() -> None:
             if isinstance(mode, str):
                 demand(core, (HALVES[mode],), {"m": store.shape.m, "n": n})
-            for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps, parameters, slope))
+            for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps))
 
         return act
 
@@ -118,7 +117,7 @@ def _store(core: Core, static: Static, store: Store, operands: Operands, mode: s
     split = field(config1, 17, 16)
     core.fail(split == 3, "invalid", "there is no mode {} of storing to UB; bits 17:16 are 0, 1 or 2", split)
     f.settle()
-    either(f, split == 0, into(field(config1, 18, 18)), lambda: either(f, split == 1, into("split_m"), into("split_n")))
+    f.either(split == 0, into(field(config1, 18, 18)), lambda: f.either(split == 1, into("split_m"), into("split_n")))
 
 
 def _slope(core: Core, operands: Operands, n: Value, is_vector: Value) -> Lanes:

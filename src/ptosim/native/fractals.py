@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from ptosim.effects.burst import alignment_of, row_extent
 from ptosim.effects.cube_load import FIELDS, Control, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
-from ptosim.effects.fractal import (
-    FRACTAL,
-    FRACTAL_ROW,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_SHIFT,
-    fractal_columns,
-)
+from ptosim.effects.fractal import FRACTAL, FRACTAL_ROW, FRACTAL_ROWS, SCALE_FRAGMENT, SCALE_SHIFT, fractal_columns
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.native.build.core import Core
 from ptosim.native.build.requirement import demand
-from ptosim.native.burst import Loop, each_row, either
+from ptosim.native.burst import Loop, each_row
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, I64, PTR, Type, Value
 
@@ -33,7 +24,7 @@ def load_tile(
     """Whole fractals of L1 into L0A or L0B, each as it is or the matrix that they form transposed."""
     demand(core, FIELDS, control._asdict())
     some = (control.k_step > 0) & (control.m_step > 0)
-    either(core.f, some, lambda: _load_tile(core, space, source, dest, control, element, transpose), lambda: None)
+    core.f.either(some, lambda: _load_tile(core, space, source, dest, control, element, transpose))
 
 
 def _load_tile(
@@ -52,23 +43,22 @@ def _observe(
     core: Core, space: Space, source: Value, dest: Value, control: Control, columns: int, turned: bool
 ) -> None:
     """Tell an observer of the fractals that are read and written. Those behind the end of L1 are padding."""
-    observer = core.unit.observer
-    if observer is None:
+    if not core.is_observed:
         return
     low, high = tile_source(control)
-    observer.stretched(core, "reads", Space.L1, source + low, high - low, None)
+    core.observer.stretched(core, "reads", Space.L1, source + low, high - low, None)
     core.suspect(lambda: source + high > core.target.memory[Space.L1])
     read = [(control.m_step, dest.like(FRACTAL)), (control.k_step, control.source_stride * FRACTAL)]
     outer, inner = dest_counts(control, columns, turned)
     written = [(inner, dest.like(FRACTAL)), (outer, control.dest_stride * FRACTAL)]
     if turned and columns > FRACTAL_ROW:  # of four bits
-        core.touches_rows("reads", Space.L1, source + low, read, dest.like(FRACTAL))
-        core.touches_rows("writes", space, dest, written, dest.like(FRACTAL))
+        core.observer.copied(core, "reads", Space.L1, source + low, read, dest.like(FRACTAL))
+        core.observer.copied(core, "writes", space, dest, written, dest.like(FRACTAL))
     elif turned:
-        core.turns_fractals((Space.L1, source + low), (space, dest), read, written, FRACTAL_ROW // columns)
+        core.observer.turned(core, (Space.L1, source + low), (space, dest), read, written, FRACTAL_ROW // columns)
     else:
         steps = list(zip(read, written, strict=True))
-        core.carries_rows((Space.L1, source + low), (space, dest), steps, dest.like(FRACTAL))
+        core.observer.carried(core, (Space.L1, source + low), (space, dest), steps, dest.like(FRACTAL))
 
 
 def _source(core: Core, source: Value, control: Control) -> tuple[Value, Value]:
@@ -90,14 +80,11 @@ def _source(core: Core, source: Value, control: Control) -> tuple[Value, Value]:
 def _as_they_are(core: Core, control: Control, element: Element, origin: Value, inside: Value, target: Value) -> None:
     """Fractals of one step of k lie side by side on both sides."""
     length = control.m_step * FRACTAL
-
-    def step(source: Value, dest: Value) -> None:
+    loop = Loop(control.k_step, control.source_stride * FRACTAL, control.dest_stride * FRACTAL)
+    with each_row(core.f, [loop]) as (source, dest):
         there = minimum(maximum(inside - source, 0), length)
         target.at(dest).copy_from(origin.at(source), there)
         target.at(dest + there).fill(0, length - there)
-
-    loop = Loop(control.k_step, control.source_stride * FRACTAL, control.dest_stride * FRACTAL)
-    each_row(core.f, [loop], step)
 
 
 def _turned(core: Core, control: Control, element: Element, origin: Value, inside: Value, target: Value) -> None:
@@ -113,44 +100,22 @@ def _turned(core: Core, control: Control, element: Element, origin: Value, insid
     core.f.call(routine, target, origin, inside, high, wide, *strides)
 
 
-def _each_fractal(f: Function, high: Value, wide: Value, fractal: Callable[[Value, Value], None]) -> None:
-    def row(index: Value, _: list[Value]) -> Sequence[Value]:
-        def column(number: Value, _: list[Value]) -> Sequence[Value]:
-            fractal(index, number)
-            return ()
-
-        f.for_loop(index.like(0), wide, 1, (), column)
-        return ()
-
-    f.for_loop(high.like(0), high, 1, (), row)
-
-
 def _turn_elements(f: Function, width: int) -> None:
     """Fractal (r, q) of the result: row i is column 16 q + i of the source, element j of it from row r * C0 + j."""
     target, origin, inside, high, wide, source_stride, dest_stride = f.parameters
     columns = FRACTAL_ROW // width
     kind = Type(f"i{8 * width}")
 
-    def fractal(r: Value, q: Value) -> None:
+    with f.each(high, polls=True) as r, f.each(wide, polls=True) as q:
         dest = target.at(r * dest_stride + q * FRACTAL)
-
-        def row(i: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(FRACTAL_ROWS) as i:
             column = q * FRACTAL_ROWS + i
             start = column.udiv(columns) * source_stride + (column & (columns - 1)) * width
-
-            def element(j: Value, _: list[Value]) -> Sequence[Value]:
+            with f.each(columns) as j:
                 offset = start + (r * columns + j) * FRACTAL_ROW
                 there = offset < inside
                 value = origin.at(there.select(offset, 0)).load(kind)
                 dest.at(i * FRACTAL_ROW + j * width).store(there.select(value, 0))
-                return ()
-
-            f.for_loop(i.like(0), columns, 1, (), element, polls=False)
-            return ()
-
-        f.for_loop(q.like(0), FRACTAL_ROWS, 1, (), row, polls=False)
-
-    _each_fractal(f, high, wide, fractal)
 
 
 def _turn_nibbles(f: Function) -> None:
@@ -158,10 +123,9 @@ def _turn_nibbles(f: Function) -> None:
     target, origin, inside, high, wide, source_stride, dest_stride = f.parameters
     columns = 2 * FRACTAL_ROW
 
-    def fractal(r: Value, q: Value) -> None:
+    with f.each(high, polls=True) as r, f.each(wide, polls=True) as q:
         dest = target.at(r * dest_stride + q * FRACTAL)
-
-        def row(i: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(FRACTAL_ROWS) as i:
             column = q * FRACTAL_ROWS + i
             place = column & (columns - 1)
             start = column.udiv(columns) * source_stride + place.lshr(1)
@@ -172,16 +136,8 @@ def _turn_nibbles(f: Function) -> None:
                 there = offset < inside
                 return there.select(origin.at(there.select(offset, 0)).load(I8).lshr(shift) & 15, 0)
 
-            def pair(j: Value, _: list[Value]) -> Sequence[Value]:
+            with f.each(FRACTAL_ROW) as j:
                 dest.at(i * FRACTAL_ROW + j).store(nibble(j * 2) | nibble(j * 2 + 1) << 4)
-                return ()
-
-            f.for_loop(i.like(0), FRACTAL_ROW, 1, (), pair, polls=False)
-            return ()
-
-        f.for_loop(q.like(0), FRACTAL_ROWS, 1, (), row, polls=False)
-
-    _each_fractal(f, high, wide, fractal)
 
 
 # --- scales -----------------------------------------------------------------------------------------------------------
@@ -206,7 +162,8 @@ def load_scales(
         rows = [Loop(control.m_step, *strides)]
         core.suspect(lambda: ((dest >> shift) & (GRANULE - 1)) != 0)  # fragments that begin inside of a granule
         steps = [((control.m_step, strides[0]), (control.m_step, strides[1]))]
-        core.carries_rows((Space.L1, source + low), (space, dest >> shift), steps, length)
-        each_row(core.f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
+        core.observer.carried(core, (Space.L1, source + low), (space, dest >> shift), steps, length)
+        with each_row(core.f, rows) as (from_, to):
+            target.at(to).copy_from(origin.at(from_), length)
 
-    either(core.f, (control.m_step > 0) & (control.k_step > 0), copy, lambda: None)
+    core.f.either((control.m_step > 0) & (control.k_step > 0), copy)

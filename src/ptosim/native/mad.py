@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
-from ptosim.effects.element import Element
 from ptosim.effects.fractal import (
     ACCUMULATOR,
     ACCUMULATOR_FRACTAL,
@@ -29,19 +28,19 @@ from ptosim.effects.mad import (
     ZERO_BIT,
     Packed,
     accumulator_extent,
-    facts,
+    clauses,
+    form,
     operand_extent,
     raw_elements,
-    raw_facts,
     scale_extent,
 )
 from ptosim.effects.names import Space
+from ptosim.effects.record import Static
 from ptosim.language import mad as op
 from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.build.requirement import demand
-from ptosim.native.burst import either
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, PTR, Value
@@ -100,7 +99,7 @@ def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
         address = operand >> SCALE_SHIFT
         found.append(core.stretch("reads", space, address, size))
         core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a granule
-        core.touches_rows("reads", space, address, (), size)
+        core.observer.copied(core, "reads", space, address, (), size)
     return found
 
 
@@ -115,11 +114,11 @@ def _observe(core: Core, kind: Kind, operands: Any, how: Options) -> None:
         if space is Space.L0A:  # a plain row is one fractal row after the other
             column = how.is_row.select(column.like(FRACTAL_ROW), column)
         full = depth.lshr(5)
-        core.touches_rows("reads", space, base, [(rows, m.like(FRACTAL_ROW)), (full, column)], m.like(FRACTAL_ROW))
-        rest = [(rows, m.like(FRACTAL_ROW))]
-        core.touches_rows("reads", space, base + full * column, rest, depth & (FRACTAL_ROW - 1))
+        line = rows, m.like(FRACTAL_ROW)
+        core.observer.copied(core, "reads", space, base, [line, (full, column)], m.like(FRACTAL_ROW))
+        core.observer.copied(core, "reads", space, base + full * column, [line], depth & (FRACTAL_ROW - 1))
     if (bias := _bias(operands)) is not None:
-        core.touches_rows("reads", Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR))
+        core.observer.copied(core, "reads", Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR))
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     for verb, wanted in (("reads", how.from_accumulators), ("writes", how.from_accumulators.like(1))):
         if wanted.literal != 0:
@@ -143,25 +142,17 @@ def _start(core: Core, operands: Any, how: Options) -> tuple[Value, Value, Value
 # --- instructions -----------------------------------------------------------------------------------------------------
 
 
-@lowering(op.Mad, bind=facts("zero", scaled=False))
-@lowering(op.MadAcc, bind=facts("accumulators", scaled=False))
-@lowering(op.MadBias, bind=facts("bias", scaled=False))
-@lowering(op.MadMx, bind=facts("zero", scaled=True))
-@lowering(op.MadMxAcc, bind=facts("accumulators", scaled=True))
-@lowering(op.MadMxBias, bind=facts("bias", scaled=True))
+@lowering(op.Mad, bind=form(False, "zero"))
+@lowering(op.MadAcc, bind=form(False, "accumulators"))
+@lowering(op.MadBias, bind=form(False, "bias"))
+@lowering(op.MadMx, bind=form(True, "zero"))
+@lowering(op.MadMxAcc, bind=form(True, "accumulators"))
+@lowering(op.MadMxBias, bind=form(True, "bias"))
 def mad(
-    f: Function,
-    core: Core,
-    operands: Operands,
-    sat: str | None,
-    ctrl: Value,
-    kinds: tuple[Element, Element],
-    scaled: bool,
-    start: str,
-    gemv: bool,
-    tf32: str | None,
+    f: Function, core: Core, operands: Operands, static: Static, sat: str | None, ctrl: Value, scaled: bool, start: str
 ) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
+    gemv, tf32 = clauses(static)
     how = Options(
         f.constant(I1, start == "accumulators"),
         f.constant(I1, start == "bias"),
@@ -170,17 +161,16 @@ def mad(
         f.constant(I1, tf32 is not None),
         f.constant(I1, tf32 == "away"),
     )
-    _multiply(core, Kind(*kinds, scaled), operands, how)
+    _multiply(core, Kind(static.elements["a"], static.elements["b"], scaled), operands, how)
 
 
-@lowering(op.MadRaw, bind=raw_facts(scaled=False))
-@lowering(op.MadBiasRaw, bind=raw_facts(scaled=False))
-@lowering(op.MadMxRaw, bind=raw_facts(scaled=True))
-@lowering(op.MadMxBiasRaw, bind=raw_facts(scaled=True))
-def mad_raw(
-    f: Function, core: Core, operands: Operands, ctrl: Value, kinds: tuple[Element, Element], scaled: bool
-) -> None:
+@lowering(op.MadRaw, bind=form(False))
+@lowering(op.MadBiasRaw, bind=form(False))
+@lowering(op.MadMxRaw, bind=form(True))
+@lowering(op.MadMxBiasRaw, bind=form(True))
+def mad_raw(f: Function, core: Core, operands: Operands, static: Static, ctrl: Value, scaled: bool) -> None:
     packed, unpacked = operands.packed, Packed(operands)
+    kinds = static.elements["a"], static.elements["b"]
     from_bias = _bit(packed, BIAS_BIT)
     if _bias(operands) is None:
         message = "bit 62 of the word asks for a bias, which only the forms with a bias have"
@@ -200,8 +190,7 @@ def mad_raw(
     if hif8 == plain:
         _multiply(core, plain, unpacked, how)
     else:
-        either(
-            f,
+        f.either(
             _bit(ctrl, HIF8_BIT),
             lambda: _multiply(core, hif8, unpacked, how),
             lambda: _multiply(core, plain, unpacked, how),

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.element import Element, element
-from ptosim.effects.float_format import BF16, F16, F32, FOUR_BITS, NARROW_FORMATS
+from ptosim.effects.element import Element
+from ptosim.effects.float_format import FOUR_BITS, largest
 from ptosim.effects.fractal import (
     ACCUMULATOR,
     ACCUMULATOR_ROW,
@@ -60,15 +60,6 @@ def product(unit: Unit, kind: Kind) -> Function:
     return unit.routine(kind.name, PARAMETERS, lambda f: _Product(f, kind).fill())
 
 
-def _largest(kind: Element) -> float:
-    """The largest finite number of a float type."""
-    narrow = NARROW_FORMATS.get(kind.name)
-    if narrow is not None:
-        return narrow.values[narrow.largest]
-    form = {"f16": F16, "bf16": BF16, "f32": F32}[kind.name]
-    return form.magnitude(form.infinity - 1)
-
-
 class _Product:
     def __init__(self, f: Function, kind: Kind) -> None:
         self.f = f
@@ -91,18 +82,11 @@ class _Product:
         self._pack(kind.b, self.b, (self.scale_b, always), self.n, tiles_n * FRACTAL, right, COLUMNS, depth)
         panels = ceil_div(self.n, COLUMNS)
 
-        def panel(number: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(panels, polls=True) as number:
             from_b = right.at(number * depth * (COLUMNS * _DOUBLE))
-
-            def block(row: Value, _: list[Value]) -> Sequence[Value]:
+            with f.each(self.m, ROWS) as row:
                 from_a = left.at(row * depth * _DOUBLE)
                 self._store(row, number * COLUMNS, self._sums(from_a, from_b))
-                return ()
-
-            f.for_loop(number.like(0), self.m, ROWS, (), block, polls=False)
-            return ()
-
-        f.for_loop(self.k.like(0), panels, 1, (), panel)
 
     # --- packing ------------------------------------------------------------------------------------------------------
 
@@ -121,23 +105,16 @@ class _Product:
         f = self.f
         columns = fractal_columns(kind)
 
-        def row(number: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(rows, polls=True) as number:
             group = number.udiv(width)
             place = target.at((group * depth * width + (number & (width - 1))) * _DOUBLE)
-
-            def step(index: Value, _: list[Value]) -> Sequence[Value]:
+            with f.each(ceil_div(self.k, columns)) as index:
                 values = self._values(kind, source.at(index * stride + number * FRACTAL_ROW))
                 if self.kind.scaled:
                     values = self._scaled(values, scales, number, index, columns)
                 first = place.at(index * (columns * width * _DOUBLE))
                 for lane in range(columns):
                     first.at(lane * width * _DOUBLE).store(extract(values, lane), _DOUBLE)
-                return ()
-
-            f.for_loop(number.like(0), ceil_div(self.k, columns), 1, (), step, polls=False)
-            return ()
-
-        f.for_loop(rows.like(0), rows, 1, (), row)
 
     def _values(self, kind: Element, place: Value) -> Value:
         """The values of one fractal row as doubles."""
@@ -156,7 +133,7 @@ class _Product:
         if kind.name == "f32":
             values = self._as_tf32(values)
         if kind.kind == "lowprecision" or kind.is_float:
-            values = self._limited(values, _largest(kind))
+            values = self._limited(values, largest(kind.name))
         return values.convert("fpext", F64)
 
     def _as_tf32(self, values: Value) -> Value:
@@ -219,12 +196,8 @@ class _Product:
             line = row + offset
             begun = self.start.at(line * self.start_row + number * self.start_group + rest)
             place = self.c.at(number * group + line * ACCUMULATOR_ROW + rest)
-
-            def store(total: Value = total, begun: Value = begun, place: Value = place) -> Sequence[Value]:
+            with f.when(line < self.m):
                 masked_store(f, place, self._rounded(total, begun), active)
-                return ()
-
-            f.choose(line < self.m, store)
 
     def _rounded(self, total: Value, begun: Value) -> Value:
         """The sum with what C starts from, as the bits of an accumulator."""
@@ -239,7 +212,7 @@ class _Product:
         # A start from zero adds nothing, not even to a sum of -0.
         some = splat(f, self.start != f.constant(PTR, 0), COLUMNS)
         total = some.select(total + lanes_as(words, FLOAT).convert("fpext", F64), total)
-        return bits_of(canonical(self._limited(total, _largest(element("f32"))).convert("fptrunc", FLOAT)))
+        return bits_of(canonical(self._limited(total, largest("f32")).convert("fptrunc", FLOAT)))
 
 
 def _power(code: Value) -> Value:

@@ -6,6 +6,7 @@ in the reference engine; integers that stay integers are exact.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ptosim.effects.element import Element, element
@@ -19,6 +20,10 @@ from ptosim.native.vector.rounding import round_integral
 from ptosim.native.vector.value_conversion import convert
 
 COLUMNS = 8
+
+
+Lanes = Callable[[Value], Value]
+"""The parameters of COLUMNS channels from a column on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,10 @@ class Steps:
     clip: Value
     """and its 16 bits."""
     saturation: Saturation
+    parameters: Lanes | None = None
+    """The quantisation words of some channels, where the mode has any,"""
+    slope: Lanes | None = None
+    """and the slopes of a sloped relu."""
 
     @property
     def family(self) -> str:

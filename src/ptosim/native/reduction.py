@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptosim.effects.element import BLOCKS, Element
-from ptosim.effects.float_format import BF16, F16, F32, BinaryFormat
+from ptosim.effects.float_format import BINARY_FORMATS, BinaryFormat
 from ptosim.effects.record import Static
 from ptosim.language import reduction as op
 from ptosim.native.build.lowering import define, lowering
@@ -52,7 +52,6 @@ def vcpadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
 # --- extrema ----------------------------------------------------------------------------------------------------------
 
 _INFINITY, _NAN = float("inf"), float("nan")
-_FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class _Order:
 
     @property
     def form(self) -> BinaryFormat:
-        return _FORMATS[self.element.name]
+        return BINARY_FORMATS[self.element.name]
 
     @property
     def highest(self) -> int:

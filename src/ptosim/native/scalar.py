@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
@@ -108,10 +107,6 @@ _UNSIGNED: Mapping[str, Divide] = {
 }
 
 
-def _divisions(static: Static) -> dict[str, Any]:
-    return {**_kinds(static), **static.facts}
-
-
 def _division(divide: Divide, signed: bool) -> Callable[..., Value]:
     def lower(core: Core, lhs: Value, rhs: Value, kind: Element, goes_on: bool) -> Value:
         zero = rhs == 0
@@ -126,9 +121,9 @@ def _division(divide: Divide, signed: bool) -> Callable[..., Value]:
 
 
 for _name, _divide in _SIGNED.items():
-    define(f"arith.{_name}", _division(_divide, signed=True), _divisions)
+    define(f"arith.{_name}", _division(_divide, signed=True), _kinds)
 for _name, _divide in _UNSIGNED.items():
-    define(f"arith.{_name}", _division(_divide, signed=False), _divisions)
+    define(f"arith.{_name}", _division(_divide, signed=False), _kinds)
 
 
 def _add_extended(lhs: Value, rhs: Value) -> tuple[Value, Value]:

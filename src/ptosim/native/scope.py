@@ -19,7 +19,4 @@ def _section(body: Body, op: Operation) -> None:
         body.block(op.body.block)
 
 
-STRUCTURED: dict[str, Callable[[Body, Operation], None]] = {
-    SectionCube.name: _section,
-    SectionVector.name: _section,
-}
+STRUCTURED: dict[str, Callable[[Body, Operation], None]] = {SectionCube.name: _section, SectionVector.name: _section}

@@ -12,7 +12,7 @@ from ptosim.effects.record import Static
 from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_WIDTH, list_count, list_valid, repeats, suspends
 from ptosim.language import sfu as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.context import Register
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import F32, I1, I8, I32, I64, Type, Value
@@ -134,13 +134,9 @@ def _place(f: Function, dest: Value, records: Value, ranks: Value) -> None:
     stored, order = f.scratch(SORT_WIDTH * RECORD_BYTES), f.scratch(SORT_WIDTH, 32)
     stored.store(records)
     order.store(ranks)
-
-    def move(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(SORT_WIDTH, polls=True) as index:
         place = order.at(index).load(I8).zext(I64) * RECORD_BYTES
         dest.at(place).store(stored.at(index * RECORD_BYTES).load(I64))
-        return ()
-
-    f.for_loop(f.constant(I64, 0), SORT_WIDTH, 1, [], move)
 
 
 # --- merging ----------------------------------------------------------------------------------------------------------
@@ -151,21 +147,11 @@ def _scores(static: Static) -> dict[str, Any]:
 
 
 @lowering(op.VMrgsort4, bind=_scores)
-def vmrgsort4(
-    f: Function,
-    core: Core,
-    dest: Value,
-    source0: Value,
-    source1: Value,
-    source2: Value,
-    source3: Value,
-    count: Value,
-    config: Value,
-    score: Type,
-) -> None:
+def vmrgsort4(f: Function, core: Core, operands: Operands, score: Type) -> None:
     """Merge up to four sorted lists of records, largest first, equal ones by list number."""
-    sources = [source0, source1, source2, source3]
-    lengths = [list_count(count, number) * list_valid(config, number) for number in range(LISTS)]
+    dest, config = operands.dest, operands.config
+    sources = [getattr(operands, f"source{number}") for number in range(LISTS)]
+    lengths = [list_count(operands.count, number) * list_valid(config, number) for number in range(LISTS)]
     _check_repeat(core, sources, lengths, config)
     size = sum(lengths[1:], lengths[0]) * RECORD_BYTES
 

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from ptosim.effects.burst import FB_UNIT
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import QUANT_WORD
-from ptosim.effects.fractal import (
-    ACCUMULATOR,
-    ACCUMULATOR_FRACTAL,
-    ACCUMULATOR_ROW,
-    BIAS_ALIGNMENT,
-    FRACTAL_ROWS,
-)
+from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, ACCUMULATOR_ROW, BIAS_ALIGNMENT, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div
 from ptosim.effects.mad import accumulator_extent
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing, Extents
@@ -33,11 +23,7 @@ from ptosim.native.vector.numbers import bits_of, canonical, lane_type, widen
 from ptosim.native.vector.registers import extract
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
-@lowering(op.SimRequire, bind=_facts)
+@lowering(op.SimRequire)
 def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, message: str, fatal: bool) -> None:
     """A run cares only where going on could do harm."""
     if fatal:
@@ -45,7 +31,7 @@ def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, 
         core.fail(condition ^ True, kind, message, value, detail)
 
 
-@lowering(op.SimPrintTile, bind=_facts)
+@lowering(op.SimPrintTile)
 def print_tile(f: Function, core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
     """By the run time, which gets the memory with its bounds, unless the run is observed."""
     if core.is_observed:
@@ -71,16 +57,13 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
 def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element) -> None:
     origin = core.stretch("reads", Space.L1, source, count * element.bytes, GRANULE)
     target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_UNIT)
-    core.touches_rows("reads", Space.L1, source, (), count * element.bytes)
-    core.touches_rows("writes", Space.FB, dest, (), count * QUANT_WORD)
+    core.observer.copied(core, "reads", Space.L1, source, (), count * element.bytes)
+    core.observer.copied(core, "writes", Space.FB, dest, (), count * QUANT_WORD)
 
-    def word(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(count) as index:
         scale = origin.at(index * element.bytes).load(lane_type(element).vector(1))
         bits = bits_of(canonical(widen(element, scale)))
         target.at(index * QUANT_WORD).store(extract(bits, 0).convert("zext", I64) | SIGNED_RESULT)
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), word, polls=False)
 
 
 @lowering(op.SimStartAcc)
@@ -90,18 +73,11 @@ def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     if core.is_observed:
         if bias is not None:
-            core.touches_rows("reads", Space.BT, bias, (), n * ACCUMULATOR)
+            core.observer.copied(core, "reads", Space.BT, bias, (), n * ACCUMULATOR)
         accumulators_touched(core, "writes", c, (m, m.like(ACCUMULATOR_ROW)), n, group)
 
-    def column(number: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(n, polls=True) as number:
         value = f.constant(I32, 0) if row is None else row.at(number * ACCUMULATOR).load(I32)
         top = target.at(number.udiv(FRACTAL_ROWS) * group + (number & (FRACTAL_ROWS - 1)) * ACCUMULATOR)
-
-        def line(index: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(m) as index:
             top.at(index * ACCUMULATOR_ROW).store(value)
-            return ()
-
-        f.for_loop(m.like(0), m, 1, (), line, polls=False)
-        return ()
-
-    f.for_loop(n.like(0), n, 1, (), column)

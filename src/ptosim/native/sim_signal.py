@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ptosim.effects.record import Static
 from ptosim.effects.sim_signal import WORD
 from ptosim.language import sim_signal as op
 from ptosim.native.build.core import Core
@@ -16,11 +14,7 @@ from ptosim.native.ir.values import I1, I64, Value
 from ptosim.native.transfer import address_of
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
-@lowering(op.SimNotify, bind=_facts)
+@lowering(op.SimNotify)
 def notify(core: Core, signal: Value, value: Value, adds: bool) -> None:
     place, _ = core.global_place("writes", signal, WORD, WORD)
     core.issue("notify", [int(adds)], [signal, address_of(place.address), value.sext(I64)])
@@ -36,14 +30,14 @@ def _captured(core: Core, signal: Value, value: Value, shape: Sequence[int], str
     return [signal, address_of(place.address), value.sext(I64), *(stride.signed(I64) for stride in strides)]
 
 
-@lowering(op.SimWaitWords, bind=_facts)
+@lowering(op.SimWaitWords)
 def wait_words(
     core: Core, signal: Value, value: Value, strides: tuple[Value, ...], cmp: str, shape: tuple[int, ...]
 ) -> None:
     core.issue("watch", [cmp, *shape], _captured(core, signal, value, shape, strides))
 
 
-@lowering(op.SimTestWords, bind=_facts)
+@lowering(op.SimTestWords)
 def test_words(
     f: Function, core: Core, signal: Value, value: Value, strides: tuple[Value, ...], cmp: str, shape: tuple[int, ...]
 ) -> Value:

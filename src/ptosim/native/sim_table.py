@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.element import GRANULE
@@ -17,13 +16,12 @@ from ptosim.native.atomic import accumulate
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import either
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return {**static.facts, "width": static.elements["table"].bytes}
+def _width(static: Static) -> dict[str, int]:
+    return {"width": static.elements["table"].bytes}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,7 @@ class Walk:
         """`run(pointer to the table, place in UB)`, or `missing(place)` where an index names no row that counts."""
         given, empty = self.operands, self.operands.rows * self.operands.columns * self.operands.length == 0
         self.f.settle()
-        either(self.f, empty, lambda: None, lambda: self._each(given, verb, run, missing))
+        self.f.either(empty, lambda: None, lambda: self._each(given, verb, run, missing))
 
     def _each(
         self, given: Operands, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
@@ -54,8 +52,8 @@ class Walk:
         def at(row: Value, column: Value) -> None:
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
             first = (row * given.row_stride + column * given.column_stride) * self.width
-            if core.unit.observer is not None:
-                core.unit.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
+            if core.is_observed:
+                core.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
             number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
             there_row = given.table + number * given.pitch * self.width
@@ -65,18 +63,17 @@ class Walk:
             def found() -> None:
                 if verb == "reads":
                     self._observe(verb, given.base + first)
-                if core.unit.observer is not None:
-                    core.unit.observer.chosen(core, number, self.apart)
+                core.observer.chosen(core, number, self.apart)
                 run(there_row, ub)
 
-            either(f, there, found, lambda: missing(ub))
+            f.either(there, found, lambda: missing(ub))
 
         _nested(f, given.rows, given.columns, at)
 
     def _observe(self, verb: str, first: Value) -> None:
         """Tell an observer of a run in UB: from the beginning of a granule on, or one element after the other."""
-        core, observer, width = self.core, self.core.unit.observer, self.width
-        if observer is None:
+        core, observer, width = self.core, self.core.observer, self.width
+        if not core.is_observed:
             return
         in_granules = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
         row = self.operands.length * width
@@ -86,9 +83,9 @@ class Walk:
 
         def granules() -> None:
             observer.stretched(core, verb, Space.UB, first, row, None)
-            core.touches_rows(verb, Space.UB, first, (), row)
+            core.observer.copied(core, verb, Space.UB, first, (), row)
 
-        either(self.f, in_granules, granules, elements)
+        self.f.either(in_granules, granules, elements)
 
     def _resolved(self, index: Value) -> tuple[Value, Value]:
         """The row of the table that an index means, and whether there is one."""
@@ -108,17 +105,13 @@ class Walk:
     def each_element(self, act: Callable[[Value, Value], None]) -> None:
         """`act(bytes in the table, bytes in UB)` for every element of a run."""
         given = self.operands
-
-        def body(number: Value, _: list[Value]) -> Sequence[Value]:
+        with self.f.each(given.length) as number:
             act(number * self.width, number * given.element_stride * self.width)
-            return ()
-
-        self.f.for_loop(given.length.like(0), given.length, 1, (), body, polls=False)
 
     def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
         length = self.operands.length * self.width
         found, _ = self.core.global_place(verb, pointer, length)
-        self.core.touches_rows(verb, Space.GM, pointer, (), length, ctrl=ctrl)
+        self.core.observer.copied(self.core, verb, Space.GM, pointer, (), length, ctrl=ctrl)
         return found
 
 
@@ -138,7 +131,7 @@ def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Valu
     f.while_loop([count.like(0)], more, step)
 
 
-@lowering(op.SimGather, op.SimGatherMte2, bind=_facts)
+@lowering(op.SimGather, op.SimGatherMte2, bind=_width)
 def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int) -> None:
     walk = Walk(f, core, operands, beyond, width)
     size = f.constant(I64, width)
@@ -157,16 +150,9 @@ def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int)
     walk.each("writes", run, lambda ub: walk.each_element(lambda _, here: ub.at(here).fill(0, size)))
 
 
-@lowering(op.SimScatter, op.SimScatterMte3, bind=_facts)
+@lowering(op.SimScatter, op.SimScatterMte3, bind=_width)
 def scatter(
-    f: Function,
-    core: Core,
-    operands: Operands,
-    beyond: str,
-    combine: str,
-    ordered: bool,
-    kind: str | None,
-    width: int,
+    f: Function, core: Core, operands: Operands, beyond: str, combine: str, ordered: bool, kind: str | None, width: int
 ) -> None:
     walk = Walk(f, core, operands, beyond, width, combine == "none" and not ordered)
     size, room = f.constant(I64, width), f.scratch(8)

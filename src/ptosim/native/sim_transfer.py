@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from ptosim.effects.geometry import minimum
-from ptosim.effects.record import Static
 from ptosim.language import sim_transfer as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import read_inside, write_inside
@@ -18,11 +14,7 @@ PIECE = 4096
 """Bytes that are copied in one go where some of them may be dropped."""
 
 
-def _none(static: Static) -> Mapping[str, Any]:
-    return {}
-
-
-@lowering(op.SimTransfer, bind=_none)
+@lowering(op.SimTransfer)
 def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> Value:
     """It has ended when it is begun: the event says that there is nothing to wait for."""
     core.fail(bytes < 0, "invalid", "a transfer of {} bytes", bytes)
@@ -35,21 +27,13 @@ def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> V
         return done
     room = f.scratch(PIECE)
 
-    def piece(offset: Value, _: list[Value]) -> Sequence[Value]:
-        width = minimum(bytes - offset, f.constant(I64, PIECE))
-        read_inside(source.further(offset), room, width)
-        write_inside(dest.further(offset), room, width)
-        return ()
+    def pieces() -> None:
+        with f.each(bytes, PIECE) as offset:
+            width = minimum(bytes - offset, f.constant(I64, PIECE))
+            read_inside(source.further(offset), room, width)
+            write_inside(dest.further(offset), room, width)
 
-    def pieces() -> Sequence[Value]:
-        f.for_loop(f.constant(I64, 0), bytes, PIECE, (), piece, polls=False)
-        return ()
-
-    def whole() -> Sequence[Value]:
-        dest.address.move_from(source.address, bytes)
-        return ()
-
-    f.choose(lacking | dropped, pieces, whole)
+    f.either(lacking | dropped, pieces, lambda: dest.address.move_from(source.address, bytes))
     return done
 
 
@@ -58,6 +42,6 @@ def apart() -> None:
     """Only a check has something to say."""
 
 
-@lowering(op.SimWaitTransfers, bind=_none)
+@lowering(op.SimWaitTransfers)
 def wait_transfers() -> None:
     """They have ended."""

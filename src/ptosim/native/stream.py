@@ -25,13 +25,9 @@ def append(core: Core, align: Align, address: Value, data: Value, length: Value)
     """Store the first `length` bytes of a vector as the next step of a stream."""
     f = core.f
     gap = continues(StoreStream(align.start, align.pending), address) ^ 1
-
-    def write_first() -> Sequence[Value]:
-        flush(core, align, lambda: [align.start + align.pending])
-        return ()
-
     core.suspect(lambda: gap)
-    f.choose(gap, write_first)
+    with f.when(gap):
+        flush(core, align, lambda: [align.start + align.pending])
     pending = gap.select(align.pending.like(0), align.pending)
     low, high, after = vector_stream.append(StoreStream(align.start, pending), address, length)
     room = f.scratch(ALIGN_BYTES + VECTOR_BYTES + ALIGN_BYTES)
@@ -40,9 +36,8 @@ def append(core: Core, align: Align, address: Value, data: Value, length: Value)
     count = high - low
     core.stretch("writes", Space.UB, low, count).copy_from(room, count)
     following = Align(after.start, after.pending, room.at(count).load(align.data.kind))
-    if core.unit.observer is not None:
-        core.unit.observer.streamed(core, low, high, length)
-        core.unit.observer.held_back(core, align, following)
+    core.observer.streamed(core, low, high, length)
+    core.observer.held_back(core, align, following)
     return following
 
 
@@ -53,9 +48,9 @@ def flush(core: Core, align: Align, expected: Callable[[], Sequence[Value]]) -> 
     room = f.scratch(ALIGN_BYTES)
     room.store(align.data)
     core.stretch("writes", Space.UB, align.start, align.pending).copy_from(room, align.pending)
-    if core.unit.observer is not None:
+    if core.is_observed:
         stream = StoreStream(align.start, align.pending)
         astray = reduce(lambda one, other: one & other, (continues(stream, place) ^ 1 for place in expected()))
-        core.unit.observer.suspect(core, astray)
-        core.unit.observer.streamed(core, stream.start, stream.end, f.constant(I64, 0))
-        core.unit.observer.held_back(core, align, None)
+        core.observer.suspect(core, astray)
+        core.observer.streamed(core, stream.start, stream.end, f.constant(I64, 0))
+        core.observer.held_back(core, align, None)

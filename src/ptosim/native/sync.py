@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
+from ptosim.effects.record import Static
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
@@ -24,11 +26,12 @@ from ptosim.machine.sync import (
     TO_AIC,
     TO_AIV,
     Form,
+    form_of,
     token_word,
 )
 from ptosim.native.build.core import Core, FlagStep
 from ptosim.native.build.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.build.operations import Known
 from ptosim.native.ir.context import WORD_BYTES, Word
 from ptosim.native.ir.flow import Function
@@ -85,24 +88,16 @@ def _event(f: Function, event: str | Value) -> Number:
     return _number(f, event, None)
 
 
-@lowering(op.SetFlag, op.SetFlagDyn)
-def set_flag(f: Function, core: Core, source: str, destination: str, event: str | Value) -> None:
-    core.flags.append(FlagStep(core, +1, (_pipe(source), _pipe(destination)), _event(f, event)))
+@lowering(op.SetFlag, op.SetFlagDyn, bind=lambda static: {"step": +1})
+@lowering(op.WaitFlag, op.WaitFlagDyn, bind=lambda static: {"step": -1})
+def flag(f: Function, core: Core, source: str, destination: str, event: str | Value, step: int) -> None:
+    core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), _event(f, event)))
 
 
-@lowering(op.WaitFlag, op.WaitFlagDyn)
-def wait_flag(f: Function, core: Core, source: str, destination: str, event: str | Value) -> None:
-    core.flags.append(FlagStep(core, -1, (_pipe(source), _pipe(destination)), _event(f, event)))
-
-
-@lowering(token.SimSetToken, bind=lambda static: static.facts)
-def set_token(core: Core, source: str, destination: str, number: int) -> None:
-    core.flags.append(FlagStep(core, +1, (_pipe(source), _pipe(destination)), number, private=True))
-
-
-@lowering(token.SimWaitToken, bind=lambda static: static.facts)
-def wait_token(core: Core, source: str, destination: str, number: int) -> None:
-    core.flags.append(FlagStep(core, -1, (_pipe(source), _pipe(destination)), number, private=True))
+@lowering(token.SimSetToken, bind=lambda static: {"step": +1})
+@lowering(token.SimWaitToken, bind=lambda static: {"step": -1})
+def private_token(core: Core, source: str, destination: str, number: int, step: int) -> None:
+    core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), number, private=True))
 
 
 def lower_flags(f: Function, steps: list[FlagStep]) -> None:
@@ -145,12 +140,10 @@ def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
         counts[name] = counts.get(name, 0) + step.step
 
     def act() -> None:
-        if core.unit.observer is not None:
-            core.unit.observer.flags(steps, [place[1] for place in places if place is not None])
+        core.observer.flags(steps, [place[1] for place in places if place is not None])
         for step, place in zip(steps, places, strict=True):
             assert place is not None
-            if core.unit.observer is not None:
-                core.unit.observer.flag(step, place[1], _flag_number(step))
+            core.observer.flag(step, place[1], _flag_number(step))
             _add(place[1], step.step)
 
     inline_or_issue(f, inline, act, operation, captured)
@@ -187,47 +180,31 @@ def _buffer_word(core: Core, table: int, pipe: Pipe, buffer: Number) -> Value:
     return core_word(core.f, buffer * PIPES + (table + SLOT.get(pipe, 0)))
 
 
-@lowering(op.GetBuf, op.GetBufDyn)
-def get_buf(
+@lowering(op.GetBuf, op.GetBufDyn, bind=lambda static: {"method": "get_buffer"})
+@lowering(op.RlsBuf, op.RlsBufDyn, bind=lambda static: {"method": "release_buffer"})
+def buffer(
     f: Function,
     core: Core,
+    operands: Operands,
     pipe: str,
-    id: Value | None,
     id_literal: int | None,
-    mode: Value | None,
     mode_literal: int | None,
+    method: str,
 ) -> None:
-    on, buffer, way = _pipe(pipe), _number(f, id, id_literal), _number(f, mode, mode_literal)
+    on, number, mode = _pipe(pipe), _number(f, operands.id, id_literal), _number(f, operands.mode, mode_literal)
 
     def now() -> None:
-        if core.unit.observer is not None:
-            core.unit.observer.got_buffer(core, on, buffer, way)
-        opened = way + 1 if isinstance(way, Value) else f.constant(I64, 1 + way)
-        _buffer_word(core, OPEN, on, buffer).store(opened, WORD_BYTES)
+        if method == "get_buffer":
+            core.observer.got_buffer(core, on, number, mode)
+            opened = mode + 1 if isinstance(mode, Value) else f.constant(I64, 1 + mode)
+        else:
+            core.observer.released_buffer(core, on, number, mode)
+            _add(_buffer_word(core, ISSUED, on, number), 1)
+            _add(_buffer_word(core, DONE, on, number), 1)
+            opened = f.constant(I64, 0)
+        _buffer_word(core, OPEN, on, number).store(opened, WORD_BYTES)
 
-    _either(core, _buffer_exists(core, on, buffer) & nothing_stalled(f), now, "get_buffer", on, buffer, way)
-
-
-@lowering(op.RlsBuf, op.RlsBufDyn)
-def rls_buf(
-    f: Function,
-    core: Core,
-    pipe: str,
-    id: Value | None,
-    id_literal: int | None,
-    mode: Value | None,
-    mode_literal: int | None,
-) -> None:
-    on, buffer, way = _pipe(pipe), _number(f, id, id_literal), _number(f, mode, mode_literal)
-
-    def now() -> None:
-        if core.unit.observer is not None:
-            core.unit.observer.released_buffer(core, on, buffer, way)
-        _add(_buffer_word(core, ISSUED, on, buffer), 1)
-        _add(_buffer_word(core, DONE, on, buffer), 1)
-        _buffer_word(core, OPEN, on, buffer).store(f.constant(I64, 0), WORD_BYTES)
-
-    _either(core, _buffer_exists(core, on, buffer) & nothing_stalled(f), now, "release_buffer", on, buffer, way)
+    _either(core, _buffer_exists(core, on, number) & nothing_stalled(f), now, method, on, number, mode)
 
 
 # --- barriers ---------------------------------------------------------------------------------------------------------
@@ -237,25 +214,16 @@ def rls_buf(
 def barrier(f: Function, core: Core, pipe: str) -> None:
     on = _pipe(pipe)
     exists = f.constant(I1, int(on is Pipe.ALL or on in PIPES_OF[core.kind]))
-
-    def now() -> None:
-        if core.unit.observer is not None:
-            core.unit.observer.barrier(core, on)
-
-    _either(core, exists & nothing_stalled(f), now, "barrier", on)
+    _either(core, exists & nothing_stalled(f), lambda: core.observer.barrier(core, on), "barrier", on)
 
 
-@lowering(token.SimTSync, bind=lambda static: static.facts)
+@lowering(token.SimTSync)
 def tsync(
     f: Function, core: Core, addresses: tuple[Value, ...], sizes: tuple[Value, ...], spaces: tuple[Space, ...]
 ) -> None:
     """Where nothing is stalled, everything issued so far has ended."""
-
-    def now() -> None:
-        if core.unit.observer is not None:
-            core.unit.observer.awaited(core, list(zip(spaces, addresses, sizes, strict=True)))
-
-    _either(core, nothing_stalled(f), now, "tsync")
+    ranges = list(zip(spaces, addresses, sizes, strict=True))
+    _either(core, nothing_stalled(f), lambda: core.observer.awaited(core, ranges), "tsync")
 
 
 @lowering(fence.FenceBarrierAll)
@@ -273,19 +241,12 @@ def nothing() -> None:
 @lowering(fence.Dsb)
 def dsb(core: Core) -> None:
     """Scalar stores take effect at once."""
-    if core.unit.observer is not None:
-        core.unit.observer.fence(core)
+    core.observer.fence(core)
 
 
 # --- between cores ----------------------------------------------------------------------------------------------------
 
-_MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
 _MEETINGS = (Form.VECTOR_PAIR, Form.CROSS_BLOCK)
-
-
-def _signal(pipe: str | None) -> Pipe:
-    """Without a pipe (an i64 in its place) the whole core signals or waits."""
-    return Pipe.ALL if pipe is None else _pipe(pipe)
 
 
 def _counters(core: Core, sets: bool, pipe: Pipe, number: Number, form: Form) -> tuple[Value, Sequence[Number]]:
@@ -320,8 +281,8 @@ def _meet(core: Core, method: str, pipe: Pipe, number: Number) -> None:
     """By the machine; code that is sifting goes on from there."""
     known, captured = _known((pipe, number, Form.VECTOR_PAIR))
     issue(core.f, core.operation(method, known, captured), captured, sifts=True)
-    if core.unit.observer is not None and core.kind is CoreKind.AIV:
-        observer = core.unit.observer
+    if core.kind is CoreKind.AIV:
+        observer = core.observer
         (observer.meeting_set if method == "semaphore_set" else observer.meeting_waited)(core, pipe, number)
 
 
@@ -336,8 +297,7 @@ def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
         inline = inline & (word.load(I64, WORD_BYTES) < core.target.sync.semaphore_limit)
 
     def now() -> None:
-        if core.unit.observer is not None:
-            core.unit.observer.semaphore_set(core, pipe, counters)
+        core.observer.semaphore_set(core, pipe, counters)
         for word in words:
             _add(word, 1)
 
@@ -355,62 +315,38 @@ def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
         inline = inline & (word.load(I64, WORD_BYTES) > 0)
 
     def now() -> None:
-        if core.unit.observer is not None:
-            core.unit.observer.semaphore_heard(core, pipe, counters)
+        core.observer.semaphore_heard(core, pipe, counters)
         for word in words:
             _add(word, -1)
 
     _either(core, inline, now, "semaphore_wait", pipe, number, form)
-    if exists.literal != 0 and core.unit.observer is not None:
-        core.unit.observer.semaphore_waited(core, pipe, counters)
+    if exists.literal != 0:
+        core.observer.semaphore_waited(core, pipe, counters)
 
 
-def _form(ffts_mode: int | None) -> Form:
-    return Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
+def _signal(act: Callable[[Core, Pipe, Number, Form], None], form: Form | None = None) -> Bind:
+    """What an instruction does to semaphores of a form, which the mode says where it has one. Without a pipe (an i64 in
+    its place) the whole core signals or waits."""
+
+    def facts(static: Static) -> dict[str, Any]:
+        form_, pipe = form or form_of(static.integers.get("ffts_mode")), static.words.get("pipe")
+        return {"act": act, "form": form_, "pipe": Pipe.ALL if pipe is None else _pipe(pipe)}
+
+    return facts
 
 
-@lowering(semaphore.SyncSet)
-def sync_set(
-    f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None, ffts_mode: int | None
+@lowering(semaphore.SyncSet, bind=_signal(_set))
+@lowering(semaphore.SyncWait, bind=_signal(_wait))
+@lowering(semaphore.SetIntraBlock, bind=_signal(_set, Form.INTRA_BLOCK))
+@lowering(semaphore.WaitIntraBlock, bind=_signal(_wait, Form.INTRA_BLOCK))
+@lowering(semaphore.SetCrossCore, bind=_signal(_set, Form.CROSS_CORE))
+@lowering(semaphore.WaitFlagDev, bind=lambda static: {"act": _wait, "form": Form.CROSS_CORE, "pipe": Pipe.ALL})
+@lowering(semaphore.SetCrossBlock, bind=_signal(_set, Form.CROSS_BLOCK))
+@lowering(semaphore.WaitCrossBlock, bind=_signal(_wait, Form.CROSS_BLOCK))
+def signal(
+    f: Function, core: Core, id: Value | None, id_literal: int | None, pipe: Pipe, form: Form, act: Callable[..., None]
 ) -> None:
-    _set(core, _signal(pipe), _number(f, id, id_literal), _form(ffts_mode))
-
-
-@lowering(semaphore.SyncWait)
-def sync_wait(
-    f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None, ffts_mode: int | None
-) -> None:
-    _wait(core, _signal(pipe), _number(f, id, id_literal), _form(ffts_mode))
-
-
-@lowering(semaphore.SetIntraBlock)
-def set_intra_block(f: Function, core: Core, pipe: str | None, id: Value | None, id_literal: int | None) -> None:
-    _set(core, _signal(pipe), _number(f, id, id_literal), Form.INTRA_BLOCK)
-
-
-@lowering(semaphore.WaitIntraBlock)
-def wait_intra_block(f: Function, core: Core, pipe: str | None, id: Value | None, id_literal: int | None) -> None:
-    _wait(core, _signal(pipe), _number(f, id, id_literal), Form.INTRA_BLOCK)
-
-
-@lowering(semaphore.SetCrossCore)
-def set_cross_core(f: Function, core: Core, pipe: str | None, id: Value | None, id_literal: int | None) -> None:
-    _set(core, _signal(pipe), _number(f, id, id_literal), Form.CROSS_CORE)
-
-
-@lowering(semaphore.WaitFlagDev)
-def wait_flag_dev(f: Function, core: Core, id: Value | None, id_literal: int | None) -> None:
-    _wait(core, Pipe.ALL, _number(f, id, id_literal), Form.CROSS_CORE)
-
-
-@lowering(semaphore.SetCrossBlock)
-def set_cross_block(f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None) -> None:
-    _set(core, _signal(pipe), _number(f, id, id_literal), Form.CROSS_BLOCK)
-
-
-@lowering(semaphore.WaitCrossBlock)
-def wait_cross_block(f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None) -> None:
-    _wait(core, _signal(pipe), _number(f, id, id_literal), Form.CROSS_BLOCK)
+    act(core, pipe, _number(f, id, id_literal), form)
 
 
 @lowering(semaphore.SyncAll)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ptosim.effects.element import Element
-from ptosim.effects.record import Static
 from ptosim.effects.tile_local import outside, position
 from ptosim.language import tile_local as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
-
-
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
 
 
 def _bytes(elements: Sequence[Element]) -> int:
     return sum(element.bytes for element in elements)
 
 
-@lowering(op.DeclareLocalArray, op.DeclareStruct, bind=_facts)
+@lowering(op.DeclareLocalArray, op.DeclareStruct)
 def declare(f: Function, elements: tuple[Element, ...]) -> Value:
     """The room is there from the beginning of the function; it is cleared whenever the declaration executes."""
     size = _bytes(elements)
@@ -41,44 +35,32 @@ def _store(place: Value, value: Value) -> None:
     place.store(value.zext(I8) if value.kind == I1 else value, 1)
 
 
-def _place(
-    f: Function, core: Core, array: Value, indices: Sequence[Value], shape: tuple[int, ...], held: Element
-) -> Value:
+def _place(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
     """The address of an element, of the first one where an index is outside."""
     inside = f.constant(I1, 1)
-    for dimension, (index, extent) in enumerate(zip(indices, shape, strict=True)):
+    for dimension, (index, extent) in enumerate(zip(operands.indices, shape, strict=True)):
         wrong = index.compare("uge", extent)
         core.fail(wrong & inside, "out-of-bounds", outside(dimension, extent), index)
         inside = inside & (wrong ^ True)
-    number = position(shape, indices) * held.bytes
-    return array.at(inside.select(number, number.like(0)))
+    number = position(shape, operands.indices) * held.bytes
+    return operands.array.at(inside.select(number, number.like(0)))
 
 
-@lowering(op.LocalArrayGet, bind=_facts)
-def local_array_get(
-    f: Function, core: Core, array: Value, indices: tuple[Value, ...], shape: tuple[int, ...], held: Element
-) -> Value:
-    return _load(_place(f, core, array, indices, shape, held), held)
+@lowering(op.LocalArrayGet)
+def local_array_get(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
+    return _load(_place(f, core, operands, shape, held), held)
 
 
-@lowering(op.LocalArraySet, bind=_facts)
-def local_array_set(
-    f: Function,
-    core: Core,
-    array: Value,
-    indices: tuple[Value, ...],
-    value: Value,
-    shape: tuple[int, ...],
-    held: Element,
-) -> None:
-    _store(_place(f, core, array, indices, shape, held), value)
+@lowering(op.LocalArraySet)
+def local_array_set(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> None:
+    _store(_place(f, core, operands, shape, held), operands.value)
 
 
-@lowering(op.StructGet, bind=_facts)
+@lowering(op.StructGet)
 def struct_get(struct: Value, elements: tuple[Element, ...], position: int) -> Value:
     return _load(struct.at(_bytes(elements[:position])), elements[position])
 
 
-@lowering(op.StructSet, bind=_facts)
+@lowering(op.StructSet)
 def struct_set(struct: Value, value: Value, elements: tuple[Element, ...], position: int) -> None:
     _store(struct.at(_bytes(elements[:position])), value)

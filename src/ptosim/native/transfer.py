@@ -12,7 +12,7 @@ Measured on a processor with 32 KiB, 1 MiB and 32 MiB of cache, on 16 MiB of flo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ptosim.native.build.core import Core
 from ptosim.native.ir.context import READS_FOLLOWED, WORD_BYTES, Word
@@ -68,21 +68,15 @@ def build_read(module: Module, name: str) -> None:
     # shorter rows rarely lie one behind the other, or they would be one row: asking for what is there costs nothing
     (ahead,) = f.choose(count >= PAGE, follow, lambda: (source,))
 
-    def some(offset: Value) -> None:
+    with f.each(end, _READ_AT_ONCE) as offset:
         places = [offset + line for line in range(0, _READ_AT_ONCE, LINE)]
         for place in places:
             ahead.at(place).prefetch()
         loaded = [source.at(place).load(I8.vector(LINE)) for place in places]
         for place, data in zip(places, loaded, strict=True):
             dest.at(place).store(data)
-
-    _each(f, end.like(0), end, _READ_AT_ONCE, some)
-
-    def rest() -> Sequence[Value]:
+    with f.when(count != end):
         dest.at(end).copy_from(source.at(end), count - end)
-        return ()
-
-    f.choose(count != end, rest)
     f.finish()
 
 
@@ -101,14 +95,13 @@ def build_stream(module: Module, name: str) -> None:
     followed = (count >= PAGE).select(end.like(READS_FOLLOWED), 0)
     reads = f.word(Word.READS)
 
-    def some(start: Value) -> None:
+    with f.each(end, _STREAMED_AT_ONCE) as start:
         following = start + _STREAMED_AT_ONCE
         stop = (following < end).select(following, end)
-        _each(f, start, stop, LINE, lambda at: first.at(at).store(origin.at(at).load(line), LINE, streaming=True))
-        _each(f, end.like(0), followed, 1, lambda number: _ask(f, reads.at(number * _READ_BYTES), start))
-
-    line = I8.vector(LINE)
-    _each(f, end.like(0), end, _STREAMED_AT_ONCE, some)
+        with f.each(stop, LINE, start) as at:
+            first.at(at).store(origin.at(at).load(I8.vector(LINE)), LINE, streaming=True)
+        with f.each(followed) as number:
+            _ask(f, reads.at(number * _READ_BYTES), start)
     first.at(end).copy_from(origin.at(end), tail)
     f.finish()
 
@@ -131,20 +124,10 @@ def _ask(f: Function, words: Value, start: Value) -> None:
     expected = words.at(WORD_BYTES).load(PTR, WORD_BYTES)
     left = words.at(2 * WORD_BYTES).load(I64, WORD_BYTES) - start
     count = (left < _STREAMED_AT_ONCE).select(left, _STREAMED_AT_ONCE)
-    _each(f, start, start + count, LINE, lambda offset: expected.at(offset).prefetch(first=True))
-
-
-# --- loops ------------------------------------------------------------------------------------------------------------
+    with f.each(start + count, LINE, start) as offset:
+        expected.at(offset).prefetch(first=True)
 
 
 def address_of(pointer: Value) -> Value:
     """A host address as a number."""
     return pointer.emitter.emit(I64, f"ptrtoint {pointer} to i64")
-
-
-def _each(f: Function, start: Value, end: Value, step: int, act: Callable[[Value], None]) -> None:
-    def body(offset: Value, _: list[Value]) -> Sequence[Value]:
-        act(offset)
-        return ()
-
-    f.for_loop(start, end, step, (), body, polls=False)

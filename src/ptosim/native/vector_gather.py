@@ -13,27 +13,17 @@ from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
-from ptosim.native.vector.registers import (
-    Mask,
-    any_lane,
-    extract,
-    gather_at,
-    joined,
-    lane_numbers,
-    shuffle,
-    splat,
-    view,
-)
+from ptosim.native.vector.registers import any_lane, extract, gather_at, joined, lane_numbers, shuffle, splat, view
 
 
-def _active(f: Function, lanes: int, width: int, mask: Mask | None, active_lanes: Value | None) -> Value:
+def _active(f: Function, lanes: int, operands: Operands) -> Value:
     """Which of so many requests are made: those of active lanes, or the first so many."""
-    if mask is not None:
-        bits = mask.lanes(width)
+    if operands.mask is not None:
+        bits = operands.mask.lanes(operands.offsets.kind.bits // 8)
         return bits if bits.kind.lanes == lanes else shuffle(f, range(lanes), bits)
-    assert active_lanes is not None
+    wanted = operands.active_lanes
     # a negative count means none, one beyond the lanes all
-    count = f.intrinsic("llvm.smin", I64, active_lanes, active_lanes.like(lanes))
+    count = f.intrinsic("llvm.smin", I64, wanted, wanted.like(lanes))
     return lane_numbers(f, I64, lanes) < splat(f, count, lanes)
 
 
@@ -45,40 +35,23 @@ def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Valu
 # --- gathers ----------------------------------------------------------------------------------------------------------
 
 
-@lowering(op.VGather2)
-@lowering(op.VGather2Bc, bind=lambda static: {"active_lanes": None})
-def vgather2(
-    f: Function,
-    core: Core,
-    source: Value,
-    offsets: Value,
-    mask: Mask | None,
-    active_lanes: Value | None,
-    static: Static,
-) -> Value:
+@lowering(op.VGather2, op.VGather2Bc)
+def vgather2(f: Function, core: Core, operands: Operands, static: Static) -> Value:
     """Elements that are narrower than their lanes are zero-extended."""
-    size, lane = static.elements["source"].bytes, offsets.kind.element
-    active = _active(f, offsets.kind.lanes, offsets.kind.bits // 8, mask, active_lanes)
-    places = core.lanes("reads", Space.UB, _starts(f, source, offsets, static), active, size, size)
-    elements = gather_at(f, Type(f"i{8 * size}"), core.base(Space.UB), places).zext(lane)
+    size, offsets = static.elements["source"].bytes, operands.offsets
+    active = _active(f, offsets.kind.lanes, operands)
+    places = core.lanes("reads", Space.UB, _starts(f, operands.source, offsets, static), active, size, size)
+    elements = gather_at(f, Type(f"i{8 * size}"), core.base(Space.UB), places).zext(offsets.kind.element)
     return active.select(elements, elements.like(0))
 
 
 @lowering(op.VGatherB)
-def vgatherb(
-    f: Function,
-    core: Core,
-    source: Value,
-    offsets: Value,
-    mask: Mask | None,
-    active_lanes: Value | None,
-    static: Static,
-) -> Value:
+def vgatherb(f: Function, core: Core, operands: Operands, static: Static) -> Value:
     """Lane b of the b32 mask, of the offsets and of the count stands for block b."""
-    core.aligned("reads", Space.UB, source, GRANULE)
-    active = _active(f, BLOCKS, offsets.kind.bits // 8, mask, active_lanes)
-    used = shuffle(f, range(BLOCKS), offsets).zext(I64)
-    starts = block_offsets(Operands(offsets=used), static) + splat(f, source, BLOCKS)
+    core.aligned("reads", Space.UB, operands.source, GRANULE)
+    active = _active(f, BLOCKS, operands)
+    used = shuffle(f, range(BLOCKS), operands.offsets).zext(I64)
+    starts = block_offsets(Operands(offsets=used), static) + splat(f, operands.source, BLOCKS)
     places = core.lanes("reads", Space.UB, starts, active, GRANULE, GRANULE)
     blocks: list[Value] = []
     for number in range(BLOCKS):
@@ -91,25 +64,16 @@ def vgatherb(
 
 
 @lowering(op.VScatter)
-def vscatter(
-    f: Function,
-    core: Core,
-    value: Value,
-    dest: Value,
-    offsets: Value,
-    mask: Mask | None,
-    active_lanes: Value | None,
-    static: Static,
-) -> None:
+def vscatter(f: Function, core: Core, operands: Operands, static: Static) -> None:
     """Lanes are stored from the last to the first, so that the lowest one stays where several meet."""
-    size, lanes = static.elements["value"].bytes, offsets.kind.lanes
-    active = _active(f, lanes, offsets.kind.bits // 8, mask, active_lanes)
-    starts = _starts(f, dest, offsets, static)
+    size = static.elements["value"].bytes
+    active = _active(f, operands.offsets.kind.lanes, operands)
+    starts = _starts(f, operands.dest, operands.offsets, static)
     if core.target.rules.scatter_duplicates == "illegal":
         _meetings(f, core, starts, active)
     places = core.lanes("writes", Space.UB, starts, active, size, size, backwards=True)
     kind = Type(f"i{8 * size}")
-    elements = shuffle(f, [byte // size for byte in SCATTER_SOURCE[size]], view(f, value, kind))
+    elements = shuffle(f, [byte // size for byte in SCATTER_SOURCE[size]], view(f, operands.value, kind))
     _store_backwards(f, core, elements, places, active)
 
 
@@ -121,13 +85,9 @@ def _store_backwards(f: Function, core: Core, elements: Value, places: Value, ac
     addresses.store(active.select(places, places.like(behind)), 64)
     data.store(elements, 64)
     base = core.base(Space.UB)
-
-    def lane(number: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(lanes) as number:
         last = lanes - 1 - number
         base.at(addresses.at(last * 8).load(I64, 8)).store(data.at(last * (kind.bits // 8)).load(kind))
-        return ()
-
-    f.for_loop(f.constant(I64, 0), lanes, 1, (), lane, polls=False)
 
 
 def _meetings(f: Function, core: Core, starts: Value, active: Value) -> None:

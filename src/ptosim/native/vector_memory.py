@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element
@@ -24,7 +25,7 @@ from ptosim.effects.vector_memory import (
 )
 from ptosim.language import vector_memory as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Operands, lowering
+from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.logical import logical_window
@@ -45,14 +46,23 @@ from ptosim.native.vector.registers import (
 from ptosim.native.vector.tables import distributed, gated, kind_of, unit_of, units
 
 
-def _unit(role: str) -> Callable[[Static], dict[str, Any]]:
-    return lambda static: {"unit": static.elements[role].bytes, "post": "next" in static.present}
+@dataclass(frozen=True)
+class _Way:
+    """What is known of an access before it runs: its mode, the bytes of an element, and whether a moved pointer is a
+    result instead of part of the address."""
+
+    mode: Any
+    unit: int
+    post: bool
+
+    def moved(self, base: Value, offset: Value) -> tuple[Value, tuple[Value, ...]]:
+        """The address of an access, and the moved pointer where that is a result."""
+        further = base + offset * self.unit
+        return (base, (further,)) if self.post else (further, ())
 
 
-def _moved(base: Value, offset: Value, unit: int, post: bool) -> tuple[Value, tuple[Value, ...]]:
-    """The address of an access, and the advanced pointer where that is a result instead of part of the address."""
-    further = base + offset * unit
-    return (base, (further,)) if post else (further, ())
+def _way(role: str, mode_of: Callable[[Static], Any]) -> Bind:
+    return lambda static: {"way": _Way(mode_of(static), static.elements[role].bytes, "next" in static.present)}
 
 
 # --- loads ------------------------------------------------------------------------------------------------------------
@@ -78,36 +88,23 @@ def _filled(f: Function, window: Value, mode: LoadMode) -> list[Value]:
     return [distributed(f, units(table, size), memory) for table in mode.tables]
 
 
-def _load_facts(role: str, modes: Callable[[str | None], LoadMode]) -> Callable[[Static], dict[str, Any]]:
-    def facts(static: Static) -> dict[str, Any]:
-        mode, element = modes(static.words.get("dist")), static.elements[role]
-        return {**_unit("source")(static), "mode": mode, "loaded": element}
-
-    return facts
+def _loads(result: str, mode_of: Callable[[Static], LoadMode]) -> Bind:
+    return lambda static: {**_way("source", mode_of)(static), "loaded": static.elements[result]}
 
 
-@lowering(op.VLds, bind=_load_facts("result", load_mode))
-@lowering(op.VLdsX2, bind=_load_facts("low", lambda dist: DUAL_LOAD_MODES[dist or ""]))
+@lowering(op.VLds, bind=_loads("result", lambda static: load_mode(static.words.get("dist"))))
+@lowering(op.VLdsX2, bind=_loads("low", lambda static: DUAL_LOAD_MODES[static.words["dist"]]))
 def load(
-    f: Function,
-    core: Core,
-    source: Value,
-    offset: Value,
-    mask: Mask | None,
-    unit: int,
-    post: bool,
-    mode: LoadMode,
-    loaded: Element,
-) -> Any:
-    address, following = _moved(source, offset, unit, post)
-    return *_loaded(f, core, address, mode, mask, loaded), *following
+    f: Function, core: Core, source: Value, offset: Value, mask: Mask | None, way: _Way, loaded: Element
+) -> tuple[Value, ...]:
+    address, following = way.moved(source, offset)
+    return *_loaded(f, core, address, way.mode, mask, loaded), *following
 
 
-@lowering(op.VSld, bind=_unit("source"))
-def vsld(f: Function, core: Core, source: Value, offset: Value, stride: str, unit: int) -> Value:
-    mode = STRIDED_LOAD_MODES[stride]
-    window = core.window("reads", Space.UB, source + offset * unit, mode.footprint, mode.alignment)
-    size = mode.alignment
+@lowering(op.VSld, bind=_way("source", lambda static: STRIDED_LOAD_MODES[static.words["stride"]]))
+def vsld(f: Function, core: Core, source: Value, offset: Value, way: _Way) -> Value:
+    mode, size = way.mode, way.mode.alignment
+    window = core.window("reads", Space.UB, source + offset * way.unit, mode.footprint, size)
     numbers = f.constant(I64.vector(VECTOR_BYTES // size), units(mode.tables[0], size))
     return gather(f, kind_of(size, 0), window, numbers)
 
@@ -145,33 +142,23 @@ def _gate_unit(mode: StoreMode) -> int:
     )
 
 
-@lowering(op.VSts, bind=lambda static: {**_unit("dest")(static), "mode": store_mode_of(static)})
+@lowering(op.VSts, bind=_way("dest", store_mode_of))
 def vsts(
-    f: Function,
-    core: Core,
-    value: Value,
-    dest: Value,
-    offset: Value,
-    mask: Mask | None,
-    unit: int,
-    post: bool,
-    mode: StoreMode,
-) -> Any:
-    address, following = _moved(dest, offset, unit, post)
-    _stored(f, core, address, mode, mask, value)
+    f: Function, core: Core, value: Value, dest: Value, offset: Value, mask: Mask | None, way: _Way
+) -> tuple[Value, ...]:
+    address, following = way.moved(dest, offset)
+    _stored(f, core, address, way.mode, mask, value)
     return following
 
 
-@lowering(op.VStsX2, bind=_unit("dest"))
-def vstsx2(
-    f: Function, core: Core, low: Value, high: Value, dest: Value, offset: Value, dist: str, mask: Mask, unit: int
-) -> None:
-    _stored(f, core, dest + offset * unit, DUAL_STORE_MODES[dist], None, low, high)
+@lowering(op.VStsX2, bind=_way("dest", lambda static: DUAL_STORE_MODES[static.words["dist"]]))
+def vstsx2(f: Function, core: Core, low: Value, high: Value, dest: Value, offset: Value, mask: Mask, way: _Way) -> None:
+    _stored(f, core, dest + offset * way.unit, way.mode, None, low, high)
 
 
-@lowering(op.VSst, bind=_unit("dest"))
-def vsst(f: Function, core: Core, value: Value, dest: Value, offset: Value, stride: str, unit: int) -> None:
-    _stored(f, core, dest + offset * unit, STRIDED_STORE_MODES[stride], None, value)
+@lowering(op.VSst, bind=_way("dest", lambda static: STRIDED_STORE_MODES[static.words["stride"]]))
+def vsst(f: Function, core: Core, value: Value, dest: Value, offset: Value, way: _Way) -> None:
+    _stored(f, core, dest + offset * way.unit, way.mode, None, value)
 
 
 # --- blocks at equal distances ----------------------------------------------------------------------------------------

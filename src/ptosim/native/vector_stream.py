@@ -12,7 +12,7 @@ from ptosim.effects.vector_memory import load_mode
 from ptosim.effects.vector_stream import primed_granule
 from ptosim.language import vector_stream as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.build.state import Align
 from ptosim.native.ir.context import Register
 from ptosim.native.ir.flow import Function
@@ -45,19 +45,12 @@ def _loaded(f: Function, core: Core, address: Value, mask: Mask | None, unit: in
 
 @lowering(op.VLdus, bind=lambda static: {"unit": static.elements["source"].bytes})
 def vldus(
-    f: Function,
-    core: Core,
-    source: Value,
-    align: Align,
-    increment: Value | None,
-    mask: Mask | None,
-    static: Static,
-    unit: int,
-    result_element: Element,
+    f: Function, core: Core, operands: Operands, static: Static, unit: int, result_element: Element
 ) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
-    core.suspect(lambda: align.start != primed_granule(source))
-    value = _loaded(f, core, source, mask, unit, result_element)
+    source, increment = operands.source, operands.increment
+    core.suspect(lambda: operands.align.start != primed_granule(source))
+    value = _loaded(f, core, source, operands.mask, unit, result_element)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     after = _primed(f, core, following)
     return (value, after, following) if "next" in static.present else (value, after)
@@ -98,26 +91,14 @@ def vstus(
 
 
 @lowering(op.VStu, bind=_store_facts)
-def vstu(
-    f: Function,
-    core: Core,
-    align: Align,
-    offset: Value | None,
-    base: Value | None,
-    value: Value,
-    dest: Value,
-    update: Value | None,
-    mode: str | None,
-    unit: int,
-    lanes: int,
-) -> tuple[Align, Value]:
+def vstu(f: Function, core: Core, operands: Operands, mode: str | None, unit: int, lanes: int) -> tuple[Align, Value]:
     """A whole register: at `base`, or `offset` elements behind the pointer."""
+    align, base, offset, value = operands.align, operands.base, operands.offset, operands.value
     whole = f.constant(I64, VECTOR_BYTES)
     if base is not None:
         after = append(core, align, base, value, whole)
-        return after, base if update is None else (update != 0).select(base + lanes * unit, base)
-    assert offset is not None
-    after = append(core, align, dest + offset * unit, value, whole)
+        return after, base if operands.update is None else (operands.update != 0).select(base + lanes * unit, base)
+    after = append(core, align, operands.dest + offset * unit, value, whole)
     return after, offset + lanes if mode == "POST_UPDATE" else offset
 
 

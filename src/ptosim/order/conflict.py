@@ -8,8 +8,9 @@ the same iteration and those inside at any. Different arguments of a kernel are 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import lcm
 
 from xdsl.ir import Operation
@@ -202,13 +203,10 @@ def distance(earlier: Range, later: Range, loop: int | None) -> int | None:
         return None
     if earlier.origin != later.origin:
         return 0 if loop is None else 1
-    turning = loop is not None and earlier.loop == later.loop == loop and earlier.start == later.start
-    if turning:
+    if loop is not None and earlier.loop == loop and _take_turns(earlier, later):
         period = lcm(len(earlier.spans), len(later.spans))
         pairs = (
-            (earlier.spans[(turn - apart) % len(earlier.spans)], later.spans[turn % len(later.spans)], apart, period)
-            for apart in range(1, period + 1)
-            for turn in range(period)
+            (a, b, apart, period) for apart in range(1, period + 1) for a, b in _turn_by_turn(earlier, later, apart)
         )
     else:
         pairs = ((a, b, 1, 1) for a, b in _turns(earlier, later, loop))
@@ -220,11 +218,8 @@ def meets(earlier: Range, later: Range, loop: int, apart: int) -> bool:
     """Whether two ranges meet so many iterations of a loop apart."""
     if earlier.origin != later.origin:
         return _same_origin(earlier, later)
-    if earlier.loop == later.loop == loop and earlier.start == later.start:
-        turns = range(lcm(len(earlier.spans), len(later.spans)))
-        pairs = [(earlier.spans[(t - apart) % len(earlier.spans)], later.spans[t % len(later.spans)]) for t in turns]
-    else:
-        pairs = list(_turns(earlier, later, loop))
+    in_turn = earlier.loop == loop and _take_turns(earlier, later)
+    pairs = _turn_by_turn(earlier, later, apart) if in_turn else _turns(earlier, later, loop)
     return any(
         a is None
         or b is None
@@ -233,16 +228,23 @@ def meets(earlier: Range, later: Range, loop: int, apart: int) -> bool:
     )
 
 
-def _turns(earlier: Range, later: Range, loop: int | None) -> Iterator[tuple[Span, Span]]:
+def _take_turns(earlier: Range, later: Range) -> bool:
+    """Whether two ranges differ in the turns of the same loop."""
+    return earlier.loop == later.loop is not None and earlier.start == later.start
+
+
+def _turn_by_turn(earlier: Range, later: Range, apart: int = 0) -> list[tuple[Span, Span]]:
+    """What two ranges are in turn, the earlier one so many turns before."""
+    spans, others = earlier.spans, later.spans
+    turns = range(lcm(len(spans), len(others)))
+    return [(spans[(turn - apart) % len(spans)], others[turn % len(others)]) for turn in turns]
+
+
+def _turns(earlier: Range, later: Range, loop: int | None) -> Iterable[tuple[Span, Span]]:
     """The spans that may exist together: in one turn of a loop around both, else any."""
-    same = earlier.loop == later.loop is not None and earlier.start == later.start
-    if same and _is_outside(earlier.loop, loop):
-        for turn in range(lcm(len(earlier.spans), len(later.spans))):
-            yield earlier.spans[turn % len(earlier.spans)], later.spans[turn % len(later.spans)]
-    else:
-        for a in earlier.spans:
-            for b in later.spans:
-                yield a, b
+    if _take_turns(earlier, later) and _is_outside(earlier.loop, loop):
+        return _turn_by_turn(earlier, later)
+    return product(earlier.spans, later.spans)
 
 
 def _is_outside(turning: int | None, loop: int | None) -> bool:
@@ -322,13 +324,10 @@ def surely_in(earlier: Range, later: Range, loop: int | None, apart: int) -> boo
     many iterations of a loop apart. Behind it a range may have gaps."""
     if earlier.space is not later.space or earlier.origin != later.origin or earlier.origin == ANYWHERE:
         return False
-    in_turn = earlier.loop == later.loop is not None and earlier.start == later.start
-    if in_turn and (earlier.loop == loop or _is_outside(earlier.loop, loop)):
-        shift = apart if earlier.loop == loop else 0
-        turns = range(lcm(len(earlier.spans), len(later.spans)))
-        pairs = [(earlier.spans[(t - shift) % len(earlier.spans)], later.spans[t % len(later.spans)]) for t in turns]
+    if earlier.loop == loop and _take_turns(earlier, later):
+        pairs = _turn_by_turn(earlier, later, apart)
     else:
-        pairs = [(a, b) for a in earlier.spans for b in later.spans]
+        pairs = _turns(earlier, later, loop)
     return all(a is not None and b is not None and _begins_in(a[0], b, loop) for a, b in pairs)
 
 

@@ -8,7 +8,7 @@ what has no closed form becomes a symbol of its own, within bounds. Arithmetic i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import gcd, lcm
@@ -105,16 +105,12 @@ class Quantity:
     __rand__ = __and__
 
     def __xor__(self, other: Any) -> Any:
-        return _both(
-            lambda a, b: a ^ b if isinstance(a, int) and isinstance(b, int) else between(None, None), self, other
-        )
+        return _both(_exactly(lambda a, b: a ^ b), self, other)
 
     __rxor__ = __xor__
 
     def __or__(self, other: Any) -> Any:
-        return _both(
-            lambda a, b: a | b if isinstance(a, int) and isinstance(b, int) else between(None, None), self, other
-        )
+        return _both(_exactly(lambda a, b: a | b), self, other)
 
     __ror__ = __or__
 
@@ -234,9 +230,13 @@ def bounds(number: Number) -> tuple[Bound, Bound]:
         case Linear():
             return least(number.constant, number.terms), most(number.constant, number.terms)
         case Periodic():
-            each = [bounds(value) for value in number.values]
-            lows, highs = [low for low, _ in each if low is not None], [high for _, high in each if high is not None]
-            return min(lows) if len(lows) == len(each) else None, max(highs) if len(highs) == len(each) else None
+            return _hull(number.values)
+
+
+def _hull(numbers: Sequence[Number]) -> tuple[Bound, Bound]:
+    """The least and the greatest value of any of some numbers."""
+    lows, highs = zip(*map(bounds, numbers), strict=True)
+    return None if None in lows else min(lows), None if None in highs else max(highs)
 
 
 def most(constant: int, terms: Mapping[Symbol, int]) -> Bound:
@@ -298,6 +298,11 @@ def _both(function: Callable[[Plain, Plain], Number], a: Any, b: Any) -> Any:
     if not plain or len(plain) < length:
         return function(_spread(a), _spread(b))
     return periodic(table.loop, table.start, tuple(plain))
+
+
+def _exactly(function: Callable[[int, int], int]) -> Callable[[Plain, Plain], Number]:
+    """A function of integers; of other numbers nothing is known."""
+    return lambda a, b: function(a, b) if isinstance(a, int) and isinstance(b, int) else between(None, None)
 
 
 def _spread(number: Number) -> Plain:
@@ -419,18 +424,13 @@ def smaller(a: Number, b: Number) -> Number:
     less = a < b
     if less is True or less is False:
         return a if less else b
-    (low, high), (other_low, other_high) = bounds(a), bounds(b)
-    lows = [each for each in (low, other_low) if each is not None]
-    highs = [each for each in (high, other_high) if each is not None]
-    return between(min(lows) if len(lows) == 2 else None, min(highs, default=None))
+    highs = [high for _, high in (bounds(a), bounds(b)) if high is not None]
+    return between(_hull((a, b))[0], min(highs, default=None))
 
 
 def either(a: Number, b: Number) -> Number:
     """One of two numbers."""
-    (low, high), (other_low, other_high) = bounds(a), bounds(b)
-    lows = [each for each in (low, other_low) if each is not None]
-    highs = [each for each in (high, other_high) if each is not None]
-    return between(min(lows) if len(lows) == 2 else None, max(highs) if len(highs) == 2 else None)
+    return between(*_hull((a, b)))
 
 
 def larger(a: Number, b: Number) -> Number:

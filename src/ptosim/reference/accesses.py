@@ -16,7 +16,7 @@ from ptosim.diagnostics import Details, Diagnostic
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import UB, Pipe
 from ptosim.machine.entry import Entry, Kind, Site
-from ptosim.machine.observer import Quick, Use
+from ptosim.machine.observer import Change, Quick, Use
 from ptosim.reference.act import Act
 from ptosim.reference.core import Core
 from ptosim.reference.integers import signed64
@@ -215,7 +215,7 @@ class AccessWitness(Port):
     def _tell_store(
         self, place: Place, data: Bytes, before: Callable[[], Bytes], taint: Image | None, atomic: str | None = None
     ) -> None:
-        self.observer.store(self.entry, self.site, self.memories.footprint(place), data, before, taint, atomic)
+        self.observer.store(self.entry, self.site, self.memories.footprint(place), Change(data, before, taint, atomic))
 
     def say(self, complaint: Complaint) -> None:
         if complaint.site is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,22 +23,36 @@ from ptosim.reference.value_conversion import Conversion, conversion, truncation
 # --- vcvt -------------------------------------------------------------------------------------------------------------
 
 
-def _vcvt_facts(static: Static) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """What is known of a conversion before it runs."""
+
+    take: slice
+    place: slice
+    gates: Lanes
+    conversions: dict[str, Conversion]
+    sat: str
+    decided_by_ctrl: bool
+    widens: bool
+
+
+def _pair(static: Static) -> dict[str, Any]:
     source, dest = static.elements["input"], static.elements["result"]
     pair = matrix.conversion(source, dest)
     assert pair is not None, "the verifier lets no other pair pass"
     placed = matrix.placement(pair, static.words.get("part"))
     taken = [(origin, place) for place, origin in enumerate(placed.sources) if origin is not None]
     rnd, sat = static.words.get("rnd", "R"), static.words.get("sat", "SAT")
-    return {
-        "take": _stepping([origin // matrix.values_per_lane(source) for origin, _ in taken]),
-        "place": _stepping([place // matrix.values_per_lane(dest) for _, place in taken]),
-        "gates": np.array([gate for gate in placed.gates if gate is not None], np.intp),
-        "conversions": {mode: _per_lane(source, dest, rnd, mode) for mode in matrix.SATURATIONS},
-        "sat": sat,
-        "decided_by_ctrl": bool(pair.saturations),
-        "widens": dest.bits > source.bits,
-    }
+    known = _Pair(
+        _stepping([origin // matrix.values_per_lane(source) for origin, _ in taken]),
+        _stepping([place // matrix.values_per_lane(dest) for _, place in taken]),
+        np.array([gate for gate in placed.gates if gate is not None], np.intp),
+        {mode: _per_lane(source, dest, rnd, mode) for mode in matrix.SATURATIONS},
+        sat,
+        bool(pair.saturations),
+        dest.bits > source.bits,
+    )
+    return {"pair": known}
 
 
 def _stepping(numbers: Sequence[int]) -> slice:
@@ -54,35 +69,22 @@ def _per_lane(source: Element, dest: Element, rnd: str, sat: str) -> Conversion:
     return lambda lanes: convert(np.stack((lanes & 15, lanes >> 4), axis=1).reshape(-1))
 
 
-@semantics(op.VCvt, bind=_vcvt_facts)
+@semantics(op.VCvt, bind=_pair)
 def vcvt(
-    core: Core,
-    site: Site,
-    input: Lanes,
-    mask: Mask,
-    ctrl: int,
-    element: Element,
-    result_element: Element,
-    take: slice,
-    place: slice,
-    gates: Lanes,
-    conversions: dict[str, Conversion],
-    sat: str,
-    decided_by_ctrl: bool,
-    widens: bool,
+    core: Core, site: Site, input: Lanes, mask: Mask, ctrl: int, element: Element, result_element: Element, pair: _Pair
 ) -> Lanes:
-    if widens and core.wants_lint:
-        _doubt_mask(core, site, mask, gates, result_element)
-    convert = conversions[_saturation(ctrl, sat) if decided_by_ctrl else sat]
-    values = convert(input[take])
+    if pair.widens and core.wants_lint:
+        _doubt_mask(core, site, mask, pair.gates, result_element)
+    convert = pair.conversions[_saturation(ctrl, pair.sat) if pair.decided_by_ctrl else pair.sat]
+    values = convert(input[pair.take])
     if not mask.is_full(element.bytes):
-        values = np.where(mask.bits[gates], values, values.dtype.type(0))
+        values = np.where(mask.bits[pair.gates], values, values.dtype.type(0))
     if matrix.values_per_lane(result_element) == 2:
         values = values[0::2] | values[1::2] << 4
-    if place.step == 1:
+    if pair.place.step == 1:
         return values
     placed = np.zeros(result_element.lanes, values.dtype)
-    placed[place] = values
+    placed[pair.place] = values
     return placed
 
 

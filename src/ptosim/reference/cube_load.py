@@ -75,30 +75,20 @@ def _check_rows(core: Core, space: Space, unit: int, n_burst: int, len_burst: in
 
 @semantics(op.MteL1Bt, bind=lambda static: {"convert": 1})
 @semantics(raw.CopyCbufToBt)
-def mte_l1_bt(
-    core: Core,
-    source: int,
-    dest: int,
-    n_burst: int,
-    len_burst: int,
-    source_gap: int,
-    dest_gap: int,
-    element: Element,
-    convert: int,
-) -> Iterator[None]:
+def mte_l1_bt(core: Core, operands: Operands, element: Element, convert: int) -> Iterator[None]:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
-    unit = bias_unit(element, convert)
-    _check_rows(core, Space.BT, unit, n_burst, len_burst)
-    if not n_burst or not len_burst:
+    count, blocks, unit = operands.n_burst, operands.len_burst, bias_unit(element, convert)
+    _check_rows(core, Space.BT, unit, count, blocks)
+    if not count or not blocks:
         yield
         return
-    rows = places(source, (n_burst, (len_burst + source_gap) * GRANULE))
-    data = core.read_pieces(Space.L1, rows, len_burst * GRANULE, alignment_of(Space.L1, core.target))
+    rows = places(operands.source, (count, (blocks + operands.source_gap) * GRANULE))
+    data = core.read_pieces(Space.L1, rows, blocks * GRANULE, alignment_of(Space.L1, core.target))
     yield
     if unit != GRANULE:
         data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
-    starts = places(dest, (n_burst, (len_burst + dest_gap) * unit))
-    core.write_pieces(Space.BT, starts, data.reshape(n_burst, -1), BIAS_ALIGNMENT)
+    starts = places(operands.dest, (count, (blocks + operands.dest_gap) * unit))
+    core.write_pieces(Space.BT, starts, data.reshape(count, -1), BIAS_ALIGNMENT)
 
 
 def _widened(data: Bytes, element: Element) -> Bytes:

@@ -155,12 +155,7 @@ class Run:
         if place not in self._clusters:
             self._clusters[place] = self._memories(machine)
         core = Core(
-            machine,
-            self._clusters[place],
-            part.memory,
-            self.max_steps,
-            self.target.architecture,
-            self.stop or Stop(),
+            machine, self._clusters[place], part.memory, self.max_steps, self.target.architecture, self.stop or Stop()
         )
         core.together = self.together or len(self.parts) > 1
         core.say = self.say

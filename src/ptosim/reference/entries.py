@@ -97,7 +97,7 @@ class EntryWitness(Port):
             total += width * len(starts)
             self.observer.load(entry, site or entry.site, footprint(Place(space, starts, width, at=at)))
         for (space, at, width, site), starts in writes.items():
-            self.observer.store(entry, site or entry.site, footprint(Place(space, starts, width, at=at)), None, None)
+            self.observer.store(entry, site or entry.site, footprint(Place(space, starts, width, at=at)))
         return total
 
     def stand_at(self, site: Site) -> None: ...

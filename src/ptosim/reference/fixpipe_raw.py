@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW, Shape
-from ptosim.effects.fixpipe_raw import (
-    RELU_MODES,
-    SPLIT_MODES,
-    field,
-    is_layout,
-    quant_code,
-    raw_shape,
-)
+from ptosim.effects.fixpipe_raw import RELU_MODES, SPLIT_MODES, field, is_layout, quant_code, raw_shape
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe_raw as op

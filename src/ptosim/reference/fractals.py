@@ -10,13 +10,7 @@ from ptosim.effects.burst import alignment_of
 from ptosim.effects.cube_load import FIELDS, Control, dest_counts
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
-from ptosim.effects.fractal import (
-    FRACTAL,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_SHIFT,
-    fractal_columns,
-)
+from ptosim.effects.fractal import FRACTAL, FRACTAL_ROWS, SCALE_FRAGMENT, SCALE_SHIFT, fractal_columns
 from ptosim.effects.names import Space
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.places import Places, places

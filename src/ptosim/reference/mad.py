@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
-from ptosim.effects.element import Element, element
-from ptosim.effects.float_format import BF16, F16, F32, FOUR_BITS, NARROW_FORMATS
+from ptosim.effects.element import Element
+from ptosim.effects.float_format import FOUR_BITS, largest
 from ptosim.effects.fractal import (
     ACCUMULATOR,
     ACCUMULATOR_FRACTAL,
@@ -36,13 +36,14 @@ from ptosim.effects.mad import (
     ZERO_BIT,
     Packed,
     accumulator_extent,
-    facts,
+    clauses,
+    form,
     operand_extent,
     raw_elements,
-    raw_facts,
     scale_extent,
 )
 from ptosim.effects.names import Space
+from ptosim.effects.record import Static
 from ptosim.language import mad as op
 from ptosim.reference import numbers
 from ptosim.reference.accumulator import Words, read_accumulators, write_accumulators
@@ -71,7 +72,8 @@ class Product:
     gemv: bool
     """A row in L0A is a plain one."""
     saturate: bool
-    tf32: Literal["even", "away"] | None
+    tf32: str | None
+    """How ties are rounded, "even" or "away"; None: not at all."""
 
 
 # --- operands ---------------------------------------------------------------------------------------------------------
@@ -101,15 +103,6 @@ def _decoded(data: Bytes, kind: Element, k: int) -> Matrix:
     return (numbers.widen(kind, lanes) if kind.is_float else lanes).astype(np.float64)
 
 
-def _largest(kind: Element) -> float:
-    """The largest finite number of a float type."""
-    narrow = NARROW_FORMATS.get(kind.name)
-    if narrow is not None:
-        return narrow.values[narrow.largest]
-    form = {"f16": F16, "bf16": BF16, "f32": F32}[kind.name]
-    return form.magnitude(form.infinity - 1)
-
-
 def _scales(core: Core, space: Space, base: int, rows: int, k: int) -> Matrix:
     """The MX scale of each row or column for each value of k."""
     groups = -(-k // SCALE_GROUP)
@@ -136,7 +129,7 @@ def _operand(product: Product, kind: Element, data: Bytes) -> Matrix:
     if product.tf32 is not None:
         values = numbers.round_tf32(values.astype(np.float32), product.tf32).astype(np.float64)
     if product.saturate and not kind.is_integer:
-        values = np.nan_to_num(values, nan=0.0, posinf=_largest(kind), neginf=-_largest(kind))
+        values = np.nan_to_num(values, nan=0.0, posinf=largest(kind.name), neginf=-largest(kind.name))
     return values
 
 
@@ -179,8 +172,8 @@ def ascending_sums(left: Matrix, right: Matrix) -> Matrix:
 
 def _rounded(sums: Matrix, saturate: bool) -> Words:
     if saturate:
-        largest = _largest(element("f32"))
-        sums = np.clip(np.nan_to_num(sums, nan=0.0, posinf=largest, neginf=-largest), -largest, largest)
+        most = largest("f32")
+        sums = np.clip(np.nan_to_num(sums, nan=0.0, posinf=most, neginf=-most), -most, most)
     return numbers.canonical(sums.astype(np.float32)).view(np.uint32)
 
 
@@ -241,35 +234,25 @@ def _start(core: Core, product: Product, operands: Operands) -> Words | None:
 # --- instructions -----------------------------------------------------------------------------------------------------
 
 
-@semantics(op.Mad, bind=facts("zero", scaled=False))
-@semantics(op.MadAcc, bind=facts("accumulators", scaled=False))
-@semantics(op.MadBias, bind=facts("bias", scaled=False))
-@semantics(op.MadMx, bind=facts("zero", scaled=True))
-@semantics(op.MadMxAcc, bind=facts("accumulators", scaled=True))
-@semantics(op.MadMxBias, bind=facts("bias", scaled=True))
-def mad(
-    core: Core,
-    operands: Operands,
-    sat: str | None,
-    ctrl: int,
-    kinds: tuple[Element, Element],
-    start: Start,
-    scaled: bool,
-    gemv: bool,
-    tf32: Literal["even", "away"] | None,
-) -> None:
+@semantics(op.Mad, bind=form(False, "zero"))
+@semantics(op.MadAcc, bind=form(False, "accumulators"))
+@semantics(op.MadBias, bind=form(False, "bias"))
+@semantics(op.MadMx, bind=form(True, "zero"))
+@semantics(op.MadMxAcc, bind=form(True, "accumulators"))
+@semantics(op.MadMxBias, bind=form(True, "bias"))
+def mad(core: Core, operands: Operands, static: Static, sat: str | None, ctrl: int, scaled: bool, start: Start) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
+    m, kinds, (gemv, tf32) = operands.m, (static.elements["a"], static.elements["b"]), clauses(static)
     saturate = sat == "sat" if sat is not None else not ctrl >> KEEP_BIT & 1
-    m = operands.m
     multiply(core, Product(m, operands.n, operands.k, *kinds, scaled, start, gemv and m == 1, saturate, tf32), operands)
 
 
-@semantics(op.MadRaw, bind=raw_facts(scaled=False))
-@semantics(op.MadBiasRaw, bind=raw_facts(scaled=False))
-@semantics(op.MadMxRaw, bind=raw_facts(scaled=True))
-@semantics(op.MadMxBiasRaw, bind=raw_facts(scaled=True))
-def mad_raw(core: Core, operands: Operands, ctrl: int, kinds: tuple[Element, Element], scaled: bool) -> None:
-    packed, unpacked = operands.packed, Packed(operands)
+@semantics(op.MadRaw, bind=form(False))
+@semantics(op.MadBiasRaw, bind=form(False))
+@semantics(op.MadMxRaw, bind=form(True))
+@semantics(op.MadMxBiasRaw, bind=form(True))
+def mad_raw(core: Core, operands: Operands, static: Static, ctrl: int, scaled: bool) -> None:
+    packed, unpacked, kinds = operands.packed, Packed(operands), (static.elements["a"], static.elements["b"])
     m, n, k = unpacked.m, unpacked.n, unpacked.k
     start: Start = "accumulators"
     if packed >> BIAS_BIT & 1:
@@ -286,7 +269,7 @@ def mad_raw(core: Core, operands: Operands, ctrl: int, kinds: tuple[Element, Ele
     multiply(core, product, operands)
 
 
-def _tf32(kinds: tuple[Element, Element], ctrl: int) -> Literal["even", "away"] | None:
+def _tf32(kinds: tuple[Element, Element], ctrl: int) -> str | None:
     if kinds[0].name != "f32" or not ctrl >> TF32_BIT & 1:
         return None
     return "away" if ctrl >> TIES_AWAY_BIT & 1 else "even"

@@ -6,7 +6,7 @@ entered once by the engine and never here. Rounding modes and conversions are in
 and log in `elementary`.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,7 +182,7 @@ def tree_sum(values: Lanes) -> Lanes:
     return canonical(x[..., 0].astype(values.dtype))
 
 
-def round_tf32(values: Lanes, ties: Literal["even", "away"]) -> Lanes:
+def round_tf32(values: Lanes, ties: str) -> Lanes:
     """f32 rounded to the 10 fraction bits of tf32; infinities and NaNs pass unchanged."""
     bits = values.view(np.uint32)
     half: Any = np.uint32(0x1000) if ties == "away" else ((bits >> np.uint32(13)) & _ONE) + np.uint32(0xFFF)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ptosim.effects.element import BLOCKS, VECTOR_BYTES, Element
-from ptosim.effects.float_format import BF16, F16, F32
+from ptosim.effects.float_format import BINARY_FORMATS, F32
 from ptosim.effects.record import Static
 from ptosim.language import reduction as op
 from ptosim.reference import numbers
@@ -56,8 +56,6 @@ def vcpadd(input: Lanes, mask: Mask, element: Element) -> Lanes:
 
 # --- extrema ----------------------------------------------------------------------------------------------------------
 
-_FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
-
 
 class _Order:
     """Lanes as keys: integers of their width, of which the largest is wanted.
@@ -71,7 +69,7 @@ class _Order:
         self.is_float = element.is_float
         self.dtype = numbers.dtype_of(element)
         whole = np.dtype(f"i{element.bytes}") if element.is_float else self.dtype
-        limits, form = np.iinfo(whole), _FORMATS.get(element.name, F32)
+        limits, form = np.iinfo(whole), BINARY_FORMATS.get(element.name, F32)
 
         def constant(number: int) -> Lanes:
             return np.array(number, whole)  # 0-d: see `numbers`

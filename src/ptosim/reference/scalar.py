@@ -89,10 +89,6 @@ _UNSIGNED: Mapping[str, Callable[[int, int], int]] = {
 }
 
 
-def _divisions(static: Static) -> dict[str, Any]:
-    return {**_kinds(static), **static.facts}
-
-
 def _undivided(core: Core, site: Site, message: str, goes_on: bool) -> None:
     """In modules with tiles only a check cares."""
     if not goes_on:
@@ -123,9 +119,9 @@ def _divides_unsigned(divide: Callable[[int, int], int]) -> Callable[..., int]:
 
 
 for _name, _function in _SIGNED.items():
-    define(f"arith.{_name}", _divides(_function), _divisions)
+    define(f"arith.{_name}", _divides(_function), _kinds)
 for _name, _function in _UNSIGNED.items():
-    define(f"arith.{_name}", _divides_unsigned(_function), _divisions)
+    define(f"arith.{_name}", _divides_unsigned(_function), _kinds)
 
 
 def _shift(shift: Callable[[int, int, Element], int]) -> Callable[..., int]:

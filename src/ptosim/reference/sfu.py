@@ -26,7 +26,7 @@ from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
 from ptosim.reference.mask import Mask
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 
 # --- activations ------------------------------------------------------------------------------------------------------
 
@@ -93,9 +93,7 @@ def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtyp
         core.lint(f"hardware sorts between addresses that are multiples of {SORT_ALIGNMENT}")
     width = SORT_WIDTH * dtype.itemsize
     _look_for_overlap(
-        core,
-        (dest, repeat * SORT_WIDTH * RECORD_BYTES),
-        ((source, repeat * width), (indices, repeat * SORT_WIDTH * 4)),
+        core, (dest, repeat * SORT_WIDTH * RECORD_BYTES), ((source, repeat * width), (indices, repeat * SORT_WIDTH * 4))
     )
     for group in range(repeat):
         scores = core.read(UB, source + group * width, width).copy().view(dtype)
@@ -117,25 +115,16 @@ def _scores(static: Static) -> dict[str, Any]:
 
 
 @semantics(op.VMrgsort4, bind=_scores)
-def vmrgsort4(
-    core: Core,
-    dest: int,
-    source0: int,
-    source1: int,
-    source2: int,
-    source3: int,
-    count: int,
-    config: int,
-    dtype: Any,
-) -> None:
+def vmrgsort4(core: Core, operands: Operands, dtype: Any) -> None:
     """Merge up to four sorted lists of records, largest first, equal ones by list number."""
-    sources = (source0, source1, source2, source3)
-    lengths = [list_count(count, n) * list_valid(config, n) for n in range(LISTS)]
+    dest, config = operands.dest, operands.config
+    sources = tuple(getattr(operands, f"source{number}") for number in range(LISTS))
+    lengths = [list_count(operands.count, n) * list_valid(config, n) for n in range(LISTS)]
     if repeats(config) > 1:
         _check_repeat(sources, lengths, config)
     records = sum(lengths) * repeats(config)
     lists = [(source, length * RECORD_BYTES) for source, length in zip(sources, lengths, strict=True)]
-    read = [(source0, records * RECORD_BYTES)] if repeats(config) > 1 else lists
+    read = [(sources[0], records * RECORD_BYTES)] if repeats(config) > 1 else lists
     _look_for_overlap(core, (dest, records * RECORD_BYTES), read)
     taken = [0] * LISTS
     for turn in range(repeats(config)):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from ptosim.effects.burst import FB_UNIT
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT
 from ptosim.effects.names import GM, Space
-from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing, Extents, tile_text
@@ -25,11 +23,7 @@ from ptosim.reference.integers import signed64
 from ptosim.reference.semantics import Operands, semantics
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
-@semantics(op.SimRequire, bind=_facts)
+@semantics(op.SimRequire)
 def require(
     core: Core,
     site: Site,
@@ -47,7 +41,7 @@ def require(
 _NOTHING = np.zeros(0, np.uint8)
 
 
-@semantics(op.SimPrintTile, bind=_facts)
+@semantics(op.SimPrintTile)
 def print_tile(core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
     """On standard output, unless the run is observed."""
     extents = Extents(*(getattr(operands, role) or 0 for role in Extents._fields))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from ptosim.effects.record import Static
 from ptosim.effects.sim_signal import offsets
 from ptosim.language import sim_signal as op
 from ptosim.machine.entry import Site
@@ -16,11 +12,7 @@ from ptosim.reference.integers import signed64
 from ptosim.reference.semantics import semantics
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
-@semantics(op.SimNotify, bind=_facts)
+@semantics(op.SimNotify)
 def notify(core: Core, site: Site, signal: int, value: int, adds: bool) -> None:
     words = core.signal_words(site, "writes", [signal])
     if words is not None:
@@ -31,7 +23,7 @@ def _watched(core: Core, site: Site, signal: int, shape: tuple[int, ...], stride
     return core.signal_words(site, "reads", [signed64(signal + offset) for offset in offsets(shape, strides)])
 
 
-@semantics(op.SimWaitWords, bind=_facts)
+@semantics(op.SimWaitWords)
 def wait_words(
     core: Core, site: Site, signal: int, value: int, strides: tuple[int, ...], cmp: str, shape: tuple[int, ...]
 ) -> None:
@@ -40,7 +32,7 @@ def wait_words(
         core.machine.watch(site, words, cmp, value)
 
 
-@semantics(op.SimTestWords, bind=_facts)
+@semantics(op.SimTestWords)
 def test_words(
     core: Core, site: Site, signal: int, value: int, strides: tuple[int, ...], cmp: str, shape: tuple[int, ...]
 ) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,8 @@ from ptosim.reference.semantics import Operands, semantics
 Places = NDArray[np.int64]
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return {**static.facts, "width": static.elements["table"].bytes}
+def _width(static: Static) -> dict[str, int]:
+    return {"width": static.elements["table"].bytes}
 
 
 def _is_empty(operands: Operands) -> bool:
@@ -68,7 +67,7 @@ def _runs(places: Places) -> Iterator[tuple[int, int]]:
     yield from zip([0, *breaks.tolist()], [*breaks.tolist(), len(places)], strict=True)
 
 
-@semantics(op.SimGather, op.SimGatherMte2, bind=_facts)
+@semantics(op.SimGather, op.SimGatherMte2, bind=_width)
 def gather(core: Core, operands: Operands, beyond: str, width: int) -> Iterator[None]:
     length = operands.length
     if _is_empty(operands):
@@ -100,7 +99,7 @@ def _look_for_conflicts(core: Core, numbers: Places, data: NDArray[np.uint8]) ->
         core.violation("race", message)
 
 
-@semantics(op.SimScatter, op.SimScatterMte3, bind=_facts)
+@semantics(op.SimScatter, op.SimScatterMte3, bind=_width)
 def scatter(
     core: Core, operands: Operands, beyond: str, combine: str, ordered: bool, kind: str | None, width: int
 ) -> Iterator[None]:

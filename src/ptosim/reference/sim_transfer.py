@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.language import sim_transfer as op
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Core
@@ -21,11 +17,7 @@ MOST_ELEMENTS = 1 << 21
 """Elements of a view that are looked at one by one."""
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
-@semantics(op.SimTransfer, bind=_facts)
+@semantics(op.SimTransfer)
 def transfer(core: Core, site: Site, dst: int, src: int, bytes: int, session: int) -> int:
     if bytes < 0:
         raise Fault("invalid", f"a transfer of {bytes} bytes")
@@ -67,6 +59,6 @@ def _meet(one: NDArray[np.int64], other: NDArray[np.int64], width: int) -> bool:
     return bool(((behind < len(other)) & (other[np.minimum(behind, len(other) - 1)] < one + width)).any())
 
 
-@semantics(op.SimWaitTransfers, bind=_facts)
+@semantics(op.SimWaitTransfers)
 def wait_transfers(core: Core, site: Site, event: int, session: int) -> None:
     core.machine.settle(site, session, event)

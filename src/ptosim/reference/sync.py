@@ -11,11 +11,11 @@ from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
 from ptosim.language import sync_token as token
 from ptosim.machine.entry import Site
-from ptosim.machine.sync import Form
+from ptosim.machine.sync import Form, form_of
 from ptosim.reference.core import Core
 from ptosim.reference.integers import signed64
 from ptosim.reference.port import Place
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Bind, Operands, semantics
 
 
 def _pipe(word: str | None) -> Pipe:
@@ -44,21 +44,17 @@ def wait_flag(core: Core, site: Site, source: Pipe, destination: Pipe, event: in
     core.machine.wait_flag(site, source, destination, event)
 
 
-def _token(static: Static) -> dict[str, Any]:
-    return {**_ends(static), **static.facts}
-
-
-@semantics(token.SimSetToken, bind=_token)
+@semantics(token.SimSetToken, bind=_ends)
 def set_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: int) -> None:
     core.machine.set_token(site, source, destination, number)
 
 
-@semantics(token.SimWaitToken, bind=_token)
+@semantics(token.SimWaitToken, bind=_ends)
 def wait_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: int) -> None:
     core.machine.wait_token(site, source, destination, number)
 
 
-@semantics(token.SimTSync, bind=lambda static: static.facts)
+@semantics(token.SimTSync)
 def tsync(
     core: Core, site: Site, addresses: tuple[int, ...], sizes: tuple[int, ...], spaces: tuple[Space, ...]
 ) -> None:
@@ -78,30 +74,23 @@ def _known(operand: int | None, literal: int | None) -> int:
     return operand if operand is not None else literal or 0
 
 
+def _ids(operands: Operands, id_literal: int | None, mode_literal: int | None) -> tuple[int, int]:
+    """The id and the mode of a buffer."""
+    return _known(operands.id, id_literal), _known(operands.mode, mode_literal)
+
+
 @semantics(op.GetBuf, op.GetBufDyn, bind=_one_pipe)
 def get_buf(
-    core: Core,
-    site: Site,
-    pipe: Pipe,
-    id: int | None,
-    id_literal: int | None,
-    mode: int | None,
-    mode_literal: int | None,
+    core: Core, site: Site, operands: Operands, pipe: Pipe, id_literal: int | None, mode_literal: int | None
 ) -> None:
-    core.machine.get_buffer(site, pipe, _known(id, id_literal), _known(mode, mode_literal))
+    core.machine.get_buffer(site, pipe, *_ids(operands, id_literal, mode_literal))
 
 
 @semantics(op.RlsBuf, op.RlsBufDyn, bind=_one_pipe)
 def rls_buf(
-    core: Core,
-    site: Site,
-    pipe: Pipe,
-    id: int | None,
-    id_literal: int | None,
-    mode: int | None,
-    mode_literal: int | None,
+    core: Core, site: Site, operands: Operands, pipe: Pipe, id_literal: int | None, mode_literal: int | None
 ) -> None:
-    core.machine.release_buffer(site, pipe, _known(id, id_literal), _known(mode, mode_literal))
+    core.machine.release_buffer(site, pipe, *_ids(operands, id_literal, mode_literal))
 
 
 @semantics(fence.MemBar)
@@ -112,56 +101,35 @@ def mem_bar(core: Core, site: Site, order: str | None) -> None:
 
 # --- between cores ----------------------------------------------------------------------------------------------------
 
-_MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
+
+def _signal(form: Form | None = None) -> Bind:
+    """The pipe that an instruction names, and the form of its semaphore, which the mode says where it has one."""
+    return lambda static: {**_one_pipe(static), "form": form or form_of(static.integers.get("ffts_mode"))}
 
 
-@semantics(semaphore.SyncSet, bind=_one_pipe)
-def sync_set(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None, ffts_mode: int | None) -> None:
-    form = Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
+@semantics(semaphore.SyncSet, bind=_signal())
+@semantics(semaphore.SetIntraBlock, bind=_signal(Form.INTRA_BLOCK))
+@semantics(semaphore.SetCrossCore, bind=_signal(Form.CROSS_CORE))
+@semantics(semaphore.SetCrossBlock, bind=_signal(Form.CROSS_BLOCK))
+def set_semaphore(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None, form: Form) -> None:
     core.machine.semaphore_set(site, pipe, _known(id, id_literal), form)
 
 
-@semantics(semaphore.SyncWait, bind=_one_pipe)
-def sync_wait(
-    core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None, ffts_mode: int | None
-) -> None:
-    form = Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
+@semantics(semaphore.SyncWait, bind=_signal())
+@semantics(semaphore.WaitFlagDev, bind=lambda static: {"pipe": Pipe.ALL, "form": Form.CROSS_CORE})
+@semantics(semaphore.WaitCrossBlock, bind=_signal(Form.CROSS_BLOCK))
+def wait_semaphore(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None, form: Form) -> None:
     core.machine.semaphore_wait(site, pipe, _known(id, id_literal), form)
 
 
-@semantics(semaphore.SetIntraBlock, bind=_one_pipe)
-def set_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_set(site, pipe, _known(id, id_literal), Form.INTRA_BLOCK)
-
-
-@semantics(semaphore.WaitIntraBlock, bind=_one_pipe)
-def wait_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+@semantics(semaphore.WaitIntraBlock, bind=_signal(Form.INTRA_BLOCK))
+def wait_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None, form: Form) -> None:
     if pipe is Pipe.ALL and core.wants_lint:
         message = (
             "this wait names no pipe: the scalar unit stalls, and nothing after it is issued until the signal comes"
         )
         core.lint(message, site=site, hint="name the pipe that has to wait, such as <PIPE_V>; the others then go on")
-    core.machine.semaphore_wait(site, pipe, _known(id, id_literal), Form.INTRA_BLOCK)
-
-
-@semantics(semaphore.SetCrossCore, bind=_one_pipe)
-def set_cross_core(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_set(site, pipe, _known(id, id_literal), Form.CROSS_CORE)
-
-
-@semantics(semaphore.WaitFlagDev)
-def wait_flag_dev(core: Core, site: Site, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_wait(site, Pipe.ALL, _known(id, id_literal), Form.CROSS_CORE)
-
-
-@semantics(semaphore.SetCrossBlock, bind=_one_pipe)
-def set_cross_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_set(site, pipe, _known(id, id_literal), Form.CROSS_BLOCK)
-
-
-@semantics(semaphore.WaitCrossBlock, bind=_one_pipe)
-def wait_cross_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_wait(site, pipe, _known(id, id_literal), Form.CROSS_BLOCK)
+    wait_semaphore(core, site, pipe, id, id_literal, form)
 
 
 _CORE_TYPES = {"aic": {CoreKind.AIC}, "aiv": {CoreKind.AIV}}

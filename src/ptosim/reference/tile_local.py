@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ptosim.effects.element import Element
-from ptosim.effects.record import Static
 from ptosim.effects.tile_local import outside, position
 from ptosim.language import tile_local as op
 from ptosim.machine.entry import Site
@@ -14,11 +10,7 @@ from ptosim.reference.core import Core
 from ptosim.reference.semantics import semantics
 
 
-def _facts(static: Static) -> Mapping[str, Any]:
-    return static.facts
-
-
-@semantics(op.DeclareLocalArray, op.DeclareStruct, bind=_facts)
+@semantics(op.DeclareLocalArray, op.DeclareStruct)
 def declare(elements: tuple[Element, ...]) -> list[int]:
     return [0] * len(elements)
 
@@ -31,13 +23,13 @@ def _is_inside(core: Core, site: Site, indices: tuple[int, ...], shape: tuple[in
     return True
 
 
-@semantics(op.LocalArrayGet, bind=_facts)
+@semantics(op.LocalArrayGet)
 def local_array_get(core: Core, site: Site, array: list[int], indices: tuple[int, ...], shape: tuple[int, ...]) -> int:
     place: int = position(shape, indices)
     return array[place] if _is_inside(core, site, indices, shape) else 0
 
 
-@semantics(op.LocalArraySet, bind=_facts)
+@semantics(op.LocalArraySet)
 def local_array_set(
     core: Core, site: Site, array: list[int], indices: tuple[int, ...], value: int, shape: tuple[int, ...]
 ) -> None:
@@ -45,11 +37,11 @@ def local_array_set(
         array[position(shape, indices)] = value
 
 
-@semantics(op.StructGet, bind=_facts)
+@semantics(op.StructGet)
 def struct_get(struct: list[int], position: int) -> int:
     return struct[position]
 
 
-@semantics(op.StructSet, bind=_facts)
+@semantics(op.StructSet)
 def struct_set(struct: list[int], value: int, position: int) -> None:
     struct[position] = value

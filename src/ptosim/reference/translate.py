@@ -320,7 +320,7 @@ class Translator:
         return self.in_scope or self.accesses(op) or _reads_of_other_pipes(op)
 
     def arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
-        bound: Mapping[str, Any] = meaning.bind(static) if meaning.bind is not None else {}
+        bound = {**static.facts, **(meaning.bind(static) if meaning.bind is not None else {})}
         return [self._argument(op, parameter, static, bound) for parameter in meaning.parameters]
 
     def _argument(self, op: Operation, parameter: str, static: Static, bound: Mapping[str, Any]) -> str:

@@ -2,120 +2,75 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.element import BLOCKS, GRANULE
+from ptosim.effects.element import BLOCKS, GRANULE, Element
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_gather import SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
 from ptosim.reference.core import Core
 from ptosim.reference.lanes import Lanes, unsigned
-from ptosim.reference.mask import Bits, Mask
+from ptosim.reference.mask import Bits
 from ptosim.reference.numbers import dtype_of
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 from ptosim.target.profile import load_target
 
 Places = NDArray[np.int64]
 
 
-def _active(lanes: int, stride: int, mask: Mask | None, active_lanes: int | None) -> Bits:
+def _active(lanes: int, operands: Operands) -> Bits:
     """Which of so many requests are made: those of active lanes, or the first so many."""
-    if mask is not None:
-        return mask.lanes(stride)[:lanes]
-    return np.arange(lanes) < (active_lanes or 0)
+    if operands.mask is not None:
+        return operands.mask.lanes(operands.offsets.itemsize)[:lanes]
+    return np.arange(lanes) < (operands.active_lanes or 0)
 
 
 def _lane_starts(pointer: int, offsets: Lanes, static: Static) -> Places:
-    return lane_offsets(SimpleNamespace(offsets=unsigned(offsets).astype(np.int64)), static) + pointer
+    return lane_offsets(Operands(offsets=unsigned(offsets).astype(np.int64)), static) + pointer
 
 
-def _gather_facts(static: Static) -> dict[str, Any]:
-    return {
-        "static": static,
-        "size": static.elements["source"].bytes,
-        "stride": static.elements["offsets"].bytes,
-        "dtype": dtype_of(static.elements["result"]),
-    }
-
-
-@semantics(op.VGather2, bind=_gather_facts)
-@semantics(op.VGather2Bc, bind=lambda static: {**_gather_facts(static), "active_lanes": None})
-def vgather2(
-    core: Core,
-    source: int,
-    offsets: Lanes,
-    mask: Mask | None,
-    active_lanes: int | None,
-    static: Static,
-    size: int,
-    stride: int,
-    dtype: Any,
-) -> Lanes:
+@semantics(op.VGather2, op.VGather2Bc)
+def vgather2(core: Core, operands: Operands, static: Static, result_element: Element) -> Lanes:
     """Elements that are narrower than their lanes are zero-extended."""
-    active = _active(len(offsets), stride, mask, active_lanes)
-    lanes = np.zeros((len(offsets), stride), np.uint8)
-    starts = _lane_starts(source, offsets, static)[active]
+    offsets, size = operands.offsets, static.elements["source"].bytes
+    active = _active(len(offsets), operands)
+    lanes = np.zeros((len(offsets), offsets.itemsize), np.uint8)
+    starts = _lane_starts(operands.source, offsets, static)[active]
     lanes[active, :size] = core.read_pieces(UB, starts, size, size)
-    return lanes.reshape(-1).view(dtype)
+    return lanes.reshape(-1).view(dtype_of(result_element))
 
 
-@semantics(op.VGatherB, bind=lambda static: {"static": static, "dtype": dtype_of(static.elements["result"])})
-def vgatherb(
-    core: Core,
-    source: int,
-    offsets: Lanes,
-    mask: Mask | None,
-    active_lanes: int | None,
-    static: Static,
-    dtype: Any,
-) -> Lanes:
+@semantics(op.VGatherB)
+def vgatherb(core: Core, operands: Operands, static: Static, result_element: Element) -> Lanes:
     """Lane b of the b32 mask, of the offsets and of the count stands for block b."""
-    core.aligned("reads", UB, source, GRANULE)
-    active = _active(BLOCKS, offsets.itemsize, mask, active_lanes)
-    used = unsigned(offsets)[:BLOCKS].astype(np.int64)
-    starts = block_offsets(SimpleNamespace(offsets=used), static) + source
+    core.aligned("reads", UB, operands.source, GRANULE)
+    active = _active(BLOCKS, operands)
+    used = unsigned(operands.offsets)[:BLOCKS].astype(np.int64)
+    starts = block_offsets(Operands(offsets=used), static) + operands.source
     blocks = np.zeros((BLOCKS, GRANULE), np.uint8)
     blocks[active] = core.read_pieces(UB, starts[active], GRANULE, GRANULE)
-    return blocks.reshape(-1).view(dtype)
+    return blocks.reshape(-1).view(dtype_of(result_element))
 
 
-def _scatter_facts(static: Static) -> dict[str, Any]:
+def _places(static: Static) -> dict[str, Any]:
+    """Which bytes of the register each lane stores, and whether no two may store to one element."""
     size = static.elements["value"].bytes
-    slots = np.array(SCATTER_SOURCE[size], np.intp)
-    return {
-        "static": static,
-        "size": size,
-        "stride": static.elements["offsets"].bytes,
-        "slots": slots[:, np.newaxis] + np.arange(size),
-        "exclusive": load_target(static.target).rules.scatter_duplicates == "illegal",
-    }
+    slots = np.array(SCATTER_SOURCE[size], np.intp)[:, np.newaxis] + np.arange(size)
+    return {"slots": slots, "exclusive": load_target(static.target).rules.scatter_duplicates == "illegal"}
 
 
-@semantics(op.VScatter, bind=_scatter_facts)
-def vscatter(
-    core: Core,
-    value: Lanes,
-    dest: int,
-    offsets: Lanes,
-    mask: Mask | None,
-    active_lanes: int | None,
-    static: Static,
-    size: int,
-    stride: int,
-    slots: NDArray[np.intp],
-    exclusive: bool,
-) -> None:
+@semantics(op.VScatter, bind=_places)
+def vscatter(core: Core, operands: Operands, static: Static, slots: NDArray[np.intp], exclusive: bool) -> None:
     """Lanes are stored from the last to the first, so that the lowest one stays where several meet."""
-    active = _active(len(offsets), stride, mask, active_lanes)
-    starts = _lane_starts(dest, offsets, static)
+    active = _active(len(operands.offsets), operands)
+    starts = _lane_starts(operands.dest, operands.offsets, static)
     _meetings(core, starts, active, exclusive)
-    elements = value.view(np.uint8)[slots]
-    core.write_pieces(UB, starts[active][::-1], elements[active][::-1], size)
+    elements = operands.value.view(np.uint8)[slots]
+    core.write_pieces(UB, starts[active][::-1], elements[active][::-1], slots.shape[1])
 
 
 def _meetings(core: Core, starts: Places, active: Bits, exclusive: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES
+from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
@@ -40,80 +41,58 @@ Lanes = NDArray[Any]
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
-def _load_facts(static: Static, mode: LoadMode, result: str) -> dict[str, Any]:
-    return {
-        "footprint": mode.footprint,
-        "alignment": mode.alignment,
-        "spread": distribution(mode.tables[0]),
-        "second": distribution(mode.tables[-1]),
-        "unit": static.elements["source"].bytes,
-        "dtype": dtype_of(static.elements[result]),
-        "post": "next" in static.present,
-        "mode": mode,
-    }
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """What is known of a load before it runs."""
+
+    mode: LoadMode
+    spreads: tuple[Distribution | None, ...]
+    unit: int
+    dtype: Any
+    post: bool
+
+    def window(self, core: Core, address: int, mask: Mask | None) -> Bytes:
+        """The bytes that are distributed."""
+        if mask is None:
+            return core.read(UB, address, self.mode.footprint, self.mode.alignment, True)
+        return read_logical(core, address, self.mode, self.mode.alignment, mask, self.dtype.itemsize)
 
 
-def _vlds_facts(static: Static) -> dict[str, Any]:
-    return _load_facts(static, load_mode(static.words.get("dist")), "result")
+def _load(static: Static, mode: LoadMode, result: str) -> dict[str, Any]:
+    unit, dtype = static.elements["source"].bytes, dtype_of(static.elements[result])
+    return {"how": _Load(mode, tuple(map(distribution, mode.tables)), unit, dtype, "next" in static.present)}
 
 
-@semantics(op.VLds, bind=_vlds_facts)
-def vlds(
-    core: Core,
-    source: int,
-    offset: int,
-    mask: Mask | None,
-    footprint: int,
-    alignment: int,
-    spread: Distribution | None,
-    unit: int,
-    dtype: Any,
-    post: bool,
-    mode: LoadMode,
-) -> Any:
+@semantics(op.VLds, bind=lambda static: _load(static, load_mode(static.words.get("dist")), "result"))
+def vlds(core: Core, source: int, offset: int, mask: Mask | None, how: _Load) -> Any:
     """With an updated pointer the access is at the old one."""
-    address = source if post else source + offset * unit
+    further = source + offset * how.unit
+    address, spread, dtype = source if how.post else further, how.spreads[0], how.dtype
     if mask is not None:
-        window = read_logical(core, address, mode, alignment, mask, dtype.itemsize)
+        window = how.window(core, address, mask)
         value = window.copy().view(dtype) if spread is None else mask.zero_inactive(spread(window).view(dtype))
     elif spread is None:
         value = core.load(address, dtype)
     else:
-        value = spread(core.read(UB, address, footprint, alignment, True)).view(dtype)
-    return (value, source + offset * unit) if post else value
+        value = spread(how.window(core, address, None)).view(dtype)
+    return (value, further) if how.post else value
 
 
-@semantics(op.VLdsX2, bind=lambda static: _load_facts(static, DUAL_LOAD_MODES[static.words["dist"]], "low"))
-def vldsx2(
-    core: Core,
-    source: int,
-    offset: int,
-    mask: Mask | None,
-    footprint: int,
-    alignment: int,
-    spread: Distribution,
-    second: Distribution,
-    unit: int,
-    dtype: Any,
-    post: bool,
-    mode: LoadMode,
-) -> tuple[Any, ...]:
-    address = source if post else source + offset * unit
-    if mask is None:
-        window = core.read(UB, address, footprint, alignment, True)
-    else:
-        window = read_logical(core, address, mode, alignment, mask, dtype.itemsize)
-    pair = spread(window).view(dtype), second(window).view(dtype)
+@semantics(op.VLdsX2, bind=lambda static: _load(static, DUAL_LOAD_MODES[static.words["dist"]], "low"))
+def vldsx2(core: Core, source: int, offset: int, mask: Mask | None, how: _Load) -> tuple[Any, ...]:
+    further = source + offset * how.unit
+    window = how.window(core, source if how.post else further, mask)
+    pair = tuple(spread(window).view(how.dtype) for spread in how.spreads if spread is not None)
     if mask is not None:
-        pair = mask.zero_inactive(pair[0]), mask.zero_inactive(pair[1])
-    return (*pair, source + offset * unit) if post else pair
+        pair = tuple(map(mask.zero_inactive, pair))
+    return (*pair, further) if how.post else pair
 
 
-@semantics(op.VSld, bind=lambda static: _load_facts(static, STRIDED_LOAD_MODES[static.words["stride"]], "result"))
-def vsld(
-    core: Core, source: int, offset: int, footprint: int, alignment: int, spread: Distribution, unit: int, dtype: Any
-) -> Lanes:
-    return spread(core.read(UB, source + offset * unit, footprint, alignment, True)).view(dtype)
+@semantics(op.VSld, bind=lambda static: _load(static, STRIDED_LOAD_MODES[static.words["stride"]], "result"))
+def vsld(core: Core, source: int, offset: int, how: _Load) -> Lanes:
+    (spread,) = how.spreads
+    assert spread is not None
+    return spread(how.window(core, source + offset * how.unit, None)).view(how.dtype)
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------
@@ -125,52 +104,45 @@ def _gate(mode: StoreMode) -> NDArray[np.intp] | None:
     return None if ALWAYS in mode.gate else np.array(mode.gate, np.intp)
 
 
-def _store_facts(static: Static, mode: StoreMode, value: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """What is known of a store before it runs."""
+
+    gather: Callable[[Bytes], Bytes] | None
+    alignment: int
+    gate: NDArray[np.intp] | None
+    written: Bits | None
+    unit: int
+    post: bool
+    stride: int
+    """How far the predicate bits lie apart that the mode looks at, whatever the width of the elements."""
+
+    def gathered(self, data: Lanes) -> Bytes:
+        """The bytes of a register in the order in which they are stored."""
+        return data.view(np.uint8) if self.gather is None else self.gather(data.view(np.uint8))
+
+
+def _store(static: Static, mode: StoreMode) -> dict[str, Any]:
     written = np.array([place != NOTHING for place in mode.source])
-    return {
-        "gather": distribution(mode.source),
-        "alignment": mode.alignment,
-        "gate": _gate(mode),
-        "written": None if written.all() else written,
-        "unit": static.elements["dest"].bytes,
-        "width": static.elements[value].bytes,
-        "post": "next" in static.present,
-    }
+    # 1PT: the unit in its place, and nothing else
+    gather = itemgetter(slice(mode.footprint)) if mode.footprint < GRANULE else distribution(mode.source)
+    unit, stride = static.elements["dest"].bytes, VECTOR_BYTES // len(set(mode.gate))
+    skips = None if written.all() else written
+    return {"how": _Store(gather, mode.alignment, _gate(mode), skips, unit, "next" in static.present, stride)}
 
 
-def _vsts_facts(static: Static) -> dict[str, Any]:
-    mode = store_mode_of(static)
-    facts = _store_facts(static, mode, "value")
-    if mode.footprint < GRANULE:  # 1PT: the unit in its place, and nothing else
-        facts["gather"] = itemgetter(slice(mode.footprint))
-    return {**facts, "stride": VECTOR_BYTES // len(set(mode.gate))}
-
-
-@semantics(op.VSts, bind=_vsts_facts)
-def vsts(
-    core: Core,
-    value: Lanes,
-    dest: int,
-    offset: int,
-    mask: Mask | None,
-    gather: Callable[[Bytes], Bytes] | None,
-    gate: NDArray[np.intp] | None,
-    alignment: int,
-    stride: int,
-    unit: int,
-    post: bool,
-) -> int | None:
-    """`stride` is how far the predicate bits lie apart that the dist looks at, whatever the width of the elements."""
-    address = dest if post else dest + offset * unit
-    if mask is not None and gate is not None and not mask.is_full(stride):
-        core.aligned("writes", UB, address, alignment)
-        data = value.view(np.uint8)
-        _store_active(core, address, data if gather is None else gather(data), mask.bits[gate])
-    elif gather is None:
+@semantics(op.VSts, bind=lambda static: _store(static, store_mode_of(static)))
+def vsts(core: Core, value: Lanes, dest: int, offset: int, mask: Mask | None, how: _Store) -> int | None:
+    further = dest + offset * how.unit
+    address = dest if how.post else further
+    if mask is not None and how.gate is not None and not mask.is_full(how.stride):
+        core.aligned("writes", UB, address, how.alignment)
+        _store_active(core, address, how.gathered(value), mask.bits[how.gate])
+    elif how.gather is None:
         core.store(address, value)
     else:
-        core.write(UB, address, gather(value.view(np.uint8)), alignment)
-    return dest + offset * unit if post else None
+        core.write(UB, address, how.gathered(value), how.alignment)
+    return further if how.post else None
 
 
 def _store_active(core: Core, address: int, data: Bytes, active: Bits) -> None:
@@ -181,43 +153,19 @@ def _store_active(core: Core, address: int, data: Bytes, active: Bits) -> None:
         core.write(UB, address + low, data[low:high], 1, active[low:high])
 
 
-@semantics(op.VStsX2, bind=lambda static: _store_facts(static, DUAL_STORE_MODES[static.words["dist"]], "low"))
-def vstsx2(
-    core: Core,
-    low: Lanes,
-    high: Lanes,
-    dest: int,
-    offset: int,
-    mask: Mask,
-    gather: Distribution,
-    alignment: int,
-    unit: int,
-    width: int,
-) -> None:
-    if not mask.is_full(width):
+@semantics(op.VStsX2, bind=lambda static: _store(static, DUAL_STORE_MODES[static.words["dist"]]))
+def vstsx2(core: Core, low: Lanes, high: Lanes, dest: int, offset: int, mask: Mask, how: _Store) -> None:
+    if not mask.is_full(low.itemsize):
         core.lint("an interleaving store ignores its mask: the inactive lanes are stored as well")
-    core.write(UB, dest + offset * unit, gather(np.concatenate((low, high)).view(np.uint8)), alignment)
+    core.write(UB, dest + offset * how.unit, how.gathered(np.concatenate((low, high))), how.alignment)
 
 
-@semantics(op.VSst, bind=lambda static: _store_facts(static, STRIDED_STORE_MODES[static.words["stride"]], "value"))
-def vsst(
-    core: Core,
-    value: Lanes,
-    dest: int,
-    offset: int,
-    gather: Distribution,
-    written: Bits,
-    alignment: int,
-    unit: int,
-) -> None:
-    core.write(UB, dest + offset * unit, gather(value.view(np.uint8)), alignment, written)
+@semantics(op.VSst, bind=lambda static: _store(static, STRIDED_STORE_MODES[static.words["stride"]]))
+def vsst(core: Core, value: Lanes, dest: int, offset: int, how: _Store) -> None:
+    core.write(UB, dest + offset * how.unit, how.gathered(value), how.alignment, how.written)
 
 
 # --- blocks at equal distances ----------------------------------------------------------------------------------------
-
-
-def _block_facts(static: Static) -> dict[str, Any]:
-    return {"static": static, "post": "next" in static.present}
 
 
 def _block_starts(base: int, operands: Operands, static: Static) -> tuple[NDArray[np.int64], int]:
@@ -226,23 +174,22 @@ def _block_starts(base: int, operands: Operands, static: Static) -> tuple[NDArra
     return np.array(block_offsets(operands, static), np.int64) + base, base + advance
 
 
-@semantics(op.VSldb, bind=lambda static: {**_block_facts(static), "dtype": dtype_of(static.elements["result"])})
-def vsldb(core: Core, operands: Operands, source: int, mask: Mask, static: Static, dtype: Any, post: bool) -> Any:
+@semantics(op.VSldb)
+def vsldb(core: Core, operands: Operands, static: Static, result_element: Element) -> Any:
     """A block of which any predicate bit is set is loaded; the others are zero."""
-    core.aligned("reads", UB, source, GRANULE)
-    starts, advanced = _block_starts(source, operands, static)
-    active = mask.bits.reshape(BLOCKS, -1).any(axis=1)
+    core.aligned("reads", UB, operands.source, GRANULE)
+    starts, advanced = _block_starts(operands.source, operands, static)
+    active = operands.mask.bits.reshape(BLOCKS, -1).any(axis=1)
     blocks = np.zeros((BLOCKS, GRANULE), np.uint8)
     blocks[active] = core.read_pieces(UB, starts[active], GRANULE)
-    value = blocks.reshape(-1).view(dtype)
-    return (value, advanced) if post else value
+    value = blocks.reshape(-1).view(dtype_of(result_element))
+    return (value, advanced) if "next" in static.present else value
 
 
-@semantics(op.VSstb, bind=lambda static: {**_block_facts(static), "width": static.elements["value"].bytes})
-def vsstb(
-    core: Core, operands: Operands, value: Lanes, dest: int, mask: Mask, static: Static, width: int, post: bool
-) -> int | None:
+@semantics(op.VSstb)
+def vsstb(core: Core, operands: Operands, value: Lanes, dest: int, mask: Mask, static: Static) -> int | None:
     """Each element by its own lane of the mask."""
+    width = value.itemsize
     core.aligned("writes", UB, dest, GRANULE)
     starts, advanced = _block_starts(dest, operands, static)
     blocks = value.view(np.uint8).reshape(BLOCKS, GRANULE)
@@ -252,4 +199,4 @@ def vsstb(
         active = np.repeat(mask.lanes(width), width).reshape(blocks.shape)
         for start, block, bytes_active in zip(starts, blocks, active, strict=True):
             _store_active(core, int(start), block, bytes_active)
-    return advanced if post else None
+    return advanced if "next" in static.present else None

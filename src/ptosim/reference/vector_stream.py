@@ -18,7 +18,7 @@ from ptosim.reference.lanes import Lanes
 from ptosim.reference.logical import read_logical
 from ptosim.reference.mask import Mask
 from ptosim.reference.numbers import dtype_of
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import Operands, semantics
 from ptosim.reference.stream import LoadAlign, StoreAlign, append_bytes, flush
 
 # --- loads ------------------------------------------------------------------------------------------------------------
@@ -38,22 +38,14 @@ def _load_facts(static: Static) -> dict[str, Any]:
 
 
 @semantics(op.VLdus, bind=_load_facts)
-def vldus(
-    core: Core,
-    source: int,
-    align: LoadAlign,
-    increment: int | None,
-    mask: Mask | None,
-    unit: int,
-    dtype: Any,
-    post: bool,
-) -> tuple[Any, ...]:
+def vldus(core: Core, operands: Operands, unit: int, dtype: Any, post: bool) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
+    source, align, increment = operands.source, operands.align, operands.increment
     if align.granule != primed_granule(source):
         core.lint(
             f"a stale align: the stream has read ahead the granule at ub {align.granule}, but this load is at {source}"
         )
-    value = _loaded(core, source, mask, unit, dtype)
+    value = _loaded(core, source, operands.mask, unit, dtype)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     after = LoadAlign(primed_granule(following))
     return (value, after, following) if post else (value, after)
@@ -98,23 +90,12 @@ def vstus(
 
 
 @semantics(op.VStu, bind=_store_facts)
-def vstu(
-    core: Core,
-    align: StoreAlign,
-    offset: int | None,
-    base: int | None,
-    value: Lanes,
-    dest: int,
-    update: int | None,
-    mode: str | None,
-    unit: int,
-    lanes: int,
-) -> tuple[StoreAlign, int]:
+def vstu(core: Core, operands: Operands, mode: str | None, unit: int, lanes: int) -> tuple[StoreAlign, int]:
     """A whole register: at `base`, or `offset` elements behind the pointer."""
+    align, base, offset, data = operands.align, operands.base, operands.offset, operands.value.view(np.uint8)
     if base is not None:
-        return append_bytes(core, align, base, value.view(np.uint8)), base + lanes * unit if update else base
-    assert offset is not None
-    after = append_bytes(core, align, dest + offset * unit, value.view(np.uint8))
+        return append_bytes(core, align, base, data), base + lanes * unit if operands.update else base
+    after = append_bytes(core, align, operands.dest + offset * unit, data)
     return after, offset + lanes if mode == "POST_UPDATE" else offset
 
 

@@ -22,7 +22,7 @@ from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.used import Taken, UsedIds
 from ptosim.repair.values import possible
-from ptosim.repair.written import Written
+from ptosim.repair.written import Written, flag_words
 from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.program import outermost_loop
 
@@ -46,7 +46,7 @@ class FlagPairs:
 
     def added(self, source: Pipe, destination: Pipe, meeting: Meeting, event: int) -> Proposal:
         """A new pair, with prime and drain where it leads into the next iteration."""
-        put, take = _words(source, destination, event)
+        put, take = flag_words(source, destination, event)
         edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
         loop = None if comes_before(meeting.first, meeting.second) else outermost_loop(meeting.first)
         if loop is not None:
@@ -71,7 +71,7 @@ class FlagPairs:
             if op.parent_block() is meeting.block
             if comes_before(meeting.first, op) and comes_before(op, meeting.second)
         ]
-        plain = _words(source, destination, event), frozenset({("flag", source, destination, event)})
+        plain = flag_words(source, destination, event), frozenset({("flag", source, destination, event)})
         for put, take in _pairs(between):
             for words, taken in (
                 (*self._computed(source, destination, meeting), plain) if comes_before(put, take) else ()
@@ -126,8 +126,3 @@ def _pairs(flags: list[tuple[Operation, Written]]) -> Iterator[tuple[Operation, 
     for (put, told), (take, awaited) in permutations(flags, 2):
         if told.sign > 0 and told.partner() == awaited:
             yield put, take
-
-
-def _words(source: Pipe, destination: Pipe, event: int) -> tuple[str, str]:
-    operands = f'["PIPE_{source}", "PIPE_{destination}", "EVENT_ID{event}"]'
-    return f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}"

@@ -16,11 +16,10 @@ from xdsl.ir import Block, Operation
 from ptosim.effects.names import Pipe
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
-from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.machine.entry import Key, Site
 from ptosim.repair.places import comes_before, works
 from ptosim.repair.proposal import Proposal
-from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, written
+from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, flag_ends, flag_words, written
 from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
@@ -56,8 +55,8 @@ class Halves:
 
     def _alike(self, own: Operation) -> list[Operation]:
         """The other instructions of the same side and pair of pipes: the partner may have been that of one of them."""
-        side, pair = (SETS if own.name in SETS else WAITS), _pipes(own)
-        return [op for op in self.program.operations() if op.name in side and op is not own and _pipes(op) == pair]
+        side, pair = (SETS if own.name in SETS else WAITS), flag_ends(own)
+        return [op for op in self.program.operations() if op.name in side and op is not own and flag_ends(op) == pair]
 
     # --- flags --------------------------------------------------------------------------------------------------------
 
@@ -100,20 +99,17 @@ class Halves:
             keys = [key for op, key in left if places[op] is place]
             for pair in dict.fromkeys((key.source, key.destination) for key in keys):
                 same = [key for key in keys if (key.source, key.destination) == pair]
-                yield tuple(after(self.program, place, f"{WaitFlag.name}{_operands(key)}  // drain") for key in same)
+                yield tuple(after(self.program, place, f"{_flag(key)[1]}  // drain") for key in same)
 
     def _prime(self, op: Operation, key: Key, is_drained: bool = False) -> Iterator[tuple[Edit, ...]]:
         """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them. Where no loop
         has got to the id, it is the drain that waits."""
         loop = outermost_loop(op) if op.name in WAITS else None
         if op.name in WAITS and loop is None and not is_drained:
-            yield from (
-                (before(self.program, each, f"{SetFlag.name}{_operands(key)}  // prime"),)
-                for each in self._loops(op)[:1]
-            )
+            yield from ((before(self.program, each, f"{_flag(key)[0]}  // prime"),) for each in self._loops(op)[:1])
         if loop is not None:
-            prime = before(self.program, loop, f"{SetFlag.name}{_operands(key)}  // prime")
-            drain = after(self.program, loop, f"{WaitFlag.name}{_operands(key)}  // drain")
+            prime = before(self.program, loop, f"{_flag(key)[0]}  // prime")
+            drain = after(self.program, loop, f"{_flag(key)[1]}  // drain")
             yield (prime, drain) if is_drained else (prime,)
 
     def _loops(self, op: Operation) -> list[Operation]:
@@ -123,7 +119,7 @@ class Halves:
             loop
             for loop in (block.ops if block is not None else ())
             if isinstance(loop, For | While) and comes_before(op, loop) == (op.name in SETS)
-            if any(each.name in SETS | WAITS and _pipes(each) == _pipes(op) for each in loop.walk())
+            if any(each.name in SETS | WAITS and flag_ends(each) == flag_ends(op) for each in loop.walk())
         ]
 
     # --- buffers ------------------------------------------------------------------------------------------------------
@@ -158,11 +154,6 @@ def _is_in_loop(block: Block) -> bool:
     return parent is not None and (isinstance(parent, For | While) or outermost_loop(parent) is not None)
 
 
-def _pipes(op: Operation) -> tuple[str, str]:
-    assert isinstance(op, PTOOperation)
-    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
-    return source, destination
-
-
-def _operands(key: Key) -> str:
-    return f'["PIPE_{key.source}", "PIPE_{key.destination}", "EVENT_ID{key.id}"]'
+def _flag(key: Key) -> tuple[str, str]:
+    """Its set and its wait."""
+    return flag_words(key.source, key.destination, key.id)

@@ -19,11 +19,11 @@ from ptosim.language.control import For, If
 from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation, core_of
 from ptosim.language.scope import Section, SectionCube
-from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.language.system import GetSubblockIdx
 from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.used import Taken
+from ptosim.repair.written import flag_words
 from ptosim.sanitize.alike import DEEPEST, run_alike, way
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import Edit, after, before
@@ -144,8 +144,7 @@ class Signals:
 
     def _flag(self, source: Pipe, destination: Pipe, taken: Taken) -> tuple[str, ...] | None:
         event = self.free_event(source, destination, taken)
-        operands = f'["PIPE_{source}", "PIPE_{destination}", "EVENT_ID{event}"]'
-        return None if event is None else (f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}")
+        return None if event is None else flag_words(source, destination, event)
 
     # --- where --------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from ptosim.effects.sync import signalling
 from ptosim.language.operation import PTOOperation
 from ptosim.language.sync import EVENT_IDS, GetBuf, GetBufDyn, RlsBuf, RlsBufDyn, SetFlagDyn, WaitFlagDyn
 from ptosim.repair.values import possible
+from ptosim.repair.written import flag_ends
 from ptosim.sanitize.observation import Flag
 from ptosim.sanitize.program import Program
 
@@ -60,22 +61,17 @@ class UsedIds:
     def _written_flag(self, op: PTOOperation) -> None:
         number = (op.word("event") or "").removeprefix("EVENT_ID")
         if number.isdecimal():
-            self.flags.add((*_pair(op), int(number)))
+            self.flags.add((*flag_ends(op), int(number)))
 
     def _computed_flag(self, op: SetFlagDyn | WaitFlagDyn) -> None:
         reached = possible(op.event)
         if reached is None:
-            self.computed.add(_pair(op))
+            self.computed.add(flag_ends(op))
         else:
-            self.flags |= {(*_pair(op), number) for number in reached}
+            self.flags |= {(*flag_ends(op), number) for number in reached}
 
     def _buffer(self, op: BUFFERS) -> None:
         self.has_buffers = True
         literal = op.integer("id_literal")
         reached = possible(op.id) if op.id is not None else None if literal is None else frozenset({literal})
         self.buffers = None if self.buffers is None or reached is None else self.buffers | reached
-
-
-def _pair(op: PTOOperation) -> tuple[str, str]:
-    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
-    return source, destination

@@ -15,7 +15,8 @@ from xdsl.ir import Operation
 from ptosim.effects.sync import SIGNALS as RECORDED
 from ptosim.effects.sync import signalling
 from ptosim.language.catalogue import operation
-from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier
+from ptosim.language.operation import PTOOperation
+from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier, SetFlag, WaitFlag
 from ptosim.sanitize.program import Program
 
 SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
@@ -88,6 +89,19 @@ class Written:
 
     def partner(self) -> Written:
         return replace(self, name=PARTNER[self.name])
+
+
+def flag_words(source: str, destination: str, event: int) -> tuple[str, str]:
+    """A set and its wait."""
+    operands = f'["PIPE_{source}", "PIPE_{destination}", "EVENT_ID{event}"]'
+    return f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}"
+
+
+def flag_ends(op: Operation) -> tuple[str, str]:
+    """The two pipes of a flag."""
+    assert isinstance(op, PTOOperation)
+    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
+    return source, destination
 
 
 def read(text: str) -> Written | None:

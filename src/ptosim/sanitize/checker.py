@@ -251,13 +251,7 @@ class Checker(Doubts):
                 yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
 
     def _conflict(
-        self,
-        kind: str,
-        severity: Severity,
-        second: Party,
-        place: Place,
-        entry: Entry,
-        first: Party | None = None,
+        self, kind: str, severity: Severity, second: Party, place: Place, entry: Entry, first: Party | None = None
     ) -> None:
         self.findings.conflict(Conflict(kind, severity, second, place, entry.core, loops_around(entry), first))
 

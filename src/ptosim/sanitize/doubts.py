@@ -24,7 +24,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock
 from ptosim.machine.entry import WORK, Entry, Site
 from ptosim.machine.memory import Region
-from ptosim.machine.observer import ORIGIN, Footprint, Observer, distinct
+from ptosim.machine.observer import ORIGIN, Change, Footprint, Observer, distinct
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.machine.signal import Step as ScalarStep
 from ptosim.sanitize.conflict import Conflict, Findings, Use, Verb, loops_around, party, place_of
@@ -258,17 +258,9 @@ class Doubts(Observer, ABC):
 
     # --- stores -------------------------------------------------------------------------------------------------------
 
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
-        scope = self._scope
+    def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
+        assert change is not None
+        scope, (data, before, taint, atomic) = self._scope, change
         space, owner, starts, width = footprint
         starts, width = joined(starts, width)
         if space is GM:

@@ -167,12 +167,7 @@ class Granules:
         return np.concatenate(places), np.concatenate(stamps)
 
     def _byte_hits(
-        self,
-        granules: Places,
-        masks: NDArray[np.bool_] | None,
-        test: Test,
-        places: list[Places],
-        stamps: list[Stamps],
+        self, granules: Places, masks: NDArray[np.bool_] | None, test: Test, places: list[Places], stamps: list[Stamps]
     ) -> None:
         if not len(granules):
             return

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ptosim.effects.names import Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
-from ptosim.machine.observer import Footprint, Observer
+from ptosim.machine.observer import Change, Footprint, Observer
 
 NOBODY = -1
 
@@ -59,16 +59,7 @@ class LastWriter(Observer):
         self._copied.append(footprint)
         return None
 
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
+    def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
         if footprint.space is not Space.GM:
             self._remember(entry, site, footprint)
             return

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ptosim.effects.names import Space
 from ptosim.machine.entry import Entry, Site
-from ptosim.machine.observer import Footprint, Observer
+from ptosim.machine.observer import Change, Footprint, Observer
 
 Pieces = NDArray[np.int64]
 """Bytes of GM as rows of a start and an end."""
@@ -26,16 +26,7 @@ class RecordedTouches(Observer):
         self._touch(entry, footprint)
         return None
 
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
+    def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
         self._touch(entry, footprint)
 
     def _touch(self, entry: Entry, footprint: Footprint) -> None:

@@ -136,25 +136,9 @@ class KnownLoad(NamedTuple):
 class ScopeShadow:
     """One entry of the vector pipe while it runs."""
 
-    __slots__ = (
-        "entry",
-        "fences",
-        "flags",
-        "known",
-        "last_fence",
-        "memory",
-        "reading",
-        "sites",
-        "writing",
-    )
+    __slots__ = ("entry", "fences", "flags", "known", "last_fence", "memory", "reading", "sites", "writing")
 
-    def __init__(
-        self,
-        entry: Entry,
-        memory: Memory,
-        sites: Sites,
-        known: dict[Site, KnownLoad],
-    ) -> None:
+    def __init__(self, entry: Entry, memory: Memory, sites: Sites, known: dict[Site, KnownLoad]) -> None:
         self.entry = entry
         self.memory = memory
         self.sites = sites

@@ -80,11 +80,7 @@ def observe(
 
 
 def _run(
-    checker: Doubts,
-    execute: Execute,
-    blocks: Sequence[int],
-    most: int | None = None,
-    heard: Heard | None = None,
+    checker: Doubts, execute: Execute, blocks: Sequence[int], most: int | None = None, heard: Heard | None = None
 ) -> Sequence[int]:
     """Blocks that wait for each other run together, others one by one; what ends one early is a finding. Gives those
     that have run."""

@@ -22,10 +22,7 @@ def diagnostic(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -
         second.site.location,
         label=_label(conflict, second),
         related=tuple(_related(conflict)),
-        notes=(
-            *_notes(conflict, unconsumed),
-            *(f"also {each.relation}: {_message(each)}" for each in conflict.also),
-        ),
+        notes=(*_notes(conflict, unconsumed), *(f"also {each.relation}: {_message(each)}" for each in conflict.also)),
         core=conflict.core.name,
         pipe=str(second.pipe),
         bytes=(conflict.place.low, conflict.place.high),

@@ -21,7 +21,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Key, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.moments import BEGIN, NOTHING, Moment, counted, is_held, last, ready, seen
-from ptosim.machine.observer import Closeness, Footprint, Observer
+from ptosim.machine.observer import Change, Closeness, Footprint, Observer
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.recorder import Recorder, Stretch
@@ -354,16 +354,7 @@ class PipeTimer(Observer):
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
         self._touch(self._reads, site, footprint)
 
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
+    def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
         self._written += len(footprint.starts) * footprint.width
         self._touch(self._writes, site, footprint)
 

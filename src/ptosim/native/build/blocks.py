@@ -45,14 +45,9 @@ def _take(f: Function) -> Value:
 def _make_new(f: Function) -> None:
     """Memories, sync words, registers and steps as every block finds them."""
     table = f.base(Word.CLEARED)
-
-    def clear(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(f.word(Word.CLEARED_NUM).load(I64, WORD_BYTES)) as index:
         stretch = table.at(index * (2 * WORD_BYTES))
         stretch.load(PTR, WORD_BYTES).fill(0, stretch.at(WORD_BYTES).load(I64, WORD_BYTES))
-        return ()
-
-    count = f.word(Word.CLEARED_NUM).load(I64, WORD_BYTES)
-    f.for_loop(count.like(0), count, 1, (), clear, polls=False)
     f.word(Word.REGISTERS).copy_from(f.base(Word.RESET), REGISTER_ROOM * WORD_BYTES)
     f.word(Word.STEPS).store(f.word(Word.MAX_STEPS).load(I64, WORD_BYTES), WORD_BYTES)
 

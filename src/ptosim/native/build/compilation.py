@@ -24,7 +24,7 @@ from ptosim.native.build.program import build
 from ptosim.native.host.cache import Compiled
 from ptosim.native.host.toolchain import Host, compile_object, this_host
 from ptosim.native.ir.module import Module
-from ptosim.native.observe.hooks import Observer
+from ptosim.native.observe.hooks import NOBODY, Observer
 from ptosim.native.observe.timing import Timing
 from ptosim.target.profile import load_target
 
@@ -33,11 +33,7 @@ _ATOMIC_BITS = range(6, 11)
 
 
 def compile_kernel(
-    module: VerifiedModule,
-    program: KernelProgram,
-    drop: bool,
-    host: Host | None = None,
-    observer: Observer | None = None,
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None, observer: Observer = NOBODY
 ) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     host = host or this_host()
@@ -51,8 +47,8 @@ def compile_kernel(
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
         "works": [work.to_json() for work in observer.works] if isinstance(observer, Timing) else [],
-        "observe": observer.purpose if observer else "none",
-        "state": observer.state_bytes if observer else 0,
+        "observe": observer.purpose,
+        "state": observer.state_bytes,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
@@ -86,7 +82,7 @@ def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
 
 @without_collection()
 def lower(
-    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer | None = None
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer = NOBODY
 ) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
@@ -96,7 +92,7 @@ def lower(
         load_target(module.target),
         drop,
         alone,
-        Module(host.has_avx512, sifting=observer is not None and observer.purpose == "check"),
+        Module(host.has_avx512, sifting=observer.purpose == "check"),
         may_store_atomically=atomic,
         may_set_ctrl=sets_ctrl,
         together=program.cross_block,

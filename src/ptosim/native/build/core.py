@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptosim.diagnostics import Location
 from ptosim.effects.element import Element
@@ -18,32 +18,17 @@ from ptosim.machine.entry import Site
 from ptosim.native.build.global_memory import Place, leaves_buffer, locate
 from ptosim.native.build.issue import issue
 from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
-from ptosim.native.ir.context import WORD_BYTES, Register, Word, register_word
+from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, register_word
 from ptosim.native.ir.flow import Function, Reported
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I1, I64, Type, Value
+from ptosim.native.observe.hooks import NOBODY, Observer
 from ptosim.native.vector import registers
 from ptosim.native.vector.numbers import lane_type, lanes_as
 from ptosim.target.profile import Target
 
-if TYPE_CHECKING:
-    from ptosim.native.observe.hooks import Observer
-
-_WORD_OF = {
-    Space.UB: Word.UB,
-    Space.L1: Word.L1,
-    Space.L0A: Word.L0A,
-    Space.L0B: Word.L0B,
-    Space.L0C: Word.L0C,
-    Space.BT: Word.BT,
-    Space.FB: Word.FB,
-    Space.FB_RELU: Word.FB_RELU,
-    Space.SCALE_A: Word.SCALE_A,
-    Space.SCALE_B: Word.SCALE_B,
-}
 Step = tuple[Value, Value]
 """How often, and how many bytes further each time."""
-_UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +66,8 @@ class Unit:
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
     may_set_ctrl: bool = True
     """Whether some instruction of the kernel writes all of CTRL."""
-    observer: Observer | None = None
-    """Who adds code of its own, if the kernel is watched."""
+    observer: Observer = NOBODY
+    """Who adds code of its own."""
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
     reads: int = 0
     """How many copies read rows of GM."""
@@ -153,8 +138,8 @@ class Core:
 
     def suspect(self, doubtful: Callable[[], Value]) -> None:
         """Where the condition holds there may be something to remark; only an observer cares."""
-        if self.unit.observer is not None:
-            self.unit.observer.suspect(self, doubtful())
+        if self.is_observed:
+            self.observer.suspect(self, doubtful())
 
     # --- on-chip memory -----------------------------------------------------------------------------------------------
 
@@ -170,8 +155,7 @@ class Core:
     ) -> Value:
         """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes". An observer
         may hear that `some` units of them are meant, from the first to the last."""
-        if self.unit.observer is not None:
-            self.unit.observer.accessed(self, verb, space, address, extent, alignment, some, unit)
+        self.observer.accessed(self, verb, space, address, extent, alignment, some, unit)
         return self._window(verb, space, address, extent, alignment)
 
     def _window(self, verb: str, space: Space, address: Value, extent: int, alignment: int) -> Value:
@@ -211,8 +195,7 @@ class Core:
         All of them may be read, wherever they lie: what is there outside of the memory is anything.
         """
         size = self.target.memory[space.value]
-        if self.unit.observer is not None:
-            self.unit.observer.accessed(self, verb, space, address, extent, alignment, active, unit)
+        self.observer.accessed(self, verb, space, address, extent, alignment, active, unit)
         if address.range.within(0, size - extent):
             return self._window(verb, space, address, extent, alignment)
         self._exists(verb, space, self.f.constant(I1, 1))
@@ -253,8 +236,7 @@ class Core:
         first lane outside; `backwards`: the lanes come last first.
         """
         self._touches(verb, space)
-        if self.unit.observer is not None:
-            self.unit.observer.scattered(self, verb, space, starts, active, extent)
+        self.observer.scattered(self, verb, space, starts, active, extent)
         size = self.target.memory[space.value]
         odd = active & ((starts & (alignment - 1)) != 0)
         site = self.site("access", [verb, space.value, size, extent, alignment])
@@ -303,8 +285,8 @@ class Core:
             self.fail(extent > 0, "unsupported", message)
         wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
         self.f.check(wrong & (extent > 0), site, address, extent)
-        if self.unit.observer is not None and told:
-            self.unit.observer.stretched(self, verb, space, address, extent, at)
+        if told:
+            self.observer.stretched(self, verb, space, address, extent, at)
         self.f.settle()
         return self.base(space, at).at(address)
 
@@ -328,7 +310,7 @@ class Core:
 
     def base(self, space: Space, at: str | None = None) -> Value:
         """The host address of an on-chip memory."""
-        word = _UB_OF[at] if at is not None else _WORD_OF[space]
+        word = UB_OF[at] if at is not None else MEMORIES[space]
         self.unit.spaces.setdefault(space, 0)
         return self.f.base(word)
 
@@ -340,8 +322,7 @@ class Core:
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
         """
         extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
-        if self.unit.observer is not None:
-            self.unit.observer.in_global(self, verb, pointer, extent)
+        self.observer.in_global(self, verb, pointer, extent)
         place = locate(self.f, pointer)
         outside = leaves_buffer(place, 0, extent) & (extent > 0)
         misaligned = (pointer & (alignment - 1)) != 0
@@ -353,62 +334,35 @@ class Core:
     def store_global(self, pointer: Value, store: Callable[[], None]) -> None:
         """Write to GM behind this pointer. An observer may know that the kernel never reads it; then nothing is
         written, since an observed kernel works on copies."""
-        observer = self.unit.observer
-        needed = None if observer is None else observer.is_needed(self, pointer)
+        needed = self.observer.is_needed(self, pointer)
         if needed is None:
             store()
             return
-
-        def write() -> Sequence[Value]:
-            store()
-            return ()
-
         self.f.settle()
-        self.f.choose(needed, write)
+        with self.f.when(needed):
+            store()
 
-    # --- for an observer, if there is one -----------------------------------------------------------------------------
+    def dropping(self, outside: Value, whole: Callable[[], None], clipped: Callable[[], None]) -> None:
+        """The fast way, but piece by piece where some bytes outside of GM are to be dropped."""
+        if self.unit.drop:
+            self.f.either(outside, clipped, whole)
+        else:
+            whole()
+
+    # --- for an observer ----------------------------------------------------------------------------------------------
+
+    @property
+    def observer(self) -> Observer:
+        return self.unit.observer
 
     @property
     def is_observed(self) -> bool:
-        return self.unit.observer is not None
+        """Whether it is worth while to compute something for an observer."""
+        return self.unit.observer is not NOBODY
 
     def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
         """So many bytes of GM are read or written by something else than a copy."""
-        self.touches_rows(verb, Space.GM, pointer, (), self.f.constant(I64, extent))
-
-    def touches_rows(
-        self,
-        verb: str,
-        space: Space,
-        base: Value,
-        steps: Sequence[Step],
-        length: Value,
-        at: str | None = None,
-        ctrl: Value | None = None,
-    ) -> None:
-        """Rows of so many bytes are read or written, at every combination of steps, the innermost first; `at` as in
-        `stretch`, and CTRL where it may make a store atomic."""
-        if self.unit.observer is not None:
-            self.unit.observer.copied(self, verb, space, base, steps, length, at, ctrl)
-
-    def carries_rows(
-        self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value
-    ) -> None:
-        """Rows of whole granules are copied as they are from one on-chip memory to another."""
-        if self.unit.observer is not None:
-            self.unit.observer.carried(self, source, dest, steps, length)
-
-    def turns_fractals(
-        self,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        read: Sequence[Step],
-        written: Sequence[Step],
-        width: int,
-    ) -> None:
-        """A matrix of fractals, with elements of so many bytes, is copied transposed."""
-        if self.unit.observer is not None:
-            self.unit.observer.turned(self, source, dest, read, written, width)
+        self.observer.copied(self, verb, Space.GM, pointer, (), self.f.constant(I64, extent))
 
     # --- registers ----------------------------------------------------------------------------------------------------
 

@@ -30,10 +30,7 @@ def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[T
 
 
 def run_entry(
-    function: Function,
-    operation: int,
-    captured: Sequence[Value],
-    after: Callable[[Value], Value | None] | None = None,
+    function: Function, operation: int, captured: Sequence[Value], after: Callable[[Value], Value | None] | None = None
 ) -> None:
     """Call the entry if nothing on this core is stalled, otherwise issue it. `after` adds code for what was called, of
     its words, and may give a status of its own."""
@@ -95,17 +92,9 @@ def inline_or_issue(
         function.leave_with(inline.select(function.constant(I32, Status.DONE), Status.FAILED))
         act()
         return
-
-    def now() -> Sequence[Value]:
-        act()
-        return ()
-
-    def later() -> Sequence[Value]:
-        function.leave_with(_issued(function, operation, _words(function, captured)))
-        return ()
-
     function.settle()
-    function.choose(inline, now, later)
+    later = lambda: function.leave_with(_issued(function, operation, _words(function, captured)))  # noqa: E731
+    function.either(inline, act, later)
 
 
 def either(

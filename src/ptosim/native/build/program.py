@@ -80,11 +80,9 @@ class Builder:
             word = arguments.at(number * WORD_BYTES).load(I64, WORD_BYTES)
             body.values[argument] = from_word(word, scalar_type(argument.type))
         core, observer = body.core(entry), self.unit.observer
-        if observer is not None:
-            observer.program_begins(core)
+        observer.program_begins(core)
         body.block(entry.body.block)
-        if observer is not None:
-            observer.program_ends(core)
+        observer.program_ends(core)
         function.finish()
         return function.name
 
@@ -153,8 +151,7 @@ class Body:
         sync.lower_flags(self.f, self.flags)
 
     def operation(self, op: Operation) -> None:
-        if self.unit.observer is not None:
-            self.unit.observer.operation_begins(self, op)
+        self.unit.observer.operation_begins(self, op)
         if is_scope(op) and not self.in_scope:
             self.launch(op)
         elif (structured := _STRUCTURED.get(op.name)) is not None:
@@ -209,12 +206,9 @@ class Body:
             body = Body(self.builder, function, self.kind, in_scope=is_scope(op))
             body.values.update(zip(captured, values, strict=True))
             body.registers = dict(zip(registers, registered, strict=True))
-            observer = self.unit.observer
-            if observer is not None:
-                observer.entry_begins(body.core(op), op)
+            self.unit.observer.entry_begins(body.core(op), op)
             fill(body)
-            if observer is not None:
-                observer.entry_ends(body.core(op), op)
+            self.unit.observer.entry_ends(body.core(op), op)
 
         work = Work(op, number, captured, outside, registers)
         entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, len(registers), build)
@@ -228,14 +222,13 @@ class Body:
 
     def _call(self, core: Core, work: Work, words: Sequence[Value]) -> None:
         """Run an entry through a function that all of them share; an observer that adds code to it has its own."""
-        if self.unit.observer is None:
-            call_entry(self.f, self.unit.routine("run_entry", RUNNER, fill_runner), work.number, words)
-        else:
+        if core.is_observed:
             run_entry(self.f, work.number, words, self._told(core, work))
+        else:
+            call_entry(self.f, self.unit.routine("run_entry", RUNNER, fill_runner), work.number, words)
 
     def _told(self, core: Core, work: Work) -> Callable[[Value], Value | None] | None:
-        observer = self.unit.observer
-        return None if observer is None else lambda words: observer.entry_called(core, work, words)
+        return (lambda words: core.observer.entry_called(core, work, words)) if core.is_observed else None
 
     # --- one instruction ----------------------------------------------------------------------------------------------
 
@@ -244,11 +237,9 @@ class Body:
 
     def perform(self, op: Operation, lowering: Lowering) -> None:
         """Call the lowering of an instruction and take its results."""
-        observer = self.unit.observer
-        if observer is not None:
-            observer.instruction_begins(self, op)
+        self.unit.observer.instruction_begins(self, op)
         static = static_of(op, self.unit.target.name)
-        bound: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
+        bound = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
         if (record := effects().get(op.name)) is not None and (requirements := record.requires(static)):
             demand(self.core(op), requirements, dict(zip(lowering.parameters, arguments, strict=True)))
@@ -259,8 +250,7 @@ class Body:
         assert mask is None or isinstance(mask, Mask)
         for result, value in zip(op.results, results, strict=True):
             self.values[result] = self._result(result.type, value, mask)
-        if observer is not None:
-            observer.instruction_ends(self, op)
+        self.unit.observer.instruction_ends(self, op)
 
     def _result(self, type_: Attribute, value: Native, mask: Mask | None) -> Native:
         if not isinstance(type_, VregType):
@@ -323,13 +313,11 @@ class Body:
     def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
         """What these values are goes by other names from here on."""
         self.values.update(zip(names, [self[value] for value in values], strict=True))
-        if self.unit.observer is not None:
-            self.unit.observer.renamed(values, names)
+        self.unit.observer.renamed(values, names)
 
     def crosses(self, values: Iterable[SSAValue]) -> None:
         """These values are about to cross a join or a call."""
-        if self.unit.observer is not None:
-            self.unit.observer.crosses(self, values)
+        self.unit.observer.crosses(self, values)
 
     # --- joins --------------------------------------------------------------------------------------------------------
 

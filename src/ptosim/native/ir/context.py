@@ -7,6 +7,7 @@ instruction reads or writes a register is said where that instruction is lowered
 from enum import IntEnum
 
 from ptosim.effects.configuration import CONFIGURATION
+from ptosim.effects.names import Space
 
 WORD_BYTES = 8
 LOOPS_RECORDED = 32  # indices of the outermost loops that an error carries
@@ -115,6 +116,8 @@ class Register(IntEnum):
     FPC = 33
 
 
+MEMORIES = {space: Word[space.name] for space in Space if space is not Space.GM}
+UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
 WORDS = Word.READABLE + 1  # the whole context

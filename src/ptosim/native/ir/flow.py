@@ -9,14 +9,15 @@ and look at the stop word. Lowerings never see a phi.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ptosim.native.ir.context import LOOPS_RECORDED, WORD_BYTES, Status, Word
+from ptosim.native.ir.context import LOOPS_RECORDED, Status, Word
 from ptosim.native.ir.instance import Instance
-from ptosim.native.ir.ranges import combined, indices
-from ptosim.native.ir.values import I1, I8, I32, I64, PTR, Operand, Type, Value, constant, poison
+from ptosim.native.ir.instructions import Instructions
+from ptosim.native.ir.ranges import indices
+from ptosim.native.ir.values import I1, I32, I64, PTR, Operand, Type, Value, constant, poison
 
 if TYPE_CHECKING:
     from ptosim.native.ir.module import Module
@@ -28,11 +29,6 @@ _ATTRIBUTES = {"exported": "nounwind", "inlined": "nounwind alwaysinline", "inte
 # One test for each check, or one for hundreds of them, compiles slower: the one has more blocks, the other longer live
 # ranges. At run time there is no difference up to here.
 _CHECKS_PER_TEST = 8
-
-# Instructions whose result depends on their operands alone: the same one is not written twice.
-_PURE = frozenset(
-    "add sub mul and or xor shl lshr ashr icmp select zext sext trunc bitcast getelementptr shufflevector".split()
-)
 
 Reported = Value | int | Callable[[], Value]
 Body = Callable[[Value, list[Value]], Sequence[Value]]  # (index, carried) -> carried by the next iteration
@@ -64,102 +60,24 @@ class Mark:
     loops: list[Value]
 
 
-class Function:
+class Function(Instructions):
     """One function. Values of its operators land in the block that is open at the time."""
 
     def __init__(
-        self,
-        module: Module,
-        name: str,
-        parameters: tuple[Type, ...],
-        results: tuple[Type, ...],
-        linkage: Linkage,
+        self, module: Module, name: str, parameters: tuple[Type, ...], results: tuple[Type, ...], linkage: Linkage
     ) -> None:
+        super().__init__()
         self.module = module
         self.name = name
         self.results = results
         self.linkage: Linkage = linkage
-        self.context = Value(self, PTR, "%context")
         self.parameters = [Value(self, kind, f"%p{number}") for number, kind in enumerate(parameters)]
         self.instance: Instance | None = None  # where several entries share the function
         self.loops: list[Value] = []  # indices of the loops around the open block, outermost first
-        self._slots: list[str] = []
-        self._scratch: dict[tuple[int, int], Value] = {}
-        self._lines: list[str] = []
         self._phis: dict[str, int] = {}  # the lines that wait for `_fill`
-        self._numbers = 0
         self._label = "entry"
         self._checks: list[Check] = []
-        self._known: list[dict[object, Value]] = [{}]
         self._stop: Value | None = None
-
-    # --- instructions -------------------------------------------------------------------------------------------------
-
-    def emit(self, kind: Type, instruction: str) -> Value:
-        if instruction.partition(" ")[0] in _PURE:
-            return self.once(instruction, lambda: self._emit(kind, instruction))
-        return self._emit(kind, instruction)
-
-    def _emit(self, kind: Type, instruction: str) -> Value:
-        name = self._fresh("%v")
-        self._lines.append(f"  {name} = {instruction}")
-        return Value(self, kind, name)
-
-    def do(self, instruction: str) -> None:
-        self._lines.append(f"  {instruction}")
-
-    def constant(self, kind: Type, number: float | Sequence[float]) -> Value:
-        return constant(self, kind, number)
-
-    def poison(self, kind: Type) -> Value:
-        return poison(self, kind)
-
-    def intrinsic(self, name: str, kind: Type, *arguments: Value, overloads: Sequence[Type] | None = None) -> Value:
-        """A call of an LLVM intrinsic, overloaded on its result unless said otherwise; it needs no declaration."""
-        made = self.emit(kind, self._intrinsic(name, str(kind), arguments, (kind,) if overloads is None else overloads))
-        if not kind.is_number or [argument.kind for argument in arguments] != [kind, kind]:
-            return made
-        a, b = arguments
-        return made.with_range(combined(name, a.range, b.range, kind.bits))
-
-    def table(self, name: str) -> Value:
-        """The address of a table of the module."""
-        return Value(self, PTR, f"@{name}")
-
-    def slot(self, kind: Type, count: int = 1, align: int = 8) -> Value:
-        """Room on the stack, made once when the function begins."""
-        name = self._fresh("%slot")
-        self._slots.append(f"  {name} = alloca {kind}, i64 {count}, align {align}")
-        return Value(self, PTR, name)
-
-    def scratch(self, size: int, align: int = 64) -> Value:
-        """So many bytes on the stack that whoever asks next for as many gets as well: write, read, and forget them."""
-        if (size, align) not in self._scratch:
-            self._scratch[size, align] = self.slot(I8, size, align)
-        return self._scratch[size, align]
-
-    def set_slot(self, kind: Type, number: int) -> Value:
-        """Room on the stack for a value, which holds this number when the function begins."""
-        place = self.slot(kind)
-        self._slots.append(f"  store {kind} {number}, {place}, align 8")
-        return place
-
-    def once(self, key: object, make: Callable[[], Value]) -> Value:
-        """What was made under this key in this block or one around it, made now if there is none."""
-        for known in self._known:
-            if key in known:
-                return known[key]
-        return self._known[-1].setdefault(key, make())
-
-    # --- the context --------------------------------------------------------------------------------------------------
-
-    def word(self, number: int) -> Value:
-        """The address of a word of the context."""
-        return self.context.at(number * WORD_BYTES)
-
-    def base(self, number: int) -> Value:
-        """The address that a word of the context holds, which is the same for the length of a run."""
-        return self.once(("base", number), lambda: self.word(number).load(PTR, WORD_BYTES))
 
     # --- failing ------------------------------------------------------------------------------------------------------
 
@@ -246,28 +164,59 @@ class Function:
         loop without a site do not count. A short loop need not look at the stop word, so that LLVM can vectorise it.
         """
         upper, step = lower.like(upper), lower.like(step)
-        entered = lower < upper
         if site is not None:
+            entered = lower < upper
             # exact as unsigned numbers, however far apart the bounds are
             self.count_steps(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
+        results: list[Value] = []
+        with self._loop(lower, upper, step, carried, results, polls) as (index, *entering):
+            results += body(index, entering)
+        return results
+
+    @contextmanager
+    def each(self, upper: Value | int, step: int = 1, lower: Value | int = 0, polls: bool = False) -> Generator[Value]:
+        """The indices from `lower` up to `upper`: a loop inside of an instruction, which carries nothing."""
+        end = upper if isinstance(upper, Value) else constant(self, I64, upper)
+        with self._loop(end.like(lower), end, end.like(step), (), [], polls) as (index,):
+            yield index
+
+    @contextmanager
+    def nested(self, steps: Sequence[Sequence[Value]], *starts: Value) -> Generator[tuple[Value, ...]]:
+        """Every combination of steps, the first of which is the innermost: how often, and how far from each start."""
+        with ExitStack() as loops:
+            for count, *distances in reversed(steps):
+                if count.literal != 1:
+                    index = loops.enter_context(self.each(count))
+                    moved = zip(starts, distances, strict=True)
+                    starts = tuple(start + index * distance for start, distance in moved)
+            yield starts
+
+    @contextmanager
+    def _loop(
+        self, lower: Value, upper: Value, step: Value, carried: Sequence[Value], results: list[Value], polls: bool
+    ) -> Generator[list[Value]]:
+        """The index and what is carried into an iteration. Its code leaves what is carried on in `results`, which is
+        afterwards what the last iteration left."""
+        entered = lower < upper
         self.settle(polls)
         before, inside, done = self._label, self._fresh("loop"), self._fresh("done")
         self.do(f"br {entered}, label %{inside}, label %{done}")
         self._start(inside)
-        index, *entering = (self._phi(value.kind) for value in (lower, *carried))
+        entering = [self._phi(value.kind) for value in (lower, *carried)]
+        index = entering[0]
         index.known = indices(lower.range, upper.range, step.range)
         with self._region(index):
-            following = list(body(index, entering))
+            yield entering
             # the distance left is exact even where index + step would wrap
             more = (upper - index).compare("ugt", step)
-            following_index = index + step
+            following = index + step
             self.settle(polls)
         latch = self._label
         self.do(f"br {more}, label %{inside}, label %{done}")
-        for phi, first, next_ in zip((index, *entering), (lower, *carried), (following_index, *following), strict=True):
+        for phi, first, next_ in zip(entering, (lower, *carried), (following, *results), strict=True):
             self._fill(phi, (first, before), (next_, latch))
         self._start(done)
-        return [self._join((a, before), (b, latch)) for a, b in zip(carried, following, strict=True)]
+        results[:] = [self._join((a, before), (b, latch)) for a, b in zip(carried, results, strict=True)]
 
     def while_loop(
         self,
@@ -300,20 +249,38 @@ class Function:
         return list(handed)
 
     def choose(
-        self,
-        condition: Value,
-        then: Callable[[], Sequence[Value]],
-        otherwise: Callable[[], Sequence[Value]] = tuple,
+        self, condition: Value, then: Callable[[], Sequence[Value]], otherwise: Callable[[], Sequence[Value]] = tuple
     ) -> list[Value]:
         """scf.if: the values of the side that was taken."""
-        arms = self._fresh("then"), self._fresh("else")
-        joined = self._fresh("join")
-        self.do(f"br {condition}, label %{arms[0]}, label %{arms[1]}")
-        chosen = self._arm(arms[0], joined, then)
-        other = self._arm(arms[1], joined, otherwise)
+        *arms, joined = self._branch(condition)
+        sides: list[list[tuple[Value, str]]] = []
+        for label, make in zip(arms, (then, otherwise), strict=True):
+            with self._arm(label, joined):
+                values = make()
+            sides.append([(value, self._label) for value in values])
         self._start(joined)
-        pairs = zip(chosen[0], other[0], strict=True)
-        return [self._join((a, chosen[1]), (b, other[1])) for a, b in pairs]
+        return [self._join(*pair) for pair in zip(*sides, strict=True)]
+
+    def either(self, condition: Value, act: Callable[[], None], otherwise: Callable[[], None] = lambda: None) -> None:
+        """One of two things, whichever the condition says; nothing but that one where it is known."""
+        if condition.literal is not None:
+            (act if condition.literal else otherwise)()
+            return
+        *arms, joined = self._branch(condition)
+        for label, make in zip(arms, (act, otherwise), strict=True):
+            with self._arm(label, joined):
+                make()
+        self._start(joined)
+
+    @contextmanager
+    def when(self, condition: Value) -> Generator[None]:
+        """What is done only where the condition holds."""
+        then, otherwise, joined = self._branch(condition)
+        with self._arm(then, joined):
+            yield
+        with self._arm(otherwise, joined):
+            pass
+        self._start(joined)
 
     def call(self, callee: Function, *arguments: Value) -> list[Value]:
         """Another function of the module, with this one's context; its failure is this one's."""
@@ -377,10 +344,6 @@ class Function:
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
-    def _fresh(self, stem: str) -> str:
-        self._numbers += 1
-        return f"{stem}{self._numbers}"
-
     def _start(self, label: str) -> None:
         self._lines.append(f"{label}:")
         self._label = label
@@ -394,16 +357,22 @@ class Function:
         del self.loops[len(self.loops) - len(indices) :]
         self._known.pop()
 
-    def _arm(self, label: str, joined: str, make: Callable[[], Sequence[Value]]) -> tuple[Sequence[Value], str]:
+    def _branch(self, condition: Value) -> tuple[str, str, str]:
+        """The labels of two arms and of where they meet again."""
+        then, otherwise, joined = (self._fresh(stem) for stem in ("then", "else", "join"))
+        self.do(f"br {condition}, label %{then}, label %{otherwise}")
+        return then, otherwise, joined
+
+    @contextmanager
+    def _arm(self, label: str, joined: str) -> Generator[None]:
         self._start(label)
         waiting = list(self._checks)
         with self._region():
-            values = make()
+            yield
             if any(check not in waiting for check in self._checks):
                 self.settle()
         self._checks = waiting  # they come before the choice, so whatever follows it still has to test them
         self.do(f"br label %{joined}")
-        return values, self._label
 
     def _phi(self, kind: Type) -> Value:
         """A phi whose line is written by `_fill` once its second source exists."""
@@ -424,11 +393,6 @@ class Function:
     @staticmethod
     def _phi_text(kind: Type, *sources: tuple[Value, str]) -> str:
         return f"phi {kind} " + ", ".join(f"[ {value.text}, %{label} ]" for value, label in sources)
-
-    @staticmethod
-    def _intrinsic(name: str, kind: str, arguments: Sequence[Value], overloads: Sequence[Type]) -> str:
-        suffix = "".join(f".{overload.mangled}" for overload in overloads)
-        return f"call {kind} @{name}{suffix}({', '.join(map(str, arguments))})"
 
     def _extract(self, kind: Type, aggregate: str, text: str, number: int) -> Value:
         return self.emit(kind, f"extractvalue {aggregate} {text}, {number}")

@@ -48,11 +48,7 @@ class Module:
         return len(self.sites) - 1
 
     def function(
-        self,
-        name: str,
-        parameters: Sequence[Type] = (),
-        results: Sequence[Type] = (),
-        linkage: Linkage = "exported",
+        self, name: str, parameters: Sequence[Type] = (), results: Sequence[Type] = (), linkage: Linkage = "exported"
     ) -> Function:
         made = Function(self, name, tuple(parameters), tuple(results), linkage)
         self.functions.append(made)

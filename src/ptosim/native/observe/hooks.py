@@ -221,3 +221,7 @@ class Observer:
 
     def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         """One was waited for, inline or by the scheduler, which may have passed the turn meanwhile."""
+
+
+NOBODY = Observer()
+"""For kernels that are not watched."""

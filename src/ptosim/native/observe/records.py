@@ -19,7 +19,7 @@ from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.hooks import Step
 from ptosim.native.observe.layout import ATOMIC, CLOCK_AT, Layout, row_bytes
-from ptosim.native.observe.rows import each, joined
+from ptosim.native.observe.rows import joined
 
 
 class Records:
@@ -44,15 +44,12 @@ class Records:
             kind = kind + is_atomic(ctrl).select((ctrl.lshr(6) & 31) << ATOMIC, ctrl.like(0))
         number = f.constant(I64, self._copies % layout.SITES)
         self._copies += 1
-
-        def record(start: Value) -> None:
+        with f.nested(others, base) as (start,):
             f.settle()
             told = (start, length, count, distance, kind, number)
             f.leave_with(f.status_of(f.base(Word.RECORD).text, f.context, *told))
             if self._layout.waits_for_bytes:  # which entry it was must be known of each
                 clocks.at(f, layout.LATEST).at(number << 3).store(f.constant(I64, 0), 8)
-
-        each(f, base, others, record)
 
 
 def may_be_read(f: Function, pointer: Value) -> Value:
@@ -75,12 +72,8 @@ def build_record(module: Module, name: str, is_mixed: bool) -> None:
     """
     f = module.function(name, [I64] * 6)
     _, length, count, *_ = f.parameters
-
-    def note() -> Sequence[Value]:
+    with f.when((length > 0) & (count > 0)):
         _note(f, module.site(None), is_mixed)
-        return ()
-
-    f.choose((length > 0) & (count > 0), note)
     f.finish()
 
 
@@ -101,30 +94,27 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
     alone = ((readable & writable).lshr(number) & 1) == 0
     known = f.emit(I64, f"ptrtoint {previous} to i64") != 0
 
-    def append() -> Sequence[Value]:
+    def append() -> None:
         contents = (start, length, count, distance, kind, block, stamp.zext(I64))
         _append(f, site, row_bytes(is_mixed), latest, contents, slot)
-        return ()
 
-    def grow_or_append() -> Sequence[Value]:
+    def grow_or_append() -> None:
         begin, size, rows, gap, its_kind, its_block = (previous.at(8 * word).load(I64, 8) for word in range(6))
         single = rows == 1
         longer = single & (begin + size == start)
         step = single.select(start - begin, gap)
         further = (length == size) & (step >= size) & (begin + rows * step == start)
 
-        def grow() -> Sequence[Value]:
+        def grow() -> None:
             grown = longer.select(size + length, size), longer.select(rows, rows + 1), longer.select(gap, step)
             for word, content in zip((1, 2, 3, 6), (*grown, stamp.zext(I64)), strict=True):
                 previous.at(8 * word).store(content, 8)
-            return ()
 
         same = (its_block == block) & (its_kind == kind) & (count == 1)
-        f.choose(same & (longer | further), grow, append)
-        return ()
+        f.either(same & (longer | further), grow, append)
 
     f.settle()
-    f.choose(alone & known, grow_or_append, append)
+    f.either(alone & known, grow_or_append, append)
 
 
 def _append(f: Function, site: int, row: int, latest: Value, contents: Sequence[Value], slot: Value) -> None:

@@ -29,43 +29,6 @@ CHUNK = AT_ONCE * GRANULE
 Suspect = Callable[[Function, Value], None]
 
 
-def each(f: Function, base: Value, steps: Sequence[Step], row: Callable[[Value], None]) -> None:
-    """Every combination of steps; the first is the innermost."""
-    if not steps:
-        row(base)
-        return
-    *inner, (count, distance) = steps
-    if count.literal == 1:
-        each(f, base, inner, row)
-        return
-
-    def body(index: Value, _: list[Value]) -> Sequence[Value]:
-        each(f, base + index * distance, inner, row)
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), body, polls=False)
-
-
-def _each_pair(
-    f: Function,
-    source: Value,
-    dest: Value,
-    steps: Sequence[tuple[Value, Value, Value]],
-    row: Callable[[Value, Value], None],
-) -> None:
-    """Every combination of steps of two sides: how often, and how far on either."""
-    if not steps:
-        row(source, dest)
-        return
-    *inner, (count, one, other) = steps
-
-    def body(index: Value, _: list[Value]) -> Sequence[Value]:
-        _each_pair(f, source + index * one, dest + index * other, inner, row)
-        return ()
-
-    f.for_loop(count.like(0), count, 1, (), body, polls=False)
-
-
 def joined(steps: Sequence[Step], length: Value) -> tuple[list[Step], Value]:
     """Rows without gaps as one long row."""
     if not steps:
@@ -109,8 +72,8 @@ class Rows:
         self._rows(core, slot, "writes", areas[1], dest[1], [step for _, step in steps], length)
         origin, target = (self.shadow.base(f, area).at(layout.defined[area.space]) for area in areas)
         places = [(count, distance.lshr(5), other.lshr(5)) for (count, distance), (_, other) in steps]
-        first = source[1].lshr(5), dest[1].lshr(5)
-        _each_pair(f, *first, places, lambda one, other: target.at(other).copy_from(origin.at(one), length.lshr(5)))
+        with f.nested(places, source[1].lshr(5), dest[1].lshr(5)) as (one, other):
+            target.at(other).copy_from(origin.at(one), length.lshr(5))
 
     def turned(
         self,
@@ -133,7 +96,7 @@ class Rows:
         )
         routine = core.unit.routine(f"turn_words_{width}", TURNED, lambda inner: turn_words(inner, width))
         (wide, _), (high, _) = written
-        _call(f, routine, target, origin, high, wide, *(side[1][1].lshr(5) for side in (read, written)))
+        f.call(routine, target, origin, high, wide, *(side[1][1].lshr(5) for side in (read, written)))
 
     def _rows(
         self, core: Core, slot: int, verb: str, area: Area, base: Value, steps: Sequence[Step], length: Value
@@ -141,7 +104,8 @@ class Rows:
         kind = core.kind
         name = f"shadow_{area.space}_{area.at or kind}_{slot}_{verb}_{kind}"
         routine = core.unit.routine(name, [I64, I64], lambda inner: self._routine(inner, kind, area, slot, verb))
-        each(core.f, base, steps, lambda start: _call(core.f, routine, start, length))
+        with core.f.nested(steps, base) as (start,):
+            core.f.call(routine, start, length)
 
     def _routine(self, f: Function, kind: CoreKind, area: Area, slot: int, verb: str) -> None:
         address, length = f.parameters
@@ -150,22 +114,15 @@ class Rows:
         end = (length + (GRANULE - 1)).lshr(5)
         whole = length.lshr(8) * AT_ONCE
 
-        def some(index: Value, _: list[Value]) -> Sequence[Value]:
+        with f.each(whole, AT_ONCE) as index:
             full = words.every(f, 64)
             self._chunk(f, area, visit, verb, Touch(first + index, AT_ONCE, full, full), full)
-            return ()
-
-        f.for_loop(whole.like(0), whole, AT_ONCE, (), some, polls=False)
-
-        def rest() -> Sequence[Value]:
+        with f.when(whole != end):
             left = length & (CHUNK - 1)
             touch = Touch(
                 first + whole, AT_ONCE, words.lowest(f, (left + WORD - 1).lshr(2)), words.lowest(f, left.lshr(2))
             )
             self._chunk(f, area, visit, verb, touch, words.lowest(f, (end - whole) << 3))
-            return ()
-
-        f.choose(whole != end, rest)
 
     def _chunk(self, f: Function, area: Area, visit: Visit, verb: str, touch: Touch, room: Value) -> None:
         """Some granules of a row; `room` are all words of the granules that it reaches."""
@@ -180,7 +137,3 @@ class Rows:
             # hardware copies whole granules into UB: behind a row that ends inside one it leaves anything
             place = shadow.defined(f, area, touch)
             place.store(place.load(I64) & ~(room & ~touch.whole))
-
-
-def _call(f: Function, routine: Function, *arguments: Value) -> None:
-    f.call(routine, *arguments)

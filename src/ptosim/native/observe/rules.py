@@ -16,15 +16,7 @@ from ptosim.effects.configuration import DIRECTIONS
 from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Static
-from ptosim.effects.sfu import (
-    LISTS,
-    RECORD_BYTES,
-    SORT_ALIGNMENT,
-    SORT_WIDTH,
-    list_count,
-    list_valid,
-    repeats,
-)
+from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_ALIGNMENT, SORT_WIDTH, list_count, list_valid, repeats
 from ptosim.language.arithmetic import VDiv
 from ptosim.language.conversion import VCvt
 from ptosim.language.dma_grouped import MteGmL1, MteGmUb, MteUbGm
@@ -276,7 +268,7 @@ def left_over(f: Function, stretches: Mapping[int, int]) -> Value:
 
 RULES: Mapping[str, Rule] = {
     AddPtr.name: _addptr,
-    **dict.fromkeys((tail.name for tail in TAILS), _count),
+    **{tail.name: _count for tail in TAILS},
     VStsX2.name: _interleaved,
     VDiv.name: _vector_division,
     VCvt.name: _widening,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 
 from ptosim.effects.fractal import FRACTAL_ROW, FRACTAL_ROWS
@@ -40,15 +39,8 @@ def turn_words(f: Function, width: int) -> None:
         half = column(r, q.lshr(1)).lshr((q & 1) * 32)
         return shuffle(f, [i // 4 for i in range(FRACTAL_ROWS)], _bytes(half))
 
-    def row(r: Value, _: list[Value]) -> Sequence[Value]:
-        def one(q: Value, _: list[Value]) -> Sequence[Value]:
-            target.at(r * dest_stride + q * FRACTAL_ROWS).store(fractal(r, q), 1)
-            return ()
-
-        f.for_loop(r.like(0), wide, 1, (), one, polls=False)
-        return ()
-
-    f.for_loop(high.like(0), high, 1, (), row, polls=False)
+    with f.each(high) as r, f.each(wide) as q:
+        target.at(r * dest_stride + q * FRACTAL_ROWS).store(fractal(r, q), 1)
 
 
 def _bytes(bits: Value) -> Value:

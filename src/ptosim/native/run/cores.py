@@ -24,8 +24,10 @@ from ptosim.native.build.operations import ENTRIES, Operation
 from ptosim.native.build.resident import BLOCKS, EXP, READ, RECORDS, STREAM, resident
 from ptosim.native.ir.context import (
     LOOPS_RECORDED,
+    MEMORIES,
     REGISTER_ROOM,
     REGISTERS_AT_RESET,
+    UB_OF,
     WORD_BYTES,
     WORDS,
     WORKSPACE_BYTES,
@@ -40,19 +42,6 @@ Attend = Callable[[int], MachineCore]
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _Issue = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_void_p)
 
-# A cluster has one of each of these, and one UB for each vector core.
-_SHARED = {
-    Space.L1: Word.L1,
-    Space.L0A: Word.L0A,
-    Space.L0B: Word.L0B,
-    Space.L0C: Word.L0C,
-    Space.BT: Word.BT,
-    Space.FB: Word.FB,
-    Space.FB_RELU: Word.FB_RELU,
-    Space.SCALE_A: Word.SCALE_A,
-    Space.SCALE_B: Word.SCALE_B,
-}
-_UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 _OBSERVED_OF = {"aiv0": Word.OBSERVED_AIV0, "aiv1": Word.OBSERVED_AIV1}
 
 _LARGEST = (1 << 63) - 1
@@ -184,14 +173,15 @@ class Cluster:
             size = target.memory[space]
             return Memory(size, used[space], poisoned(size) if poison else None)
 
-        shared = {word: memory(space) for space, word in _SHARED.items() if space in used}
-        self._ub = {role: memory(Space.UB) for role in roles if role in _UB_OF and Space.UB in used}
+        # one of each for the cluster, and one UB for each vector core
+        shared = {word: memory(space) for space, word in MEMORIES.items() if space in used and space is not Space.UB}
+        self._ub = {role: memory(Space.UB) for role in roles if role in UB_OF and Space.UB in used}
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
         if Space.L0C in used:
             self._workspace = Memory(WORKSPACE_BYTES, WORKSPACE_BYTES)
             addresses[Word.WORKSPACE] = self._workspace.address
-        addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
+        addresses |= {UB_OF[role]: memory.address for role, memory in self._ub.items()}
         self.stretches = [(memory.address, memory.written) for memory in self._memories]
         self.state = Memory(executable.shared_state, executable.shared_state) if executable.shared_state else None
         """Of code that is watched."""
