@@ -126,9 +126,10 @@ may have any, and only those are judged (docs/engines.md says how, and which ker
 that is judged costs about three times the reference engine, and a second run where loads are suspected.
 Memory does not grow with the number of steps. Hints cost nothing while there are no findings, nor where one of the
 errors cannot come of synchronisation. Otherwise at most 20 texts with one line edited and 16 with more are checked, on
-the blocks that have findings; a text that is clean there is checked on all blocks, and then on a larger launch. One
-wrong line usually takes one to five such texts. `--fix` goes on where no hint was found, for some 200 texts more. A
-text of more than 256 KB gets no hints that are edits.
+the blocks that have findings; the first conflict ends the check of a text with one line edited. A text that is clean
+there is checked on all blocks, and then on a larger launch. One wrong line usually takes one to five such texts.
+`--fix` goes on where no hint was found, for some 200 texts more. A text of more than 256 KB gets no hints that are
+edits.
 
 **Bytes of GM.** Memory on the chip has a record per byte. An argument has one per pipe, direction and 32 bytes; where
 the bytes of such a piece were last touched by different instructions, blocks or cores it is split into one per byte,
