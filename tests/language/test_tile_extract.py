@@ -19,7 +19,12 @@ from refusals.tile_extract import EXTRACT, INSERT, MOV, SCALES, exponents
         (MOV.format("MAT<64x32xf16>", "RIGHT<64x32xf16>"), Pipe.MTE1, CoreKind.AIC),
         (MOV.format("MAT<16x64x!pto.f4E2M1x2>", "LEFT<16x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
         (MOV.format("MAT<16x32x!pto.f4E2M1x2>", "LEFT<16x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
-        (MOV.format("MAT<32x64x!pto.f4E2M1x2>", "RIGHT<64x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
+        (MOV.format("MAT<64x32x!pto.f4E2M1x2>", "RIGHT<64x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
+        (
+            MOV.format("!pto.tile_buf<mat, 32x64x!pto.f4E2M1x2, slayout=col_major>", "RIGHT<64x64x!pto.f4E2M1x2>"),
+            Pipe.MTE1,
+            CoreKind.AIC,
+        ),
         (MOV.format("!pto.tile_buf<mat, 1x32xf16>", "BIAS<1x32xf32>"), Pipe.MTE1, CoreKind.AIC),
         (MOV.format("!pto.tile_buf<mat, 1x32xi64>", "FP<1x32xi64>"), Pipe.FIX, CoreKind.AIC),
         (
