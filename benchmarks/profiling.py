@@ -16,8 +16,7 @@ from benchmarks.kernels import ABS, ADD, EXP, softmax, tiled
 from benchmarks.measure import in_turns
 from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
-from ptosim.native.build.compilation import compile_kernel
-from ptosim.native.observe.timing import Timing
+from ptosim.native.build.compilation import compile_kernel, compile_timed
 from ptosim.profiling import TimedRun, stopwatch
 from ptosim.target import load_target
 
@@ -81,7 +80,7 @@ def _compile(name: str) -> dict[str, Any]:
     module, program = kernel.module.executable, kernel.program
     plain, seconds = in_turns(
         lambda: compile_kernel(module, program, False),
-        lambda: compile_kernel(module, program, False, observer=Timing(len(program.entries) == 1)),
+        lambda: compile_timed(module, program),
         rounds=3,
         clock=process_time,
     )
