@@ -16,7 +16,7 @@ from vector_cases import instructions, values
 from vector_programs import SLOT, VectorProgram, binary, dtype_of, program
 
 ROWS = 56
-SAMPLE = 280  # ways of writing an instruction that every run tries; --full tries all
+SAMPLE = 280  # ways of writing an instruction that a run without --full draws from
 
 CASES = vector_cases.cases() | predicate_cases.cases()
 TEXTS = [text for texts in CASES.values() for text in texts]

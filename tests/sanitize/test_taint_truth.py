@@ -27,7 +27,7 @@ ROWS = 7  # one of each shape of a mask
 VARIANTS = 8  # other data under the same mask
 FILLS = 3
 NUMBER = 2  # of the origin
-SAMPLE = 260  # ways of writing an instruction that every run tries; --full tries all
+SAMPLE = 260  # ways of writing an instruction that a run without --full draws from
 
 CASES = vector_cases.cases() | predicate_cases.cases()
 TEXTS = [text for texts in CASES.values() for text in texts]
