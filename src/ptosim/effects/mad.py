@@ -56,11 +56,6 @@ def raw_elements(a: Element, b: Element, hif8: bool) -> tuple[Element, Element]:
     return (element("f8E4M3FN"), element("f8E4M3FN")) if a.name == "hif8" else (a, b)
 
 
-def form(scaled: bool, start: str = "") -> Callable[[Static], dict[str, Any]]:
-    """Whether a product has scales; and what C starts from: zero, the accumulators or the bias, unless a word says."""
-    return lambda static: {"scaled": scaled, "start": start}
-
-
 def clauses(static: Static) -> tuple[bool, str | None]:
     """Whether a left operand of one row is a plain one, and how operands of f32 are rounded to tf32, if they are."""
     return "disable_gemv" not in static.present, static.words.get("tf32_mode", "").removeprefix("round_") or None

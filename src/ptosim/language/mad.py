@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute
@@ -48,10 +48,15 @@ class _Product(CubeOperation):
     """The operands of a product, and which element types go together."""
 
     products: ClassVar[Mapping[tuple[str, str], tuple[str, ...]]] = _PRODUCTS
+    start: ClassVar[str] = "zero"
+    """What C starts from: zero, the accumulators or the bias; a raw form says so in its word."""
     spaces = _SPACES
     a = Operand()
     b = Operand()
     c = Operand()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"scaled": self.products is _MX_PRODUCTS, "start": self.start}
 
     def rules(self, target: str) -> Iterator[Problem]:
         a, b, c = (pointed(self, role) for role in "abc")
@@ -161,6 +166,8 @@ class MadAcc(_Clauses, name="pto.mad_acc"):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
+    start = "accumulators"
+
 
 class MadBias(_Clauses, name="pto.mad_bias"):
     """C = A x B + bias.
@@ -171,6 +178,7 @@ class MadBias(_Clauses, name="pto.mad_bias"):
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
+    start = "bias"
     leading = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()
@@ -216,6 +224,8 @@ class MadMxAcc(_Scaled, name="pto.mad_mx_acc"):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
+    start = "accumulators"
+
 
 class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
     """C = A x B + bias with MX scales.
@@ -226,6 +236,7 @@ class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
+    start = "bias"
     leading = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()

@@ -29,7 +29,6 @@ from ptosim.effects.mad import (
     Packed,
     accumulator_extent,
     clauses,
-    form,
     operand_extent,
     raw_elements,
     scale_extent,
@@ -142,12 +141,7 @@ def _start(core: Core, operands: Any, how: Options) -> tuple[Value, Value, Value
 # --- instructions -----------------------------------------------------------------------------------------------------
 
 
-@lowering(op.Mad, bind=form(False, "zero"))
-@lowering(op.MadAcc, bind=form(False, "accumulators"))
-@lowering(op.MadBias, bind=form(False, "bias"))
-@lowering(op.MadMx, bind=form(True, "zero"))
-@lowering(op.MadMxAcc, bind=form(True, "accumulators"))
-@lowering(op.MadMxBias, bind=form(True, "bias"))
+@lowering(op.Mad, op.MadAcc, op.MadBias, op.MadMx, op.MadMxAcc, op.MadMxBias)
 def mad(
     f: Function, core: Core, operands: Operands, static: Static, sat: str | None, ctrl: Value, scaled: bool, start: str
 ) -> None:
@@ -164,10 +158,7 @@ def mad(
     _multiply(core, Kind(static.elements["a"], static.elements["b"], scaled), operands, how)
 
 
-@lowering(op.MadRaw, bind=form(False))
-@lowering(op.MadBiasRaw, bind=form(False))
-@lowering(op.MadMxRaw, bind=form(True))
-@lowering(op.MadMxBiasRaw, bind=form(True))
+@lowering(op.MadRaw, op.MadBiasRaw, op.MadMxRaw, op.MadMxBiasRaw)
 def mad_raw(f: Function, core: Core, operands: Operands, static: Static, ctrl: Value, scaled: bool) -> None:
     packed, unpacked = operands.packed, Packed(operands)
     kinds = static.elements["a"], static.elements["b"]

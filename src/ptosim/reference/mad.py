@@ -37,7 +37,6 @@ from ptosim.effects.mad import (
     Packed,
     accumulator_extent,
     clauses,
-    form,
     operand_extent,
     raw_elements,
     scale_extent,
@@ -234,12 +233,7 @@ def _start(core: Core, product: Product, operands: Operands) -> Words | None:
 # --- instructions -----------------------------------------------------------------------------------------------------
 
 
-@semantics(op.Mad, bind=form(False, "zero"))
-@semantics(op.MadAcc, bind=form(False, "accumulators"))
-@semantics(op.MadBias, bind=form(False, "bias"))
-@semantics(op.MadMx, bind=form(True, "zero"))
-@semantics(op.MadMxAcc, bind=form(True, "accumulators"))
-@semantics(op.MadMxBias, bind=form(True, "bias"))
+@semantics(op.Mad, op.MadAcc, op.MadBias, op.MadMx, op.MadMxAcc, op.MadMxBias)
 def mad(core: Core, operands: Operands, static: Static, sat: str | None, ctrl: int, scaled: bool, start: Start) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
     m, kinds, (gemv, tf32) = operands.m, (static.elements["a"], static.elements["b"]), clauses(static)
@@ -247,10 +241,7 @@ def mad(core: Core, operands: Operands, static: Static, sat: str | None, ctrl: i
     multiply(core, Product(m, operands.n, operands.k, *kinds, scaled, start, gemv and m == 1, saturate, tf32), operands)
 
 
-@semantics(op.MadRaw, bind=form(False))
-@semantics(op.MadBiasRaw, bind=form(False))
-@semantics(op.MadMxRaw, bind=form(True))
-@semantics(op.MadMxBiasRaw, bind=form(True))
+@semantics(op.MadRaw, op.MadBiasRaw, op.MadMxRaw, op.MadMxBiasRaw)
 def mad_raw(core: Core, operands: Operands, static: Static, ctrl: int, scaled: bool) -> None:
     packed, unpacked, kinds = operands.packed, Packed(operands), (static.elements["a"], static.elements["b"])
     m, n, k = unpacked.m, unpacked.n, unpacked.k
