@@ -1,5 +1,6 @@
 """Extents of matrix products, against the address of every element that takes part."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from effects.touched import facts_of_product
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import element
 from ptosim.effects.names import Space
@@ -19,7 +21,7 @@ ELEMENTS = ["i8", "f16", "f32", "f4E2M1x2"]
 def extents(name: str, facts: Static, **operands: int) -> dict[tuple[str, Space], tuple[int, int]]:
     """By direction and space; the same for numbers and for arrays."""
     found: dict[tuple[str, Space], tuple[int, int]] = {}
-    for access in effects()[name].accesses(facts):
+    for access in effects()[name].accesses(replace(facts, facts=facts_of_product(name))):
         low, high = access.extent(SimpleNamespace(**operands))
         arrays = {role: np.array([value], np.int64) for role, value in operands.items()}
         assert tuple(int(np.max(end)) for end in access.extent(SimpleNamespace(**arrays))) == (low, high)

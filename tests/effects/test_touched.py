@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from effects.touched import GM_BASE, Case
+from effects.touched import GM_BASE, Case, facts_of_product
 from ptosim.effects import record
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Space
@@ -208,14 +208,14 @@ def _product(name: str, r: Random) -> Case:
     kind = "f8E4M3FN" if "_mx" in name else r.choice(("f16", "i8", "f32"))
     m, n, k = r.choice((1, r.randrange(1, 40))), r.randrange(1, 40), r.randrange(1, 70)
     pointers = {"a": 512 * r.randrange(4), "b": 512 * r.randrange(4), "c": 1024 * r.randrange(4)}
-    kinds = {"a": kind, "b": kind, "c": "f32"}
+    kinds, facts = {"a": kind, "b": kind, "c": "f32"}, facts_of_product(name)
     if "bias" in name:
         pointers["bias"] = 64
     flags = frozenset({"disable_gemv"} if r.random() < 0.3 and not name.endswith("raw") else ())
     if not name.endswith("raw"):
-        return Case(name, {**pointers, "m": m, "n": n, "k": k}, kinds, flags=flags)
+        return Case(name, {**pointers, "m": m, "n": n, "k": k}, kinds, flags=flags, facts=facts)
     start = r.choice((0, 1 << 63, 1 << 62) if "bias" in name else (0, 1 << 63))  # accumulators, zero, bias
-    return Case(name, {**pointers, "packed": m | k << 12 | n << 24 | start | r.randrange(2) << 61}, kinds)
+    return Case(name, {**pointers, "packed": m | k << 12 | n << 24 | start | r.randrange(2) << 61}, kinds, facts=facts)
 
 
 def _start(name: str, r: Random) -> Case:

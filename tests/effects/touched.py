@@ -100,13 +100,15 @@ class Case:
     flags: frozenset[str] = frozenset()
     special: Mapping[str, int] = field(default_factory=dict[str, int])
     beside: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def static(self) -> Static:
         present = {role for role, value in self.operands.items() if value is not None}
         masks = {role: 4 for role in present if role == "mask"}
         kinds = {role: element(name) for role, name in self.elements.items()}
-        return Static(self.words, self.integers, kinds, masks, self.spaces, frozenset(present | self.flags))
+        present = frozenset(present | self.flags)
+        return Static(self.words, self.integers, kinds, masks, self.spaces, present, facts=self.facts)
 
     def expected(self) -> Iterator[tuple[Access, int, int]]:
         """The accesses of the record and the addresses of their extents; of lanes all together."""
@@ -135,3 +137,11 @@ class Case:
         if isgenerator(outcome):
             list(outcome)
         return core.pieces
+
+
+def facts_of_product(name: str) -> dict[str, Any]:
+    """What the operation of a product says of itself (language/mad.py)."""
+    start = (
+        "word" if name.endswith("raw") else "accumulators" if "acc" in name else "bias" if "bias" in name else "zero"
+    )
+    return {"scaled": "_mx" in name, "start": start}

@@ -145,44 +145,28 @@ def _has(operands: Any, bit: int) -> Any:
     return operands.packed >> bit & 1 != 0
 
 
-def _accesses(scaled: bool, start: str) -> Callable[[Static], tuple[Access, ...]]:
-    def accesses(static: Static) -> tuple[Access, ...]:
-        def of_b(operands: Any) -> Extent:
-            operands = _unpacked(operands)
-            return operand_extent(operands.n, depth_bytes(static.elements["b"], operands.k))
+def _accesses(static: Static) -> tuple[Access, ...]:
+    def of_b(operands: Any) -> Extent:
+        operands = _unpacked(operands)
+        return operand_extent(operands.n, depth_bytes(static.elements["b"], operands.k))
 
-        found = [
-            Access("read", Space.L0A, "a", _of_a(static), FRACTAL_ROW),
-            Access("read", Space.L0B, "b", of_b, FRACTAL),
-        ]
-        if scaled:
-            found.append(Access("read", Space.SCALE_A, "a", _scales(static, "a", "m")))
-            found.append(Access("read", Space.SCALE_B, "b", _scales(static, "b", "n")))
-        if "bias" in static.present:
-            found.append(Access("read", Space.BT, "bias", _of_bias, BIAS_ALIGNMENT))
-        if start != "zero":
-            found.append(Access("read", Space.L0C, "c", _of_start, ACCUMULATOR_FRACTAL))
-        found.append(Access("write", Space.L0C, "c", _of_c, ACCUMULATOR_FRACTAL))
-        return tuple(found)
-
-    return accesses
-
-
-def _product(name: str, scaled: bool, start: str) -> Effects:
-    """`start`: what C starts from: zero, the accumulators, or (raw) either, as the word says."""
-    requires = required(*EXTENTS)
-    return Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, _accesses(scaled, start), requires, reads=("CTRL",))
+    found = [Access("read", Space.L0A, "a", _of_a(static), FRACTAL_ROW), Access("read", Space.L0B, "b", of_b, FRACTAL)]
+    if static.facts["scaled"]:
+        found.append(Access("read", Space.SCALE_A, "a", _scales(static, "a", "m")))
+        found.append(Access("read", Space.SCALE_B, "b", _scales(static, "b", "n")))
+    if "bias" in static.present:
+        found.append(Access("read", Space.BT, "bias", _of_bias, BIAS_ALIGNMENT))
+    if static.facts["start"] in ("accumulators", "word"):
+        found.append(Access("read", Space.L0C, "c", _of_start, ACCUMULATOR_FRACTAL))
+    return *found, Access("write", Space.L0C, "c", _of_c, ACCUMULATOR_FRACTAL)
 
 
 EFFECTS = named(
-    _product("mad", False, "zero"),
-    _product("mad_acc", False, "accumulators"),
-    _product("mad_bias", False, "zero"),
-    _product("mad_mx", True, "zero"),
-    _product("mad_mx_acc", True, "accumulators"),
-    _product("mad_mx_bias", True, "zero"),
-    _product("mad_raw", False, "either"),
-    _product("mad_bias_raw", False, "either"),
-    _product("mad_mx_raw", True, "either"),
-    _product("mad_mx_bias_raw", True, "either"),
+    *(
+        Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, _accesses, required(*EXTENTS), reads=("CTRL",))
+        for name in (
+            *("mad", "mad_acc", "mad_bias", "mad_raw", "mad_bias_raw"),
+            *("mad_mx", "mad_mx_acc", "mad_mx_bias", "mad_mx_raw", "mad_mx_bias_raw"),
+        )
+    )
 )

@@ -49,7 +49,7 @@ class _Product(CubeOperation):
 
     products: ClassVar[Mapping[tuple[str, str], tuple[str, ...]]] = _PRODUCTS
     start: ClassVar[str] = "zero"
-    """What C starts from: zero, the accumulators or the bias; a raw form says so in its word."""
+    """What C starts from: zero, the accumulators, the bias, or what the word of a raw form says."""
     spaces = _SPACES
     a = Operand()
     b = Operand()
@@ -246,6 +246,7 @@ class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
 
 
 class _Raw(_Product):
+    start = "word"
     form = "$a, $b, $c, $packed"
 
     def rules(self, target: str) -> Iterator[Problem]:
