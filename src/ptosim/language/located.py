@@ -21,7 +21,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind, PunctuationSpelling
 
 from ptosim.diagnostics import Diagnostic, Location, Source
 from ptosim.language.foreign import INSTEAD, NOT_SIMULATED
@@ -304,10 +304,22 @@ class LocatedParser(Parser):
         for value in values:
             self.definitions[value] = span
 
+    # The next three are called for every token, and say in one step what xDSL says in several.
+
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None):
-        token = super()._consume_token(expected_kind)
+        state = self._parser_state
+        token = state.current_token
+        assert expected_kind is None or token.kind is expected_kind
+        state.current_token = state.lexer.lex()
         self._last_end = token.span.end
         return token
+
+    def _parse_optional_token(self, expected_kind: MLIRTokenKind):
+        return self._consume_token() if self._parser_state.current_token.kind is expected_kind else None
+
+    def parse_optional_punctuation(self, punctuation: PunctuationSpelling) -> PunctuationSpelling | None:
+        found = self._parse_optional_token(KIND_BY_PUNCTUATION_SPELLING[punctuation])
+        return None if found is None else punctuation
 
     @property
     def previous_end(self) -> int:
