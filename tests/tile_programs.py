@@ -178,6 +178,7 @@ def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: s
             f"pto.tstore ins(%raw_{name} : !pto.tile_buf<vec, 1x{room}xui8>)"
             f" outs(%part_{name} : !pto.partition_tensor_view<1x{room}xui8>)"
         )
+    lines.append("pto.barrier <PIPE_ALL>")
     extents = [f"%{word}_{name}: index" for name in names if tiles[name].valid is not None for word in ("row", "col")]
     images = [f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names]
     parameters = ", ".join([*images, *filter(None, [scalars]), *extents])
