@@ -235,7 +235,14 @@ def run(
 
 
 def run_each(
-    operations: Mapping[str, str], results: str = "d", target: str = "a5", again: bool = False, **tiles: Given
+    operations: Mapping[str, str],
+    *values: Any,
+    results: str = "d",
+    target: str = "a5",
+    scalars: str = "",
+    before: str = "",
+    again: bool = False,
+    **tiles: Given,
 ) -> dict[str, dict[str, Outcome]]:
     """Run operations one after the other in one kernel, each with tiles of its own for its results (the tiles of these
     letters); gives what they hold afterwards, by operation. Nothing happens to the other tiles, which all share.
@@ -247,9 +254,9 @@ def run_each(
         own[name] = {letter: f"{letter}{suffix}" for letter in results}
         given |= {one: tiles[letter] for letter, one in own[name].items()}
         typed = re.sub(rf"\b[{results.upper()}]\b", lambda found: _type(tiles[found[0].lower()]), operation)
-        values = "|".join([*results, *re.findall(r"^%(\w+) = ", operation, re.MULTILINE)])
-        lines.append(re.sub(rf"%({values})\b", lambda found, suffix=suffix: found[0] + suffix, typed))
-    got = run("\n".join(lines), target=target, again=again, **given)
+        names = "|".join([*results, *re.findall(r"^%(\w+) = ", operation, re.MULTILINE)])
+        lines.append(re.sub(rf"%({names})\b", lambda found, suffix=suffix: found[0] + suffix, typed))
+    got = run("\n".join(lines), *values, target=target, scalars=scalars, before=before, again=again, **given)
     for name, tile in shared.items():
         assert np.array_equal(got[name].image, tile.image()), f"{name} is changed by one of {', '.join(operations)}"
     return {name: {letter: got[one] for letter, one in letters.items()} for name, letters in own.items()}

@@ -108,7 +108,7 @@ def check_chosen(element: str, regions: tuple[Region, Region, Region], dynamic: 
     d, x, y = (tile(element, region, dynamic, holds) for region, holds in zip(regions, (None, a, b), strict=True))
     e, p, q = (tile("i32", region, dynamic, holds) for region, holds in zip(regions, (None, i, j), strict=True))
     operations = {name: f"pto.{name} ins(%x, %y, %p, %q : X, Y, P, Q) outs(%d, %e : D, E)" for name in CHOSEN}
-    got = run_each(operations, "de", again=True, x=x, y=y, p=p, q=q, d=d, e=e)
+    got = run_each(operations, results="de", again=True, x=x, y=y, p=p, q=q, d=d, e=e)
     _, src0, src1 = masks(regions)
     written = src0 | src1
     for name in CHOSEN:
