@@ -26,6 +26,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.diagnostics import Diagnostic, Location, Source
 from ptosim.language.foreign import INSTEAD, NOT_SIMULATED
 from ptosim.language.lexer import Lexer
+from ptosim.language.quick import QuickOperation
 from ptosim.language.types import same_type
 
 
@@ -76,7 +77,7 @@ _SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))")
 """The text of a type with at most one other type or attribute with brackets in it."""
 
 
-class Readable(Operation):
+class Readable(QuickOperation):
     """An operation class that takes part in reading the generic form."""
 
     @abstractmethod

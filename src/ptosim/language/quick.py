@@ -1,0 +1,42 @@
+"""What every pass does with operations, without a detour: walk through them, and tell their classes apart."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Iterator
+
+from xdsl.ir import Block, Operation
+
+
+class ByInheritance(ABCMeta):
+    """Of classes whose instances are told by inheritance alone: nothing registers with them."""
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+class QuickOperation(Operation, metaclass=ByInheritance):
+    """An operation through which one loop walks, where xDSL has three generators for every depth."""
+
+    def walk(self, *, reverse: bool = False, region_first: bool = False) -> Iterator[Operation]:
+        """This operation and those inside, as written. Whoever walks may erase the one given, or put others into it."""
+        if reverse or region_first:
+            yield from super().walk(reverse=reverse, region_first=region_first)
+            return
+        yield self
+        waiting: list[Operation | Block] = _blocks(self)
+        while waiting:
+            here = waiting.pop()
+            op = here.first_op if isinstance(here, Block) else here
+            while op is not None:
+                beside = op.next_op
+                yield op
+                if op.regions:
+                    waiting += ([] if beside is None else [beside]) + _blocks(op)
+                    break
+                op = beside
+
+
+def _blocks(op: Operation) -> list[Operation | Block]:
+    """The last one first."""
+    return [block for region in reversed(op.regions) for block in reversed(region.blocks)]
