@@ -136,10 +136,9 @@ def judged(mutant: Mutant, cases: tuple[Case, Case], reasons: Counter[str], seed
     if key(case.name, mutant) in LISTED:
         reasons["listed"] += 1
         return
-    reason = case.reason(mutant.text)
     if not case.is_harmless(mutant.text, seeds):
         yield "not reported, and it changes the result"
-    elif reason is None:
+    elif (reason := case.reason(mutant.text)) is None:
         yield "not reported, and nobody knows why it is harmless"
     else:
         reasons[reason] += 1
