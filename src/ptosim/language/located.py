@@ -73,8 +73,8 @@ _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.cal
 MOST_ELEMENTS = 65_536
 """Of a dense literal: far more than any operation takes, and soon filled."""
 
-_SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))")
-"""The text of a type with at most one other type or attribute with brackets in it."""
+_SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))|[a-z][\w$.]*+")
+"""The text of a type with at most one other type or attribute with brackets in it, or of one that is a word."""
 
 
 class Readable(QuickOperation):
@@ -237,9 +237,6 @@ class LocatedParser(Parser):
 
     def parse_optional_type(self) -> TypeAttribute | None:
         """A type; one that was read before in the same spelling is not read again."""
-        if not self.at(MLIRTokenKind.EXCLAMATION_IDENT):
-            with self._reading("type"):
-                return super().parse_optional_type()
         start = self.pos
         spelling = _SIMPLE_TYPE.match(self.source.text, start)
         if spelling is not None and (known := self._types.get(spelling[0])) is not None:
@@ -304,7 +301,7 @@ class LocatedParser(Parser):
         for value in values:
             self.definitions[value] = span
 
-    # The next three are called for every token, and say in one step what xDSL says in several.
+    # The next four are called for every token, and say in one step what xDSL says in several.
 
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None):
         state = self._parser_state
@@ -320,6 +317,11 @@ class LocatedParser(Parser):
     def parse_optional_punctuation(self, punctuation: PunctuationSpelling) -> PunctuationSpelling | None:
         found = self._parse_optional_token(KIND_BY_PUNCTUATION_SPELLING[punctuation])
         return None if found is None else punctuation
+
+    def parse_punctuation(self, punctuation: PunctuationSpelling, context_msg: str = "") -> PunctuationSpelling:
+        if self._parse_optional_token(KIND_BY_PUNCTUATION_SPELLING[punctuation]) is None:
+            self.raise_error(f"Expected '{punctuation}'{context_msg}", self._current_token.span)
+        return punctuation
 
     @property
     def previous_end(self) -> int:
