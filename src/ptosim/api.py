@@ -92,11 +92,11 @@ def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
     fix = mend()
 
     def early(text: str) -> tuple[Diagnostic, ...]:
-        subject = _reloaded(kernel, text)
+        subject = reloaded(kernel, text)
         return () if subject is None else _early(subject)
 
     text = held_back(fix.text, early)
-    subject = _reloaded(kernel, text)
+    subject = reloaded(kernel, text)
     if subject is None:
         return fix
     proof, again = prove(subject), replace(launch, block_done=None, found=None, say=None)
@@ -106,7 +106,7 @@ def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
     return replace(fix, text=text, verified=is_right, notes=notes)
 
 
-def _reloaded(kernel: Kernel, text: str) -> Kernel | None:
+def reloaded(kernel: Kernel, text: str) -> Kernel | None:
     """The kernel of an edited text; None where that does not load. One that the verifier warns of more than before
     counts as such."""
     outline = kernel.module.outline
@@ -251,7 +251,7 @@ def _trials(
     from ptosim.repair.rehearsal import Trials
 
     together = kernel.program.cross_block
-    loaded = lru_cache(maxsize=2)(partial(_reloaded, kernel))  # one that is clean is run several times in succession
+    loaded = lru_cache(maxsize=2)(partial(reloaded, kernel))  # one that is clean is run several times in succession
 
     def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Trial:
         def check_text(text: str, enough: frozenset[str] = frozenset()) -> Observation | None:

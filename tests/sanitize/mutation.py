@@ -41,7 +41,7 @@ def _mutant(mutation: str, lines: list[str], index: int, what: str) -> Mutant:
 
 def _sync_mutants(lines: list[str], index: int) -> Iterator[Mutant]:
     line = lines[index]
-    yield _mutant("delete", [*lines[:index], "", *lines[index + 1 :]], index, line)
+    yield _mutant("delete", [*lines[:index], *lines[index + 1 :]], index, line)
     yield _mutant("duplicate", [*lines[: index + 1], line, *lines[index + 1 :]], index + 1, line)
     other = renumbered(line)
     if other is not None:

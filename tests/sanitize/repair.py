@@ -11,13 +11,18 @@ EDIT = re.compile("|".join(f"(?:{each.pattern})" for each in (ADD, REPLACE, DELE
 
 def repaired(text: str, hint: str) -> str:
     """The text with the edits that the hint names; all line numbers are those of the text as it was, and lines that go
-    to one place go there in the order of the hint."""
+    to one place go there in the order of the hint. What is written is indented like the line that the hint names."""
     lines = dict(enumerate(text.split("\n"), 1))
     added: dict[int, list[str]] = {}
     gone: dict[int, list[str]] = {}
 
+    def indented(number: str, instruction: str) -> str:
+        line = lines[int(number)]
+        return line[: len(line) - len(line.lstrip())] + instruction.strip()
+
     def put(where: str, number: str, instruction: str) -> None:
-        added.setdefault(int(number) if where == "after" else int(number) - 1, []).append(instruction)
+        place = int(number) if where == "after" else int(number) - 1
+        added.setdefault(place, []).append(indented(number, instruction))
 
     said = hint.split("\n")
     assert any(map(EDIT.search, said)), f"not an edit: {hint}"
@@ -25,7 +30,8 @@ def repaired(text: str, hint: str) -> str:
         if edit := ADD.search(line):
             put(*edit.groups())
         elif edit := REPLACE.search(line):
-            gone[int(edit[1])] = [edit[2]]
+            comment = re.findall(r"\s*//.*", lines[int(edit[1])])
+            gone[int(edit[1])] = ["".join((indented(edit[1], edit[2]), *comment))]
         elif edit := DELETE.search(line):
             gone[int(edit[1])] = []
         elif edit := MOVE.search(line):

@@ -2,59 +2,38 @@
 
 A mutant that is not reported must leave the same bytes under every schedule that is tried, and why it does is shown
 without the sanitizer (equivalence.py): its accesses and their order are those of the original, or come to the same.
-What that does not show is listed one by one. The hints of a report are applied, and must make it clean.
+What that does not show is listed one by one. The hints of a report are applied, and must make it clean; what a wrong
+line of synchronisation brings is repaired as well (repair/test_wrong_lines.py). Compiled code suspects what the
+reference engine finds. All this is seen of a text at once, so that it is loaded, run and repaired once.
 """
 
 import random
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
-from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 import numpy as np
 import pytest
 
 import ptosim
-from examples.test_examples import script
-from ptosim.api import Launch, observed
+from ptosim import api
+from ptosim.api import Launch
 from ptosim.arguments import bind
-from sanitize.equivalence import Trace, explanation, left_by_garbage, trace, unordered
+from repair.test_wrong_lines import Score, tried
+from repair.wrong_lines import Wrong, wrong_lines
+from sanitize.case import NAMES, Case, both_sizes, schedules, source
+from sanitize.equivalence import unordered
 from sanitize.mutation import SYNC, Mutant, mutants
+from sanitize.once import Once, kernel_of
 from sanitize.repair import EDIT, repaired
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto") if path.with_suffix(".py").exists())
-
-SIZES: dict[str, dict[str, int]] = {
-    "buffers": {"tiles": 4},
-    "pingpong": {"tiles": 4},
-    "singlebuffer": {"tiles": 4},
-    "softmax": {"rows": 72, "grid": 1},
-    "flash_attention": {"rows": 64, "keys": 384},
-    "flash_attention_f32": {"rows": 64, "keys": 192},
-}
-"""Where the sizes that an example shows leave a loop with one round, or take long."""
-
-LARGER: dict[str, dict[str, int]] = {
-    "buffers": {"tiles": 9},
-    "pingpong": {"tiles": 9},
-    "singlebuffer": {"tiles": 9},
-    "softmax": {"rows": 300},
-    "flash_attention": {"keys": 640},
-    "flash_attention_f32": {"keys": 320},
-    "gather": {"tokens": 600},
-    "matmul": {"rows": 200, "depth": 600},
-    "producer_consumer_a5": {"tiles": 9},
-    "topk": {"rows": 20},
-}
-"""Sizes with more rounds, at which a hint must hold as well."""
+from sifting import assert_agrees
 
 SAMPLE = 3
 LONG = {"flash_attention": 1, "flash_attention_f32": 1}
-"""So many mutants of each example are tried unless all are asked for, and of examples that take seconds each."""
+"""So many texts of each part are tried unless all are asked for, and of examples that take seconds each."""
 
 KINDS = {
     "delete": "race deadlock unmatched-wait undrained double-set semaphore-overflow buffer-misuse scope-alias lint",
@@ -67,27 +46,37 @@ KINDS = {
 }
 """What a mutation may be reported as, one of these at least. A finding may have others in its train."""
 
-SILENT: dict[str, dict[str, int]] = {
-    "abs": {"renamed": 1, "same order": 3},
-    "add": {"renamed": 1, "same order": 6},
-    "buffers": {"renamed": 1, "same order": 3},
-    "cast": {"renamed": 1, "same order": 6},
-    "flash_attention": {"in order": 1, "more order": 1, "renamed": 4, "same order": 36},
-    "flash_attention_f32": {"in order": 1, "more order": 1, "renamed": 4, "same order": 36},
-    "gather": {"in order": 1, "more order": 1, "renamed": 3, "same order": 10},
-    "layer_norm": {"in order": 3, "renamed": 4, "same order": 6},
-    "matmul": {"same order": 11},
-    "matmul_int8": {"same order": 1},
-    "pingpong": {"not used": 1, "renamed": 1, "same order": 10},
-    "producer_consumer_a2a3": {"listed": 1, "renamed": 3, "same order": 6},
-    "producer_consumer_a5": {"renamed": 1, "same order": 23},
-    "singlebuffer": {"renamed": 1, "same order": 6},
-    "softmax": {"in order": 4, "not used": 1, "renamed": 1, "same order": 14},
-    "topk": {"in order": 1, "renamed": 3, "same order": 5},
-    "unaligned_copy": {"in order": 1, "renamed": 2, "same order": 3},
+FLASH = [
+    {"more order": 1, "renamed": 1, "same order": 5},
+    {"same order": 4},
+    {"same order": 2},
+    {"renamed": 1, "same order": 6},
+    {"in order": 1, "renamed": 1, "same order": 7},
+    {"renamed": 1, "same order": 12},
+]
+SILENT: dict[str, list[dict[str, int]]] = {
+    "abs": [{"renamed": 1, "same order": 3}],
+    "add": [{"renamed": 1, "same order": 6}],
+    "buffers": [{"renamed": 1, "same order": 3}],
+    "cast": [{"renamed": 1, "same order": 6}],
+    "flash_attention": FLASH,
+    "flash_attention_f32": FLASH,
+    "gather": [{"in order": 1, "more order": 1, "renamed": 3, "same order": 10}],
+    "layer_norm": [{"in order": 3, "renamed": 4, "same order": 6}],
+    "matmul": [{"same order": 11}],
+    "matmul_int8": [{"same order": 1}],
+    "pingpong": [{"not used": 1, "renamed": 1, "same order": 10}],
+    "producer_consumer_a2a3": [{"listed": 1, "renamed": 3, "same order": 6}],
+    "producer_consumer_a5": [{"same order": 12}, {"renamed": 1, "same order": 11}],
+    "singlebuffer": [{"renamed": 1, "same order": 6}],
+    "softmax": [{"in order": 4, "not used": 1, "renamed": 1, "same order": 14}],
+    "tiles": [{}],
+    "topk": [{"in order": 1, "renamed": 3, "same order": 5}],
+    "unaligned_copy": [{"in order": 1, "renamed": 2, "same order": 3}],
 }
-"""How many mutants of each example are not reported, by the reason why they need not be. All mutants that delete or
-re-number a synchronisation or drop a row are reported, and all that duplicate one, but for barriers."""
+"""How many mutants of each part of an example are not reported, by the reason why they need not be; one that takes long
+has several parts, each a test of its own. All mutants that delete or re-number a synchronisation or drop a row are
+reported, and all that duplicate one, but for barriers."""
 
 LISTED = {
     ("producer_consumer_a2a3", "shift address", "%ub_x"): "a correct program that computes something else: see "
@@ -96,120 +85,82 @@ LISTED = {
 """Mutants that are not reported and change the result, by the first word of the mutated line."""
 
 
-def source(name: str) -> str:
-    return (EXAMPLES / f"{name}.pto").read_text()
+@dataclass(frozen=True)
+class Text:
+    """As a mutant, and as one with a wrong line: most are both."""
+
+    text: str
+    mutant: Mutant | None
+    wrong: Wrong | None
 
 
-def chosen(name: str, full: bool) -> list[Mutant]:
+def texts(name: str) -> list[Text]:
     text = source(name)
-    found = [mutant for mutant in mutants(text) if mutant.text != text]
-    return found if full else random.Random(name).sample(found, LONG.get(name, SAMPLE))
+    mutated = {} if name == "tiles" else {mutant.text: mutant for mutant in mutants(text)}
+    wronged = {wrong.text: wrong for wrong in wrong_lines(text)}
+    return [Text(each, mutated.get(each), wronged.get(each)) for each in {**mutated, **wronged} if each != text]
 
 
-def launch_of(name: str, larger: bool) -> Any:
-    return script(name).launch(**{**SIZES.get(name, {}), **(LARGER.get(name, {}) if larger else {})})
+def chosen(name: str, part: int, full: bool) -> list[Text]:
+    found = texts(name)[part :: len(SILENT[name])]
+    return found if full else random.Random(f"{name} {part}").sample(found, LONG.get(name, SAMPLE))
 
 
-@lru_cache(maxsize=4)
-def kernel_of(text: str) -> ptosim.Kernel:
-    """One for all schedules and sizes in which a text is run."""
-    return ptosim.load(text).kernel()
-
-
-class Case:
-    """An example and its data."""
-
-    def __init__(self, name: str, larger: bool = False) -> None:
-        self.name = name
-        self.launch = launch_of(name, larger)
-        self.expected = [] if larger else self.outcome(source(name), "program")
-        self.checked: dict[str, tuple[ptosim.Finding, ...]] = {}
-
-    def check(self, text: str) -> tuple[ptosim.Finding, ...]:
-        if text not in self.checked:
-            self.checked[text] = self._check(text)
-        return self.checked[text]
-
-    def _check(self, text: str) -> tuple[ptosim.Finding, ...]:
-        try:
-            kernel = kernel_of(text)
-        except ptosim.PTOError as problem:
-            return problem.diagnostics
-        return ptosim.check(kernel, *self.launch.arguments, grid=self.launch.grid, unwritten=True).findings
-
-    def findings(self, mutant: Mutant) -> tuple[ptosim.Finding, ...]:
-        """Those of a report; without hints, which take far longer to find, where they are tried in another test and are
-        not needed to point at the right place."""
-        if mutant.mutation in WRONG_LINES:
-            with suppress(ptosim.PTOError):
-                kernel, grid = kernel_of(mutant.text), self.launch.grid
-                launch = Launch(bind(kernel.signature, self.launch.arguments), grid)
-                found = tuple(observed(kernel, launch, "relaxed", range(grid), unwritten=True).findings)
-                if not found or not any(misreported(mutant, found)):
-                    return found
-        return self.check(mutant.text)
-
-    def outcome(self, text: str, schedule: str) -> object:
-        arguments = [value.copy() if hasattr(value, "copy") else value for value in self.launch.arguments]
-        options: dict[str, Any] = {"engine": "reference", "schedule": schedule, "oob": "drop", "max_steps": 10**6}
-        try:
-            kernel_of(text)(*arguments, grid=self.launch.grid, **options)
-        except ptosim.PTOError as problem:
-            return problem.diagnostics[0].kind
-        return [value.tobytes() for value in arguments if hasattr(value, "tobytes")]
-
-    def is_harmless(self, text: str, seeds: int) -> bool:
-        return all(self.outcome(text, schedule) == self.expected for schedule in schedules(seeds))
-
-    def trace(self, text: str) -> Trace:
-        return trace(kernel_of(text), self.launch.arguments, self.launch.grid)
-
-    def left_by_garbage(self, text: str, works: Trace) -> list[bytes]:
-        return left_by_garbage(kernel_of(text), self.launch.arguments, self.launch.grid, works)
-
-    def reason(self, text: str) -> str | None:
-        """Why a text that leaves the same as the original in program order does so in every other one."""
-        works = self.trace(text)
-        known = explanation(self.original, works)
-        if known or unordered(works, by_use=False) or self.left_by_garbage(text, works) != self.expected:
-            return known
-        return "not used"
-
-    @cached_property
-    def original(self) -> Trace:
-        return self.trace(source(self.name))
-
-
-def schedules(seeds: int) -> list[str]:
-    delayed = [f"delay:{pipe}" for pipe in ("S", "V", "MTE2", "MTE3", "MTE1", "FIX", "M")]
-    return ["program", *delayed, *(f"random:{seed}" for seed in range(seeds))]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_mutants(name: str, full: bool) -> None:
-    """They are reported, and the hints repair them; or it is known why they are harmless."""
-    case = Case(name)
-    larger = Case(name, larger=True)
-    wrong: list[str] = []
-    reasons: Counter[str] = Counter()
-    for mutant in chosen(name, full):
-        if findings := case.findings(mutant):
-            problems = (*misreported(mutant, findings), *unrepaired(mutant, findings, case, larger))
-            wrong += [f"{mutant}: {problem}" for problem in problems]
-            continue
-        if key(name, mutant) in LISTED:
-            reasons["listed"] += 1
-            continue
-        reason = case.reason(mutant.text)
-        if not case.is_harmless(mutant.text, 20 if full else 5):
-            wrong.append(f"{mutant}: not reported, and it changes the result")
-        elif reason is None:
-            wrong.append(f"{mutant}: not reported, and nobody knows why it is harmless")
-        else:
-            reasons[reason] += 1
-    assert wrong == []
+@pytest.mark.parametrize("name, part", [(name, part) for name in SILENT for part in range(len(SILENT[name]))])
+def test_texts_with_one_mistake(name: str, part: int, full: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are reported, by both engines, and repaired; or it is known why they are harmless."""
+    Once(monkeypatch)
+    cases = both_sizes(name)
+    problems: list[str] = []
+    reasons, score = Counter[str](), Score()
+    for each in chosen(name, part, full):
+        if (mutant := each.mutant) is not None:
+            found = (*judged(mutant, cases, reasons, 20 if full else 5), *told_apart(mutant, cases[0]))
+            problems += [f"{mutant}: {problem}" for problem in found]
+        if each.wrong is not None:
+            problems += tried(cases, each.wrong, score)
+    assert problems == []
+    assert score.mended >= 0.95 * score.wrong
+    assert score.by_one_edit >= 0.8 * score.wrong
     if full:
-        assert reasons == SILENT[name]
+        assert reasons == SILENT[name][part]
+
+
+def judged(mutant: Mutant, cases: tuple[Case, Case], reasons: Counter[str], seeds: int) -> Iterator[str]:
+    """Count why it is harmless, or say what is wrong with its report or with there being none."""
+    case = cases[0]
+    if findings := case.check(mutant.text):
+        yield from misreported(mutant, findings)
+        yield from unrepaired(mutant, findings, cases)
+        return
+    if key(case.name, mutant) in LISTED:
+        reasons["listed"] += 1
+        return
+    if not case.is_harmless(mutant.text, seeds):
+        yield "not reported, and it changes the result"
+    elif (reason := case.reason(mutant.text)) is None:
+        yield "not reported, and nobody knows why it is harmless"
+    else:
+        reasons[reason] += 1
+
+
+def told_apart(mutant: Mutant, case: Case) -> Iterator[str]:
+    """What compiled code makes of it that the reference engine does not."""
+    try:
+        kernel = kernel_of(mutant.text)
+        _ = kernel.program
+    except ptosim.PTOError:
+        return
+    launch = Launch(bind(kernel.signature, case.launch.arguments), case.launch.grid)
+    blocks, judge = range(launch.grid), partial(api.observed, kernel, launch, "relaxed")
+    try:
+        assert_agrees(kernel, launch, blocks, judge(blocks), judge)
+    except AssertionError as problem:
+        yield f"by compiled code: {problem}"
+
+
+def mutants_of(name: str) -> list[Mutant]:
+    return [each.mutant for each in texts(name) if each.mutant is not None]
 
 
 def key(name: str, mutant: Mutant) -> tuple[str, str, str]:
@@ -221,17 +172,18 @@ SAME_PROGRAM = {"same order", "more order", "renamed"}
 
 def test_nearly_every_mutant_that_is_another_program_is_reported() -> None:
     """98 % of those that are not shown to be the same program, by their accesses and the order of these."""
+    assert SILENT.keys() == {*NAMES, "tiles"}
     silent = Counter[str]()
-    for reasons in SILENT.values():
+    for reasons in chain.from_iterable(SILENT.values()):
         silent.update(reasons)
     same = sum(silent.pop(reason) for reason in SAME_PROGRAM)
-    others = sum(len(chosen(name, full=True)) for name in NAMES) - same
+    others = sum(len(mutants_of(name)) for name in NAMES) - same
     assert silent.total() <= 0.02 * others
     assert silent["listed"] == len(LISTED)
 
 
 def the_mutant(*wanted: str) -> Mutant:
-    (found,) = [mutant for mutant in chosen(wanted[0], full=True) if key(wanted[0], mutant) == wanted]
+    (found,) = [mutant for mutant in mutants_of(wanted[0]) if key(wanted[0], mutant) == wanted]
     return found
 
 
@@ -264,7 +216,7 @@ def test_a_mutant_that_is_a_correct_program() -> None:
         assert outcome[2] == expected.tobytes()
 
 
-def unrepaired(mutant: Mutant, findings: tuple[ptosim.Finding, ...], *cases: Case) -> Iterator[str]:
+def unrepaired(mutant: Mutant, findings: tuple[ptosim.Finding, ...], cases: tuple[Case, Case]) -> Iterator[str]:
     """With all hints of a report the mutant checks clean, at its size and at a larger one; where a wait was deleted the
     hint is that one wait, and there is one finding. A loop that was enlarged may read, at a size that shows it, what
     does not exist: no synchronisation gives that a value."""
@@ -273,17 +225,13 @@ def unrepaired(mutant: Mutant, findings: tuple[ptosim.Finding, ...], *cases: Cas
         yield f"one wait is missing, hinted is {hints}"
     if is_lost_wait(mutant) and len(serious(findings)) != 1:
         yield str([finding.kind for finding in findings])
-    for case in cases if hints and mutant.mutation not in WRONG_LINES else ():
+    for case in cases if hints else ():
         kinds = (
             {finding.kind for finding in case.check(mutant.text)} if mutant.mutation == "enlarge loop" else set[str]()
         )
         for finding in serious(case.check(repaired(mutant.text, "\n".join(hints)))):
             if finding.kind != "uninitialized" or finding.kind not in kinds:
                 yield f"{finding.kind} after\n{hints}"
-
-
-WRONG_LINES = {"duplicate", "re-number", "swap"}
-"""The same texts are repaired in repair/test_wrong_lines.py."""
 
 
 def is_lost_wait(mutant: Mutant) -> bool:

@@ -13,7 +13,6 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.language.binding import zeroing_mask
 from ptosim.language.operation import PTOOperation
-from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
 from ptosim.reference.act import Act
 from ptosim.reference.semantics import Semantics
@@ -110,7 +109,7 @@ def described(t: Translator, op: Operation, meaning: Semantics) -> str:
         tuple(_width_of(result) for result in op.results),
         widths + ((MASK_WIDTH,) if mask is not None else ()),
         len(widths) if mask is not None else None,
-        record is not None and record.taint.crosses(static_of(op, t.module.target)),
+        record is not None and record.taint.crosses(t.static(op)),
     )
     return t.constant(observed, "o")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
@@ -169,7 +170,7 @@ class Balance:
         """What an instruction would put where, and take, if it stood in a block."""
         if words.mechanism is None:
             return Counter()
-        times = self._times(block)
+        times = self._times.get(block, Counter())
         change: Change = Counter()
         for role, count in times.items():
             number = words.number
@@ -180,11 +181,13 @@ class Balance:
                 change.update(dict.fromkeys(self._tokens(words, role, each), words.sign * often))
         return change if times else None
 
-    def _times(self, block: Block | None) -> Counter[str]:
-        """How often a block was executed, by core."""
-        times: Counter[str] = Counter()
-        for op in block.ops if block is not None else ():
-            times |= self.issued.get(op, Counter())
+    @cached_property
+    def _times(self) -> dict[Block | None, Counter[str]]:
+        """How often each block was executed, by core."""
+        times: dict[Block | None, Counter[str]] = {}
+        for op, issued in self.issued.items():
+            block = op.parent_block()
+            times[block] = times.get(block, Counter()) | issued
         return times
 
     def _values(self, words: Written, role: str, block: Block | None, count: int) -> Counter[int] | None:

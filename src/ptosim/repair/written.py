@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from xdsl.ir import Operation
@@ -68,11 +69,11 @@ class Written:
         """Which of the words is the id."""
         return 2 if self.mechanism == "flag" else 1
 
-    @property
+    @cached_property
     def id(self) -> str:
         return self.words[self.place] if len(self.words) > self.place else ""
 
-    @property
+    @cached_property
     def number(self) -> int | None:
         """The id, where it is not computed."""
         found = _NUMBER.fullmatch(self.id)
