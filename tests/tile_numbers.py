@@ -53,9 +53,9 @@ def bits(values: Array) -> Array:
     return values.view(WORDS[values.dtype.itemsize])
 
 
-def same(got: Array, expected: Array) -> None:
-    """Every bit is equal."""
+def same(got: Array, expected: Array, of: str = "") -> None:
+    """Every bit is equal; a message names what this is of."""
     expected = np.ascontiguousarray(expected)
     differ = bits(np.ascontiguousarray(got)) != bits(expected)
     places = list(zip(*np.nonzero(differ), strict=True))[:4]
-    assert not places, [(place, got[place], expected[place]) for place in places]
+    assert not places, (of, [(place, got[place], expected[place]) for place in places])

@@ -10,6 +10,7 @@ here from the layout table of the instruction set, without the program's help.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -178,6 +179,7 @@ def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: s
             f"pto.tstore ins(%raw_{name} : !pto.tile_buf<vec, 1x{room}xui8>)"
             f" outs(%part_{name} : !pto.partition_tensor_view<1x{room}xui8>)"
         )
+    lines.append("pto.barrier <PIPE_ALL>")
     extents = [f"%{word}_{name}: index" for name in names if tiles[name].valid is not None for word in ("row", "col")]
     images = [f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names]
     parameters = ", ".join([*images, *filter(None, [scalars]), *extents])
@@ -224,8 +226,37 @@ def run(
         assert not lowered.warnings, lowered.warnings
         arrays = [tile.image() for tile in tiles.values()]
         lowered.kernel()(*arrays, *values, engine="reference")
-        assert all(np.array_equal(one, other) for one, other in zip(images["native"], arrays, strict=True))
+        for name, one, other in zip(tiles, images["native"], arrays, strict=True):
+            assert np.array_equal(one, other), f"the lowered text differs in {name}"
     if check:
         report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), *values)
         assert report.ok, report
     return {name: Outcome(tile, image) for (name, tile), image in zip(tiles.items(), images["native"], strict=True)}
+
+
+def run_each(
+    operations: Mapping[str, str],
+    *values: Any,
+    results: str = "d",
+    target: str = "a5",
+    scalars: str = "",
+    before: str = "",
+    again: bool = False,
+    **tiles: Given,
+) -> dict[str, dict[str, Outcome]]:
+    """Run operations one after the other in one kernel, each with tiles of its own for its results (the tiles of these
+    letters); gives what they hold afterwards, by operation. Nothing happens to the other tiles, which all share.
+    """
+    shared = {name: tile for name, tile in tiles.items() if name not in results}
+    lines, given, own = list[str](), dict(shared), dict[str, dict[str, str]]()
+    for number, (name, operation) in enumerate(operations.items()):
+        suffix = f"{number}_{re.sub(r'[^a-z0-9]+', '_', name.lower())}"  # messages show it
+        own[name] = {letter: f"{letter}{suffix}" for letter in results}
+        given |= {one: tiles[letter] for letter, one in own[name].items()}
+        typed = re.sub(rf"\b[{results.upper()}]\b", lambda found: _type(tiles[found[0].lower()]), operation)
+        names = "|".join([*results, *re.findall(r"^%(\w+) = ", operation, re.MULTILINE)])
+        lines.append(re.sub(rf"%({names})\b", lambda found, suffix=suffix: found[0] + suffix, typed))
+    got = run("\n".join(lines), *values, target=target, scalars=scalars, before=before, again=again, **given)
+    for name, tile in shared.items():
+        assert np.array_equal(got[name].image, tile.image()), f"{name} is changed by one of {', '.join(operations)}"
+    return {name: {letter: got[one] for letter, one in letters.items()} for name, letters in own.items()}

@@ -1,11 +1,12 @@
 """Tries cases in a process of its own, where a crash or a hang ends nothing else: run on both engines, check, profile.
 
-    python -m fuzz.trial mutants SEED COUNT      # a line of JSON for each case that went wrong
+    python -m fuzz.trial mutants COUNT SEED...   # a line of JSON for each case that went wrong
 
 Whatever a case does, the answer is a result or diagnostics; it comes within `SECONDS` of processor time and `BYTES` of
 memory, and both engines give the same.
 """
 
+import gc
 import json
 import resource
 import signal
@@ -99,14 +100,17 @@ def _in_time(work: Callable[[], list[str]]) -> list[str]:
         signal.alarm(0)
 
 
-def main(source: str, seed: str, count: str) -> None:
+def main(source: str, count: str, *seeds: str) -> None:
+    """As many cases of each seed."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    for number, case in enumerate(islice(SOURCES[source](Random(seed)), int(count))):
-        if found := tried(case):
-            _tell({"case": f"{source} {seed} {number}: {case.name}", "wrong": found, "text": case.text})
-            if "MB" in found[-1]:
-                return  # the peak stays: of the rest nothing could be told
-    _tell({"done": int(count)})
+    gc.freeze()  # what was imported need not be looked through again and again
+    for seed in seeds:
+        for number, case in enumerate(islice(SOURCES[source](Random(seed)), int(count))):
+            if found := tried(case):
+                _tell({"case": f"{source} {seed} {number}: {case.name}", "wrong": found, "text": case.text})
+                if "MB" in found[-1]:
+                    return  # the peak stays: of the rest nothing could be told
+        _tell({"done": seed, "cases": int(count)})
 
 
 def _tell(answer: Mapping[str, object]) -> None:

@@ -246,7 +246,7 @@ class Replay:
         self.known: dict[Pipe, dict[Pipe, int]] = defaultdict(lambda: defaultdict(int))
         self.flags: dict[Any, list[dict[Pipe, int]]] = defaultdict(list)
         self.last_wait: dict[Any, tuple[Pipe, int]] = {}
-        self.last: dict[int, list[tuple[Pipe, int, bool, dict[Pipe, int]]]] = defaultdict(list)
+        self.last: dict[int, list[tuple[Pipe, int, bool]]] = defaultdict(list)
         self.stores = 0
         self.turns: dict[Block, int] = defaultdict(int)
         self.turning: dict[Node, tuple[int, int]] = {}
@@ -322,25 +322,33 @@ class Replay:
         return self.count[pipe]
 
     def _learn_from_issue(self, pipe: Pipe) -> None:
-        for other, ended in list(self.known[Pipe.S].items()):
-            self.known[pipe][other] = max(self.known[pipe][other], ended)
+        if pipe is Pipe.S:
+            return
+        known = self.known[pipe]
+        for other, ended in self.known[Pipe.S].items():
+            if known[other] < ended:
+                known[other] = ended
 
     def _work(self, pipe: Pipe, touches: list[Any], indices: list[int]) -> None:
         stores = pipe is Pipe.S and any(writes for _, _, writes in touches)
         number = self._begin(STORES if stores else pipe)
         clock = dict(self.known[pipe])
+        here = STORES if pipe is Pipe.S else pipe
+        is_kept = pipe is not Pipe.S
         for buffer, shift, writes in touches:
             slot = (indices[-1] + shift) % buffer.slots if indices else shift
             for byte in range(*span_of(buffer, slot)):
-                for other, earlier, wrote, _ in self.last[byte]:
-                    if (other, earlier) == (STORES if pipe is Pipe.S else pipe, number):
-                        continue
-                    if (writes or wrote) and not self._ended(clock, pipe, other, earlier):
+                left: list[tuple[Pipe, int, bool]] = []
+                for seen in self.last[byte]:
+                    other, earlier, wrote = seen
+                    meets = (writes or wrote) and not (other is here and earlier == number)
+                    if meets and not self._ended(clock, pipe, other, earlier):
                         self.problems.append(f"race: {other} {earlier} and {pipe} {number} at {byte}")
-                here = STORES if pipe is Pipe.S else pipe
-                self.last[byte] = [seen for seen in self.last[byte] if seen[0] is not here or seen[2] != writes]
-                if pipe is not Pipe.S or writes:
-                    self.last[byte].append((here, number, writes, clock))
+                    if other is not here or wrote != writes:
+                        left.append(seen)
+                if is_kept or writes:
+                    left.append((here, number, writes))
+                self.last[byte] = left
         if pipe in SERIAL_PIPES:
             self.known[pipe][pipe] = number
 

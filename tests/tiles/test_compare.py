@@ -13,7 +13,7 @@ import pytest
 import ptosim
 from tile_cases import Array, is_float, sampled
 from tile_numbers import same, samples, wide
-from tile_programs import Given, Outcome, dtype_of, run
+from tile_programs import Given, Outcome, dtype_of, run_each
 
 ELEMENTS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32")
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -60,43 +60,44 @@ def packed(row: Array, element: str) -> Array:
     return image
 
 
-def written(outcome: Outcome, rows: list[Array], pitch: int) -> None:
+def written(outcome: Outcome, rows: list[Array], pitch: int, of: str) -> None:
     """The rows of bits stand so many bytes apart, and every other byte is what it was."""
     expected = outcome.given.image()
     for number, row in enumerate(rows):
         expected[number * pitch : number * pitch + len(row)] = row
-    assert np.array_equal(outcome.image, expected)
+    assert np.array_equal(outcome.image, expected), of
 
 
 EXTENTS = ("static", "dynamic")
 
 
-@pytest.mark.parametrize("case", sampled([*product(COMPARISONS, ELEMENTS, REGIONS, EXTENTS)], 30))
-def test_tiles_compared(case: tuple[str, str, str, str]) -> None:
-    mode, element, region, extents = case
+@pytest.mark.parametrize("case", sampled([*product(ELEMENTS, REGIONS, EXTENTS)], 30))
+def test_tiles_compared(case: tuple[str, str, str]) -> None:
+    element, region, extents = case
     dynamic = extents == "dynamic"
     rows, cols, _ = REGIONS[region]
     a, b = operands(element, (rows, cols))
     given = tile(element, region, dynamic, a)
     d = Given(f"{rows}x{max(cols, 64)}xui8")
-    got = run(
-        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp {mode}>}} : A, B) outs(%d : D)",
+    got = run_each(
+        {mode: f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp {mode}>}} : A, B) outs(%d : D)" for mode in COMPARISONS},
         a=given,
         b=tile(element, region, dynamic, b),
         d=d,
         again=True,
     )
     vr, vc = given.region
-    found = COMPARISONS[mode](wide(a), wide(b))[:vr, :vc]
-    written(got["d"], [packed(row, element) for row in found] if vc else [], d.cols)
+    for mode, compared in COMPARISONS.items():
+        found = compared(wide(a), wide(b))[:vr, :vc]
+        written(got[mode]["d"], [packed(row, element) for row in found] if vc else [], d.cols, mode)
 
 
 WIDTHS = ("a byte for each element", "a bit for each element")
 
 
-@pytest.mark.parametrize("case", sampled([*product(COMPARISONS, ELEMENTS, REGIONS, EXTENTS, WIDTHS)], 40))
-def test_a_tile_compared_with_a_scalar(case: tuple[str, str, str, str, str]) -> None:
-    mode, element, region, extents, width = case
+@pytest.mark.parametrize("case", sampled([*product(ELEMENTS, REGIONS, EXTENTS, WIDTHS)], 40))
+def test_a_tile_compared_with_a_scalar(case: tuple[str, str, str, str]) -> None:
+    element, region, extents, width = case
     dynamic, narrow = extents == "dynamic", width == WIDTHS[1]
     rows, cols, valid = REGIONS[region]
     a = samples(element, (rows, cols), 1)
@@ -105,60 +106,57 @@ def test_a_tile_compared_with_a_scalar(case: tuple[str, str, str, str, str]) -> 
     d = Given(f"{rows}x{64 if narrow else cols}xui8", None, (given.region[0], 32) if dynamic else None)
     if valid and not dynamic:
         d = Given(f"{d.rows}x{d.cols}xui8, valid={given.region[0]}x32")
-    got = run(
-        f"%s = arith.constant {'3.0' if is_float(element) else '7'} : {scalar}\n"
-        f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {mode}>}} : A, {scalar}) outs(%d : D)",
-        a=given,
-        d=d,
-        again=True,
+    constant = f"%s = arith.constant {'3.0' if is_float(element) else '7'} : {scalar}"
+    operation = "pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {}>}} : A, {}) outs(%d : D)"
+    got = run_each(
+        {mode: f"{constant}\n{operation.format(mode, scalar)}" for mode in COMPARISONS}, a=given, d=d, again=True
     )
     vr, vc = given.region
-    found = COMPARISONS[mode](wide(a)[:vr, :vc], 3.0 if is_float(element) else 7)
     elements, size = block(element)
-    if vr * vc == 0:
-        written(got["d"], [], 0)
-    elif vc == cols and d.cols >= cols:
-        written(got["d"], [packed(found.ravel(), element)], 0)
-    else:
-        written(got["d"], [packed(row, element) for row in found], -(-vc // elements) * size)
+    for mode, compared in COMPARISONS.items():
+        found = compared(wide(a)[:vr, :vc], 3.0 if is_float(element) else 7)
+        if vr * vc == 0:
+            written(got[mode]["d"], [], 0, mode)
+        elif vc == cols and d.cols >= cols:
+            written(got[mode]["d"], [packed(found.ravel(), element)], 0, mode)
+        else:
+            written(got[mode]["d"], [packed(row, element) for row in found], -(-vc // elements) * size, mode)
 
 
 # --- selections -------------------------------------------------------------------------------------------------------
 
 
-SELECTIONS = [case for case in product(("tsel", "tsels"), ELEMENTS, REGIONS, EXTENTS) if case[:2] != ("tsels", "bf16")]
+MASKS = ("ui8", "i16", "i32")
 
 
-@pytest.mark.parametrize("mask", ["ui8", "i16", "i32"])
-@pytest.mark.parametrize("case", sampled(SELECTIONS, 15))
-def test_selected(case: tuple[str, str, str, str], mask: str) -> None:
-    name, element, region, extents = case
+@pytest.mark.parametrize("case", sampled([*product(ELEMENTS, REGIONS, EXTENTS)], 15))
+def test_selected(case: tuple[str, str, str]) -> None:
+    """By masks of all widths, between tiles and, but for bf16, between a tile and a scalar."""
+    element, region, extents = case
     dynamic = extents == "dynamic"
     rows, cols, _ = REGIONS[region]
     a, b = operands(element, (rows, cols))
     bits = np.random.default_rng(5).integers(0, 256, (rows, 64), dtype=np.uint8)
-    m = Given(f"{rows}x{64 // dtype_of(mask).itemsize}x{mask}", bits.view(dtype_of(mask)))
-    given = {"m": m, "a": tile(element, region, dynamic, a), "d": tile(element, region, dynamic)}
+    masks = {
+        letter: Given(f"{rows}x{64 // dtype_of(mask).itemsize}x{mask}", bits.view(dtype_of(mask)))
+        for letter, mask in zip("mno", MASKS, strict=True)
+    }
     scalar = element.removeprefix("u")
-    if name == "tsel":
-        got = run(
-            "pto.tsel ins(%m, %a, %b : M, A, B) outs(%d : D)",
-            **given,
-            b=tile(element, region, dynamic, b),
-            again=True,
-        )
-    else:
-        b[:] = 3
-        got = run(
-            f"%s = arith.constant {'3.0' if is_float(element) else '3'} : {scalar}\n"
-            f"pto.tsels ins(%m, %a, %s : M, A, {scalar}) outs(%d : D)",
-            **given,
-            again=True,
-        )
+    constant = f"%s = arith.constant {'3.0' if is_float(element) else '3'} : {scalar}"
+    operations = dict[str, str]()
+    for m, mask in masks.items():
+        operations[f"tsel {mask.element}"] = f"pto.tsel ins(%{m}, %a, %b : {m.upper()}, A, B) outs(%d : D)"
+        if element != "bf16":
+            selection = f"pto.tsels ins(%{m}, %a, %s : {m.upper()}, A, {scalar}) outs(%d : D)"
+            operations[f"tsels {mask.element}"] = f"{constant}\n{selection}"
+    tiles = {"a": tile(element, region, dynamic, a), "b": tile(element, region, dynamic, b)}
+    got = run_each(operations, again=True, **masks, **tiles, d=tile(element, region, dynamic))
     chosen = np.unpackbits(bits, axis=1, bitorder="little")[:, :cols].astype(bool)
-    vr, vc = got["d"].given.region
-    same(got["d"].valid, np.where(chosen, a, b)[:vr, :vc])
-    assert got["d"].unchanged_outside()
+    for name, found in got.items():
+        vr, vc = found["d"].given.region
+        other = b if name.startswith("tsel ") else np.full_like(b, 3)
+        same(found["d"].valid, np.where(chosen, a, other)[:vr, :vc], name)
+        assert found["d"].unchanged_outside(), name
 
 
 def test_bits_behind_the_last_column_need_not_be_there() -> None:

@@ -1,5 +1,5 @@
 """Operations element by element against NumPy, in every element type that they take and over valid regions of all
-kinds. A sample takes one region for each type; `--full` takes all."""
+kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.language.catalogue import operation
 from tile_cases import Array, is_float
 from tile_numbers import bits, rounded, same, samples, wide
-from tile_programs import Given, dtype_of, run
+from tile_programs import Given, dtype_of, run, run_each
 
 REGIONS: dict[str, tuple[str, tuple[int, int] | None]] = {
     "full": ("4x128", None),
@@ -39,7 +39,6 @@ class Row:
     formula: Callable[..., Array]
     target: str = "a5"
     attributes: str = ""
-    tame: bool = False
     scalar: str = ""
     """The type of the scalar, where it is not that of the elements."""
     edge_scalars: tuple[float, ...] = (3, -2)
@@ -205,42 +204,55 @@ def accepted(name: str, row: Row) -> list[str]:
 
 
 def cases() -> Iterator[Any]:
-    """Every operation in every type over every region; a sample has two types of each, over a region of their own."""
-    for turn, (name, row) in enumerate(ROWS.items()):
-        elements, regions = accepted(name, row), list(REGIONS)
-        some = {(elements[turn * 3 % len(elements)], regions[turn % len(regions)])}
-        some.add((elements[(turn * 3 + len(elements) // 2) % len(elements)], regions[(turn + 4) % len(regions)]))
-        for element in elements:
-            for region in regions:
-                marks = [] if (element, region) in some else [pytest.mark.full]
-                yield pytest.param(name, element, region, id=f"{name}-{element}-{region}", marks=marks)
+    """Every operation in every type over every region; one kernel has all of a machine whose names are as long."""
+    together: dict[tuple[str, int, str], list[str]] = {}
+    for name, row in ROWS.items():
+        for element in accepted(name, row):
+            together.setdefault((row.target, len(name), element), []).append(name)
+    for (target, length, element), names in together.items():
+        for region in REGIONS:
+            yield pytest.param(names, element, region, id=f"{target}-{element}-{region}-names of {length}")
 
 
-@pytest.mark.parametrize(("name", "element", "region"), list(cases()))
-def test_against_numpy(name: str, element: str, region: str) -> None:
-    check_row(name, ROWS[name], element, *REGIONS[region])
+@pytest.mark.parametrize(("names", "element", "region"), list(cases()))
+def test_against_numpy(names: list[str], element: str, region: str) -> None:
+    check_rows({name: ROWS[name] for name in names}, element, *REGIONS[region])
 
 
-def check_row(name: str, row: Row, element: str, shape: str, valid: tuple[int, int] | None, layout: str = "") -> None:
+def check_rows(rows: dict[str, Row], element: str, shape: str, valid: tuple[int, int] | None, layout: str = "") -> None:
+    """The length of their names gives the numbers that they compute with."""
     extents, *fields = shape.split(", ")
     kind = ", ".join([f"{extents}x{element}", *fields, *filter(None, [layout])])
-    tiles = {letter: Given(kind, None, valid) for letter in row.operands if letter != "s"}
-    for seed, tile in enumerate(tiles.values()):
-        tile.holds = samples(element, (tile.rows, tile.cols), seed + len(name), row.tame)
-    result = Given(kind, None, valid)
-    rows, cols = result.region
-    for number in row.edge_scalars if "s" in row.operands else (0,):
-        again = number == row.edge_scalars[0] or not number
-        got = run(written(name, row, element, number), target=row.target, again=again, **tiles, d=result)
-        type_ = scalar_type(row, element) if name in ("tshls", "tshrs") else element
-        scalar = np.array([number]).astype(dtype_of(type_))
-        operands = [scalar if letter == "s" else tiles[letter].holds[:rows, :cols] for letter in row.operands]
-        with np.errstate(all="ignore"):
-            expected = row.formula(*operands)
-        if name not in ("tabs", "tneg"):
-            expected = rounded(np.asarray(expected), element)
-        same(got["d"].valid, np.broadcast_to(expected, (rows, cols)))
-        assert got["d"].unchanged_outside()
+    (target,), (seed,) = {row.target for row in rows.values()}, set(map(len, rows))
+    tiles = {letter: Given(kind, None, valid) for letter in sorted(set("".join(row.operands for row in rows.values())))}
+    tiles.pop("s", None)
+    for number, tile in enumerate(tiles.values()):
+        tile.holds = samples(element, (tile.rows, tile.cols), number + seed)
+    scalars = {
+        f"{name} {number}": (name, number)
+        for name, row in rows.items()
+        for number in (row.edge_scalars if "s" in row.operands else (0,))
+    }
+    operations = {case: written(name, rows[name], element, number) for case, (name, number) in scalars.items()}
+    got = run_each(operations, target=target, again=True, **tiles, d=Given(kind, None, valid))
+    for case, (name, number) in scalars.items():
+        found = got[case]["d"]
+        same(found.valid, expected_of(name, rows[name], element, number, tiles, found.given.region), case)
+        assert found.unchanged_outside(), case
+
+
+def expected_of(
+    name: str, row: Row, element: str, number: float, tiles: dict[str, Given], region: tuple[int, int]
+) -> Array:
+    type_ = scalar_type(row, element) if name in ("tshls", "tshrs") else element
+    scalar = np.array([number]).astype(dtype_of(type_))
+    rows, cols = region
+    operands = [scalar if letter == "s" else tiles[letter].holds[:rows, :cols] for letter in row.operands]
+    with np.errstate(all="ignore"):
+        expected = row.formula(*operands)
+    if name not in ("tabs", "tneg"):
+        expected = rounded(np.asarray(expected), element)
+    return np.broadcast_to(expected, region)
 
 
 def written(name: str, row: Row, element: str, number: float) -> str:
@@ -274,12 +286,12 @@ def literal(number: float, type_: str) -> str:
 )
 @pytest.mark.parametrize("name", ["tmuls", "tdivs reversed", "taddc", "texpands"])
 def test_other_layouts(name: str, shape: str, layout: str) -> None:
-    check_row(name, ROWS[name], "f32", shape, None, layout)
+    check_rows({name: ROWS[name]}, "f32", shape, None, layout)
 
 
 def test_boxes_that_are_partly_valid_are_refused() -> None:
     with pytest.raises(PTOError, match="laid out as NZ"):
-        check_row("tmuls", ROWS["tmuls"], "f32", "32x32, valid=32x30", None, "blayout=col_major, slayout=row_major")
+        check_rows({"tmuls": ROWS["tmuls"]}, "f32", "32x32, valid=32x30", None, "blayout=col_major, slayout=row_major")
 
 
 @pytest.mark.parametrize("shape", ["4x64xf32", "4x64xf32, valid=4x50"])
@@ -305,7 +317,7 @@ def test_tiles_of_other_widths() -> None:
 
 @pytest.mark.parametrize("name", ["tadd", "tdiv", "trem", "tlrelu", "tdivs reversed"])
 def test_a2a3_computes_the_same(name: str) -> None:
-    check_row(name, replace(ROWS[name], target="a2a3"), "f32", *REGIONS["tail"])
+    check_rows({name: replace(ROWS[name], target="a2a3")}, "f32", *REGIONS["tail"])
 
 
 def test_a_source_that_is_smaller_than_the_run_says() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tile_cases import Array, is_float, sampled
 from tile_numbers import rounded, same, samples, wide
-from tile_programs import Given, Outcome, dtype_of, run
+from tile_programs import Given, Outcome, dtype_of, run_each
 
 ELEMENTS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32")
 
@@ -65,54 +65,55 @@ def masks(regions: tuple[Region, Region, Region]) -> tuple[Array, Array, Array]:
     return dst, src0 & dst, src1 & dst
 
 
-def unchanged(outcome: Outcome, written: Array) -> None:
+def unchanged(outcome: Outcome, written: Array, of: str) -> None:
     before = outcome.given.read(outcome.given.image())
-    same(np.where(written, before, outcome.all), before)
+    same(np.where(written, before, outcome.all), before, of)
 
 
 ALL = [*REGIONS, *NEITHER]
 
 
-@pytest.mark.parametrize("case", sampled([*product(COMBINED, ELEMENTS, ALL, ["static", "dynamic"])], 24))
-def test_combined(case: tuple[str, str, str, str]) -> None:
-    name, element, region, extents = case
-    check_combined(name, element, (REGIONS | NEITHER)[region], extents == "dynamic")
+@pytest.mark.parametrize("case", sampled([*product(ELEMENTS, ALL, ["static", "dynamic"])], 24))
+def test_combined(case: tuple[str, str, str]) -> None:
+    element, region, extents = case
+    check_combined(element, (REGIONS | NEITHER)[region], extents == "dynamic")
 
 
-def check_combined(name: str, element: str, regions: tuple[Region, Region, Region], dynamic: bool) -> None:
+def check_combined(element: str, regions: tuple[Region, Region, Region], dynamic: bool) -> None:
     a, b = (samples(element, (4, 160), seed, tame=True) for seed in (1, 2))
     tiles = [tile(element, region, dynamic, holds) for region, holds in zip(regions, (None, a, b), strict=True)]
-    got = run(f"pto.{name} ins(%a, %b : A, B) outs(%d : D)", again=True, a=tiles[1], b=tiles[2], d=tiles[0])["d"]
+    operations = {name: f"pto.{name} ins(%a, %b : A, B) outs(%d : D)" for name in COMBINED}
+    got = run_each(operations, again=True, a=tiles[1], b=tiles[2], d=tiles[0])
     dst, src0, src1 = masks(regions)
-    both, written = src0 & src1, src0 | src1
-    combined = rounded(COMBINED[name](a, b), element)
-    expected = np.where(both, combined, np.where(src0, a, b))
-    if name in ("tpartmax", "tpartmin"):
-        expected = np.where(written, expected, np.array(extreme(element, name)).astype(a.dtype))
-        written = dst
-    same(np.where(written, got.all, a), np.where(written, expected, a))
-    unchanged(got, written)
+    for name, combined in COMBINED.items():
+        outcome, written = got[name]["d"], src0 | src1
+        expected = np.where(src0 & src1, rounded(combined(a, b), element), np.where(src0, a, b))
+        if name in ("tpartmax", "tpartmin"):
+            expected = np.where(written, expected, np.array(extreme(element, name)).astype(a.dtype))
+            written = dst
+        same(np.where(written, outcome.all, a), np.where(written, expected, a), name)
+        unchanged(outcome, written, name)
 
 
-@pytest.mark.parametrize("case", sampled([*product(CHOSEN, ELEMENTS, ALL, ["static", "dynamic"])], 16))
-def test_chosen_with_index(case: tuple[str, str, str, str]) -> None:
-    name, element, region, extents = case
-    check_chosen(name, element, (REGIONS | NEITHER)[region], extents == "dynamic")
+@pytest.mark.parametrize("case", sampled([*product(ELEMENTS, ALL, ["static", "dynamic"])], 16))
+def test_chosen_with_index(case: tuple[str, str, str]) -> None:
+    element, region, extents = case
+    check_chosen(element, (REGIONS | NEITHER)[region], extents == "dynamic")
 
 
-def check_chosen(name: str, element: str, regions: tuple[Region, Region, Region], dynamic: bool) -> None:
+def check_chosen(element: str, regions: tuple[Region, Region, Region], dynamic: bool) -> None:
     a, b = (samples(element, (4, 160), seed, tame=True) for seed in (1, 2))
     b[:, ::5] = a[:, ::5]  # of equal elements that of src0 is taken
     i, j = (samples("i32", (4, 160), seed) for seed in (3, 4))
     d, x, y = (tile(element, region, dynamic, holds) for region, holds in zip(regions, (None, a, b), strict=True))
     e, p, q = (tile("i32", region, dynamic, holds) for region, holds in zip(regions, (None, i, j), strict=True))
-    got = run(
-        f"pto.{name} ins(%x, %y, %p, %q : X, Y, P, Q) outs(%d, %e : D, E)", again=True, x=x, y=y, p=p, q=q, d=d, e=e
-    )
+    operations = {name: f"pto.{name} ins(%x, %y, %p, %q : X, Y, P, Q) outs(%d, %e : D, E)" for name in CHOSEN}
+    got = run_each(operations, results="de", again=True, x=x, y=y, p=p, q=q, d=d, e=e)
     _, src0, src1 = masks(regions)
-    better = b > a if name == "tpartargmax" else b < a
-    second = src1 & (better | ~src0)
-    for outcome, one, other in ((got["d"], a, b), (got["e"], i, j)):
-        written = src0 | src1
-        same(np.where(written, outcome.all, one), np.where(written, np.where(second, other, one), one))
-        unchanged(outcome, written)
+    written = src0 | src1
+    for name in CHOSEN:
+        better = b > a if name == "tpartargmax" else b < a
+        second = src1 & (better | ~src0)
+        for outcome, one, other in ((got[name]["d"], a, b), (got[name]["e"], i, j)):
+            same(np.where(written, outcome.all, one), np.where(written, np.where(second, other, one), one), name)
+            unchanged(outcome, written, name)

@@ -70,7 +70,11 @@ def cores(function: Function) -> tuple[CoreKind, ...]:
     """The kinds of core that run an entry: as declared, both when it has sections, else by what it executes."""
     if (core := core_of(function)) is not None:
         return (core,)
-    asked = {core for called in callees(function) for core in _asked(called)}
+    asked: set[CoreKind] = set()
+    for core in (core for called in callees(function) for core in _asked(called)):
+        asked.add(core)
+        if len(asked) == len(CoreKind):
+            break
     return tuple(core for core in CoreKind if core in asked) or (CoreKind.AIV,)
 
 

@@ -38,7 +38,7 @@ FEW = 256
 def distinct(numbers: Any) -> list[int]:
     """The numbers of an array that occur, in order. Of few a set is much quicker than sorting them."""
     if numbers.size <= FEW:
-        return sorted(set(numbers.ravel().tolist()))
+        return sorted(set(numbers.tobytes() if numbers.dtype.char == "B" else numbers.ravel().tolist()))
     ordered = numbers.flatten()
     ordered.sort(kind="stable")  # by counting where numbers are bytes, by runs otherwise
     return [int(ordered[0]), *ordered[1:][ordered[1:] != ordered[:-1]].tolist()]

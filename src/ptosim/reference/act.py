@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.record import Spread
-from ptosim.machine.observer import Use
+from ptosim.machine.observer import Use, distinct
 from ptosim.reference.mask import Mask
 from ptosim.reference.replay import Replay
 from ptosim.reference.taint import (
@@ -28,7 +28,6 @@ from ptosim.reference.taint import (
     image_of,
     merged,
     of_origin,
-    origins,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ class Act:
     reads = 0
     met: dict[int, Image] | None = None
     """The taint of those reads that met some."""
+    _met: frozenset[int] = frozenset()
+    """The numbers that occur in it."""
     numbers: Sequence[NDArray[np.uint8]] = ()
     """What it has read that says where the rest lies."""
     writes = 0
@@ -63,6 +64,7 @@ class Act:
         if taint is not None:
             self.met = {} if self.met is None else self.met
             self.met[self.reads] = taint
+            self._met = self._met.union(distinct(taint))
         self.reads += 1
 
     def decided(self) -> Iterator[tuple[Use, Image]]:
@@ -94,6 +96,7 @@ class Act:
         self.arguments = arguments
         images = self.results(core)
         self.met = None
+        self._met = frozenset()
         return images
 
     def results(self, core: Core) -> Any:
@@ -129,7 +132,7 @@ class Act:
         return images
 
     def _origins(self) -> list[int]:
-        return origins((*(self.met or {}).values(), *(self.taints or ())))
+        return sorted(self._met.union(*(distinct(taint) for taint in self.taints or () if taint is not None)) - {0})
 
     def _replay(self, core: Core, number: int) -> tuple[list[Image], Any]:
         """Run an instruction on the taint of one origin; gives what it writes, and its results."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, Related
+from ptosim.effects.names import Space
 from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
@@ -27,21 +28,19 @@ class _Placed:
     """An allocation with a constant address."""
 
     op: Allocation
+    space: Space
     start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + room_of(self.op)
+    end: int
 
     def spoils(self, other: _Placed) -> bool:
         """Whether it lies over the other tile, and is no view of it."""
-        if self.op.tile.space is not other.op.tile.space or self.start == other.start:
+        if self.space is not other.space or self.start == other.start:
             return False
         inside = other.start <= self.start and self.end <= other.end
         return self.start < other.end and other.start < self.end and not inside
 
     def __str__(self) -> str:
-        return f"{self.op.tile.space}[{self.start}:{self.end}]"
+        return f"{self.space}[{self.start}:{self.end}]"
 
 
 def overlaps(module: VerifiedModule) -> Iterator[Diagnostic]:
@@ -58,7 +57,8 @@ class _Function:
         placed: dict[SSAValue, list[_Placed]] = {}
         for op in self.liveness.statements:
             if isinstance(op, Allocation) and op.addr is not None and (start := constant_of(op.addr)) is not None:
-                placed.setdefault(self.liveness.root(op.results[0]), []).append(_Placed(op, start))
+                tile = _Placed(op, op.tile.space, start, start + room_of(op))
+                placed.setdefault(self.liveness.root(op.results[0]), []).append(tile)
         self.placed = {root: found[0] for root, found in placed.items() if len(found) == 1}
 
     def overlaps(self) -> Iterator[Diagnostic]:

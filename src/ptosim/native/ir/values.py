@@ -9,7 +9,7 @@ import operator
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from ptosim.native.ir.ranges import Range, combined, converted, decided, everything, only
@@ -106,7 +106,7 @@ class Value:
 
     def __str__(self) -> str:
         """The value as an operand with its type."""
-        return f"{self.kind} {self.text}"
+        return f"{_type_text(self.kind.scalar, self.kind.lanes)} {self.text}"
 
     def __repr__(self) -> str:
         return f"Value({self})"
@@ -252,7 +252,7 @@ class Value:
         """The other operand as a value of this one's type."""
         if not isinstance(other, Value):
             return constant(self.emitter, self.kind, other)
-        if other.kind != self.kind:
+        if other.kind is not self.kind and other.kind != self.kind:
             raise TypeError(f"{other} meets {self}")
         return other
 
@@ -334,11 +334,24 @@ def constant(emitter: Emitter, kind: Type, number: float | Sequence[float]) -> V
     if not isinstance(number, int | float):
         lanes = ", ".join(f"{kind.element} {scalar_text(kind.element, lane)}" for lane in number)
         return Value(emitter, kind, f"<{lanes}>")
-    if not kind.lanes:
-        literal = wrap(int(number), kind.bits) if not kind.is_float and not kind.is_pointer else None
-        return Value(emitter, kind, scalar_text(kind, number), literal)
+    if kind.scalar not in _FLOAT_BITS:
+        return Value(emitter, kind, *_integer(kind.scalar, kind.lanes, int(number)))
     text = scalar_text(kind.element, number)
-    return Value(emitter, kind, "zeroinitializer" if text in ("0", "false") else f"splat ({kind.element} {text})")
+    return Value(emitter, kind, _in_all_lanes(text, kind.scalar) if kind.lanes else text)
+
+
+@lru_cache(1 << 12)
+def _integer(scalar: str, lanes: int, number: int) -> tuple[str, int | None]:
+    """The text of a constant that is no float, and its number if it is a scalar integer."""
+    kind = Type(scalar)
+    text = scalar_text(kind, number)
+    if lanes:
+        return _in_all_lanes(text, scalar), None
+    return text, None if kind.is_pointer else wrap(number, kind.bits)
+
+
+def _in_all_lanes(text: str, scalar: str) -> str:
+    return "zeroinitializer" if text in ("0", "false") else f"splat ({scalar} {text})"
 
 
 def poison(emitter: Emitter, kind: Type) -> Value:
