@@ -1,16 +1,18 @@
 """Kernels as authors write them who leave the scopes to the assembler: the text of a kernel without its scopes."""
 
+from dataclasses import replace
+
 from xdsl.ir import Operation
 
-from ptosim.diagnostics import Source
+import ptosim
 from ptosim.language.control import CARRIER
-from ptosim.language.load import load, text
+from ptosim.language.load import text
 from ptosim.language.operation import is_scope
 
 
-def without_scopes(kernel: str) -> str:
+def without_scopes(written: ptosim.Module) -> str:
     """The same kernel, with the instructions of every vector scope where the scope stood."""
-    module = load(Source("kernel.pto", kernel))
+    module = replace(written.verified, parsed=written.verified.parsed.cloned())
     for scope in [op for op in module.parsed.module.walk() if is_scope(op)]:
         if scope.attributes.pop(CARRIER, None) is None:
             _unwrap(scope)

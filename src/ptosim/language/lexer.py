@@ -52,13 +52,14 @@ class Lexer(MLIRLexer):
                 message = f"a number begins with a digit: write 0{number[1]}"
                 raise ParseError(Span(*number.span(1), self.input), message)
             token = super().lex()
+            start = token.span.start
         else:
             group = found.lastindex or 0
             kind = _KINDS[group]
             assert kind is not None
             start, self.pos = found.span(group)
             token = Token(kind, Span(start, self.pos, self.input))
-        if token.span.end - token.span.start > LONGEST_INTEGER and _INTEGER.fullmatch(token.text):
+        if self.pos - start > LONGEST_INTEGER and _INTEGER.fullmatch(token.text):
             raise ParseError(
                 token.span, f"an integer of {len(token.text)} characters; no type holds more than 20 digits"
             )

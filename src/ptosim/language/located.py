@@ -21,7 +21,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind, PunctuationSpelling
 
 from ptosim.diagnostics import Diagnostic, Location, Source
 from ptosim.language.foreign import INSTEAD, NOT_SIMULATED
@@ -73,8 +73,8 @@ _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.cal
 MOST_ELEMENTS = 65_536
 """Of a dense literal: far more than any operation takes, and soon filled."""
 
-_SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))")
-"""The text of a type with at most one other type or attribute with brackets in it."""
+_SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))|[a-z][\w$.]*+")
+"""The text of a type with at most one other type or attribute with brackets in it, or of one that is a word."""
 
 
 class Readable(QuickOperation):
@@ -237,9 +237,6 @@ class LocatedParser(Parser):
 
     def parse_optional_type(self) -> TypeAttribute | None:
         """A type; one that was read before in the same spelling is not read again."""
-        if not self.at(MLIRTokenKind.EXCLAMATION_IDENT):
-            with self._reading("type"):
-                return super().parse_optional_type()
         start = self.pos
         spelling = _SIMPLE_TYPE.match(self.source.text, start)
         if spelling is not None and (known := self._types.get(spelling[0])) is not None:
@@ -304,10 +301,27 @@ class LocatedParser(Parser):
         for value in values:
             self.definitions[value] = span
 
+    # The next four are called for every token, and say in one step what xDSL says in several.
+
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None):
-        token = super()._consume_token(expected_kind)
+        state = self._parser_state
+        token = state.current_token
+        assert expected_kind is None or token.kind is expected_kind
+        state.current_token = state.lexer.lex()
         self._last_end = token.span.end
         return token
+
+    def _parse_optional_token(self, expected_kind: MLIRTokenKind):
+        return self._consume_token() if self._parser_state.current_token.kind is expected_kind else None
+
+    def parse_optional_punctuation(self, punctuation: PunctuationSpelling) -> PunctuationSpelling | None:
+        found = self._parse_optional_token(KIND_BY_PUNCTUATION_SPELLING[punctuation])
+        return None if found is None else punctuation
+
+    def parse_punctuation(self, punctuation: PunctuationSpelling, context_msg: str = "") -> PunctuationSpelling:
+        if self._parse_optional_token(KIND_BY_PUNCTUATION_SPELLING[punctuation]) is None:
+            self.raise_error(f"Expected '{punctuation}'{context_msg}", self._current_token.span)
+        return punctuation
 
     @property
     def previous_end(self) -> int:
