@@ -244,14 +244,15 @@ def run_each(
     again: bool = False,
     **tiles: Given,
 ) -> dict[str, dict[str, Outcome]]:
-    """Run operations one after the other in one kernel, each with tiles of its own for its results (the tiles of these
-    letters); gives what they hold afterwards, by operation. Nothing happens to the other tiles, which all share.
+    """Run operations one after the other in one kernel, each with tiles of its own for its results (those that it has
+    of these letters); gives what they hold afterwards, by operation. Nothing happens to the other tiles, which all
+    share.
     """
     shared = {name: tile for name, tile in tiles.items() if name not in results}
     lines, given, own = list[str](), dict(shared), dict[str, dict[str, str]]()
     for number, (name, operation) in enumerate(operations.items()):
         suffix = f"{number}_{re.sub(r'[^a-z0-9]+', '_', name.lower())}"  # messages show it
-        own[name] = {letter: f"{letter}{suffix}" for letter in results}
+        own[name] = {letter: f"{letter}{suffix}" for letter in re.findall(rf"%([{results}])\b", operation)}
         given |= {one: tiles[letter] for letter, one in own[name].items()}
         typed = re.sub(rf"\b[{results.upper()}]\b", lambda found: _type(tiles[found[0].lower()]), operation)
         names = "|".join([*results, *re.findall(r"^%(\w+) = ", operation, re.MULTILINE)])

@@ -226,11 +226,9 @@ def unrepaired(mutant: Mutant, findings: tuple[ptosim.Finding, ...], cases: tupl
     if is_lost_wait(mutant) and len(serious(findings)) != 1:
         yield str([finding.kind for finding in findings])
     for case in cases if hints else ():
-        kinds = (
-            {finding.kind for finding in case.check(mutant.text)} if mutant.mutation == "enlarge loop" else set[str]()
-        )
         for finding in serious(case.check(repaired(mutant.text, "\n".join(hints)))):
-            if finding.kind != "uninitialized" or finding.kind not in kinds:
+            may_stay = finding.kind == "uninitialized" and mutant.mutation == "enlarge loop"
+            if not may_stay or finding.kind not in {each.kind for each in case.check(mutant.text)}:
                 yield f"{finding.kind} after\n{hints}"
 
 

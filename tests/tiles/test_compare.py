@@ -92,35 +92,43 @@ def test_tiles_compared(case: tuple[str, str, str]) -> None:
         written(got[mode]["d"], [packed(row, element) for row in found] if vc else [], d.cols, mode)
 
 
-WIDTHS = ("a byte for each element", "a bit for each element")
-
-
-@pytest.mark.parametrize("case", sampled([*product(ELEMENTS, REGIONS, EXTENTS, WIDTHS)], 40))
-def test_a_tile_compared_with_a_scalar(case: tuple[str, str, str, str]) -> None:
-    element, region, extents, width = case
-    dynamic, narrow = extents == "dynamic", width == WIDTHS[1]
+@pytest.mark.parametrize("case", sampled([*product(ELEMENTS, REGIONS, EXTENTS)], 40))
+def test_a_tile_compared_with_a_scalar(case: tuple[str, str, str]) -> None:
+    """Into a byte for each element (d), or a bit (e)."""
+    element, region, extents = case
+    dynamic = extents == "dynamic"
     rows, cols, valid = REGIONS[region]
     a = samples(element, (rows, cols), 1)
     given = tile(element, region, dynamic, a)
-    scalar = element.removeprefix("u")
-    d = Given(f"{rows}x{64 if narrow else cols}xui8", None, (given.region[0], 32) if dynamic else None)
-    if valid and not dynamic:
-        d = Given(f"{d.rows}x{d.cols}xui8, valid={given.region[0]}x32")
-    constant = f"%s = arith.constant {'3.0' if is_float(element) else '7'} : {scalar}"
-    operation = "pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {}>}} : A, {}) outs(%d : D)"
-    got = run_each(
-        {mode: f"{constant}\n{operation.format(mode, scalar)}" for mode in COMPARISONS}, a=given, d=d, again=True
-    )
     vr, vc = given.region
+    known = f", valid={vr}x32" if valid and not dynamic else ""
+    results = {
+        letter: Given(f"{rows}x{width}xui8{known}", None, (vr, 32) if dynamic else None)
+        for letter, width in {"d": cols, "e": 64}.items()
+    }
+    scalar = element.removeprefix("u")
+    constant = f"%s = arith.constant {'3.0' if is_float(element) else '7'} : {scalar}"
+    got = run_each(
+        {
+            f"{mode} {d}": f"{constant}\npto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {mode}>}} : A, {scalar})"
+            f" outs(%{d} : {d.upper()})"
+            for mode, d in product(COMPARISONS, results)
+        },
+        results="de",
+        a=given,
+        **results,
+        again=True,
+    )
     elements, size = block(element)
-    for mode, compared in COMPARISONS.items():
-        found = compared(wide(a)[:vr, :vc], 3.0 if is_float(element) else 7)
+    for mode, d in product(COMPARISONS, results):
+        outcome, of = got[f"{mode} {d}"][d], f"{mode} {d}"
+        found = COMPARISONS[mode](wide(a)[:vr, :vc], 3.0 if is_float(element) else 7)
         if vr * vc == 0:
-            written(got[mode]["d"], [], 0, mode)
-        elif vc == cols and d.cols >= cols:
-            written(got[mode]["d"], [packed(found.ravel(), element)], 0, mode)
+            written(outcome, [], 0, of)
+        elif vc == cols and results[d].cols >= cols:
+            written(outcome, [packed(found.ravel(), element)], 0, of)
         else:
-            written(got[mode]["d"], [packed(row, element) for row in found], -(-vc // elements) * size, mode)
+            written(outcome, [packed(row, element) for row in found], -(-vc // elements) * size, of)
 
 
 # --- selections -------------------------------------------------------------------------------------------------------

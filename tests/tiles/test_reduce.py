@@ -149,19 +149,25 @@ def _quiet():
 
 
 def check_reductions(
-    reductions: Mapping[str, Reduction], element: str, region: tuple[int, int], known: bool, into: Given
+    reductions: Mapping[str, Reduction], element: str, region: tuple[int, int], known: bool, *into: Given
 ) -> None:
-    """All of these from the same tile; products from one without special numbers."""
+    """All of these from the same tile, into a tile of each kind; products from one without special numbers."""
+    results = dict(zip("de", into, strict=False))
     x = {source: numbers(element, region, seed=sum(region), special=source == "a") for source in "ab"}
     sources = {name: "b" if name.endswith("prod") else "a" for name in reductions}
-    operations = {name: f"pto.{name} ins(%{one} : {one.upper()}) outs(%d : D)" for name, one in sources.items()}
-    given = {one: tile(element, region, x[one], known) for one in set(sources.values())}
-    for name, got in run_each(operations, **given, d=into).items():
-        assert got["d"].unchanged_outside(), name
+    operations = {
+        f"{name} {results[d].element}": f"pto.{name} ins(%{a} : {a.upper()}) outs(%{d} : {d.upper()})"
+        for (name, a), d in product(sources.items(), results)
+    }
+    given = {a: tile(element, region, x[a], known) for a in set(sources.values())}
+    got = run_each(operations, results="".join(results), **given, **results)
+    for (name, a), (d, result) in product(sources.items(), results.items()):
+        of = f"{name} {result.element}"
+        assert got[of][d].unchanged_outside(), of
         if 0 in region:
-            assert np.array_equal(got["d"].image, into.image()), name
+            assert np.array_equal(got[of][d].image, result.image()), of
         else:
-            assert same(got["d"].valid, reductions[name](x[sources[name]]), into.element), name
+            assert same(got[of][d].valid, reductions[name](x[a]), result.element), of
 
 
 ROW_CASES = [
@@ -206,10 +212,11 @@ def test_columns(case):
     check_reductions(taken, element, region, known, one_row(element, region[1], known))
 
 
-@pytest.mark.parametrize("case", sampled([*product(WIDE, ["i32", "ui32"], COLUMN_REGIONS)], 12))
+@pytest.mark.parametrize("case", sampled([*product(WIDE, COLUMN_REGIONS)], 12))
 def test_places_in_columns(case):
-    element, index, (region, known) = case
-    check_reductions(COLUMN_ARGUMENT, element, region, known, one_row(index, region[1], known))
+    element, (region, known) = case
+    places = (one_row(index, region[1], known) for index in ("i32", "ui32"))
+    check_reductions(COLUMN_ARGUMENT, element, region, known, *places)
 
 
 # --- sums in pairs ----------------------------------------------------------------------------------------------------

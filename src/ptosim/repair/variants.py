@@ -59,6 +59,8 @@ class Variants:
             missing = self.balance.missing(op)
             for word, value in self._in_scope(op):
                 proposal = Proposal((self._at(op, str(own.with_id(word))),))
+                if word == own.id:
+                    continue
                 if missing and possible(value) == missing:
                     fitting.append(proposal)
                 elif not value.uses:
