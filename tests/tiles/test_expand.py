@@ -108,9 +108,8 @@ def rows_of(element: str, region: tuple[int, int], layout: str, holds, known: bo
     return given
 
 
-def check_joined(direction: str, element: str, x, y, **tiles: Given) -> None:
+def check_joined(operations: dict[str, str], element: str, x, y, **tiles: Given) -> None:
     """All operations on the same tiles."""
-    operations = {name: f"pto.t{direction}expand{name} ins(%a, %b : A, B) outs(%d : D)" for name in JOINED}
     for name, got in run_each(operations, **tiles).items():
         assert got["d"].unchanged_outside(), name
         assert same(got["d"].valid, JOINED[name](x, y).astype(x.dtype), element), name
@@ -122,7 +121,7 @@ def test_rows_with_elements_of_a_column(case):
     x = numbers(element, region, seed=5, special=True)
     y = numbers(element, (5, 32 // np.dtype(x.dtype).itemsize if layout == "ND" else 1), seed=6, special=True)
     check_joined(
-        "row",
+        {name: f"pto.trowexpand{name} ins(%a, %b : A, B) outs(%d : D)" for name in JOINED},
         element,
         x,
         y[: region[0], :1],
@@ -139,7 +138,7 @@ def test_columns_with_elements_of_a_row(case):
     y = numbers(element, (1, 160), seed=8, special=True)
     row = Given(f"1x160x{element}, valid=1x{region[1]}", y) if known else Given(f"1x160x{element}", y, (1, region[1]))
     check_joined(
-        "col",
+        {name: f"pto.tcolexpand{name} ins(%a, %b : A, B) outs(%d : D)" for name in JOINED},
         element,
         x,
         y[:, : region[1]],
