@@ -16,7 +16,7 @@ Both are driven by whichever scalar unit holds the turn. They change hands throu
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from ptosim.diagnostics import error
@@ -124,11 +124,12 @@ class ProgramSchedule:
 class Actor:
     """Something that can take the next step: a scalar unit, or a pipe that begins or ends an entry."""
 
-    __slots__ = ("core", "ends", "pipe")
+    __slots__ = ("core", "ends", "pipe", "queue")
 
-    def __init__(self, core: Core, pipe: Pipe, ends: bool = False) -> None:
+    def __init__(self, core: Core, queue: PipeQueue | None = None, ends: bool = False) -> None:
         self.core = core
-        self.pipe = pipe  # S: the scalar unit
+        self.queue = queue  # None: the scalar unit
+        self.pipe = Pipe.S if queue is None else queue.pipe
         self.ends = ends
 
 
@@ -141,6 +142,9 @@ class QueuedSchedule:
         self.turns = turns
         self.pick = pick
         self.pick_end = pick_end
+        self.units: dict[Core, Actor] = {}
+        self.pipes: dict[PipeQueue, tuple[Actor, Actor]] = {}
+        """What begins the entries of each, and what ends them."""
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
         core = queue.core
@@ -178,30 +182,40 @@ class QueuedSchedule:
     def _until_scalar_unit(self) -> Core | None:
         """Step the pipes until a scalar unit is picked; None when all have ended."""
         while True:
-            actors = list(self._actors())
+            actors = self._actors()
             if not actors:
                 if all(core.ended for core in self.turns.cores):
                     return None
                 raise self.turns.stuck()
             actor = self.pick(actors)
-            if actor.pipe is Pipe.S:
+            queue = actor.queue
+            if queue is None:
                 return actor.core
-            queue = actor.core.queues[actor.pipe]
             if actor.ends:
                 queue.end(self.pick_end(_in_flight(queue)), [])
             else:
                 queue.begin(queue.entries.popleft(), [], overlap=not queue.serial)
 
-    def _actors(self) -> Iterator[Actor]:
+    def _actors(self) -> list[Actor]:
+        """Those that can take the next step: the same object for the same one each time."""
+        found: list[Actor] = []
         for core in self.turns.cores:
             if can_go_on(core):
-                yield Actor(core, Pipe.S)
-            for pipe, queue in core.queues.items():
+                if core not in self.units:
+                    self.units[core] = Actor(core)
+                found.append(self.units[core])
+            for queue in core.queues.values():
+                if queue.idle:
+                    continue
+                if queue not in self.pipes:
+                    self.pipes[queue] = Actor(core, queue), Actor(core, queue, ends=True)
+                begins, ends = self.pipes[queue]
                 open_copies = _in_flight(queue)
                 if queue.ready and len(open_copies) < IN_FLIGHT:
-                    yield Actor(core, pipe)
+                    found.append(begins)
                 if open_copies:
-                    yield Actor(core, pipe, ends=True)
+                    found.append(ends)
+        return found
 
 
 def _in_flight(queue: PipeQueue) -> list[Entry]:
@@ -212,14 +226,20 @@ def random_schedule(turns: Turns, seed: int) -> QueuedSchedule:
     """Every scalar unit and pipe has a speed of its own, and every rank one, drawn once, so that some run far ahead of
     others."""
     source, of_ranks = random.Random(seed), random.Random(seed)
-    speeds: dict[tuple[str, Pipe, bool], int] = {}
+    speeds: dict[Actor, int] = {}
     ranks: dict[int | None, int] = {}
 
     def speed(actor: Actor) -> int:
-        own = speeds.setdefault((actor.core.name, actor.pipe, actor.ends), 4 ** source.randrange(4))
-        return own * ranks.setdefault(actor.core.rank, 8 ** of_ranks.randrange(4))
+        if actor not in speeds:
+            rank = actor.core.rank
+            if rank not in ranks:
+                ranks[rank] = 8 ** of_ranks.randrange(4)
+            speeds[actor] = 4 ** source.randrange(4) * ranks[rank]
+        return speeds[actor]
 
     def pick(actors: list[Actor]) -> Actor:
+        if len(actors) == 1:
+            return actors[0]
         return source.choices(actors, [speed(actor) for actor in actors])[0]
 
     return QueuedSchedule(turns, pick, source.choice)
