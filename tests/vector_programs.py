@@ -10,9 +10,9 @@ of raw bytes at once.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -125,7 +125,7 @@ class VectorProgram:
 
     @cached_property
     def text(self) -> str:
-        return _kernel(self)
+        return kernel_text([self], self.sets_ctrl)
 
     @cached_property
     def kernel(self) -> api.Kernel:
@@ -144,7 +144,7 @@ class VectorProgram:
         return [np.ascontiguousarray(out[:, number]) for number in range(len(self.results))]
 
 
-@cache
+@lru_cache(maxsize=300)  # what a test draws from many times; all that there are would fill the memory
 def program(instruction: str, sets_ctrl: bool = False) -> VectorProgram:
     return VectorProgram(instruction, sets_ctrl)
 
@@ -193,18 +193,13 @@ def with_scalar(name: str, kind: str, scalar: str | None = None) -> str:
 # --- the text ---------------------------------------------------------------------------------------------------------
 
 
-def _kernel(program: VectorProgram) -> str:
-    operands, results = program.operands, program.results
-    out = UB_BYTES - program.rows_at_once * len(results) * SLOT
-    instruction = re.sub(r"\b[VM]<\w+>", lambda match: slot("", match[0]).type, program.instruction)
-    body = [*_addresses("given", len(operands)), *_addresses("taken", len(results))]
-    body += [line for number, operand in enumerate(operands) for line in _load(operand, f"%given{number}")]
-    body += [
-        *instruction.splitlines(),
-        *(line for number, result in enumerate(results) for line in _store(result, f"%taken{number}")),
-    ]
-    counts = sorted({0, 1, SLOT, SLOT * len(operands), SLOT * len(results), *(SLOT * n for n in range(1, 6)), 2, 4, 8})
-    ctrl, set_ctrl = (", %ctrl: i64", "pto.set_ctrl %ctrl : i64") if program.sets_ctrl else ("", "")
+def kernel_text(programs: Sequence[VectorProgram], sets_ctrl: bool = False) -> str:
+    """A kernel that runs instructions one after the other, each on all rows; a row has the slots of all of them."""
+    in_slots = sum(len(program.operands) for program in programs)
+    out_slots = sum(len(program.results) for program in programs)
+    out = UB_BYTES - UB_BYTES // (SLOT * (in_slots + out_slots)) * out_slots * SLOT
+    counts = sorted({1, 2, 4, 8, *(SLOT * n for n in range(max(6, in_slots + 1, out_slots + 1)))})
+    ctrl, set_ctrl = (", %ctrl: i64", "pto.set_ctrl %ctrl : i64") if sets_ctrl else ("", "")
     return f"""
 module attributes {{pto.target_arch = "a5"}} {{
   func.func @kernel(%given: !pto.ptr<ui8, gm>, %taken: !pto.ptr<ui8, gm>, %rows: i32{ctrl}) attributes {{pto.kernel}} {{
@@ -212,8 +207,8 @@ module attributes {{pto.target_arch = "a5"}} {{
     %zero = arith.constant 0 : i64
     %slot = arith.constant {SLOT} : i64
     %out_address = arith.constant {out} : i64
-    %in_slots = arith.constant {len(operands)} : i64
-    %out_slots = arith.constant {len(results)} : i64
+    %in_slots = arith.constant {in_slots} : i64
+    %out_slots = arith.constant {out_slots} : i64
     %n = arith.index_cast %rows : i32 to index
     %n_i64 = arith.extsi %rows : i32 to i64
     %in_count = arith.muli %n_i64, %in_slots : i64
@@ -226,9 +221,7 @@ module attributes {{pto.target_arch = "a5"}} {{
     pto.barrier #pto.pipe<PIPE_ALL>
     pto.vecscope {{
       %all = pto.pset_b8 "PAT_ALL" : !pto.mask<b8>
-      scf.for %row = %c0 to %n step %c1 {{
-        {_lines(body)}
-      }}
+      {_lines(_loops(programs, in_slots, out_slots))}
     }}
     pto.barrier #pto.pipe<PIPE_ALL>
     pto.mte_ub_gm %out, %taken, %slot nburst(%out_count, %slot, %slot)
@@ -240,15 +233,31 @@ module attributes {{pto.target_arch = "a5"}} {{
 """
 
 
+def _loops(programs: Sequence[VectorProgram], in_slots: int, out_slots: int) -> Iterator[str]:
+    given = taken = 0
+    for program in programs:
+        yield "scf.for %row = %c0 to %n step %c1 {"
+        yield from _addresses("given", given, len(program.operands), in_slots)
+        yield from _addresses("taken", taken, len(program.results), out_slots)
+        for number, operand in enumerate(program.operands):
+            yield from _load(operand, f"%given{number}")
+        yield from re.sub(r"\b[VM]<\w+>", lambda match: slot("", match[0]).type, program.instruction).splitlines()
+        for number, result in enumerate(program.results):
+            yield from _store(result, f"%taken{number}")
+        yield "}"
+        given, taken = given + len(program.operands), taken + len(program.results)
+
+
 def _lines(lines: Iterable[str]) -> str:
     return "\n        ".join(lines)
 
 
-def _addresses(name: str, count: int) -> Iterator[str]:
-    """%name0, %name1 ...: where the slots of this row are, in bytes."""
-    yield f"%{name}0 = arith.muli %row, %c{SLOT * count} : index"
-    for number in range(1, count):
-        yield f"%{name}{number} = arith.addi %{name}0, %c{SLOT * number} : index"
+def _addresses(name: str, first: int, count: int, slots: int) -> Iterator[str]:
+    """%name0, %name1 ...: where slots of this row are, in bytes."""
+    start = f"%{name}_row" if first else f"%{name}0"
+    yield f"{start} = arith.muli %row, %c{SLOT * slots} : index"
+    for number in range(0 if first else 1, count):
+        yield f"%{name}{number} = arith.addi {start}, %c{SLOT * (first + number)} : index"
 
 
 def _load(operand: Slot, address: str) -> Iterator[str]:

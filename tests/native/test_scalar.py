@@ -1,6 +1,6 @@
 """Every scalar operation on every type it takes, on edge values and random ones: both engines, bit for bit."""
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def write(name: str, kind: str) -> str:
     return f"{cast}\npto.store_scalar %s_{name}, %{name}_at[%i] : !pto.ptr<{memory}, gm>, {memory}"
 
 
-@cache
+@lru_cache(maxsize=1)
 def kernel(line: str, taken: tuple[str, ...], given: tuple[str, ...]) -> api.Kernel:
     """One operation for each row of operands: `line` takes %a, %b … and gives %x, %y …"""
     operands = dict(zip("abc", taken, strict=False))

@@ -3,6 +3,7 @@ element type, shape of mask and edge value."""
 
 import random
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 import predicate_cases
 import vector_cases
 from ptosim.effects.element import element
+from vector_batches import VectorBatch, batches, tried
 from vector_cases import instructions, values
-from vector_programs import SLOT, VectorProgram, binary, dtype_of, program
+from vector_programs import SLOT, Array, VectorProgram, binary, dtype_of, program
 
 ROWS = 56
 SAMPLE = 280  # ways of writing an instruction that a run without --full draws from
@@ -38,11 +40,22 @@ def test_every_instruction_is_tried():
     assert all(CASES.values())
 
 
-def agree(made: VectorProgram, seed: int, ctrl: int = 0, kernel: Callable[..., None] | None = None) -> None:
-    """The reference engine and this kernel, or the native engine, give the same bytes."""
-    given = values(made, min(ROWS, made.rows_at_once), seed)
-    expected = made.run(given, ctrl, engine="reference")
-    got = made.run(given, ctrl, kernel) if kernel else made.run(given, ctrl, engine="native")
+def agree(made: VectorProgram, seed: int, ctrl: int = 0) -> None:
+    """Both engines give the same bytes."""
+    given = values(made, ROWS, seed)
+    same(made, given, made.run(given, ctrl, engine="native"), made.run(given, ctrl, engine="reference"))
+
+
+def agree_all(batch: VectorBatch, seed: int, *kernels: Callable[..., None]) -> None:
+    """The reference engine and these kernels give the same bytes for every instruction."""
+    given = [values(made, ROWS, seed) for made in batch.programs]
+    expected = list(batch.run(given, partial(batch.kernel, engine="reference")))
+    for kernel in kernels:
+        for made, images, got, results in zip(batch.programs, given, batch.run(given, kernel), expected, strict=True):
+            same(made, images, got, results)
+
+
+def same(made: VectorProgram, given: dict[str, Array], got: list[Array], expected: list[Array]) -> None:
     for result, one, other in zip(made.results, got, expected, strict=True):
         wrong = np.flatnonzero((one != other).any(axis=1))
         if wrong.size:
@@ -63,11 +76,9 @@ def _difference(made, result, given, one, other, row) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize(
-    "text", [pytest.param(text, marks=() if text in SAMPLED else pytest.mark.full, id=text) for text in TEXTS]
-)
-def test_both_engines_agree(text):
-    agree(program(text), 1)
+@pytest.mark.parametrize("texts", batches(CASES))
+def test_both_engines_agree(texts: list[str]):
+    tried(texts, lambda batch: agree_all(batch, 1, partial(batch.kernel, engine="native")))
 
 
 @given(text=st.sampled_from(SAMPLED), seed=st.integers(0, 2**32))

@@ -3,12 +3,14 @@
 What can change is found by running the instruction on registers some of whose bytes are filled in different ways, so
 that nothing here knows how taint is computed. Every byte that changes must be tainted. Tainted lanes must change for
 some data (a fifth of them, because there is not data enough for all), unless a tainted mask or lane number has decided
-them.
+them. Compiled code runs the instruction, since it is the quicker one and agrees with the reference engine
+(native/test_vector_agreement.py).
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,17 +22,16 @@ from ptosim.api import Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import UB
 from ptosim.machine.observer import CROSSED, DECIDED, Observer
+from vector_batches import VectorBatch, batches, tried
 from vector_cases import values
-from vector_programs import SLOT, UB_BYTES, Array, Slot, VectorProgram, program
+from vector_programs import SLOT, UB_BYTES, Array, Slot, VectorProgram
 
 ROWS = 7  # one of each shape of a mask
 VARIANTS = 8  # other data under the same mask
 FILLS = 3
 NUMBER = 2  # of the origin
-SAMPLE = 260  # ways of writing an instruction that a run without --full draws from
 
 CASES = vector_cases.cases() | predicate_cases.cases()
-TEXTS = [text for texts in CASES.values() for text in texts]
 
 CROSSING = frozenset(
     "vcadd vcmax vcmin vcbmax vcbmin vcgadd vcgmax vcgmin vcpadd dhistv2 chistv2 vselr vselrv2 vdup".split()
@@ -42,32 +43,50 @@ SELDOM = frozenset((("vaddcs", "c"), ("vsubcs", "c")))
 """Instructions, and the operand on which a result seldom depends: a carry that ripples through all bits of a lane."""
 
 
-def _sample() -> set[str]:
-    """Each instruction at least twice, repeatably."""
-    chance = random.Random(14)
-    twice = {text for texts in CASES.values() for text in chance.sample(texts, min(2, len(texts)))}
-    rest = [text for text in TEXTS if text not in twice]
-    return twice | set(chance.sample(rest, SAMPLE - len(twice)))
+@dataclass(frozen=True)
+class Question:
+    """What of an instruction's results depends on some bytes of one operand, for rows of operands."""
+
+    made: VectorProgram
+    place: int
+    seed: int
+    suspects: Array
+
+    @property
+    def operand(self) -> Slot:
+        return self.made.operands[self.place]
+
+    @cached_property
+    def images(self) -> dict[str, Array]:
+        return variants(self.made, self.seed)
+
+    @cached_property
+    def filled(self) -> list[dict[str, Array]]:
+        """The rows with something else in the suspected bytes."""
+        name, images = self.operand.name, self.images
+        others = fills(self.made, images, self.operand, self.seed + 1)
+        return [images | {name: np.where(self.suspects, fill, images[name])} for fill in others]
 
 
-SAMPLED = _sample()
+def questions(made: VectorProgram) -> Iterator[Question]:
+    chance = random.Random(made.instruction)
+    for place, operand in enumerate(made.operands):
+        if operand.kind != "scalar":
+            yield Question(made, place, chance.randrange(1 << 30), suspected(operand, chance))
 
 
 @dataclass
 class Probe(Observer):
-    """Taints some bytes of one operand in every row, and keeps the taint of what is stored."""
+    """Taints bytes of some of the operands in every row, and keeps the taint of what is stored."""
 
-    made: VectorProgram
-    place: int
-    suspects: Array
+    suspects: Array  # by operand and byte
     stored: Array = field(default_factory=lambda: np.zeros(UB_BYTES, np.uint8))
 
     def load(self, entry: Any, site: Any, footprint: Any, by_use: bool = False) -> Any:
         if footprint.space is not UB or (not by_use and site.name not in ("pto.plds", "pto.vlds")):
             return None
         addresses = _addresses(footprint)
-        slot, byte = addresses // SLOT, addresses % SLOT
-        hit = (slot % len(self.made.operands) == self.place) & self.suspects[byte]
+        hit = self.suspects[addresses // SLOT % len(self.suspects), addresses % SLOT]
         return np.where(hit, np.uint8(NUMBER), np.uint8(0)) if hit.any() else None
 
     def store(self, entry: Any, site: Any, footprint: Any, change: Any = None) -> None:
@@ -80,25 +99,33 @@ def _addresses(footprint: Any) -> Array:
     return (starts[:, np.newaxis] + np.arange(footprint.width)).reshape(-1)
 
 
-def tainted(made: VectorProgram, images: dict[str, Array], place: int, suspects: Array) -> Array:
-    """The taint of each row of results."""
-    given = np.ascontiguousarray(np.stack([images[operand.name] for operand in made.operands], axis=1))
-    rows, results = len(given), len(made.results)
-    probe = Probe(made, place, suspects)
-    arguments = bind(made.kernel.signature, (given, np.zeros((rows, results, SLOT), np.uint8), rows))
-    made.kernel.reference(Launch(arguments), probe)()
-    first = UB_BYTES - made.rows_at_once * results * SLOT
-    return probe.stored[first : first + rows * results * SLOT].reshape(rows, results, SLOT)
+def tainted(batch: VectorBatch, asked: Sequence[Question]) -> Iterator[Array]:
+    """For each instruction the taint of each row of results."""
+    nothing = np.zeros(SLOT, np.bool_)
+    suspects = [one.suspects if n == one.place else nothing for one in asked for n in range(len(one.made.operands))]
+
+    def kernel(given: Array, out: Array, rows: int) -> None:
+        probe = Probe(np.array(suspects))
+        arguments = bind(batch.kernel.signature, (given, out, rows))
+        batch.kernel.reference(Launch(arguments), probe)()
+        first = UB_BYTES - batch.rows_at_once * out.shape[1] * SLOT
+        out[:] = probe.stored[first : first + out.size].reshape(out.shape)
+
+    for results in batch.run([one.images for one in asked], kernel):
+        yield np.stack(results, axis=1)
 
 
-def changed(made: VectorProgram, images: dict[str, Array], operand: Slot, suspects: Array, seed: int) -> Array:
-    """Which bytes of each row of results depend on the suspected bytes of an operand."""
-    name = operand.name
-    before = np.stack(made.run(images, engine="reference"), axis=1)
-    found = np.zeros(before.shape, np.bool_)
-    for fill in fills(made, images, operand, seed):
-        filled = np.where(suspects, fill, images[name])
-        found |= np.stack(made.run(images | {name: filled}, engine="reference"), axis=1) != before
+def changed(batch: VectorBatch, asked: Sequence[Question]) -> list[Array]:
+    """For each instruction which bytes of each row of results depend on the suspected bytes of an operand."""
+
+    def run(images: Sequence[dict[str, Array]]) -> list[Array]:
+        return [np.stack(results, axis=1) for results in batch.run(images, partial(batch.kernel, engine="native"))]
+
+    before = run([one.images for one in asked])
+    found = [np.zeros(rows.shape, np.bool_) for rows in before]
+    for turn in range(max(len(one.filled) for one in asked)):
+        after = run([one.filled[turn % len(one.filled)] for one in asked])
+        found = [so_far | (new != old) for so_far, new, old in zip(found, after, before, strict=True)]
     return found
 
 
@@ -150,29 +177,34 @@ def test_every_instruction_is_tried() -> None:
     assert set(CASES) == {op.name for op in vector_cases.instructions()} | predicate_cases.names()
 
 
-@pytest.mark.parametrize(
-    "text", [pytest.param(text, marks=() if text in SAMPLED else pytest.mark.full, id=text) for text in TEXTS]
-)
-def test_taint_is_where_results_can_change(text: str) -> None:
-    made, chance = program(text), random.Random(text)
-    name = text.rpartition("pto.")[2].split()[0]
-    for place, operand in enumerate(made.operands):
-        if operand.kind == "scalar":
+@pytest.mark.parametrize("texts", batches(CASES))
+def test_taint_is_where_results_can_change(texts: list[str]) -> None:
+    tried(texts, expect_taint)
+
+
+def expect_taint(batch: VectorBatch) -> None:
+    by_program = [list(questions(made)) for made in batch.programs]
+    asking = [asked for asked in by_program if asked]
+    batch = VectorBatch(tuple(asked[0].made for asked in asking))
+    for turn in range(max(map(len, asking), default=0)):
+        asked = [questions_of[turn % len(questions_of)] for questions_of in asking]
+        for question, taint, change in zip(asked, tainted(batch, asked), changed(batch, asked), strict=True):
+            expect(question, taint, change)
+
+
+def expect(question: Question, taints: Array, changes: Array) -> None:
+    made, operand = question.made, question.operand
+    name = made.instruction.rpartition("pto.")[2].split()[0]
+    for result, taint, change in zip(made.results, taints.swapaxes(0, 1), changes.swapaxes(0, 1), strict=True):
+        where = f"%{result.name} by %{operand.name} of {made.instruction}"
+        missed = np.argwhere(change & (taint == 0))
+        assert not len(missed), f"row {missed[0][0]}: byte {missed[0][1]} changes untainted: {where}"
+        plain = (taint != 0) & (taint & DECIDED == 0)
+        if (name, operand.name) in SELDOM:
             continue
-        seed, suspects = chance.randrange(1 << 30), suspected(operand, chance)
-        images = variants(made, seed)
-        taint = tainted(made, images, place, suspects)
-        change = changed(made, images, operand, suspects, seed + 1)
-        for number, result in enumerate(made.results):
-            where = f"%{result.name} by %{operand.name} of {text}"
-            missed = np.argwhere(change[:, number] & (taint[:, number] == 0))
-            assert not len(missed), f"row {missed[0][0]}: byte {missed[0][1]} changes untainted: {where}"
-            plain = (taint[:, number] != 0) & (taint[:, number] & DECIDED == 0)
-            if (name, operand.name) in SELDOM:
-                continue
-            lanes, moved = by_lane(plain, result), by_lane(change[:, number], result)
-            for row, (many, few) in enumerate(zip(lanes.sum(axis=1), (lanes & moved).sum(axis=1), strict=True)):
-                assert many <= 5 * few + 3, f"row {row}: {many} lanes are tainted, and {few} ever change: {where}"
-            crossing = name in CROSSING and operand.name != "c"  # to which a histogram adds
-            crossed = taint[:, number][plain] & CROSSED != 0
-            assert crossed.all() if crossing else not crossed.any(), where
+        lanes, moved = by_lane(plain, result), by_lane(change, result)
+        for row, (many, few) in enumerate(zip(lanes.sum(axis=1), (lanes & moved).sum(axis=1), strict=True)):
+            assert many <= 5 * few + 3, f"row {row}: {many} lanes are tainted, and {few} ever change: {where}"
+        crossing = name in CROSSING and operand.name != "c"  # to which a histogram adds
+        crossed = taint[plain] & CROSSED != 0
+        assert crossed.all() if crossing else not crossed.any(), where
