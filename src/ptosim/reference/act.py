@@ -28,6 +28,7 @@ from ptosim.reference.taint import (
     image_of,
     merged,
     of_origin,
+    origins,
 )
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Act:
         return images
 
     def _origins(self) -> list[int]:
-        return sorted(self._met.union(*(distinct(taint) for taint in self.taints or () if taint is not None)) - {0})
+        return sorted(self._met.union(origins(self.taints or ())) - {0})
 
     def _replay(self, core: Core, number: int) -> tuple[list[Image], Any]:
         """Run an instruction on the taint of one origin; gives what it writes, and its results."""

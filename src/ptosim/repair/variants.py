@@ -58,9 +58,9 @@ class Variants:
                 continue
             missing = self.balance.missing(op)
             for word, value in self._in_scope(op):
-                proposal = Proposal((self._at(op, str(own.with_id(word))),))
                 if word == own.id:
                     continue
+                proposal = Proposal((self._at(op, str(own.with_id(word))),))
                 if missing and possible(value) == missing:
                     fitting.append(proposal)
                 elif not value.uses:
