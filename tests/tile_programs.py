@@ -10,7 +10,7 @@ here from the layout table of the instruction set, without the program's help.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,40 +148,84 @@ class Outcome:
         return bool(np.array_equal(self.image[~inside], self.given.image()[~inside]))
 
 
-def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: str = "", before: str = "") -> str:
-    """A kernel that fills the tiles, does the operation and stores them all again. Its parameters are an image for each
-    tile, the scalars, and valid rows and columns of tiles that have them from outside."""
-    names, lines, address = list(tiles), list[str](), 0
-    for name in names:
-        tile = tiles[name]
-        at = address if tile.address is None else tile.address
-        address = max(address, -(-(at + tile.room) // SPACE) * SPACE)
-        lines += [
+@dataclass(frozen=True)
+class Stack:
+    """Tiles of one type that are filled from one array, image by image. In memory they begin at multiples of SPACE, and
+    what lies between them is as undefined as it is between other tiles."""
+
+    names: Sequence[str]
+    tile: Given
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+    @property
+    def pitch(self) -> int:
+        return -(-self.tile.room // SPACE) * SPACE
+
+    @property
+    def raw(self) -> str:
+        count, room = len(self.names), self.tile.room
+        kind = f"1x{room}xui8" if count == 1 else f"{count}x{self.pitch}xui8, valid={count}x{room}"
+        return f"!pto.tile_buf<vec, {kind}>"
+
+    @property
+    def part(self) -> str:
+        return f"!pto.partition_tensor_view<{len(self.names)}x{self.tile.room}xui8>"
+
+    @property
+    def extents(self) -> list[str]:
+        """The parameters that say which regions are valid: rows and columns of each tile."""
+        names = self.names if self.tile.valid is not None else ()
+        return [f"%{word}_{name}" for name in names for word in ("row", "col")]
+
+    def filled(self, at: int) -> list[str]:
+        """The lines that allocate the tiles from this address on, and fill them."""
+        name = self.name
+        lines = [
             f"%at_{name} = arith.constant {at} : i64",
-            f"%raw_{name} = pto.alloc_tile addr = %at_{name} : !pto.tile_buf<vec, 1x{tile.room}xui8>",
-            f"%n_{name} = arith.constant {tile.room} : index",
-            f"%view_{name} = pto.make_tensor_view %{name}_gm, shape = [%c1, %n_{name}], strides = [%n_{name}, %c1]"
-            " : !pto.tensor_view<?x?xui8>",
-            f"%part_{name} = pto.partition_view %view_{name}, offsets = [%c0, %c0], sizes = [%c1, %n_{name}]"
-            f" : !pto.tensor_view<?x?xui8> -> !pto.partition_tensor_view<1x{tile.room}xui8>",
-            f"pto.tload ins(%part_{name} : !pto.partition_tensor_view<1x{tile.room}xui8>)"
-            f" outs(%raw_{name} : !pto.tile_buf<vec, 1x{tile.room}xui8>)",
+            f"%raw_{name} = pto.alloc_tile addr = %at_{name} : {self.raw}",
+            f"%k_{name} = arith.constant {len(self.names)} : index",
+            f"%n_{name} = arith.constant {self.tile.room} : index",
+            f"%view_{name} = pto.make_tensor_view %{name}_gm, shape = [%k_{name}, %n_{name}],"
+            f" strides = [%n_{name}, %c1] : !pto.tensor_view<?x?xui8>",
+            f"%part_{name} = pto.partition_view %view_{name}, offsets = [%c0, %c0], sizes = [%k_{name}, %n_{name}]"
+            f" : !pto.tensor_view<?x?xui8> -> {self.part}",
+            f"pto.tload ins(%part_{name} : {self.part}) outs(%raw_{name} : {self.raw})",
         ]
-        valid = ""
-        if tile.valid is not None:
-            valid = f" valid_row = %row_{name} valid_col = %col_{name}"
-        lines.append(f"%{name} = pto.alloc_tile addr = %at_{name}{valid} : {_type(tile)}")
+        for number, one in enumerate(self.names):
+            lines += [f"%at_{one} = arith.constant {at + number * self.pitch} : i64"] if number else []
+            valid = f" valid_row = %row_{one} valid_col = %col_{one}" if self.extents else ""
+            lines.append(f"%{one} = pto.alloc_tile addr = %at_{one}{valid} : {_type(self.tile)}")
+        return lines
+
+    def stored(self) -> str:
+        return f"pto.tstore ins(%raw_{self.name} : {self.raw}) outs(%part_{self.name} : {self.part})"
+
+
+def text(
+    operation: str,
+    tiles: Mapping[str, Given],
+    target: str = "a5",
+    scalars: str = "",
+    before: str = "",
+    stacks: Sequence[Stack] = (),
+) -> str:
+    """A kernel that fills the tiles, does the operation and stores them all again. Its parameters are an image for each
+    tile, or the images for each stack, the scalars, and valid rows and columns of tiles that have them from outside."""
+    stacks = stacks or [Stack([name], tile) for name, tile in tiles.items()]
+    lines, address = list[str](), 0
+    for stack in stacks:
+        at = address if stack.tile.address is None else stack.tile.address
+        end = at + stack.pitch * (len(stack.names) - 1) + stack.tile.room
+        address = max(address, -(-end // SPACE) * SPACE)
+        lines += stack.filled(at)
     lines += ["pto.barrier <PIPE_ALL>", *before.splitlines()]
     lines += [re.sub(r"\b[A-Z]\b", lambda found: _type(tiles[found[0].lower()]), operation), "pto.barrier <PIPE_ALL>"]
-    for name in names:
-        room = tiles[name].room
-        lines.append(
-            f"pto.tstore ins(%raw_{name} : !pto.tile_buf<vec, 1x{room}xui8>)"
-            f" outs(%part_{name} : !pto.partition_tensor_view<1x{room}xui8>)"
-        )
-    lines.append("pto.barrier <PIPE_ALL>")
-    extents = [f"%{word}_{name}: index" for name in names if tiles[name].valid is not None for word in ("row", "col")]
-    images = [f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names]
+    lines += [*(stack.stored() for stack in stacks), "pto.barrier <PIPE_ALL>"]
+    extents = [f"{extent}: index" for stack in stacks for extent in stack.extents]
+    images = [f"%{stack.name}_gm: !pto.ptr<ui8, gm>" for stack in stacks]
     parameters = ", ".join([*images, *filter(None, [scalars]), *extents])
     body = "\n    ".join(["%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index", *lines, "return"])
     return (
@@ -204,34 +248,50 @@ def run(
     before: str = "",
     check: bool = True,
     again: bool = False,
+    stacked: bool = False,
     **tiles: Given,
 ) -> dict[str, Outcome]:
     """Run one operation on both engines, which must agree to the byte; gives what every tile holds afterwards.
 
     A capital letter in the operation stands for the type of the tile with that small letter as its name. `values` are
     the arguments of the parameters that `scalars` declares. With `again` the text of what runs is loaded as well: it
-    has no warnings and gives the same bytes.
+    has no warnings and gives the same bytes. With `stacked` tiles of one type are filled together.
     """
-    source = text(operation, tiles, target, scalars, before)
-    module = ptosim.load(source, sync="written")
-    kernel = module.kernel()
-    values = (*values, *(extent for tile in tiles.values() for extent in tile.valid or ()))
-    images = {engine: [tile.image() for tile in tiles.values()] for engine in ("native", "reference")}
-    for engine, arrays in images.items():
+    stacks = _stacks(tiles) if stacked else [Stack([name], tile) for name, tile in tiles.items()]
+    module = ptosim.load(text(operation, tiles, target, scalars, before, stacks), sync="written")
+    values = (*values, *(extent for stack in stacks for extent in (stack.tile.valid or ()) * len(stack.names)))
+
+    def images() -> list[np.ndarray[Any, Any]]:
+        return [np.stack([tiles[name].image() for name in stack.names]) for stack in stacks]
+
+    def ran(kernel: ptosim.Kernel, engine: str) -> dict[str, np.ndarray[Any, Any]]:
+        arrays = images()
         kernel(*arrays, *values, engine=engine)
-    for name, one, other in zip(tiles, images["native"], images["reference"], strict=True):
-        assert np.array_equal(one, other), f"engines differ in {name}"
+        each = zip(stacks, arrays, strict=True)
+        return {name: image for stack, rows in each for name, image in zip(stack.names, rows, strict=True)}
+
+    kernel = module.kernel()
+    native, reference = ran(kernel, "native"), ran(kernel, "reference")
+    for name in tiles:
+        assert np.array_equal(native[name], reference[name]), f"engines differ in {name}"
     if again:
         lowered = module.lowered()
         assert not lowered.warnings, lowered.warnings
-        arrays = [tile.image() for tile in tiles.values()]
-        lowered.kernel()(*arrays, *values, engine="reference")
-        for name, one, other in zip(tiles, images["native"], arrays, strict=True):
-            assert np.array_equal(one, other), f"the lowered text differs in {name}"
+        found = ran(lowered.kernel(), "reference")
+        for name in tiles:
+            assert np.array_equal(native[name], found[name]), f"the lowered text differs in {name}"
     if check:
-        report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), *values)
+        report = ptosim.check(kernel, *images(), *values)
         assert report.ok, report
-    return {name: Outcome(tile, image) for (name, tile), image in zip(tiles.items(), images["native"], strict=True)}
+    return {name: Outcome(tile, native[name]) for name, tile in tiles.items()}
+
+
+def _stacks(tiles: Mapping[str, Given]) -> list[Stack]:
+    """All tiles, those of one type and valid region together unless they say where they lie."""
+    alike: dict[Any, list[str]] = {}
+    for name, tile in tiles.items():
+        alike.setdefault((_type(tile), tile.valid) if tile.address is None else name, []).append(name)
+    return [Stack(names, tiles[names[0]]) for names in alike.values()]
 
 
 def run_each(
@@ -257,7 +317,9 @@ def run_each(
         typed = re.sub(rf"\b[{results.upper()}]\b", lambda found: _type(tiles[found[0].lower()]), operation)
         names = "|".join([*results, *re.findall(r"^%(\w+) = ", operation, re.MULTILINE)])
         lines.append(re.sub(rf"%({names})\b", lambda found, suffix=suffix: found[0] + suffix, typed))
-    got = run("\n".join(lines), *values, target=target, scalars=scalars, before=before, again=again, **given)
+    got = run(
+        "\n".join(lines), *values, target=target, scalars=scalars, before=before, again=again, stacked=True, **given
+    )
     for name, tile in shared.items():
         assert np.array_equal(got[name].image, tile.image()), f"{name} is changed by one of {', '.join(operations)}"
     return {name: {letter: got[one] for letter, one in letters.items()} for name, letters in own.items()}

@@ -1,5 +1,6 @@
 """Many vector instructions in one kernel, each in a loop of its own: what is compiled besides them is compiled once."""
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,18 +13,29 @@ from ptosim import api
 from vector_programs import SLOT, UB_BYTES, Array, VectorProgram, kernel_text
 
 MOST = 16  # instructions in one kernel
-FEW = 2  # as many as a kernel has that is run without --full
+FEW = 4  # in one that is run without --full
 
 
-def batches(cases: Mapping[str, Sequence[str]]) -> list[Any]:
-    """All the ways to write each instruction, as parameters."""
-    found: list[Any] = []
+def parametrize(metafunc: pytest.Metafunc, cases: Mapping[str, Sequence[str]]) -> None:
+    """All the ways to write each instruction, for tests of `texts`; a sample draws from all of them."""
+    if "texts" in metafunc.fixturenames:
+        made = batches(cases) if metafunc.config.getoption("--full") else spread(cases)
+        metafunc.parametrize("texts", list(made))
+
+
+def batches(cases: Mapping[str, Sequence[str]]) -> Iterator[Any]:
     for name, texts in cases.items():
         for first in range(0, len(texts), MOST):
-            some = texts[first : first + MOST]
-            marks = () if len(some) <= FEW else pytest.mark.full
-            found.append(pytest.param(some, marks=marks, id=f"{name} from {first}"))
-    return found
+            yield pytest.param(texts[first : first + MOST], id=f"{name} from {first}")
+
+
+def spread(cases: Mapping[str, Sequence[str]]) -> Iterator[Any]:
+    """Every text once, beside any others."""
+    texts = [text for some in cases.values() for text in some]
+    random.Random(len(texts)).shuffle(texts)
+    for first in range(0, len(texts), FEW):
+        some = texts[first : first + FEW]
+        yield pytest.param(some, id="; ".join(some))
 
 
 @dataclass(frozen=True)

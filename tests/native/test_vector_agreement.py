@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import predicate_cases
 import vector_cases
 from ptosim.effects.element import element
-from vector_batches import VectorBatch, batches, tried
+from vector_batches import VectorBatch, parametrize, tried
 from vector_cases import instructions, values
 from vector_programs import SLOT, Array, VectorProgram, binary, dtype_of, program
 
@@ -22,6 +22,10 @@ SAMPLE = 280  # ways of writing an instruction that a run without --full draws f
 
 CASES = vector_cases.cases() | predicate_cases.cases()
 TEXTS = [text for texts in CASES.values() for text in texts]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    parametrize(metafunc, CASES)
 
 
 def _sample() -> list[str]:
@@ -76,7 +80,6 @@ def _difference(made, result, given, one, other, row) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("texts", batches(CASES))
 def test_both_engines_agree(texts: list[str]):
     tried(texts, lambda batch: agree_all(batch, 1, partial(batch.kernel, engine="native")))
 

@@ -14,18 +14,21 @@ from ptosim.native.host.cache import Compiled
 from ptosim.native.host.toolchain import Host, this_host
 from ptosim.native.run.engine import LinkedKernel, Run
 from ptosim.target.profile import load_target
-from vector_batches import VectorBatch, batches, tried
+from vector_batches import VectorBatch, parametrize, tried
 
 ELSEWHERE = [Host("x86_64-unknown-linux-gnu", "x86-64-v4"), Host("aarch64-unknown-linux-gnu", "generic")]
 LEVELS = ["x86-64-v2", "x86-64-v3"] if platform.machine() in ("x86_64", "AMD64") else ["generic"]
 HERE = [Host(this_host().triple, cpu) for cpu in LEVELS]
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    parametrize(metafunc, CASES)
+
+
 def _compiled(kernel: Kernel, host: Host) -> Compiled:
     return compile_kernel(kernel.module.executable, kernel.program, False, host)
 
 
-@pytest.mark.parametrize("texts", batches(CASES))
 def test_an_object_is_made_for_other_processors(texts: list[str]):
     def attempt(batch: VectorBatch) -> None:
         for host in ELSEWHERE:
@@ -46,6 +49,5 @@ def code_for(host: Host, kernel: Kernel) -> Callable[..., None]:
     return call
 
 
-@pytest.mark.parametrize("texts", batches(CASES))
 def test_older_processors_compute_the_same(texts: list[str]):
     tried(texts, lambda batch: agree_all(batch, 2, *(code_for(host, batch.kernel) for host in HERE)))

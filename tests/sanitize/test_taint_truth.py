@@ -22,7 +22,7 @@ from ptosim.api import Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import UB
 from ptosim.machine.observer import CROSSED, DECIDED, Observer
-from vector_batches import VectorBatch, batches, tried
+from vector_batches import VectorBatch, parametrize, tried
 from vector_cases import values
 from vector_programs import SLOT, UB_BYTES, Array, Slot, VectorProgram
 
@@ -41,6 +41,10 @@ CROSSING = frozenset(
 
 SELDOM = frozenset((("vaddcs", "c"), ("vsubcs", "c")))
 """Instructions, and the operand on which a result seldom depends: a carry that ripples through all bits of a lane."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    parametrize(metafunc, CASES)
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,6 @@ def test_every_instruction_is_tried() -> None:
     assert set(CASES) == {op.name for op in vector_cases.instructions()} | predicate_cases.names()
 
 
-@pytest.mark.parametrize("texts", batches(CASES))
 def test_taint_is_where_results_can_change(texts: list[str]) -> None:
     tried(texts, expect_taint)
 
