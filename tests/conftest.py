@@ -105,7 +105,7 @@ def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
             monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
 
 
-QUICK = {"tiles", "test_mutation", "test_random_programs", "test_sieve"}
+QUICK = {"order", "repair", "sanitize", "tiles", "test_random_programs", "test_sieve"}
 """Folders and files in which --full has most kernels compiled quickly (quick_code.py); fuzz/trial.py always does."""
 
 
