@@ -5,6 +5,8 @@ import pytest
 
 from native.agreement import agree
 from native.ub_image import kernel, same
+from ptosim.effects.catalogue import effects
+from ptosim.native.build.catalogue import lowering_of
 from reference.kernel import SIZE, scope
 
 FLOATS = {"f16": (np.float16, np.uint16), "f32": (np.float32, np.uint32)}
@@ -26,6 +28,11 @@ BINARY = {
     "vdiv": tuple(FLOATS),
     "vexpdif": ("f32",),
 }
+
+
+def test_every_lanewise_instruction_is_tried() -> None:
+    lanewise = {name for name in effects() if (found := lowering_of(name)) is not None and found.lanewise}
+    assert lanewise == {f"pto.{name}" for name in (*UNARY, *BINARY)}
 
 
 def float_edges(name: str) -> np.ndarray:

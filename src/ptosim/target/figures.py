@@ -256,7 +256,7 @@ def _read(path: Path, children: tuple[Path, ...]) -> Figures:
         raise error(
             "argument",
             f"{where}: {len(missing)} figures are missing, the first is '{missing[0]}'",
-            hint=f'write inherits = "{architecture}" to take them from there',
+            hint=None if path.stem == architecture else f'write inherits = "{architecture}" to take them from there',
         )
     return Figures(header.get("name", path.stem), architecture, table)
 
