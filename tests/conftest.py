@@ -5,6 +5,7 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -102,6 +103,20 @@ def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
             monkeypatch.setitem(profile.__kwdefaults__, "engine", "reference")
         if folder in OF_THE_REFERENCE:
             monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
+
+
+QUICK = {"order", "repair", "sanitize", "tiles", "test_random_programs", "test_sieve"}
+"""Folders and files in which --full has most kernels compiled quickly (quick_code.py); fuzz/trial.py always does."""
+
+
+@pytest.fixture(autouse=True)
+def _quick_code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
+    if full and {request.path.parent.name, request.path.stem} & QUICK:
+        from ptosim.native.build import compilation
+        from quick_code import mostly_quick
+
+        first = crc32(request.node.nodeid.encode())
+        monkeypatch.setattr(compilation, "compile_object", mostly_quick(compilation.compile_object, first))
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ instruction is dropped or lands elsewhere, an address points outside. `program_c
 
 import random
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,17 @@ class Program:
 
     def launch(self) -> "Memory":
         """Fresh arguments, the same every time."""
+        return Memory(tuple(memory.copy() for memory in self._guarded), self.count)
+
+    @cached_property
+    def _guarded(self) -> list[NDArray[np.uint8]]:
         source = np.random.default_rng(self.seed)
         guarded = [source.integers(0, 256, GUARD + REGION * self.grid + GUARD, np.uint8) for _ in self.kinds]
         for memory, kind in zip(guarded, self.kinds, strict=True):
             if ELEMENTS[kind].is_float:
                 inner = memory[GUARD:-GUARD]
                 inner[ELEMENTS[kind].bytes - 1 :: ELEMENTS[kind].bytes] &= 0xC3  # few that are huge or NaN
-        return Memory(tuple(guarded), self.count)
+        return guarded
 
 
 @dataclass(frozen=True)

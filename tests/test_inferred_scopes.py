@@ -1,6 +1,8 @@
-"""Vector code without scopes gives the bits that it gives with the scopes written, on both engines."""
+"""Vector code without scopes gives the bits that it gives with the scopes written, on both engines.
 
-import re
+That random kernels do so is seen in test_random_programs.py.
+"""
+
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +10,6 @@ import pytest
 
 import ptosim
 from bare import without_scopes
-from programs import program
-from ptosim.api import Kernel
-from ptosim.diagnostics import PTOError
-from test_random_programs import is_clean, loaded, outcome, parts, seeds
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.pto"))
 SEEDS = sorted((Path(__file__).parent / "seeds").glob("*.pto"))
@@ -32,32 +30,6 @@ def test_published_kernels_load_without_their_scopes(path: Path) -> None:
 def _scopes(module: ptosim.Module) -> list[str]:
     walked = module.executable.parsed.module.walk()
     return [op.name for op in walked if "vecscope" in op.name or "llvm.loop.aivector_scope" in op.attributes]
-
-
-@parts
-def test_random_kernels_give_the_same_bits(part: int, full: bool) -> None:
-    """Of the programs of a part a few: each takes three runs and two checks."""
-    subjects, compared = [program(seed) for seed in seeds(part, full)[:: 5 if full else 2]], 0
-    for subject in subjects:
-        kernel = loaded(subject)
-        bare = _bare(kernel)
-        if bare is not None and is_clean(kernel, subject) and is_clean(bare, subject):
-            expected = outcome(kernel, subject, engine="reference")
-            assert outcome(bare, subject, engine="reference") == expected, str(subject)
-            assert outcome(bare, subject, engine="native", threads=1) == expected, str(subject)
-            compared += re.search("vecscope|aivector_scope", subject.text) is not None
-    assert compared >= len(subjects) // 4, "next to none is compared"
-
-
-def _bare(kernel: Kernel) -> Kernel | None:
-    """The kernel without its scopes; None where a scalar access cuts a scope in two and a register would leave it."""
-    try:
-        return ptosim.load(without_scopes(kernel.module)).kernel()
-    except PTOError as failure:
-        for found in failure.diagnostics:
-            if "cannot leave its vector scope" not in found.message:
-                raise
-        return None
 
 
 STRAIGHT = """module {

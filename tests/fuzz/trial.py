@@ -25,6 +25,8 @@ import ptosim
 from fuzz.case import Case, Source, loaded
 from fuzz.mutated import mutants
 from fuzz.registers import settings
+from ptosim.native.build import compilation
+from quick_code import mostly_quick
 
 SOURCES: Mapping[str, Source] = {"mutants": mutants, "registers": settings}
 
@@ -104,7 +106,9 @@ def main(source: str, count: str, *seeds: str) -> None:
     """As many cases of each seed."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     gc.freeze()  # what was imported need not be looked through again and again
+    usual = compilation.compile_object
     for seed in seeds:
+        compilation.compile_object = mostly_quick(usual, int(seed))
         for number, case in enumerate(islice(SOURCES[source](Random(seed)), int(count))):
             if found := tried(case):
                 _tell({"case": f"{source} {seed} {number}: {case.name}", "wrong": found, "text": case.text})

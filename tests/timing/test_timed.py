@@ -1,4 +1,7 @@
-"""Compiled code times itself as the reference engine is timed: every number of the profile, every row behind it."""
+"""Compiled code times itself as the reference engine is timed: every number of the profile, every row behind it.
+
+That it does so for random programs is seen in test_random_programs.py.
+"""
 
 import ctypes
 import random
@@ -13,7 +16,6 @@ from examples.test_examples import EDGES, NAMES, script
 from examples.test_tile_examples import NAMES as TILES
 from examples.test_tile_examples import ROWS
 from examples.test_tile_examples import script as tile_script
-from programs import program
 from ptosim.diagnostics import PTOError
 from ptosim.machine.moments import PRICE_WORDS
 from ptosim.native.observe.stopwatch import Supplies
@@ -27,8 +29,6 @@ from timing.same import is_native, same, same_outcome
 EXAMPLES = Path(__file__).parents[2] / "examples"
 VECTOR = ("add", "cast", "gather", "layer_norm", "pingpong", "softmax", "topk", "unaligned_copy")
 """Examples that verify for both machines."""
-PROGRAMS = {False: 8, True: 2000}
-PARTS = 4
 
 
 def arrays(count: int = 1024) -> tuple[Any, ...]:
@@ -75,14 +75,6 @@ def test_more_blocks_than_cores_and_threads():
     x = np.random.default_rng(1).random((rows, 128), np.float32)
     profile = same(kernel, x, np.zeros_like(x), rows, grid=70)
     assert profile.recording.hardware_cores == 64
-
-
-@pytest.mark.parametrize("part", range(PARTS))
-def test_random_programs(part: int, full: bool):
-    seeds = range(PROGRAMS[full]) if full else random.Random(7).sample(range(2000), PROGRAMS[full])
-    for seed in seeds[part::PARTS]:
-        subject = program(seed)
-        same_outcome(ptosim.load(subject.text).kernel(), *subject.launch().arguments, grid=subject.grid)
 
 
 # --- single events ----------------------------------------------------------------------------------------------------

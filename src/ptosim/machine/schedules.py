@@ -16,7 +16,9 @@ Both are driven by whichever scalar unit holds the turn. They change hands throu
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections.abc import Callable
+from itertools import accumulate
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from ptosim.diagnostics import error
@@ -47,7 +49,7 @@ class Turns(Protocol):
 def can_go_on(core: Core) -> bool:
     """Whether the SU of a core could use the turn."""
     if core.ended or core.waiting is None:
-        return not core.ended and core.progress.may_start
+        return not core.ended and (core.started or core.progress.may_start)
     return not core.full.full if core.full else may_begin(core.waiting)
 
 
@@ -124,13 +126,14 @@ class ProgramSchedule:
 class Actor:
     """Something that can take the next step: a scalar unit, or a pipe that begins or ends an entry."""
 
-    __slots__ = ("core", "ends", "pipe", "queue")
+    __slots__ = ("core", "ends", "pipe", "queue", "speed")
 
     def __init__(self, core: Core, queue: PipeQueue | None = None, ends: bool = False) -> None:
         self.core = core
         self.queue = queue  # None: the scalar unit
         self.pipe = Pipe.S if queue is None else queue.pipe
         self.ends = ends
+        self.speed = 0  # until a schedule draws one
 
 
 Pick = Callable[[list[Actor]], Actor]
@@ -142,9 +145,9 @@ class QueuedSchedule:
         self.turns = turns
         self.pick = pick
         self.pick_end = pick_end
-        self.units: dict[Core, Actor] = {}
-        self.pipes: dict[PipeQueue, tuple[Actor, Actor]] = {}
-        """What begins the entries of each, and what ends them."""
+        self.cores: list[Core] = []
+        self.actors: list[tuple[Actor, list[tuple[PipeQueue, Actor, Actor]]]] = []
+        """Of each core its scalar unit, and what begins the entries of each pipe and what ends them."""
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
         core = queue.core
@@ -198,24 +201,24 @@ class QueuedSchedule:
 
     def _actors(self) -> list[Actor]:
         """Those that can take the next step: the same object for the same one each time."""
+        if self.cores is not self.turns.cores:
+            self.cores = self.turns.cores
+            self.actors = [(Actor(core), _of_pipes(core)) for core in self.cores]
         found: list[Actor] = []
-        for core in self.turns.cores:
-            if can_go_on(core):
-                if core not in self.units:
-                    self.units[core] = Actor(core)
-                found.append(self.units[core])
-            for queue in core.queues.values():
-                if queue.idle:
-                    continue
-                if queue not in self.pipes:
-                    self.pipes[queue] = Actor(core, queue), Actor(core, queue, ends=True)
-                begins, ends = self.pipes[queue]
-                open_copies = _in_flight(queue)
-                if queue.ready and len(open_copies) < IN_FLIGHT:
+        for unit, pipes in self.actors:
+            if can_go_on(unit.core):
+                found.append(unit)
+            for queue, begins, ends in pipes:
+                open_copies = len(_in_flight(queue)) if queue.unended else 0
+                if open_copies < IN_FLIGHT and queue.ready:
                     found.append(begins)
                 if open_copies:
                     found.append(ends)
         return found
+
+
+def _of_pipes(core: Core) -> list[tuple[PipeQueue, Actor, Actor]]:
+    return [(queue, Actor(core, queue), Actor(core, queue, ends=True)) for queue in core.queues.values()]
 
 
 def _in_flight(queue: PipeQueue) -> list[Entry]:
@@ -226,21 +229,20 @@ def random_schedule(turns: Turns, seed: int) -> QueuedSchedule:
     """Every scalar unit and pipe has a speed of its own, and every rank one, drawn once, so that some run far ahead of
     others."""
     source, of_ranks = random.Random(seed), random.Random(seed)
-    speeds: dict[Actor, int] = {}
     ranks: dict[int | None, int] = {}
 
-    def speed(actor: Actor) -> int:
-        if actor not in speeds:
-            rank = actor.core.rank
-            if rank not in ranks:
-                ranks[rank] = 8 ** of_ranks.randrange(4)
-            speeds[actor] = 4 ** source.randrange(4) * ranks[rank]
-        return speeds[actor]
+    def drawn(actor: Actor) -> int:
+        rank = actor.core.rank
+        if rank not in ranks:
+            ranks[rank] = 8 ** of_ranks.randrange(4)
+        actor.speed = 4 ** source.randrange(4) * ranks[rank]
+        return actor.speed
 
     def pick(actors: list[Actor]) -> Actor:
         if len(actors) == 1:
             return actors[0]
-        return source.choices(actors, [speed(actor) for actor in actors])[0]
+        sums = list(accumulate([actor.speed or drawn(actor) for actor in actors]))
+        return actors[bisect(sums, source.random() * sums[-1])]
 
     return QueuedSchedule(turns, pick, source.choice)
 

@@ -235,7 +235,7 @@ class Run:
     def _indices(self, frame: FrameType | None) -> tuple[int, ...]:
         """The indices of the loops around the code that has called a frame; of a delayed entry, those of its issue."""
         loops: tuple[int, ...] = ()
-        while frame is not None:
+        while frame is not None and frame.f_code is not _OUTERMOST:
             if frame.f_code is delayed.__code__:
                 return frame.f_locals["loops"] + loops
             code = self._codes.get(frame.f_code.co_filename)
@@ -246,7 +246,7 @@ class Run:
 
     def _standing(self, frame: FrameType | None) -> Site | None:
         """The instruction whose code has called a frame; of a delayed entry, that entry's."""
-        while frame is not None:
+        while frame is not None and frame.f_code is not _OUTERMOST:
             if frame.f_code is delayed.__code__:
                 return frame.f_locals["site"]
             code = self._codes.get(frame.f_code.co_filename)
@@ -260,6 +260,8 @@ class Run:
         return {code.filename: code for part in self.parts for code in part.programs.codes.values()}
 
 
+_OUTERMOST = Run._program.__code__  # pyright: ignore[reportPrivateUsage]
+"""Of what has called a frame, the rest is not translated code."""
 _MANY_PLACES = ("deadlock", "unmatched-wait")
 
 

@@ -20,6 +20,8 @@ llvm: Any = llvm_binding  # llvmlite has no type information
 # What the code generator does not do by itself and what pays for its time. All of O2 costs more than twice the compile
 # time and gains nothing on these kernels.
 PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
+LEVEL = 1
+"""Of the code generator: a higher one takes longer, and its code is no faster."""
 
 
 class InvalidIR(RuntimeError):
@@ -52,7 +54,7 @@ def this_host() -> Host:
 
 
 @cache
-def _target_machine(host: Host) -> Any:
+def _target_machine(host: Host, level: int = LEVEL) -> Any:
     if host.triple == this_host().triple:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
@@ -60,13 +62,12 @@ def _target_machine(host: Host) -> Any:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(host.triple)
-    # A higher level takes longer, and its code is no faster.
-    return target.create_target_machine(cpu=host.cpu, features=host.features, opt=1, jit=True)
+    return target.create_target_machine(cpu=host.cpu, features=host.features, opt=level, jit=True)
 
 
-def compile_object(text: str, host: Host | None = None) -> bytes:
+def compile_object(text: str, host: Host | None = None, level: int = LEVEL) -> bytes:
     """Object code for a module's text."""
-    machine = _target_machine(host or this_host())
+    machine = _target_machine(host or this_host(), level)
     return machine.emit_object(_optimized(text, machine))
 
 
