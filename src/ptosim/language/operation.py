@@ -20,7 +20,7 @@ Effects, semantics and lowerings refer to operands by these roles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import new_class
 from typing import Any, ClassVar, Literal, Self, cast
@@ -214,9 +214,11 @@ class PTOOperation(Readable):
 
     def roles(self) -> Iterator[tuple[str, SSAValue]]:
         """Every operand with its role, in order."""
-        for role in self.operand_roles:
-            for value in self.segment(role):
-                yield role, value
+        roles: Iterable[str] = self.operand_roles
+        if (segments := self.properties.get(SEGMENTS)) is not None:
+            sizes = zip(roles, cast(Segments, segments).data, strict=True)
+            roles = (role for role, size in sizes for _ in range(size))
+        return zip(roles, self.operands, strict=False)
 
     def role_at(self, index: int) -> str:
         """The role of an operand by its number, as diagnostics name it: `value`, or `arguments[2]`."""

@@ -52,6 +52,6 @@ def _elements(values: list[tuple[str, SSAValue]]) -> dict[str, Element]:
     found: dict[str, Element] = {}
     for role, value in values:
         type_ = value.type
-        if isinstance(type_, PtrType | VregType) or element_name(type_) is not None:
+        if isinstance(type_, (PtrType, VregType)) or element_name(type_) is not None:
             found.setdefault(role, element_of(type_))
     return found

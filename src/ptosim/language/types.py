@@ -35,6 +35,7 @@ from xdsl.printer import Printer
 
 from ptosim.effects.element import VECTOR_BYTES, Element, element
 from ptosim.effects.names import Space
+from ptosim.language.quick import ByInheritance
 
 SPACE_SPELLINGS: dict[str, Space] = {
     "gm": Space.GM,
@@ -149,7 +150,7 @@ def parse_element(parser: AttrParser) -> Attribute:
 
 
 @irdl_attr_definition
-class PtrType(ParametrizedAttribute, TypeAttribute):
+class PtrType(ParametrizedAttribute, TypeAttribute, metaclass=ByInheritance):
     """`!pto.ptr<T, space>`: a byte address in a memory space; offsets from it count elements of T."""
 
     name = "pto.ptr"
@@ -229,7 +230,7 @@ class AddressSpaceAttr(ParametrizedAttribute):
 
 
 @irdl_attr_definition
-class VregType(ParametrizedAttribute, TypeAttribute):
+class VregType(ParametrizedAttribute, TypeAttribute, metaclass=ByInheritance):
     """`!pto.vreg<NxT>`: one vector register, 256 bytes seen as N lanes of T."""
 
     name = "pto.vreg"
@@ -271,7 +272,7 @@ class VregType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
-class MaskType(ParametrizedAttribute, TypeAttribute):
+class MaskType(ParametrizedAttribute, TypeAttribute, metaclass=ByInheritance):
     """`!pto.mask<b8|b16|b32>`: a typed view of one 256-bit predicate register."""
 
     name = "pto.mask"

@@ -78,9 +78,10 @@ def _requirements(op: PTOOperation, target: str) -> Iterator[Problem]:
     if record is None:
         return
     words = {role: word for role in op.property_roles if (word := op.word(role)) is not None}
-    known = {role: _known(op, role) for role in op.operand_roles}
-    for requirement in record.requires(Static(words, target=target)):
-        for place, value, broken in requirement.judged(known) if requirement.at_load else ():
+    requirements = [each for each in record.requires(Static(words, target=target)) if each.at_load]
+    known = {role: _known(op, role) for role in op.operand_roles} if requirements else {}
+    for requirement in requirements:
+        for place, value, broken in requirement.judged(known):
             if broken:
                 yield Problem(requirement.message(place).format(value), place, requirement.kind)
 

@@ -18,6 +18,7 @@ from ptosim.language.following import following_sets, is_left_out, sets, sets_of
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation
+from ptosim.language.parser import without_collection
 from ptosim.language.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
@@ -58,6 +59,7 @@ class Programs:
     codes: Mapping[CoreKind, Code]
 
 
+@without_collection()
 def prepare(
     module: VerifiedModule,
     kind: KernelKind,

@@ -29,14 +29,17 @@ class Instructions:
         self._known: list[dict[object, Value]] = [{}]
 
     def emit(self, kind: Type, instruction: str) -> Value:
-        if instruction.partition(" ")[0] in _PURE:
-            return self.once(instruction, lambda: self._emit(kind, instruction))
-        return self._emit(kind, instruction)
-
-    def _emit(self, kind: Type, instruction: str) -> Value:
-        name = self._fresh("%v")
-        self._lines.append(f"  {name} = {instruction}")
-        return Value(self, kind, name)
+        is_pure = instruction.partition(" ")[0] in _PURE
+        if is_pure:
+            for known in self._known:
+                if instruction in known:
+                    return known[instruction]
+        self._numbers += 1
+        made = Value(self, kind, f"%v{self._numbers}")
+        self._lines.append(f"  {made.text} = {instruction}")
+        if is_pure:
+            self._known[-1][instruction] = made
+        return made
 
     def do(self, instruction: str) -> None:
         self._lines.append(f"  {instruction}")

@@ -331,7 +331,7 @@ class Value:
 
 def constant(emitter: Emitter, kind: Type, number: float | Sequence[float]) -> Value:
     """A constant: one number for a scalar or for all lanes of a vector, or a sequence with one number per lane."""
-    if not isinstance(number, int | float):
+    if not isinstance(number, (int, float)):
         lanes = ", ".join(f"{kind.element} {scalar_text(kind.element, lane)}" for lane in number)
         return Value(emitter, kind, f"<{lanes}>")
     if kind.scalar not in _FLOAT_BITS:
