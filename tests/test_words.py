@@ -1,6 +1,7 @@
 """The argument words of the command line: what they stand for, and what is said about those that stand for nothing."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -9,6 +10,7 @@ import pytest
 
 import ptosim
 from ptosim.arguments import Parameter
+from ptosim.command import arguments_of
 from ptosim.words import differing, dtype_of, save, value_of
 
 F32 = Parameter("x", "!pto.ptr<f32, gm>")
@@ -43,6 +45,14 @@ def test_random_arrays_are_repeatable_and_bounded() -> None:
     assert np.abs(first).max() <= 1 and first.min() < 0 < first.max()
     whole = value_of("rand:1000", I8)
     assert whole.min() >= 0 and whole.max() <= 99
+
+
+def test_random_arguments_differ_unless_they_name_the_same_seed() -> None:
+    kernel = SimpleNamespace(signature=(F32, F32, F32, F32))
+    first, second, third, fourth = arguments_of(kernel, ["rand:64", "rand:64", "rand:64:1", "rand:64:0"])
+    assert (first != second).any()
+    np.testing.assert_array_equal(second, third)
+    np.testing.assert_array_equal(first, fourth)
 
 
 def test_arange_may_count_beyond_the_largest_float() -> None:

@@ -43,7 +43,8 @@ ARGUMENTS = """\b
 One ARGUMENT for each parameter of the kernel:
   file.npy, file.bin   an array; .bin is raw, its elements are the parameter's
   zeros:24x128         an array of zeros; likewise ones: and arange: (0, 1, 2...)
-  rand:24x128:7        random, seed 7: floats from -1 to 1, integers from 0 to 99
+  rand:24x128:7        random, seed 7: floats from -1 to 1, integers from 0 to 99;
+                       without a seed it is the number of the argument, from 0
   24, 0x18, -0.5       a number, for a scalar
 With --ranks, besides:
   sym:zeros:2x1        a window: an array on each rank, which all can address
@@ -89,11 +90,12 @@ def launches(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
-    """The arguments of a launch, from the words of the command line."""
+    """The arguments of a launch, from the words of the command line. Random arrays that name no seed differ."""
     from ptosim.words import value_of
 
     counted(kernel, words)
-    return [value_of(word, parameter) for word, parameter in zip(words, kernel.signature, strict=True)]
+    given = enumerate(zip(words, kernel.signature, strict=True))
+    return [value_of(word, parameter, seed=position) for position, (word, parameter) in given]
 
 
 def counted(kernel: Any, words: Sequence[str]) -> None:

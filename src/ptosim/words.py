@@ -32,8 +32,8 @@ def dtype_of(element: Element) -> np.dtype[Any]:
     return np.dtype(f"{'i' if element.kind == 'signed' else 'u'}{element.bytes}")
 
 
-def value_of(word: str, parameter: Parameter) -> Any:
-    """The array or number that a word stands for."""
+def value_of(word: str, parameter: Parameter, seed: int = 0) -> Any:
+    """The array or number that a word stands for; `seed`: of random numbers, where the word names none."""
     if not parameter.is_pointer:
         return _number(word, parameter)
     dtype = dtype_of(parameter.element)
@@ -46,13 +46,13 @@ def value_of(word: str, parameter: Parameter) -> Any:
         near = get_close_matches(kind, _MAKERS, 1) if colon else []
         meant = f"; did you mean {near[0]}:{rest[:40]}?" if near else ""
         raise _wrong(word, parameter, f"expected an array, one of {known}{meant}")
-    shape, _, seed = rest.partition(":")
-    if seed and kind != "rand":
+    shape, _, own_seed = rest.partition(":")
+    if own_seed and kind != "rand":
         raise _wrong(word, parameter, f"{kind} takes no seed")
     sides = _shape(word, shape, dtype, parameter)
     try:
         with np.errstate(all="ignore"):  # arange counts beyond the largest f16
-            return _MAKERS[kind](sides, dtype, _seed(word, seed, parameter))
+            return _MAKERS[kind](sides, dtype, _seed(word, own_seed, parameter) if own_seed else seed)
     except MemoryError:
         raise error("limit", f"'{word}' does not fit into this computer's memory") from None
 
@@ -75,9 +75,9 @@ def _shape(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> 
 
 
 def _seed(word: str, text: str, parameter: Parameter) -> int:
-    if text and not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER):
+    if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER):
         raise _wrong(word, parameter, "a seed is a whole number")
-    return int(text or 0)
+    return int(text)
 
 
 def _zeros(shape: Shape, dtype: np.dtype[Any], seed: int) -> Array:
