@@ -10,8 +10,8 @@ import pytest
 import ptosim
 from cube_programs import KIB, Text, observed, pointer_type, round_up
 from examples.test_examples import script
-from ptosim import PTOError, api
-from ptosim.arguments import bind
+from observed import findings as findings_of
+from ptosim import PTOError
 from ptosim.effects.names import Space
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -348,9 +348,7 @@ def found_without(number: int) -> dict[str, str]:
     test of their own (sanitize/test_mutation.py)."""
     given = script("flash_attention").launch(rows=64, keys=384).arguments
     text = "\n".join(line for index, line in enumerate(SOURCE) if index != number)
-    kernel = ptosim.load(text).kernel()
-    found = api.observed(kernel, api.Launch(bind(kernel.signature, given)), "relaxed", [0])
-    return {finding.kind: finding.severity for finding in found.findings}
+    return {finding.kind: finding.severity for finding in findings_of(ptosim.load(text).kernel(), *given)}
 
 
 IMPLIED = re.compile(r"wait_intra_block <PIPE_\w+>, (2|4|20|5|21)$")

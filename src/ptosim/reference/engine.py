@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from mmap import mmap
@@ -237,33 +237,36 @@ class Run:
     def _indices(self, frame: FrameType | None) -> tuple[int, ...]:
         """The indices of the loops around the code that has called a frame; of a delayed entry, those of its issue."""
         loops: tuple[int, ...] = ()
-        while frame is not None and frame.f_code is not _OUTERMOST:
-            if frame.f_code is delayed.__code__:
-                return frame.f_locals["loops"] + loops
-            code = self._codes.get(frame.f_code.co_filename)
-            if code is not None:
-                loops = _values(code, frame, frame.f_lineno) + loops
-            frame = frame.f_back
+        for caller, code in self._callers(frame):
+            if code is None:
+                return caller.f_locals["loops"] + loops
+            loops = _values(code, caller, caller.f_lineno) + loops
         return loops
 
     def _standing(self, frame: FrameType | None) -> Site | None:
         """The instruction whose code has called a frame; of a delayed entry, that entry's."""
-        while frame is not None and frame.f_code is not _OUTERMOST:
-            if frame.f_code is delayed.__code__:
-                return frame.f_locals["site"]
-            code = self._codes.get(frame.f_code.co_filename)
-            if code is not None and frame.f_lineno in code.sites:
-                return code.sites[frame.f_lineno]
-            frame = frame.f_back
+        for caller, code in self._callers(frame):
+            if code is None:
+                return caller.f_locals["site"]
+            if caller.f_lineno in code.sites:
+                return code.sites[caller.f_lineno]
         return None
+
+    def _callers(self, frame: FrameType | None) -> Iterator[tuple[FrameType, Code | None]]:
+        """The frames of translated code that have called a frame, the innermost first; without code, that of a delayed
+        entry."""
+        while frame is not None and frame.f_code is not Run._program.__code__:  # what has called that is not translated
+            if frame.f_code is delayed.__code__:
+                yield frame, None
+            elif (code := self._codes.get(frame.f_code.co_filename)) is not None:
+                yield frame, code
+            frame = frame.f_back
 
     @cached_property
     def _codes(self) -> Mapping[str, Code]:
         return {code.filename: code for part in self.parts for code in part.programs.codes.values()}
 
 
-_OUTERMOST = Run._program.__code__  # pyright: ignore[reportPrivateUsage]
-"""Of what has called a frame, the rest is not translated code."""
 _MANY_PLACES = ("deadlock", "unmatched-wait")
 
 

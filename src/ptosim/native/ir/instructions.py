@@ -30,12 +30,9 @@ class Instructions:
 
     def emit(self, kind: Type, instruction: str) -> Value:
         is_pure = instruction.partition(" ")[0] in _PURE
-        if is_pure:
-            for known in self._known:
-                if instruction in known:
-                    return known[instruction]
-        self._numbers += 1
-        made = Value(self, kind, f"%v{self._numbers}")
+        if is_pure and (found := self._made(instruction)) is not None:
+            return found
+        made = Value(self, kind, self._fresh("%v"))
         self._lines.append(f"  {made.text} = {instruction}")
         if is_pure:
             self._known[-1][instruction] = made
@@ -82,10 +79,8 @@ class Instructions:
 
     def once(self, key: object, make: Callable[[], Value]) -> Value:
         """What was made under this key in this block or one around it, made now if there is none."""
-        for known in self._known:
-            if key in known:
-                return known[key]
-        return self._known[-1].setdefault(key, make())
+        found = self._made(key)
+        return self._known[-1].setdefault(key, make()) if found is None else found
 
     # --- the context --------------------------------------------------------------------------------------------------
 
@@ -98,6 +93,12 @@ class Instructions:
         return self.once(("base", number), lambda: self.word(number).load(PTR, WORD_BYTES))
 
     # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _made(self, key: object) -> Value | None:
+        for known in self._known:
+            if key in known:
+                return known[key]
+        return None
 
     def _fresh(self, stem: str) -> str:
         self._numbers += 1
