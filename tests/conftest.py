@@ -14,7 +14,7 @@ from hypothesis import settings
 pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.iterdir() if path.stem.isidentifier()))
 
 settings.register_profile("sample", max_examples=20, derandomize=True, deadline=None)
-settings.register_profile("full", max_examples=1000, derandomize=True, deadline=None)
+settings.register_profile("full", max_examples=200, derandomize=True, deadline=None)
 
 os.environ["PTOSIM_CACHE"] = "off"  # tests compile what they run, and leave the user's cache alone
 
@@ -105,18 +105,21 @@ def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
             monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
 
 
-QUICK = {"order", "repair", "sanitize", "tiles", "test_random_programs", "test_sieve"}
-"""Folders and files in which --full has most kernels compiled quickly (quick_code.py); fuzz/trial.py always does."""
+AS_USUAL = {"native", "examples", "seeds"}
+"""Folders whose kernels are all compiled as users get them. In others most are compiled quickly (quick_code.py), and so
+are those of one file here, which are thousands."""
+QUICK = {"test_sieve"}
 
 
 @pytest.fixture(autouse=True)
-def _quick_code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
-    if full and {request.path.parent.name, request.path.stem} & QUICK:
-        from ptosim.native.build import compilation
-        from quick_code import mostly_quick
+def _quick_code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.path.parent.name in AS_USUAL and request.path.stem not in QUICK:
+        return
+    from ptosim.native.build import compilation
+    from quick_code import mostly_quick
 
-        first = crc32(request.node.nodeid.encode())
-        monkeypatch.setattr(compilation, "compile_object", mostly_quick(compilation.compile_object, first))
+    first = crc32(request.node.nodeid.encode())
+    monkeypatch.setattr(compilation, "compile_object", mostly_quick(compilation.compile_object, first))
 
 
 @pytest.fixture(scope="session")

@@ -115,7 +115,7 @@ def test_texts_with_one_mistake(name: str, part: int, full: bool, monkeypatch: p
     reasons, score = Counter[str](), Score()
     for each in chosen(name, part, full):
         if (mutant := each.mutant) is not None:
-            found = (*judged(mutant, cases, reasons, 20 if full else 5), *told_apart(mutant, cases[0]))
+            found = (*judged(mutant, cases, reasons, 8 if full else 5), *told_apart(mutant, cases[0]))
             problems += [f"{mutant}: {problem}" for problem in found]
         if each.wrong is not None:
             problems += tried(cases, each.wrong, score)
