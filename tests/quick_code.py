@@ -1,6 +1,6 @@
 """Code that takes LLVM a third of the time, for suites that compile thousands of kernels.
 
-It comes from the same IR by the same passes; only the code generator is told not to try hard (level 0). Every eighth
+It comes from the same IR by the same passes; only the code generator is told not to try hard (level 0). Every sixteenth
 object is what users get, so the reference engine is held against code of both levels.
 """
 
@@ -9,7 +9,7 @@ from itertools import count
 
 from ptosim.native.host.toolchain import Host
 
-USUAL = 8
+USUAL = 16
 """Of so many objects one is as usual."""
 
 

@@ -56,11 +56,11 @@ def compare(texts: list[str], arguments: Arguments, pipes: tuple[str, ...]) -> N
 
 @pytest.mark.parametrize("length", [4, 9])
 def test_clean_programs_do_not_depend_on_the_schedule(length: int, full: bool) -> None:
-    texts = [random_kernels.program(seed, length) for seed in range(400 if full else 15)]
+    texts = [random_kernels.program(seed, length) for seed in range(200 if full else 15)]
     compare(texts, random_kernels.arguments, PIPES["vector"])
 
 
 @pytest.mark.parametrize("length", [5, 9])
 def test_nor_do_clean_programs_of_a_cluster(length: int, full: bool) -> None:
-    texts = [random_clusters.cluster(seed, length, care=0.85) for seed in range(200 if full else 20)]
+    texts = [random_clusters.cluster(seed, length, care=0.85) for seed in range(100 if full else 20)]
     compare(texts, random_clusters.arguments, PIPES["cluster"])
