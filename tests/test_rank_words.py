@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import ptosim
 from ptosim.cli import main
+from ptosim.rank_words import arrays_of, values_of
 
 RING = str(Path(__file__).parents[1] / "examples" / "ranks" / "ring_put.pto")
 WORDS = ["each:arange:256", "sym:zeros:256", "sym:zeros:16", "each:zeros:256", "ctx:1", "rank", "ranks", "1"]
@@ -48,6 +50,13 @@ def test_seeds_differ_by_rank(tmp_path: Path) -> None:
     for rank in (0, 1):
         expected = np.random.default_rng(7 + rank).uniform(-1, 1, 256).astype("f4")
         assert np.array_equal(np.load(tmp_path / f"{rank}.npy"), expected)
+
+
+def test_random_arrays_without_a_seed_differ_by_argument_and_by_rank() -> None:
+    signature = ptosim.load(RING).kernel().signature
+    values = values_of(["each:rand:256", "sym:rand:256", *WORDS[2:]], signature, 3)
+    arrays = [array for value in values[:2] for array in arrays_of(value, 3)]
+    assert len({array.tobytes() for array in arrays}) == 6
 
 
 def test_a_check_and_a_profile(tmp_path: Path) -> None:

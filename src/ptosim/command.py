@@ -48,7 +48,8 @@ One ARGUMENT for each parameter of the kernel:
   24, 0x18, -0.5       a number, for a scalar
 With --ranks, besides:
   sym:zeros:2x1        a window: an array on each rank, which all can address
-  each:rand:8x64:7     an array for each rank, seed 7 + rank; also x.{rank}.npy
+  each:rand:8x64:7     an array for each rank, seed 7 + rank; also x.{rank}.npy;
+                       without a seed no two random arrays are equal
   ctx:N, peer:N:+1     the context of window N; window N of the next rank
   rank, ranks, block, blocks   numbers
 """

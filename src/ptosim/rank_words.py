@@ -1,7 +1,7 @@
 """Argument words of launches on several ranks: windows, values by rank, contexts and peers.
 
 sym:zeros:2x1     a window; what follows makes the array of each rank
-each:rand:8x64:7  an array for each rank, the seed that of the first plus the rank; x.{rank}.npy likewise
+each:rand:8x64:7  an array for each rank, seed 7 + rank, so that no two are equal; x.{rank}.npy likewise
 ctx:N  peer:N:+1  the context of the window that is argument N; that window on the next rank, or peer:N:2 on rank 2
 rank ranks block blocks    numbers
 """
@@ -31,14 +31,18 @@ def is_for_ranks(word: str) -> bool:
 
 def values_of(words: Sequence[str], signature: Sequence[Parameter], ranks: int) -> list[Any]:
     """The arguments that words stand for."""
-    values = [_value(word, parameter, ranks) for word, parameter in zip(words, signature, strict=True)]
+    values = [
+        _value(word, parameter, position * ranks, ranks)
+        for position, (word, parameter) in enumerate(zip(words, signature, strict=True))
+    ]
     for position, (word, parameter) in enumerate(zip(words, signature, strict=True)):
         if match := _PEER.fullmatch(word):
             values[position] = _peer(word, parameter, values, int(match[1]), match[2], int(match[3]))
     return values
 
 
-def _value(word: str, parameter: Parameter, ranks: int) -> Any:
+def _value(word: str, parameter: Parameter, seed: int, ranks: int) -> Any:
+    """`seed`: of random numbers on the first rank, where the word names none."""
     if word in QUERIES and not parameter.is_pointer:
         return QUERIES[word]
     if word.startswith("ctx:"):
@@ -53,7 +57,7 @@ def _value(word: str, parameter: Parameter, ranks: int) -> Any:
     if word.startswith("sym:"):
         if not parameter.is_pointer:
             raise _wrong(word, parameter, "expected a number, not a window")
-        arrays = [value_of(_of_rank(word.removeprefix("sym:"), rank), parameter) for rank in range(ranks)]
+        arrays = [value_of(_of_rank(word.removeprefix("sym:"), rank, seed), parameter) for rank in range(ranks)]
         if len({array.shape for array in arrays}) > 1:
             raise _wrong(word, parameter, "a window has the same shape on every rank")
         window = Symmetric(arrays[0].shape, arrays[0].dtype)
@@ -61,13 +65,13 @@ def _value(word: str, parameter: Parameter, ranks: int) -> Any:
         return window
     if word.startswith("each:") or PLACE in word:
         rest = word.removeprefix("each:")
-        return Each(tuple(value_of(_of_rank(rest, rank), parameter) for rank in range(ranks)))
-    return value_of(word, parameter)
+        return Each(tuple(value_of(_of_rank(rest, rank, seed), parameter) for rank in range(ranks)))
+    return value_of(word, parameter, seed)
 
 
-def _of_rank(word: str, rank: int) -> str:
+def _of_rank(word: str, rank: int, seed: int) -> str:
     if match := _SEEDED.fullmatch(word):
-        return f"{match[1]}:{int(match[2] or 0) + rank}"
+        return f"{match[1]}:{int(match[2] or seed) + rank}"
     return word.replace(PLACE, str(rank))
 
 
