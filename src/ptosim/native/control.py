@@ -191,9 +191,10 @@ def _shapes(values: Sequence[Native]) -> list[Shape]:
 
 
 def _passed_kind(kind: Type) -> Type:
-    """How a part goes through a call: conditions as one integer, registers as words, which every processor passes."""
+    """How a part goes through a call: conditions as bits of integers, registers as words, which every processor passes.
+    (256 bits are four integers: with AVX2 LLVM mixes up the lanes of an i256 that comes out of a call.)"""
     if kind.lanes and kind.element == I1:
-        return Type(f"i{kind.lanes}")
+        return I64.vector(kind.lanes // 64) if kind.lanes > 64 else Type(f"i{kind.lanes}")
     return I32.vector(VECTOR_BYTES // 4) if kind.lanes * kind.bits == 8 * VECTOR_BYTES else kind
 
 
