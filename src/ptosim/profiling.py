@@ -29,7 +29,6 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.sim_table import SimGather, SimScatter
-from ptosim.language.static import static_of
 from ptosim.language.types import PtrType, element_of
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
@@ -116,7 +115,7 @@ class Pricing:
         if self.prices.of(site).timing_class not in self.prices.target.dma:
             return self.prices.instruction(site, facts, 0, 0)
         if isinstance(op, SimGather | SimScatter):
-            moved = moved_by_index(SimpleNamespace(**facts), static_of(op, self.module.target), *path)
+            moved = moved_by_index(SimpleNamespace(**facts), self.module.static(op), *path)
         else:
             moved = self._gauge.moved(op, self._core(op), list(values.values()), registers)
         return self.prices.instruction(site, facts, *moved)

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
+from ptosim.effects.record import Static
 from ptosim.language import printing
 from ptosim.language.function import Function, callees, modules_of
 from ptosim.language.infer import infer
@@ -15,6 +17,7 @@ from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule, deep_recursion, parse, without_collection
+from ptosim.language.static import static_of
 from ptosim.language.syntax import word_in
 from ptosim.language.tile_target import settle_left
 from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
@@ -41,6 +44,14 @@ class VerifiedModule:
     kernels: tuple[KernelProgram, ...] = ()
     refused: Mapping[Function, Sequence[Diagnostic]] = field(default_factory=dict[Function, "Sequence[Diagnostic]"])
     """Functions that are verified and cannot run, and why."""
+    _statics: dict[Operation, Static] = field(default_factory=dict[Operation, Static], init=False, compare=False)
+
+    def static(self, op: Operation) -> Static:
+        """What an operation says before it runs, worked out once: for those that no pass changes any more."""
+        found = self._statics.get(op)
+        if found is None:
+            found = self._statics[op] = static_of(op, self.target)
+        return found
 
     def refusals(self, program: KernelProgram) -> list[Diagnostic]:
         """Why a kernel cannot run."""

@@ -12,7 +12,6 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.load import VerifiedModule
-from ptosim.language.static import static_of
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.scheduler import Scheduler, Stop
@@ -90,7 +89,7 @@ class Gauge:
         translator = Translator(self.module, kind, None, None)
         distinct = list(dict.fromkeys(op.operands))
         translator.names.update({value: f"r{number}" for number, value in enumerate(distinct)})
-        arguments = translator.arguments(op, meaning, static_of(op, self.module.target))
+        arguments = translator.arguments(op, meaning, self.module.static(op))
         function = translator.constant(meaning.function, "k")
         names = ", ".join(("core", *(f"r{number}" for number in range(len(distinct)))))
         text = f"lambda {names}: {function}({', '.join(arguments)})"

@@ -109,7 +109,7 @@ def described(t: Translator, op: Operation, meaning: Semantics) -> str:
         tuple(_width_of(result) for result in op.results),
         widths + ((MASK_WIDTH,) if mask is not None else ()),
         len(widths) if mask is not None else None,
-        record is not None and record.taint.crosses(t.static(op)),
+        record is not None and record.taint.crosses(t.module.static(op)),
     )
     return t.constant(observed, "o")
 

@@ -29,7 +29,6 @@ from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import deep_recursion
-from ptosim.language.static import static_of
 from ptosim.language.types import VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import Closeness
@@ -110,7 +109,6 @@ class Translator:
         self.names: dict[SSAValue, str] = {}
         self.functions: dict[tuple[Any, bool], _Function] = {}
         self.sites: dict[Operation, Site] = {}
-        self._statics: dict[Operation, Static] = {}
         self.in_scope = False
         self.out: _Function = _Function("", [])
         self.depth = 0
@@ -264,7 +262,7 @@ class Translator:
         meaning = semantics_of(op.name)
         if meaning is None:
             raise error("unsupported", f"{op.name} is not simulated yet", self.module.parsed.location(op))
-        static, record = self.static(op), effects().get(op.name)
+        static, record = self.module.static(op), effects().get(op.name)
         meaning = guarded(meaning, record.requires(static) if record is not None else ())
         arguments = self.arguments(op, meaning, static)
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
@@ -282,12 +280,6 @@ class Translator:
             self.call_function(op, meaning, arguments)
             if self.observed and isinstance(op, _RESIZING):
                 self.line(f"core.resized({self.constant(self.site(op), 'site')})")
-
-    def static(self, op: Operation) -> Static:
-        """What an operation says before it runs, worked out once."""
-        if op not in self._statics:
-            self._statics[op] = static_of(op, self.module.target)
-        return self._statics[op]
 
     def _issue(self, op: Operation, meaning: Semantics, what: str, arguments: list[str]) -> None:
         self.line(f"core.{'transfer' if meaning.is_transfer else 'issue'}({what}, {as_text(arguments)})")
@@ -319,7 +311,7 @@ class Translator:
     def accesses(self, op: Operation, *directions: str) -> bool:
         """Whether an operation touches memory, or does so in one of these directions."""
         record = effects().get(op.name)
-        accesses = record.accesses(self.static(op)) if record is not None else ()
+        accesses = record.accesses(self.module.static(op)) if record is not None else ()
         return any(not directions or access.direction in directions for access in accesses)
 
     def _is_told(self, op: Operation) -> bool:

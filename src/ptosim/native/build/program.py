@@ -25,7 +25,6 @@ from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.parser import deep_recursion
-from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, PtrType, VregType, element_of
 from ptosim.machine.entry import Site
 from ptosim.native import control, scope, sync
@@ -238,7 +237,7 @@ class Body:
     def perform(self, op: Operation, lowering: Lowering) -> None:
         """Call the lowering of an instruction and take its results."""
         self.unit.observer.instruction_begins(self, op)
-        static = static_of(op, self.unit.target.name)
+        static = self.builder.module.static(op)
         bound = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
         if (record := effects().get(op.name)) is not None and (requirements := record.requires(static)):

@@ -21,7 +21,6 @@ from ptosim.language.burst import PREFETCH
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
 from ptosim.language.operation import is_scope
-from ptosim.language.static import static_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
 from ptosim.language.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.sync_token import SimTSync
@@ -187,7 +186,7 @@ class Filter(Observer):
     # --- instructions -------------------------------------------------------------------------------------------------
 
     def instruction_begins(self, body: Body, op: Operation) -> None:
-        instruction = Instruction(op, effects().get(op.name), static_of(op, self.target.name))
+        instruction = Instruction(op, effects().get(op.name), body.builder.module.static(op))
         instruction.stored = about_to_store(body.f, self.doubts, instruction)
         instruction.covered = covered_words(body, instruction)
         self._instructions.append(instruction)
