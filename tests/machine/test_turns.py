@@ -318,10 +318,10 @@ def test_ctrl_c_is_heard_while_cores_run(monkeypatch: pytest.MonkeyPatch) -> Non
     """The waiting thread gets KeyboardInterrupt; the programs unwind; the interrupt goes on to the caller."""
     scheduler = Scheduler(A5, Launch(MIXED, 1), lambda core: endless(core, scheduler))
 
-    def interrupted(timeout: float) -> bool:
+    def interrupted() -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scheduler._done, "wait", interrupted)
+    monkeypatch.setattr(scheduler, "_ends", interrupted)
     with pytest.raises(KeyboardInterrupt):
         scheduler.run_block(0)
     assert scheduler.stopping

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from queue import Empty, SimpleQueue
 
 from ptosim.diagnostics import PTOError, error
 from ptosim.machine.core import Core
@@ -75,7 +76,7 @@ class Scheduler:
         self._failure: BaseException | None = None
         self._aborted = False
         self._deadlocked = False
-        self._done = threading.Event()
+        self._done = SimpleQueue[None]()
         self._threads: list[threading.Thread] = []
 
     @property
@@ -184,11 +185,11 @@ class Scheduler:
             self._aborted = True
 
     def _run_threads(self) -> None:
-        self._done.clear()
+        self._done = SimpleQueue[None]()
         self._threads = []
         self._start(self.cores[0])
         try:
-            while not self._done.wait(PAUSE):
+            while not self._ends():
                 if self.stopping:
                     self._abort()
         except BaseException:  # Ctrl-C: unwind the programs before it goes on
@@ -197,6 +198,14 @@ class Scheduler:
             self._join()
             raise
         self._join()
+
+    def _ends(self) -> bool:
+        """Wait a moment for the end. (An event stays locked for ever if Ctrl-C comes while it is being locked.)"""
+        try:
+            self._done.get(timeout=PAUSE)
+        except Empty:
+            return False
+        return True
 
     def _join(self) -> None:
         for thread in self._threads:
@@ -218,7 +227,7 @@ class Scheduler:
             self._program(core)
             receiver = self.schedule.after(core)
             if receiver is None:
-                self._done.set()
+                self._done.put(None)
             else:
                 self._pass_turn(receiver)
         except Stopped:
@@ -233,7 +242,7 @@ class Scheduler:
         self._aborted = True
         for core in self.cores:
             core.baton.put(None)
-        self._done.set()
+        self._done.put(None)
 
     def _pass_turn(self, receiver: Core) -> None:
         if self._aborted:
