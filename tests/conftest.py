@@ -43,6 +43,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # tests that collect garbage need not look through all the others
+    gc.set_threshold(20_000, 50, 100)  # thousands of modules are made and dropped; looking seldom is enough
 
 
 CASES = {
