@@ -27,7 +27,7 @@ def another_context(world: ptosim.World, window: Symmetric) -> None:
     world.launch(kernel(), X, window, other.context(other.symmetric(8, "f4")))
 
 
-Launch = Callable[[ptosim.World, Symmetric], None]
+Launch = Callable[[ptosim.World, Symmetric], object]
 
 REFUSED: list[tuple[Launch, str]] = [
     (another_context, "argument 2 (ctx: !pto.ptr<i64, gm>): the window belongs to another world"),
@@ -44,6 +44,11 @@ REFUSED: list[tuple[Launch, str]] = [
         "argument 0 (x: !pto.ptr<f32, gm>): 1 values for 2 ranks",
     ),
     (lambda world, window: world.run(), "nothing has been launched in this world"),
+    (lambda world, window: world.launch("kernel"), "what is launched is a kernel (Module.kernel()), not str"),  # pyright: ignore[reportArgumentType]
+    (lambda world, window: window.at("1"), "a rank is a number, not '1'"),  # pyright: ignore[reportArgumentType]
+    (lambda world, window: window[0:1], "a rank is a number, not slice(0, 1, None)"),  # pyright: ignore[reportArgumentType]
+    (lambda world, window: ptosim.context("1"), "the position of an argument is a number, not '1'"),  # pyright: ignore[reportArgumentType]
+    (lambda world, window: world.symmetric(8, object), "a window holds numbers, not Python objects"),
 ]
 
 
@@ -65,3 +70,55 @@ def test_a_world_has_one_to_64_ranks(ranks: object) -> None:
 def test_a_world_is_for_a_machine_that_is_known() -> None:
     with pytest.raises(PTOError, match=r"argument: .*a9"):
         ptosim.World(2, target="a9")
+
+
+Use = Callable[[ptosim.World], object]
+
+BAD_OPTIONS: list[tuple[Use, str]] = [
+    (lambda world: world.run(engine="fast"), "engine is one of native, reference, not 'fast'"),
+    (lambda world: world.run(schedule="random:1"), "schedule 'random:1' needs engine='reference'"),
+    (lambda world: world.run(max_steps=0), "max_steps is a positive integer, not 0"),
+    (lambda world: world.check(mem_bar="lax"), "mem_bar is one of relaxed, strict, off, not 'lax'"),  # pyright: ignore[reportArgumentType]
+    (lambda world: world.check(repeat=0), "repeat is a number from 1 to 65536, not 0"),
+    (lambda world: world.profile(max_steps=-1), "max_steps is a positive integer, not -1"),
+]
+
+
+@pytest.mark.parametrize(("use", "message"), BAD_OPTIONS)
+def test_a_bad_option_leaves_the_list(use: Use, message: str) -> None:
+    world = ptosim.World(2)
+    window = world.symmetric(8, "f4")
+    world.launch(kernel(), X, window, world.context(window))
+    with pytest.raises(PTOError) as refused:
+        use(world)
+    assert refused.value.diagnostics[0].message.startswith(message)
+    world.run()
+
+
+def test_a_window_gives_its_arrays_in_turn() -> None:
+    world = ptosim.World(3)
+    window = world.symmetric((2, 4), "i4")
+    assert [array is window[np.int64(rank)] for rank, array in enumerate(window)] == [True] * 3  # pyright: ignore[reportArgumentType]
+    assert len(list(zip(window, range(9), strict=False))) == 3
+
+
+PASSED = """module attributes {pto.target_arch = "a5"} {
+  func.func @k(%theirs: !pto.ptr<f32>, %ctx: !pto.ptr<i64>, %value: f32) {
+    %c0 = arith.constant 0 : index
+    pto.store_scalar %value, %theirs[%c0] : !pto.ptr<f32>, f32
+    return
+  }
+}
+"""
+
+
+def test_a_window_may_be_named_only_by_whose_it_is() -> None:
+    """`at(r)` alone, and in `each`, also makes a window of the world of the launch; so does its context."""
+    k = ptosim.load(PASSED).kernel()
+    window = ptosim.symmetric(8, "f4")
+    ptosim.launch(k, window.at(1), ptosim.context(0), 7.0, ranks=2)
+    assert [array[0] for array in window] == [0.0, 7.0]
+    other = ptosim.symmetric(8, "f4")
+    contexts = ptosim.each(np.zeros(132, "i8"), np.zeros(132, "i8"))
+    ptosim.launch(k, ptosim.each(other.at(1), other.at(0)), contexts, ptosim.each(3.0, 4.0), ranks=2)
+    assert [array[0] for array in other] == [4.0, 3.0]

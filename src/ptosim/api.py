@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, Finding, PTOError, Source, error
-from ptosim.module import ENGINES, Kernel, Launch, Module, choice, count, load, load_source
+from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, count, load, load_source
 
 if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
@@ -148,7 +148,7 @@ def run_checked(
 
     chosen = _blocks(blocks, launch.grid, kernel.outline.cross_block, unwritten)
     most = None if max_findings is None else count("max_findings", max_findings)
-    strictness = choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
+    strictness = choice("mem_bar", mem_bar, MEM_BARS)
     source = kernel.module.outline.source
 
     def untouched() -> Fix:

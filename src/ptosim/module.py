@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
+MEM_BARS = ("relaxed", "strict", "off")
 SYNC = ("auto", "written", "insert")
 MOST_BLOCKS = 2**31 - 1
 """A launch counts its blocks in 32 bits."""

@@ -6,7 +6,7 @@ the rank whose launch it is an argument of. `GlobalSpace` gives both their numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,8 @@ class Symmetric:
             self.shape = tuple(np.broadcast_shapes(shape))
         except (TypeError, ValueError) as reason:
             raise error("argument", f"a window has a shape and a NumPy type: {reason}") from None
+        if self.dtype.hasobject:
+            raise error("argument", "a window holds numbers, not Python objects")
         if int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize > LARGEST_WINDOW:
             raise error("limit", f"a window has at most {LARGEST_WINDOW >> 30} GiB on each rank")
         self.number = -1
@@ -49,20 +51,30 @@ class Symmetric:
     def __len__(self) -> int:
         return len(self.arrays)
 
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return iter(self.arrays)
+
     def __getitem__(self, rank: int) -> NDArray[Any]:
         if not self.arrays:
             raise error("argument", "the window has no arrays before its kernel is launched")
-        if not 0 <= rank < len(self.arrays):
-            raise error("argument", f"there is no rank {rank}: ranks are 0 to {len(self.arrays) - 1}")
-        return self.arrays[rank]
+        number = _number("a rank", rank)
+        if not 0 <= number < len(self.arrays):
+            raise error("argument", f"there is no rank {number}: ranks are 0 to {len(self.arrays) - 1}")
+        return self.arrays[number]
 
     def at(self, rank: int) -> At:
         """The window of a given rank, as an argument."""
-        return At(self, rank)
+        return At(self, _number("a rank", rank))
 
     @property
     def nbytes(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+def _number(what: str, value: Any) -> int:
+    if not hasattr(value, "__index__"):
+        raise error("argument", f"{what} is a number, not {value!r}")
+    return value.__index__()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +122,7 @@ def symmetric(shape: int | Sequence[int], dtype: Any) -> Symmetric:
 
 def context(position: int) -> ContextOf:
     """The device context of the window that is the argument at this position."""
-    return ContextOf(position)
+    return ContextOf(_number("the position of an argument", position))
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,20 @@ class Each:
 def each(*values: Any) -> Each:
     """A value for each rank, in order: arrays, numbers or windows."""
     return Each(values)
+
+
+def windows_in(value: Any) -> Iterator[Symmetric]:
+    """The windows that an argument speaks of."""
+    match value:
+        case Symmetric():
+            yield value
+        case At(window):
+            yield window
+        case Each(values):
+            for one in values:
+                yield from windows_in(one)
+        case _:
+            pass
 
 
 @dataclass(frozen=True)

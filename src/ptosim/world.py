@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptosim.api import ENGINES, Kernel
 from ptosim.arguments import launchable
 from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
-from ptosim.participants import Context, ContextOf, GlobalSpace, Symmetric, Value, resolved
+from ptosim.module import ENGINES, MEM_BARS, Kernel, choice, count
+from ptosim.participants import At, Context, ContextOf, GlobalSpace, Symmetric, Value, resolved, windows_in
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -82,6 +82,8 @@ class World:
         RANK, RANKS, BLOCK, BLOCKS    numbers that ptosim fills in
         context(w)     the device context of a window
         """
+        if not isinstance(kernel, Kernel):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise error("argument", f"what is launched is a kernel (Module.kernel()), not {type(kernel).__name__}")
         launchable(kernel.signature, args)
         values = [resolved(kernel.signature, args, rank, self.ranks, self.windows) for rank in range(self.ranks)]
         blocks = _within("grid", grid, 1, MOST_BLOCKS)
@@ -91,17 +93,16 @@ class World:
         self, engine: str = "native", schedule: str = "program", max_steps: int = 10**9, poison: bool = False
     ) -> None:
         """Run the list of launches on the arrays, and forget it."""
-        if engine not in ENGINES:
-            raise error("argument", f"engine is one of {', '.join(ENGINES)}, not {engine!r}")
-        launches = self._list()
+        choice("engine", engine, ENGINES)
+        if engine != "reference" and schedule != "program":
+            raise error("argument", f"schedule {schedule!r} needs engine='reference'; native has only 'program'")
+        launches, most = self._list(), count("max_steps", max_steps)
         space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
         self._launches = []
         if engine == "reference":
-            self._reference(launches, space, None, schedule, max_steps, poison)()
-            return
-        if schedule != "program":
-            raise error("argument", f"schedule {schedule!r} needs engine='reference'; native has only 'program'")
-        self._native(launches, space, max_steps, poison)
+            self._reference(launches, space, None, schedule, most, poison)()
+        else:
+            self._native(launches, space, most, poison)
 
     def check(
         self, repeat: int = 1, max_findings: int | None = None, max_steps: int = 10**9, mem_bar: MemBar = "relaxed"
@@ -113,15 +114,15 @@ class World:
         from ptosim.sanitize.program import joint_program
         from ptosim.sanitize.session import observe
 
-        launches = self._list()
-        rounds = _within("repeat", repeat, 1, 1 << 16)
+        launches, most = self._list(), count("max_steps", max_steps)
+        rounds, strictness = _within("repeat", repeat, 1, 1 << 16), choice("mem_bar", mem_bar, MEM_BARS)
         space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
         modules = list(dict.fromkeys(each.kernel.module for each in launches))
         program = joint_program([module.layout for module in modules])
-        subject = Subject(program, space.regions, together=True, mem_bar=mem_bar)
+        subject = Subject(program, space.regions, together=True, mem_bar=strictness)
 
         def execute(observer: Observer) -> Run:
-            return self._reference(launches, space.copied(), observer, "program", max_steps, False, rounds)
+            return self._reference(launches, space.copied(), observer, "program", most, False, rounds)
 
         said = {(found.kind, found.message, found.line) for module in modules for found in module.warnings}
         observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
@@ -144,7 +145,7 @@ class World:
         space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
         prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
         timer = WorldTimer(machine, prices)
-        self._reference(launches, space.copied(), timer, "program", max_steps, False)()
+        self._reference(launches, space.copied(), timer, "program", count("max_steps", max_steps), False)()
         recording = timer.recording()
         place_blocks(recording, len(recording.cores), together=True)
         names = {number: region.label.removeprefix("%") for number, region in space.regions.items()}
@@ -249,8 +250,8 @@ def launch(kernel: Kernel, *args: Any, ranks: int, grid: int = 1, target: str | 
 def world_of(kernel: Kernel, args: Sequence[Any], ranks: int, grid: int = 1, target: str | None = None) -> World:
     """A world in which one kernel has been launched."""
     world = World(ranks, target)
-    for value in dict.fromkeys(value for value in args if isinstance(value, Symmetric)):
-        world.adopt(value)
+    for window in dict.fromkeys(window for value in args for window in windows_in(value)):
+        world.adopt(window)
     world.launch(kernel, *[_given(world, args, value) for value in args], grid=grid)
     return world
 
@@ -260,6 +261,8 @@ def _given(world: World, args: Sequence[Any], value: Any) -> Any:
     if not isinstance(value, ContextOf):
         return value
     window = args[value.position] if 0 <= value.position < len(args) else None
+    if isinstance(window, At):
+        window = window.window
     if not isinstance(window, Symmetric):
         raise error("argument", f"argument {value.position}, whose context is asked for, is no window")
     return world.context(window)
