@@ -196,6 +196,33 @@ def test_a_column_stands_before_a_tile_that_is_a_granule_wide():
     assert same(got, JOINED["max"](y, x), "f32")
 
 
+@pytest.mark.parametrize("width", [8, 160])
+@pytest.mark.parametrize("name", ["mul", "sub", "div"])
+def test_rows_with_one_valid_element_are_a_column(name, width):
+    """As a sum of rows leaves them, beside tiles whose valid region only the run knows."""
+    x, y = numbers("f32", (5, width), seed=9), numbers("f32", (5, 1), seed=10)
+    got = expanded(
+        f"pto.trowexpand{name} ins(%a, %b : A, B) outs(%d : D)",
+        a=Given(f"5x{width}xf32", x, valid=(5, width)),
+        b=Given("5x8xf32, valid=5x1", y),
+        d=Given(f"5x{width}xf32", valid=(5, width)),
+    )
+    assert same(got, JOINED[name](x, y), "f32")
+
+
+@pytest.mark.parametrize(("name", "column"), [("add", "5x16xf32"), ("min", "5x16xf32, valid=5x8")])
+def test_a_tile_that_is_a_granule_wide_stands_before_a_column(name, column):
+    """A sum has its column in second place alone; elsewhere a known granule says as much as a shape does."""
+    x, y = numbers("f32", (5, 8), seed=9), numbers("f32", (5, 8), seed=10)
+    got = expanded(
+        f"pto.trowexpand{name} ins(%a, %b : A, B) outs(%d : D)",
+        a=Given("5x8xf32", x, valid=(5, 8)),
+        b=Given(column, y, valid=None if "valid" in column else (5, 8)),
+        d=Given("5x8xf32", valid=(5, 8)),
+    )
+    assert same(got, JOINED[name](x, y[:, :1]), "f32")
+
+
 def test_exponentials_with_the_column_first():
     x, y = numbers("f32", (5, 131), seed=9), numbers("f32", (5, 1), seed=10)
     got = expanded(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from ptosim.effects.element import GRANULE
 from ptosim.language.operation import Problem, lint
@@ -91,34 +92,41 @@ def _is_whole(source: TileBuf, result: TileBuf) -> bool:
     return all(map(agree, source.valid, result.valid))
 
 
+def _either(op: TileOperation) -> bool:
+    return isinstance(op, RowBroadcast) and op.either
+
+
 def _resemblance(source: TileBuf) -> int:
-    """How much the shape of a tile is that of a column: a whole tile is row-major, and may be a granule wide."""
-    return 2 if source.layout == "DN" else int(source.cols * source.element_bytes == GRANULE)
+    """How much the type of a tile is that of a column: a whole tile is row-major, and may be a granule wide."""
+    if source.layout == "DN" or source.valid[1] == 1:
+        return 2
+    return int(GRANULE in (source.cols * source.element_bytes, (source.valid[1] or 0) * source.element_bytes))
 
 
 def column_role(op: TileOperation) -> str:
-    """The source of which every row takes one element: src1, unless only src0 can be it.
+    """The source of which every row takes one element: src1, unless src0 may and only it can be that one.
 
-    Valid extents that only the run knows leave both open; the shapes of the tiles then decide.
+    Valid extents that only the run knows leave both open; the types of the tiles then decide. Rows that are known to
+    have one valid element are a column as well, which some operations are only warned of.
     """
     src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
-    turned = _is_whole(src1, result) and _is_column(src0, result)
-    if turned and _is_whole(src0, result) and _is_column(src1, result):
+    turned = _either(op) and _is_whole(src1, result) and _is_column(src0, result)
+    if turned and _is_whole(src0, result) and (_is_column(src1, result) or src1.valid[1] == 1):
         turned = _resemblance(src0) > _resemblance(src1)
     return "src0" if turned else "src1"
 
 
-def _one_column(either: bool, strict: bool) -> Check:
+def _one_column(strict: bool) -> Check:
     """One source has the valid shape of the result, the other an element for each row."""
 
     def check(op: TileOperation, target: str) -> Iterator[Problem]:
         src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
         if _is_whole(src0, result) and _is_column(src1, result):
             return
-        if either and _is_whole(src1, result) and _is_column(src0, result):
+        if _either(op) and _is_whole(src1, result) and _is_column(src0, result):
             return
         size = 32 // result.element_bytes
-        which = "one source" if either else "src0"
+        which = "one source" if _either(op) else "src0"
         message = (
             f"{op.name} expects {which} with the valid shape of dst, {extents(result.valid)}, and the other with as"
             f" many rows and 1 valid column (blayout col_major) or {size},"
@@ -141,11 +149,13 @@ class RowBroadcast(BinaryTmp):
         row_major("dst"),
         same_element("src0", "src1", "dst"),
     )
+    either: ClassVar[bool] = True
+    """Whether src0 may be the column as well."""
 
 
 _ROW_ELEMENTS = WITHOUT_BF16
-_LENIENT = {"more_checks": (_one_column(either=True, strict=False),)}
-_STRICT = {"more_checks": (_one_column(either=True, strict=True),)}
+_LENIENT = {"more_checks": (_one_column(strict=False),)}
+_STRICT = {"more_checks": (_one_column(strict=True),)}
 
 _ROW_BROADCAST = table(
     __name__,
@@ -156,7 +166,7 @@ _ROW_BROADCAST = table(
         """Sum of every row with its element of a column.
 
         src0[r, c] + src1[r, 0].""",
-        {"more_checks": (_one_column(either=False, strict=True),)},
+        _STRICT | {"either": False},
     ),
     Row(
         RowBroadcast,
