@@ -106,6 +106,17 @@ def test_files_of_other_editors(tmp_path: Path, encoding: str, ending: str) -> N
     assert location is not None and (location.line, location.column) == (3, 3)
 
 
+def test_a_file_that_is_too_long_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "long.pto"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # a hole: it takes no room
+    with pytest.raises(ptosim.PTOError) as caught:
+        ptosim.load(path)
+    assert [(found.kind, found.message) for found in caught.value.diagnostics] == [
+        ("limit", f"{path} has more than 2000000 characters")
+    ]
+
+
 def test_a_binary_file(tmp_path: Path) -> None:
     path = tmp_path / "garbage.pto"
     path.write_bytes(bytes(range(256)))
@@ -239,13 +250,15 @@ def numbers() -> np.ndarray:
         lambda y: y.reshape(4, 4),
         lambda y: y.view(np.uint8),
         lambda y: y.view("V4"),
+        lambda y: y.view(np.matrix),
+        lambda y: y.view(np.ma.MaskedArray),
         memoryview,
         lambda y: memoryview(y.reshape(2, 8)),
         Interface,
         Capsule,
         (ctypes.c_float * 16).from_buffer,
     ],
-    ids="plain shaped bytes raw memoryview shaped_memoryview interface dlpack ctypes".split(),
+    ids="plain shaped bytes raw matrix masked memoryview shaped_memoryview interface dlpack ctypes".split(),
 )
 def test_kinds_of_arrays(wrap: Any) -> None:
     x, y = numbers(), np.zeros(16, np.float32)
@@ -263,6 +276,42 @@ def test_bfloat16_arrays() -> None:
     p = np.zeros(3, ml_dtypes.bfloat16)
     store_kernel("bf16")(p, 1.5)
     assert p.tolist() == [1.5, 0, 0]
+
+
+class Tensor(Capsule):
+    """Floats in the shape of a tensor, as DLPack knows them; the integers that NumPy knows are told to be such."""
+
+    def __init__(self, array: np.ndarray, code: int) -> None:
+        super().__init__(array.view(f"u{array.itemsize}"))
+        self.code = code
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = super().__dlpack__(**options)
+        start = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+            ("PyCapsule_GetPointer", ctypes.pythonapi)
+        )(capsule, b"dltensor_versioned")
+        element = 8 + 8 + 8 + 8 + 8 + 8 + 4  # behind version, owner, deleter, flags; address, device, sides
+        ctypes.c_uint8.from_address(start + element).value = self.code
+        return capsule
+
+
+@pytest.mark.parametrize(
+    ("element", "kind", "code"),
+    [("bf16", "bfloat16", 4), ("f8E4M3FN", "float8_e4m3fn", 10), ("f8E5M2", "float8_e5m2", 12)],
+)
+def test_tensors_of_floats_that_numpy_lacks(element: str, kind: str, code: int) -> None:
+    x, y = np.arange(1, 17).astype(getattr(ml_dtypes, kind)), np.zeros(16, getattr(ml_dtypes, kind))
+    size = x.nbytes
+    text = COPY_TEXT.replace("f32", element).replace("constant 64 : i64", f"constant {size} : i64")
+    kernel = ptosim.load(text).kernel()
+    kernel(Tensor(x, code), Tensor(y, code))
+    np.testing.assert_array_equal(y, x)
+    assert "elements of" in refused(copy_kernel(), Tensor(x, code), numbers())
+    assert "elements of" in refused(kernel, numbers().astype(np.float16), Tensor(y, code))
+
+
+def test_tensors_of_other_elements_are_refused() -> None:
+    assert "cannot be shared" in refused(copy_kernel(), Tensor(numbers(), 99), numbers())
 
 
 FITTING = {
@@ -446,7 +495,7 @@ def test_grid_counts_blocks() -> None:
 
 
 @pytest.mark.parametrize("name", ["grid", "max_steps", "threads"])
-@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True, np.arange(2)])
 def test_counts_are_positive_integers(name: str, value: Any) -> None:
     assert f"{name} is a positive integer" in refused(copy_kernel(), numbers(), numbers(), **{name: value})
 
@@ -459,8 +508,10 @@ def test_counts_are_positive_integers(name: str, value: Any) -> None:
         ({"schedule": "later", "engine": "reference"}, "schedule"),
         ({"schedule": "random:x", "engine": "reference"}, "schedule"),
         ({"schedule": "delay:PIPE_X", "engine": "reference"}, "schedule"),
+        ({"schedule": f"random:{'9' * 5000}", "engine": "reference"}, "schedule"),
+        ({"schedule": None, "engine": "reference"}, "schedule"),
     ],
-    ids=str,
+    ids=lambda given: str(given)[:60],
 )
 def test_options_that_do_not_exist(options: dict[str, Any], message: str) -> None:
     assert message in refused(copy_kernel(), numbers(), numbers(), **options)

@@ -88,7 +88,12 @@ def test_ok() -> None:
         ["check", ABS, "rand:32x32", "zeros:32x32", "--blocks", "9" * 5000],
         ["check", ABS, "rand:32x32", "zeros:32x32", "--blocks", "first"],
         ["profile", ABS, "rand:32x32", "zeros:32x32", "--what-if", "nothing=1"],
+        ["profile", ABS, "rand:32x32", "zeros:32x32", "--what-if", f"vexp.latency={'[' * 100_000}"],
         ["profile", ABS, "rand:32x32", "zeros:32x32", "--target", "a9"],
+        ["profile", ABS, "rand:32x32", "zeros:32x32", "--target", f"{'a' * 5000}.toml"],
+        ["prove", ABS, "rand:32x32", "zeros:32x32", "7"],
+        ["prove", ABS, "rand:32x32:5000", "zeros:32x32", "--grid", "99999999999"],
+        ["plan", str(EXAMPLES / "tiles/softmax.pto"), "--html", "missing/plan.html"],
     ],
     ids=lambda words: " ".join(words[2:] or words)[:50],
 )
@@ -156,6 +161,16 @@ def test_every_command_has_json(command: str) -> None:
     assert failed.exit_code == 2
     (diagnostic,) = diagnostics(failed)
     assert diagnostic["kind"] == "argument"
+
+
+@pytest.mark.parametrize("command", main.commands.keys() - {"cache", "explain", "isa", "plan"})
+def test_json_has_what_the_verifier_warned_of(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "warned.pto"
+    body = '  pto.get_buf "PIPE_V", 0, 0\n  pto.rls_buf "PIPE_V", 0, 0\n'
+    path.write_text(f"func.func @k(%x: !pto.ptr<f32, gm>) {{\n{body}  return\n}}\n")
+    words = ["zeros:64"] if "words" in {parameter.name for parameter in main.commands[command].params} else []
+    found = diagnostics(ptosim(command, str(path), *words, "--target", "a3", "--json"))
+    assert ("wrong-target", "warning") in {(each["kind"], each.get("severity")) for each in found}
 
 
 def test_json_of_isa() -> None:

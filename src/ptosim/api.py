@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, Finding, PTOError, Source, error
-from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, count, load, load_source
+from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, count, load, load_source, whole
 
 if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
@@ -307,15 +307,21 @@ def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence
         return range(grid)
     if isinstance(blocks, str) or not isinstance(blocks, Iterable):
         raise error("argument", f"blocks is a list of block numbers and 'last', not {blocks!r}")
-    numbers: set[object] = {grid - 1 if block == "last" else block for block in cast("Iterable[object]", blocks)}
-    for block in numbers:
-        if not isinstance(block, int) or isinstance(block, bool) or not 0 <= block < grid:
-            raise error("argument", f"there is no block {block!r}: blocks are 0 to {grid - 1}, or 'last'")
+    numbers = {_block(block, grid) for block in cast("Iterable[Any]", blocks)}
     if together and len(numbers) < grid:
         raise error("argument", "the blocks of this kernel wait for each other: all of them must run")
     if unwritten and len(numbers) < grid:
         raise error("argument", "what no block writes can only be told when all blocks run")
-    return sorted(cast("set[int]", numbers))
+    return sorted(numbers)
+
+
+def _block(block: Any, grid: int) -> int:
+    if isinstance(block, str) and block == "last":
+        return grid - 1
+    number = whole(block)
+    if number is None or not 0 <= number < grid:
+        raise error("argument", f"there is no block {block!r}: blocks are 0 to {grid - 1}, or 'last'")
+    return number
 
 
 def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
@@ -327,10 +333,10 @@ def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
     from ptosim.order.prove import prove as judge
     from ptosim.report.proof import Proof
 
+    launch = Launch(bind(kernel.signature, args), count("grid", grid)) if args else None
     verdict = judge(kernel.module.executable, dict(kernel.program.entries))
     confirmed = None
-    if args and verdict.broken:
-        launch = Launch(bind(kernel.signature, args), count("grid", grid))
+    if launch is not None and verdict.broken:
         found = run_checked(kernel, launch).findings
         shown = [*found, *(other for each in found for other in each.consequences)]
         confirmed = any(_confirms(each, broken) for each in shown for broken in verdict.broken)

@@ -30,6 +30,12 @@ FLOAT_ARRAYS: Mapping[str, np.dtype[Any]] = {
 }
 """The floats that arrays may have, by the element type of the pointer."""
 
+DLPACK_FLOATS: Mapping[int, str] = {4: "bf16", 10: "f8E4M3FN", 12: "f8E5M2", 14: "f8E8M0"}
+"""Those that NumPy does not take from a tensor, by their code in DLPack."""
+DLPACK_UNSIGNED = 1
+DLPACK_CODE: Mapping[bytes, int] = {b"dltensor": 20, b"dltensor_versioned": 52}
+"""Where the code of the elements lies in a capsule of that name."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -154,20 +160,54 @@ def _mismatch(array: NDArray[Any], wanted: Element) -> str | None:
 def _array(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
     """A view of the caller's memory; anything that would have to be copied is refused."""
     if isinstance(value, np.ndarray):
-        return cast("NDArray[Any]", value)
+        return np.asarray(cast("NDArray[Any]", value))  # a matrix or masked array has shapes and masks of its own
     if isinstance(value, np.generic):  # a copy of the scalar would take the result
         raise _no_array(index, parameter, value)
     try:
         if hasattr(value, "__array_interface__"):
             return np.asarray(value)
         if hasattr(value, "__dlpack__"):
-            return np.from_dlpack(value)
+            return _from_dlpack(value)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as reason:
         raise unfit(index, parameter, f"the memory cannot be shared with NumPy: {reason}") from None
     try:
         return np.asarray(memoryview(value))
     except (BufferError, TypeError, ValueError):
         raise _no_array(index, parameter, value) from None
+
+
+def _from_dlpack(tensor: Any) -> NDArray[Any]:
+    try:
+        return np.from_dlpack(tensor)
+    except (BufferError, RuntimeError):
+        bits = _Bits(tensor)
+        array = np.from_dlpack(bits)
+        return array.view(FLOAT_ARRAYS[bits.name])
+
+
+class _Bits:
+    """A tensor of floats that NumPy does not know; it takes them for integers."""
+
+    name = ""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.tensor.__dlpack_device__()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        from ctypes import PYFUNCTYPE, c_char_p, c_uint8, c_void_p, py_object, pythonapi
+
+        capsule = self.tensor.__dlpack__(**options)
+        name = PYFUNCTYPE(c_char_p, py_object)(("PyCapsule_GetName", pythonapi))(capsule)
+        start = PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", pythonapi))(capsule, name)
+        code = c_uint8.from_address(start + DLPACK_CODE[name])
+        if code.value not in DLPACK_FLOATS:
+            raise BufferError("NumPy has no type for its elements")
+        self.name = DLPACK_FLOATS[code.value]
+        code.value = DLPACK_UNSIGNED
+        return capsule
 
 
 def _no_array(index: int, parameter: Parameter, value: Any) -> PTOError:

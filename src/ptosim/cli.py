@@ -135,7 +135,7 @@ def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequ
     module = load(file, target)
     found = module.plan()
     if html is not None:
-        found.save_html(html)
+        _written(html, lambda: found.save_html(html))
     if not as_json:
         click.echo(str(found))
         return module.warnings
@@ -391,7 +391,7 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
             _usage(f"'{text}' is not of the form FIGURE=VALUE")
         try:
             overrides[figure] = json.loads(f"[{value}]" if "," in value else value)
-        except ValueError:
+        except (ValueError, RecursionError):
             overrides[figure] = value
     return machine.with_overrides(
         overrides, {name.removeprefix("pto."): record.timing for name, record in effects().items()}

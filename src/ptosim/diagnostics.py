@@ -46,6 +46,10 @@ SEVERITY: dict[str, Severity] = {
 }
 
 
+LONGEST_FILE = 2_000_000
+"""Characters; a kernel that is longer is not read."""
+
+
 @dataclass(frozen=True)
 class Source:
     """The text of a kernel file. Lines and columns count from 1, columns in characters."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptosim.arguments import Arguments, Parameter, bind
-from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
+from ptosim.diagnostics import LONGEST_FILE, Diagnostic, Location, PTOError, Source, error
 from ptosim.language.print_format import Say, show
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def _source(source: str | os.PathLike[str]) -> Source:
         return Source("<text>", source)
     path = Path(source)
     try:
-        return Source(str(path), path.read_text("utf-8-sig"))  # some editors put a byte order mark first
+        with path.open(encoding="utf-8-sig") as file:  # some editors put a byte order mark first
+            return Source(str(path), file.read(LONGEST_FILE + 1))  # enough to refuse one that is too long
     except UnicodeDecodeError:
         raise error("syntax", f"{path} is not a text file in UTF-8") from None
     except (OSError, ValueError) as reason:
@@ -459,9 +461,18 @@ class Launch:
 
 
 def count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
+    number = whole(value)
+    if number is None or number < 1:
         raise error("argument", f"{name} is a positive integer, not {value!r}")
-    return value.__index__()
+    return number
+
+
+def whole(value: Any) -> int | None:
+    """The integer that a value is; a bool is none."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
 
 
 def choice(name: str, value: str, choices: Sequence[str]) -> Any:

@@ -31,7 +31,7 @@ def prove(
     chosen = module.kernel(kernel)
     proof = judge(chosen, *(arguments_of(chosen, words) if words else ()), grid=grid)
     if as_json:
-        show((*proof.findings, *proof.undecided), as_json)
+        show((*module.warnings, *proof.findings, *proof.undecided), as_json)
     else:
         click.echo(str(proof))
     sys.exit(0 if proof.proven else 1)
@@ -63,7 +63,8 @@ def sync(
     from ptosim.api import load
     from ptosim.synchronisation import save, synchronise
 
-    chosen = load(file, target).kernel(kernel)
+    module = load(file, target)
+    chosen = module.kernel(kernel)
     found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
     if output is not None:
         save(output, found.text)
@@ -71,4 +72,4 @@ def sync(
         click.echo(found.report() if report else str(found))
     elif not as_json:
         click.echo(found.text, nl=False)
-    return ()
+    return module.warnings

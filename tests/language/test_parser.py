@@ -135,7 +135,7 @@ def test_a_file_that_is_too_long():
     with pytest.raises(PTOError) as raised:
         load(Source("kernel.pto", "// " + "x" * 2_000_000))
     (found,) = raised.value.diagnostics
-    assert (found.kind, found.message) == ("limit", "kernel.pto has 2000003 characters; the limit is 2000000")
+    assert (found.kind, found.message) == ("limit", "kernel.pto has more than 2000000 characters")
 
 
 @pytest.mark.parametrize("bracket", ["scf.if %c {\n", "(", "[", "<", "{"])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ptosim.diagnostics import PTOError
 from ptosim.sanitize import global_shadow
 from sanitize.kernels import (
     ALL,
@@ -315,6 +316,10 @@ def test_chosen_blocks_only() -> None:
     body = load("%x_mine") + order("MTE2", "V") + COPY + order("V", "MTE3") + store("%out", "%y") + ALL
     assert kinds(blocks(body, blocks=[0])) == []
     assert kinds(blocks(body, blocks=[0, "last"])) == ["race!"]
+    assert kinds(blocks(body, blocks=np.arange(2))) == ["race!"]
+    for wrong in ([[0]], [0.0], [True], ["first"], [np.array([0, 1])]):
+        with pytest.raises(PTOError, match="there is no block"):
+            blocks(body, blocks=wrong)
 
 
 ATOMIC = "    pto.set_atomic_add\n    pto.set_atomic_{}\n"

@@ -53,6 +53,11 @@ def test_a_latency_of_ones_own_moves_the_forwarding_distances_that_the_file_does
     assert asked.vector.forward["exp"]["store"] == target.vector.forward["exp"]["store"]
 
 
+def test_names_of_machines_in_any_case():
+    assert load_target("A5") == load_target("a5")
+    assert load_target("A3").name == "a2a3"
+
+
 def test_a_rate_replaces_an_inherited_one(tmp_path: Path):
     path = write(tmp_path, 'inherits = "a2a3-flat"\n[dma]\ngm_ub = { bytes_per_cycle = 64, origin = "DEV" }')
     assert load_target(path).dma["gm_ub"].cycles(4096) == 64
@@ -95,6 +100,7 @@ def test_inheritance_between_files(tmp_path: Path):
         ('inherits = "a5"\n[sync]\ninter_core_wait = "all"', "'pipe' or 'core'"),
         ('inherits = "a5"\n[dma]\ngm_ub = { bytes_per_cycle = 0 }', "a number above 0"),
         ("inherits = ", "not TOML"),
+        ("inherits = " + "[" * 10_000, "not TOML"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str):

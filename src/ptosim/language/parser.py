@@ -17,14 +17,13 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
+from ptosim.diagnostics import LONGEST_FILE, Diagnostic, Location, PTOError, Source, error
 from ptosim.language.blocks import BRANCHES
 from ptosim.language.catalogue import dialects
 from ptosim.language.function import Call, link
 from ptosim.language.located import LocatedParser, Position, Unsupported
 from ptosim.language.operation import Problem, PTOOperation
 
-LONGEST_FILE = 2_000_000
 DEEPEST_NESTING = 200
 LONGEST_MESSAGE = 2_000
 _FRAMES_PER_LEVEL = 40
@@ -255,7 +254,7 @@ def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) 
 
 def _check_size(source: Source) -> None:
     if len(source.text) > LONGEST_FILE:
-        raise error("limit", f"{source.name} has {len(source.text)} characters; the limit is {LONGEST_FILE}")
+        raise error("limit", f"{source.name} has more than {LONGEST_FILE} characters")
     depth = 0
     for offset, step in _structure(source.text):
         depth += step

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ptosim.machine.core import Core
 
 IN_FLIGHT = 16  # copies of one pipe that may be open at a time
+LONGEST_SEED = 40  # digits; Python refuses to read numbers that are very much longer
 
 
 class Turns(Protocol):
@@ -265,10 +266,10 @@ def delayed_schedule(turns: Turns, delayed: Pipe) -> QueuedSchedule:
 
 def make_schedule(name: str, turns: Turns) -> ProgramSchedule | QueuedSchedule:
     """The schedule of this name: program, random:SEED or delay:PIPE."""
-    kind, _, value = name.partition(":")
+    kind, _, value = str(name).partition(":")
     if name == "program":
         return ProgramSchedule(turns)
-    if kind == "random" and value.isdecimal():
+    if kind == "random" and value.isdecimal() and len(value) <= LONGEST_SEED:
         return random_schedule(turns, int(value))
     if kind == "delay" and value in set(Pipe) - {Pipe.ALL}:
         return delayed_schedule(turns, Pipe(value))

@@ -5,6 +5,7 @@ Inheritance, spelling, types and completeness are settled here, so that `profile
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from os.path import isfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,11 +222,11 @@ def read_figures(name_or_path: str | Path) -> Figures:
 
 def _find(name: str, directory: Path) -> Path:
     """The file of a target: a built-in name, or a path relative to the directory."""
-    built_in = BUILT_IN / f"{ALIASES.get(name, name)}.toml"
-    if "/" not in name and "\\" not in name and built_in.is_file():
-        return built_in
+    built_in = ALIASES.get(name.lower(), name.lower())
+    if built_in in built_in_names():
+        return BUILT_IN / f"{built_in}.toml"
     path = directory / name
-    if name.endswith(".toml") and path.is_file():
+    if name.endswith(".toml") and isfile(path):  # Path.is_file raises for a name that is too long
         return path.resolve()
     raise error(
         "argument",
@@ -268,7 +269,7 @@ def _document(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise error("argument", f"{path.name}: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise error("argument", f"{path.name}: not TOML: {problem}") from None
 
 
