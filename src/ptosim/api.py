@@ -8,9 +8,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ptosim.arguments import bind
+from ptosim.arguments import bind, whole
 from ptosim.diagnostics import Diagnostic, Finding, PTOError, Source, error
-from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, count, load, load_source, whole
+from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, count, load, load_source
 
 if TYPE_CHECKING:
     from ptosim.machine.observer import Observer

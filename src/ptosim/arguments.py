@@ -301,3 +301,11 @@ def _float_bits(value: float, name: str) -> int:
 
 
 _FLOATS = {"f16": ("H", np.float16), "f32": ("I", np.float32), "f64": ("Q", np.float64)}
+
+
+def whole(value: Any) -> int | None:
+    """The integer that a value is; a bool is none."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ptosim.arguments import Arguments, Parameter, bind
+from ptosim.arguments import Arguments, Parameter, bind, whole
 from ptosim.diagnostics import LONGEST_FILE, Diagnostic, Location, PTOError, Source, error
 from ptosim.language.print_format import Say, show
 
@@ -465,14 +464,6 @@ def count(name: str, value: Any) -> int:
     if number is None or number < 1:
         raise error("argument", f"{name} is a positive integer, not {value!r}")
     return number
-
-
-def whole(value: Any) -> int | None:
-    """The integer that a value is; a bool is none."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
 
 
 def choice(name: str, value: str, choices: Sequence[str]) -> Any:

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.arguments import Bytes, Parameter, address_of, array_bytes, joined, scalar, unfit
+from ptosim.arguments import Bytes, Parameter, address_of, array_bytes, joined, scalar, unfit, whole
 from ptosim.diagnostics import error
 from ptosim.machine.memory import MOST_ARGUMENTS, MOST_RANKS, Region, Regions, argument_number, pointer, window_number
 
@@ -72,9 +72,9 @@ class Symmetric:
 
 
 def _number(what: str, value: Any) -> int:
-    if not hasattr(value, "__index__"):
+    if (number := whole(value)) is None:
         raise error("argument", f"{what} is a number, not {value!r}")
-    return value.__index__()
+    return number
 
 
 @dataclass(frozen=True, eq=False)

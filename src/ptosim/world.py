@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptosim.arguments import launchable
+from ptosim.arguments import launchable, whole
 from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
 from ptosim.module import ENGINES, MEM_BARS, Kernel, choice, count
@@ -292,9 +292,10 @@ def _title(launches: Sequence[Launched]) -> str:
 
 
 def _within(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value.__index__() <= high:
+    number = whole(value)
+    if number is None or not low <= number <= high:
         raise error("argument", f"{name} is a number from {low} to {high}, not {value!r}")
-    return value.__index__()
+    return number
 
 
 __all__ = ("World", "launch")
