@@ -1,5 +1,7 @@
 """The text of what runs: it names the lines it serves, loads again and gives the same bytes."""
 
+import re
+
 import numpy as np
 from click.testing import CliRunner
 
@@ -27,6 +29,18 @@ def test_the_text_gives_the_same_bytes():
         kernel(*arrays)
     assert all(np.array_equal(one, other) for one, other in zip(*images, strict=True))
     assert ptosim.check(again.kernel(), *(Given(TILE).image() for _ in "abd")).ok
+
+
+def test_tiles_may_have_numbers_for_names():
+    numbers = iter(range(1000))
+    names = dict.fromkeys(re.findall(r"%[\w.$-]+", KERNEL))
+    given = {name: f"%{next(numbers)}" for name in names}
+    module = ptosim.load(re.sub(r"%[\w.$-]+", lambda found: given[found[0]], KERNEL))
+    images = [[Given(TILE).image() for _ in "abd"] for _ in range(3)]
+    kernels = (ptosim.load(KERNEL).kernel(), module.kernel(), module.lowered().kernel())
+    for kernel, arrays in zip(kernels, images, strict=True):
+        kernel(*arrays)
+    assert all(np.array_equal(*both) for others in images[1:] for both in zip(images[0], others, strict=True))
 
 
 def test_the_command_prints_it(tmp_path):

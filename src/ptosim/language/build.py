@@ -145,7 +145,9 @@ class Builder:
         return self.op("arith.trunci" if narrowing else "arith.extsi", operand=value, result=type_)
 
     def pointer(self, address: SSAValue, element: Attribute, space: Space, name: str = "pointer") -> SSAValue:
-        """A pointer to an on-chip address; one of a constant address stands at the head of the function."""
+        """A pointer to an on-chip address; one of a constant address stands at the head of the function. A number, as
+        of `%0`, is no name to print it by."""
+        name = name if SSAValue.is_valid_name(name) else "pointer"
         type_, fixed = PtrType.of(element, space), constant_of(address)
         if fixed is None:
             return self.castptr(input=address, result=type_)
