@@ -102,6 +102,10 @@ class Related:
     location: Location
     role: str
 
+    @property
+    def line(self) -> int:
+        return self.location.line
+
 
 @dataclass(frozen=True)
 class Replacement:
