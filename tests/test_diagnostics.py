@@ -103,6 +103,7 @@ def test_without_a_source_nothing_is_quoted():
         related=(Related(Location("k.pto", 9, 1), "set here"),),
     )
     assert render(found) == "k.pto:3:5: warning: undrained: one flag is left\n   k.pto:9:1: set here"
+    assert (found.line, [other.line for other in found.related]) == (3, [9])
 
 
 def test_a_related_line_of_another_file_says_so():

@@ -106,6 +106,10 @@ class Related:
     location: Location
     role: str
 
+    @property
+    def line(self) -> int:
+        return self.location.line
+
 
 @dataclass(frozen=True)
 class Replacement:

@@ -61,6 +61,9 @@ def test_all_blocks_must_run_if_they_wait_for_each_other() -> None:
 def test_a_block_that_does_not_come_is_a_finding() -> None:
     some = "    %is_first = arith.cmpi eq, %block_i64, %zero : i64\n    scf.if %is_first {\n" + SYNCALL + "    }\n"
     assert "unmatched-wait!" in exchange(some)
+    arrays = [np.zeros(128, np.float32) for _ in range(3)]
+    (found,) = check(OWN + some + ALL, *arrays, parameters=THREE, grid=3).findings
+    assert found.message == "S waits for syncall of all aiv, and b1.aiv0, b2.aiv0 will not come"
 
 
 # --- the cluster ------------------------------------------------------------------------------------------------------

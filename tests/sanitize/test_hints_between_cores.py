@@ -83,6 +83,33 @@ def test_both_vector_cores_to_the_cube_core_of_a5() -> None:
     ]
 
 
+WAITS = {"a5": "      pto.sync.wait <PIPE_MTE2>, 0\n      pto.sync.wait <PIPE_MTE2>, 16\n"}
+WAITS["a2a3"] = WAITS["a5"].partition("\n")[0] + "\n"
+
+
+@pytest.mark.parametrize("arch", ["a5", "a2a3"])
+def test_the_only_signal_of_a_core_is_missing(arch: str) -> None:
+    """What it is like, the waits of the other core say."""
+    source = mixed(WAITS[arch] + CUBE_LOADS + ALL, STORED + ALL, arch)
+    finding = examine(source)[0]
+    assert finding.kind == "unmatched-wait" and finding.hint is not None
+    assert finding.hint.endswith("pto.sync.set <PIPE_MTE3>, 0")
+    assert examine(repaired(source, finding.hint)) == ()
+
+
+def test_the_only_signal_of_the_cube_core_to_the_second_vector_core_is_missing() -> None:
+    second = "      %is_second = arith.cmpi eq, %me_i64, %one : i64\n"
+    reads = "      pto.sync.wait <PIPE_MTE3>, 1\n" + store("%out", "%y_mine")
+    to_second = "      pto.copy_cbuf_to_ubuf %l1, %out, %one, %one, %eight, %zero, %zero\n"
+    to_second += "        : !pto.ptr<f32, l1>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64\n"
+    cube = CUBE_LOADS + order("MTE2", "MTE1") + to_second + ALL
+    source = mixed(cube, second + first_only(reads).replace("%is_first", "%is_second") + ALL, "a5")
+    finding = examine(source)[0]
+    assert finding.kind == "unmatched-wait" and finding.hint is not None
+    assert finding.hint.endswith("pto.sync.set <PIPE_MTE1>, 17")
+    assert examine(repaired(source, finding.hint)) == ()
+
+
 def test_both_vector_cores_to_the_cube_core_of_a2a3() -> None:
     (hint,) = follow(mixed(CUBE_LOADS + ALL, STORED + ALL, "a2a3"))
     assert [line.partition("add")[2].strip() for line in hint.split("\n")] == [

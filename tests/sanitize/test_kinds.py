@@ -114,6 +114,18 @@ WRONG = {
         'wait_flag["PIPE_V", "PIPE_MTE2"',
         "b0.aiv0 MTE2, b0.aiv0 V wait for each other",
     ),
+    "a set behind the barrier that waits for it": Wrong(
+        load() + take("MTE2", "V") + ALL + put("MTE2", "V") + COPY + DONE,
+        "deadlock!",
+        "wait_flag",
+        "b0.aiv0 V, b0.aiv0 S wait for each other",
+    ),
+    "a set behind its wait": Wrong(
+        load() + take("MTE2", "S") + put("MTE2", "S") + order("MTE2", "V") + COPY + DONE,
+        "deadlock!",
+        "wait_flag",
+        "S waits for something that comes only after it",
+    ),
     "another id": Wrong(
         load() + put("MTE2", "V", 1) + take("MTE2", "V", 2) + COPY + DONE,
         "unmatched-wait!",
@@ -161,6 +173,15 @@ WRONG = {
     ),
     "off by 16 bytes": Wrong(
         pointer(16) + HALF + load(dest="%p", length="%half") + ALL, "misaligned!", "mte_gm_ub", "not a multiple of 32"
+    ),
+    "a stride of 40 bytes": Wrong(
+        "    %two = arith.constant 2 : i64\n    %off = arith.constant 20 : i64\n"
+        + "    %forty = arith.muli %two, %off : i64\n"
+        + load(length="%two").replace("(%one, %two, %two)", "(%two, %two, %forty)")
+        + ALL,
+        "misaligned!",
+        "mte_gm_ub",
+        "a stride of 40 bytes in ub is not a multiple of 32",
     ),
     "never written": Wrong(
         order("V", "MTE3") + store() + ALL, "uninitialized", "mte_ub_gm", "MTE3 copies ub[256:512], which nothing has"

@@ -65,6 +65,24 @@ def test_an_index_outside_of_memory_is_an_error(element: str) -> None:
             kernel(*(tile.image() for tile in tiles.values()), engine=engine)
 
 
+@pytest.mark.parametrize("instruction", [BY_INDEX, "pto.tscatter ins(%d, %i : D, I) outs(%a : A)"])
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_an_index_outside_of_the_tile_is_an_error_of_a_check(element: str, instruction: str) -> None:
+    def found(last: int) -> list[tuple[str, str, str]]:
+        i = Given("1x64xi32", np.array([[*range(63), last]]))
+        tiles = {"a": Given(f"8x96x{element}"), "i": i, "d": Given(f"1x64x{element}")}
+        kernel = ptosim.load(text(instruction, tiles)).kernel()
+        images = [tile.image() for tile in tiles.values()]
+        for engine in ("native", "reference"):
+            kernel(*(image.copy() for image in images), engine=engine)
+        first, second = (ptosim.check(kernel, *images, engine=engine) for engine in ("native", "reference"))
+        assert first.to_json() == second.to_json()
+        return [(each.kind, each.severity, each.message) for each in first.findings]
+
+    assert found(767) == []
+    assert found(768) == [("out-of-bounds", "error", "index 768 is beyond the tile, which has elements 0 to 767")]
+
+
 def test_on_a2a3_it_takes_working_memory() -> None:
     a, i = Given("8x96xf16", numbers("f16", 8, 96)), indices("i32", 8 * 96, (5, 160))
     d, t = Given("5x160xf16"), Given("5x160xi32")

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
-from ptosim.language.operation import Problem, PTOOperation, Result
+from ptosim.language.operation import OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.overload import Overloaded
 from ptosim.language.types import MaskType, PtrType, VregType, element_of, mask_for
 from ptosim.language.vector import element_among, integers, is_register, listing, mask_matches
@@ -61,13 +61,16 @@ class VGather2(_Gather, name="pto.vgather2"):
     Lane i comes from the pointer plus offsets[i] elements, unsigned; inactive lanes are not read and become zero.
     16-bit elements take 16-bit offsets, 32-bit elements 32-bit ones; 8-bit elements take 16-bit offsets and are
     zero-extended into 16-bit lanes. The mask has the granularity of the offsets. In the older form an index in its
-    place says how many lanes are active, from lane 0 on.
+    place says how many lanes are active, from lane 0 on. With {within = N} a check reports offsets of N and above:
+    lowerings say how many elements a tile has.
 
         %v = pto.vgather2 %ub, %offsets, %mask
             : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xf32>
         %w = pto.vgather2 %ub, %offsets, %active_lanes
             : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, index -> !pto.vreg<64xf32>
     """
+
+    within = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -170,7 +173,8 @@ class VScatter(_Indexed, name="pto.vscatter"):
     Lane i goes to the pointer plus offsets[i] elements, unsigned; inactive lanes are not written. Elements of 8 and 16
     bits take 16-bit offsets, 32-bit elements 32-bit ones; of 8-bit registers only every second byte (2i) is stored. The
     mask has the granularity of the offsets. Where two lanes meet, the lower lane wins on a5; on a2a3 that is an error.
-    In the older form an index in place of the mask says how many lanes are active, from lane 0 on.
+    In the older form an index in place of the mask says how many lanes are active, from lane 0 on. With {within = N} a
+    check reports offsets of N and above: lowerings say how many elements a tile has.
 
         pto.vscatter %v, %ub, %offsets, %mask
             : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32>
@@ -180,6 +184,7 @@ class VScatter(_Indexed, name="pto.vscatter"):
 
     form = "$value, $dest, $offsets{, $mask}{, $active_lanes}"
     spaces = {"dest": (Space.UB,)}
+    within = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_register(self, "value")

@@ -53,6 +53,7 @@ class Blocked:
     full: PipeQueue | None  # the SU stands because this queue is full
     unmatched: bool  # one of the things it needs will never come
     releases: tuple[Release, ...]
+    missing: tuple[Core, ...] = ()  # the cores that will never come where all must meet
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +87,17 @@ def analyse(cores: list[Core], reachable: Reachable | None) -> Deadlock:
         claimed.update(component)
         followers = [node for node in reaching(edges, component) if node not in claimed]
         claimed.update(followers)
-        first = heads[component[0]]
-        kind = "unmatched-wait" if first.unmatched and first.entry.kind is not Kind.PASS else "deadlock"
-        roots.append(Root(kind, tuple(heads[node] for node in component), tuple(heads[node] for node in followers)))
+        circle = _from_a_wait([heads[node] for node in component])
+        is_unmatched = circle[0].unmatched and circle[0].entry.kind is not Kind.PASS
+        kind = "unmatched-wait" if is_unmatched else "deadlock"
+        roots.append(Root(kind, tuple(circle), tuple(heads[node] for node in followers)))
     return Deadlock(heads, tuple(roots))
+
+
+def _from_a_wait(circle: list[Blocked]) -> list[Blocked]:
+    """The same circle from where something is waited for: a barrier, or a queue that is full, only holds the rest."""
+    start = next((place for place, head in enumerate(circle) if head.key and not head.full), 0)
+    return circle[start:] + circle[:start]
 
 
 def _places(cores: list[Core]) -> Iterator[tuple[Core, Pipe]]:
@@ -122,12 +130,15 @@ class _Search:
 
     def _blocked(self, core: Core, pipe: Pipe, entry: Entry, full: PipeQueue | None) -> Blocked:
         counter: int | None = None
+        missing: list[Core] = []
         key = entry.key
         if full:
             groups = [[Release(None, core, full.pipe, self._heads(core, [full.pipe]))]]
         elif entry.kind is Kind.WAIT:
             lacking = [one for one in entry.counters if one.value == 0]
-            groups = [self._setters(one, setter) for one in lacking for setter in _setting_cores(one, core)]
+            needed = [(one, setter) for one in lacking for setter in _setting_cores(one, core)]
+            groups = [self._setters(one, setter) for one, setter in needed]
+            missing = [one[1] for one, group in zip(needed, groups, strict=True) if one[0].rendezvous and not group]
             counter = 0
             key = lacking[0].key
         elif entry.kind is Kind.GET:
@@ -141,7 +152,8 @@ class _Search:
         else:
             groups = [self._drains(core, entry)]
         releases = tuple(release for group in groups for release in group)
-        return Blocked(core, pipe, entry, key, counter, full, not groups or not all(groups), releases)
+        unmatched = not groups or not all(groups)
+        return Blocked(core, pipe, entry, key, counter, full, unmatched, releases, tuple(missing))
 
     def _heads(self, core: Core, pipes: list[Pipe]) -> tuple[int, ...]:
         return tuple(self.places[core, pipe] for pipe in pipes if (core, pipe) in self.places)
@@ -269,6 +281,8 @@ def _message(root: Root) -> str:
     first = root.heads[0]
     if first.unmatched and first.entry.watched:
         return f"{first.pipe} {_condition(first)}, and nobody is left that would notify it"
+    if first.missing:
+        return f"{first.pipe} waits for {first.key}, and {_names_of(first.missing)} will not come"
     if first.unmatched:
         return f"{first.pipe} waits for {first.key}, and nothing is left that would set it"
     if len(root.heads) == 1:
@@ -291,7 +305,9 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
         what = f"waits for the release of {head.key}"
     else:
         what = f"waits for {head.key}, count {head.counter}"
-    if head.unmatched:
+    if head.missing:
+        cause = f"{_names_of(head.missing)} will not come"
+    elif head.unmatched:
         cause = "nothing that is queued or can still be reached sets it"
     else:
         cause = "; ".join(_causes(deadlock, head))
@@ -338,6 +354,10 @@ def _causes(deadlock: Deadlock, head: Blocked) -> Iterator[str]:
     for behind, names in cores.items():
         does = "may write" if head.entry.watched else "would set"  # a word is any that is written behind
         yield f"{_named(names, NAMED)} {does} it after {behind}"
+
+
+def _names_of(cores: Iterable[Core]) -> str:
+    return _named([core.name for core in cores], NAMED)
 
 
 def _named(names: list[str], most: int) -> str:

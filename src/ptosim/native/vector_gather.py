@@ -32,6 +32,14 @@ def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Valu
     return lane_offsets(Operands(offsets=offsets.zext(I64)), static) + splat(f, pointer, lanes)
 
 
+def _stay_within(f: Function, core: Core, operands: Operands, active: Value, static: Static) -> None:
+    """Offsets beyond the elements that the instruction says there are: a remark, since they stay in UB."""
+    limit = static.integers.get("within")
+    if limit is not None:
+        offsets = operands.offsets.zext(I64)
+        core.suspect(lambda: any_lane(active & (offsets >= splat(f, f.constant(I64, limit), offsets.kind.lanes))))
+
+
 # --- gathers ----------------------------------------------------------------------------------------------------------
 
 
@@ -40,6 +48,7 @@ def vgather2(f: Function, core: Core, operands: Operands, static: Static) -> Val
     """Elements that are narrower than their lanes are zero-extended."""
     size, offsets = static.elements["source"].bytes, operands.offsets
     active = _active(f, offsets.kind.lanes, operands)
+    _stay_within(f, core, operands, active, static)
     places = core.lanes("reads", Space.UB, _starts(f, operands.source, offsets, static), active, size, size)
     elements = gather_at(f, Type(f"i{8 * size}"), core.base(Space.UB), places).zext(offsets.kind.element)
     return active.select(elements, elements.like(0))
@@ -68,6 +77,7 @@ def vscatter(f: Function, core: Core, operands: Operands, static: Static) -> Non
     """Lanes are stored from the last to the first, so that the lowest one stays where several meet."""
     size = static.elements["value"].bytes
     active = _active(f, operands.offsets.kind.lanes, operands)
+    _stay_within(f, core, operands, active, static)
     starts = _starts(f, operands.dest, operands.offsets, static)
     if core.target.rules.scatter_duplicates == "illegal":
         _meetings(f, core, starts, active)

@@ -5,7 +5,7 @@ The copies themselves are in the rooms, dma and dma_granules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -77,6 +77,13 @@ class Burst:
     def _dest_steps(self) -> Steps:
         return joined_steps((count, stride) for count, _, stride in self.loops)
 
+    def source_alignment(self, space: Space, target: str) -> int:
+        """What the rows that are read must be multiples of; where a stride is none, `check` says so once."""
+        return _remaining_alignment(alignment_of(space, target), (loop[:2] for loop in self.loops))
+
+    def dest_alignment(self, space: Space, target: str) -> int:
+        return _remaining_alignment(alignment_of(space, target), ((loop[0], loop[2]) for loop in self.loops))
+
     def check(self, core: Core, source: Space, dest: Space, width: int | None = None) -> None:
         """What depends on all sizes together; `width` is that of a destination row, where it is not the length."""
         for kind, message in _complaints(self, source, dest, width or self.length, core.target):
@@ -146,12 +153,22 @@ def _complaints(burst: Burst, source: Space, dest: Space, width: int, target: st
     return tuple(found)
 
 
+def _is_off(step: tuple[int, int], alignment: int) -> bool:
+    """A stride that is used and does not place rows at whole granules."""
+    count, stride = step
+    return count > 1 and stride % alignment != 0
+
+
+def _remaining_alignment(alignment: int, steps: Iterable[tuple[int, int]]) -> int:
+    return 1 if any(_is_off(step, alignment) for step in steps) else alignment
+
+
 def _stride_complaints(
     length: int, space: Space, steps: list[tuple[int, int]], alignment: int
 ) -> Iterator[tuple[str, str]]:
     """Strides that are used place on-chip rows at whole granules, and rows should lie apart."""
     for count, stride in steps:
-        if count > 1 and stride % alignment:
+        if _is_off((count, stride), alignment):
             yield "misaligned", f"a stride of {stride} bytes in {space} is not a multiple of {alignment}"
     count, stride = steps[0]
     if count > 1 and stride < length:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.effects.burst import alignment_of
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import OLDER, padded_width
 from ptosim.effects.element import Element
@@ -83,7 +82,7 @@ def mte_gm_ub(
     yield
     if pad is not None:
         data = pad.around(core, data, width)
-    core.write_pieces(UB, dests, data, alignment_of(UB, core.target))
+    core.write_pieces(UB, dests, data, burst.dest_alignment(UB, core.target))
 
 
 # --- UB to GM ---------------------------------------------------------------------------------------------------------
@@ -102,7 +101,7 @@ def mte_ub_gm(core: Core, operands: Operands, config: Config, is_older: bool, ct
         yield
         return
     sources, dests = burst.rows(core, Side(UB, operands.source), Side(GM, operands.dest))
-    data = core.read_pieces(UB, sources, burst.length, alignment_of(UB, core.target))
+    data = core.read_pieces(UB, sources, burst.length, burst.source_alignment(UB, core.target))
     yield
     if atomic is None:
         core.write_pieces(GM, dests, data)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
@@ -24,7 +23,7 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
         yield
         return
     sources, dests = burst.rows(core, source, dest)
-    read, written = (alignment_of(side.space, core.target) for side in (source, dest))
+    read, written = burst.source_alignment(source.space, core.target), burst.dest_alignment(dest.space, core.target)
     rows = core.read_pieces(source.space, sources, burst.length, read, source.at)
     yield
     core.write_pieces(dest.space, dests, rows, written, dest.at)

@@ -33,14 +33,27 @@ def _lane_starts(pointer: int, offsets: Lanes, static: Static) -> Places:
     return lane_offsets(Operands(offsets=unsigned(offsets).astype(np.int64)), static) + pointer
 
 
+def _stay_within(core: Core, offsets: Lanes, starts: Places, active: Bits, static: Static) -> None:
+    """Indices beyond the elements that the instruction says there are. Where they leave UB the access itself tells it;
+    otherwise a run goes on with the bytes of others."""
+    limit = static.integers.get("within")
+    if limit is None or not core.wants_lint:
+        return
+    indices = unsigned(offsets)
+    beyond = np.flatnonzero(active & (indices >= limit))
+    if len(beyond) and starts[beyond].max() < load_target(static.target).memory[UB]:
+        core.stray(f"index {int(indices[beyond[0]])} is beyond the tile, which has elements 0 to {limit - 1}")
+
+
 @semantics(op.VGather2, op.VGather2Bc)
 def vgather2(core: Core, operands: Operands, static: Static, result_element: Element) -> Lanes:
     """Elements that are narrower than their lanes are zero-extended."""
     offsets, size = operands.offsets, static.elements["source"].bytes
     active = _active(len(offsets), operands)
     lanes = np.zeros((len(offsets), offsets.itemsize), np.uint8)
-    starts = _lane_starts(operands.source, offsets, static)[active]
-    lanes[active, :size] = core.read_pieces(UB, starts, size, size)
+    starts = _lane_starts(operands.source, offsets, static)
+    _stay_within(core, offsets, starts, active, static)
+    lanes[active, :size] = core.read_pieces(UB, starts[active], size, size)
     return lanes.reshape(-1).view(dtype_of(result_element))
 
 
@@ -68,6 +81,7 @@ def vscatter(core: Core, operands: Operands, static: Static, slots: NDArray[np.i
     """Lanes are stored from the last to the first, so that the lowest one stays where several meet."""
     active = _active(len(operands.offsets), operands)
     starts = _lane_starts(operands.dest, operands.offsets, static)
+    _stay_within(core, operands.offsets, starts, active, static)
     _meetings(core, starts, active, exclusive)
     elements = operands.value.view(np.uint8)[slots]
     core.write_pieces(UB, starts[active][::-1], elements[active][::-1], slots.shape[1])

@@ -67,30 +67,39 @@ def _worded(balance: Balance, block: Block, ops: list[Operation], missing: _Miss
     """The instruction with ids that are at hand in a block."""
     around = induction(balance.program, block)
     computed = [balance.written[op].id for op in ops if balance.written[op].id.startswith("%")]
-    words = dict.fromkeys((*computed, *([around[0]] if around else ()), *map(str, sorted(missing.ids))))
-    shapes = dict.fromkeys(_shapes(balance, missing))
+    is_signal = missing.mechanism == "semaphore" and missing.core is CoreKind.AIC and balance.direct
+    numbers = [number + offset for offset in ((0, balance.offset) if is_signal else (0,)) for number in missing.ids]
+    words = dict.fromkeys((*computed, *([around[0]] if around else ()), *map(str, sorted(numbers))))
+    shapes = dict.fromkeys(_shapes(balance, block, missing))
     for shape in shapes:
+        takes_numbers = shape.name in (SetFlag.name, WaitFlag.name)
         for word in words:
-            yield shape.with_id(f'"EVENT_ID{word}"' if shape.name in (SetFlag.name, WaitFlag.name) else word)
+            if missing.mechanism != "flag" or takes_numbers is not word.startswith("%"):
+                yield shape.with_id(f'"EVENT_ID{word}"' if takes_numbers else word)
 
 
-def _shapes(balance: Balance, missing: _Missing) -> Iterator[Written]:
-    """The instruction as others are written, still with their ids."""
+def _shapes(balance: Balance, block: Block, missing: _Missing) -> Iterator[Written]:
+    """The instruction as others are written, still with their ids. A semaphore may have its only other line on the
+    other core, whose pipes are not these; then pipes with work to tell of come first."""
     if missing.mechanism == "flag":
         ends = (f'"PIPE_{missing.ends[0]}"', f'"PIPE_{missing.ends[1]}"', "")
         for name in (SetFlag.name, SetFlagDyn.name):
             shape = Written(name, ends, "[", "]")
             yield shape if missing.sign > 0 else shape.partner()
         return
-    for op, other in balance.written.items():
-        if other.mechanism == missing.mechanism and core_of(op) in (missing.core, None):
-            shape = other.with_id("") if other.sign == missing.sign else other.with_id("").partner()
-            if missing.mechanism == "buffer":
-                yield shape.with_pipe(f'"PIPE_{missing.ends[0]}"')
-            else:
-                yield shape
-                pipes = SIGNALLING & set(PIPES_OF[missing.core])
-                yield from (shape.with_pipe(f"<PIPE_{pipe}>") for pipe in sorted(pipes))
+    alike = [(op, other) for op, other in balance.written.items() if other.mechanism == missing.mechanism]
+    own = [(op, other) for op, other in alike if core_of(op) in (missing.core, None)]
+    for _, other in own or (alike if missing.mechanism == "semaphore" else ()):
+        shape = other.with_id("") if other.sign == missing.sign else other.with_id("").partner()
+        if missing.mechanism == "buffer":
+            yield shape.with_pipe(f'"PIPE_{missing.ends[0]}"')
+            continue
+        if own:
+            yield shape
+        pipes = sorted(
+            SIGNALLING & set(PIPES_OF[missing.core]), key=lambda pipe: (not own and not works(block, pipe), pipe)
+        )
+        yield from (shape.with_pipe(f"<PIPE_{pipe}>") for pipe in pipes)
 
 
 def _places(balance: Balance, block: Block, ops: list[Operation], words: Written) -> Iterator[Edit]:

@@ -105,7 +105,8 @@ class Variants:
         yield from self._ranked(map(self._deleted, self.balance.written), rank)
 
     def moves(self, concerned: Collection[Operation]) -> Iterator[Proposal]:
-        """Lines moved past their neighbours, where either takes part in what was found, or where sums become zero.
+        """Lines moved past their neighbours, where either takes part in what was found, or where sums become zero; of
+        a program that stopped the sums say nothing of what it did not come to, such as a set right behind its wait.
         Signals may take part from afar, since they order all that another core does."""
         near: list[Proposal] = []
         far: list[Proposal] = []
@@ -114,7 +115,8 @@ class Variants:
                 change = self._change(op, own, edit.block)
                 takes_part = op in concerned or crossed in concerned
                 if self.balance.off:
-                    is_worth_it = self.balance.rank(change) == 0
+                    is_cut_off = not self.balance.is_whole and change == Counter() and takes_part
+                    is_worth_it = is_cut_off or self.balance.rank(change) == 0
                 else:
                     is_worth_it = change == Counter() and (takes_part or own.mechanism == "semaphore")
                 if is_worth_it:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import f32, i16, i32
+from xdsl.dialects.builtin import IntegerAttr, f32, i16, i32
 from xdsl.ir import SSAValue
 
 from ptosim.effects.element import GRANULE
@@ -70,8 +70,10 @@ def _by_index(build: Builder, op: TGather, target: str, src: Tile, idx: Tile, ds
             def register(at: SSAValue, mask: SSAValue) -> None:
                 found: list[SSAValue] = []
 
-                def visit(source: SSAValue, offsets: SSAValue, active: SSAValue) -> None:
-                    value = build.vgather2(source=source, offsets=offsets, mask=active, result=register_type)
+                def visit(source: SSAValue, offsets: SSAValue, active: SSAValue, within: IntegerAttr | None) -> None:
+                    value = build.vgather2(
+                        source=source, offsets=offsets, mask=active, within=within, result=register_type
+                    )
                     found[:] = [build.vor(lhs=earlier, rhs=value, mask=mask) for earlier in found] or [value]
 
                 each_range(build, target, data, indices, offset(build, indices, number, at), mask, visit)

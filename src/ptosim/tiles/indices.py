@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import i16
+from xdsl.dialects.builtin import IntegerAttr, i16, i64
 from xdsl.ir import SSAValue
 
 from ptosim.effects.names import Space
@@ -22,15 +22,15 @@ from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import load
 from ptosim.tiles.window import bits
 
-Visit = Callable[[SSAValue, SSAValue, SSAValue], None]
-"""Of a pointer, a register of offsets from it, and the mask of the lanes that lie there."""
+Visit = Callable[[SSAValue, SSAValue, SSAValue, IntegerAttr | None], None]
+"""Of a pointer, a register of offsets from it, the mask of the lanes that lie there, and how many elements follow."""
 
 
 def each_range(build: Builder, target: str, data: Tile, idx: Tile, at: SSAValue, mask: SSAValue, visit: Visit) -> None:
     """The elements of data that a register of indices names, both tiles of bits; inside a scope."""
-    wide = data.kind.bytes == 4
+    wide, elements = data.kind.bytes == 4, data.storage[0] * data.storage[1]
     if wide or idx.kind.bytes == 2:
-        visit(data.pointer(build), _loaded(build, idx, at, mask, wide), mask)
+        visit(data.pointer(build), _loaded(build, idx, at, mask, wide), mask, IntegerAttr(elements, i64))
         return
     half = with_sign(i16, "unsigned")
     low, high = build.vldsx2(
@@ -42,13 +42,13 @@ def each_range(build: Builder, target: str, data: Tile, idx: Tile, at: SSAValue,
         high=VregType.of(half),
     )
     v = Registers(build, half)
-    ranges = -(-data.storage[0] * data.storage[1] // OFFSET_LIMIT)
+    ranges = -(-elements // OFFSET_LIMIT)
     for number in range(ranges):
-        here = v.compare("eq", high, number, mask)
-        visit(element_pointer(build, data, number * OFFSET_LIMIT), low, here)
+        here, first = v.compare("eq", high, number, mask), number * OFFSET_LIMIT
+        visit(element_pointer(build, data, first), low, here, IntegerAttr(elements - first, i64))
     capacity = load_target(target).memory[Space.UB]
     outside = build.pointer(build.i64(capacity), data.element, Space.UB, "outside")
-    visit(outside, low, v.compare("ge", high, ranges, mask))
+    visit(outside, low, v.compare("ge", high, ranges, mask), None)
 
 
 def _loaded(build: Builder, idx: Tile, at: SSAValue, mask: SSAValue, wide: bool) -> SSAValue:

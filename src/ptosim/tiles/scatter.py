@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import INDEX, Builder
@@ -60,8 +61,8 @@ def _by_index(build: Builder, op: TScatter, target: str, src: Tile, idx: Tile, d
             def register(at: SSAValue, mask: SSAValue) -> None:
                 value = load_lanes(build, source, offset(build, source, number, at), mask)
 
-                def visit(dest: SSAValue, offsets: SSAValue, active: SSAValue) -> None:
-                    build.vscatter(value=value, dest=dest, offsets=offsets, mask=active)
+                def visit(dest: SSAValue, offsets: SSAValue, active: SSAValue, within: IntegerAttr | None) -> None:
+                    build.vscatter(value=value, dest=dest, offsets=offsets, mask=active, within=within)
 
                 each_range(build, target, data, indices, offset(build, indices, number, at), mask, visit)
 
