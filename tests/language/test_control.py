@@ -167,6 +167,11 @@ def test_functions(text: str):
     accepts(text)
 
 
+def test_the_older_mark_of_an_entry_is_printed_as_the_one_of_today():
+    text = accepts("func.func @f() attributes {pto.aicore, hacc.entry} { return }")
+    assert "attributes {pto.kernel, hacc.entry}" in text
+
+
 def test_the_generic_form_of_a_condition_begins_with_it():
     text = accepts(
         '%r = scf.while (%a = %n) : (i32) -> i32 { "scf.condition"(%c, %a) : (i1, i32) -> () } do {\n'

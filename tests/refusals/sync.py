@@ -233,7 +233,7 @@ FENCES = [
         "syntax",
     ),
     Rule("pto.cmo.cacheinvalid ~%p_f32_«ub|gm» single_cache_line", "address must point to gm, not ub"),
-    Rule("pto.cmo.cacheinvalid all ~#pto.address_space<«ub|gm»>", "unknown memory 'ub'; known: gm", "syntax"),
+    Rule("pto.cmo.cacheinvalid all ~#pto.address_space<«ub|gm»>", "memory must be gm, not ub"),
     Rule("pto.fence.barrier_all ~<«ub|gm»>", "unknown scope 'ub'; known: local_memory, gm, all", "syntax"),
 ]
 

@@ -49,6 +49,7 @@ A_TILE_ENDS_WITHIN_ITS_MEMORY = rows(
     ("%«a65536|a4096»", "left, 16x16xf16, slayout=row_major", "a5", outside("l0a", 65536, 66048, 65536)),
     ("%«a4096|a512»", "bias, 1x8xf32", "a5", outside("bt", 4096, 4128, 4096)),
     ("%«a4096|a512»", "bias, 1x8xf32", "a2a3", outside("bt", 4096, 4128, 1024, "a2a3")),
+    ("%a512", "scaling, 1x«256|128»xi64", "a2a3", outside("fb", 512, 2560, 2048, "a2a3")),
     ("%«a65536|a4096»", "right, 16x16xf16, slayout=col_major", "a2a3", outside("l0b", 65536, 66048, 65536, "a2a3")),
     ("%a65536", "acc, 128x«256|128»xf32", "a2a3", outside("l0c", 65536, 196608, 131072, "a2a3")),
     ("%a65536", "mat, 512x«512|256»xf16", "a5", outside("l1", 65536, 589824, 524288)),

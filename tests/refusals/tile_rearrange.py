@@ -22,6 +22,16 @@ WHAT_REARRANGING_MAY_NOT_BE = rows(
         "a5",
     ),
     (
+        TRANS.format("~ND<32x32x«f8E4M3FN|i8»>", "ND<32x32x«f8E4M3FN|i8»>"),
+        "src: dtype f8E4M3FN is not supported by pto.ttrans",
+        "a5",
+    ),
+    (
+        TRANS.format("~ND<32x32x«!pto.hif8|ui8»>", "ND<32x32x«!pto.hif8|ui8»>"),
+        "src: dtype hif8 is not supported by pto.ttrans",
+        "a2a3",
+    ),
+    (
         TRANS.format("ND<16x32xf16>", "~ND<32x«8|16»xf16>"),
         "pto.ttrans expects dst with rows of a multiple of 32 bytes on a5, not 16",
         "a5",
@@ -71,6 +81,11 @@ WHAT_REARRANGING_MAY_NOT_BE = rows(
     (
         CONCAT.format("ND<16x32xf32>", "ND<16x32xf32>", "~ND<16x«56|64»xf32>"),
         "pto.tconcat expects dst to have room for 32 + 32 valid columns, not for 56",
+        "a5",
+    ),
+    (
+        CONCAT.format("ND<16x32x«!pto.bf16x2|i32»>", "ND<16x32x«!pto.bf16x2|i32»>", "~ND<16x64x«!pto.bf16x2|i32»>"),
+        "dst: dtype bf16x2 is not supported by pto.tconcat",
         "a5",
     ),
     (

@@ -36,7 +36,7 @@ def test_memory_sizes():
         "scale_a": 4 * KIB,
         "scale_b": 4 * KIB,
     }
-    assert a2a3 == {**a5, "ub": 192 * KIB, "l0c": 128 * KIB, "bt": KIB}
+    assert a2a3 == {**a5, "ub": 192 * KIB, "l0c": 128 * KIB, "bt": KIB, "fb": 2 * KIB}
 
 
 def test_sync_limits():

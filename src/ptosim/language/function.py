@@ -37,6 +37,9 @@ from ptosim.language.types import AlignType, MaskType, PtrType, VregType, elemen
 ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry", "hacc.entry")
 """Attributes that make a function an entry."""
 
+_OLDER_MARKS = {"pto.aicore": "pto.kernel"}
+"""How those of older files are written today."""
+
 
 class Return(Terminator, name="func.return"):
     """End of a function.
@@ -151,7 +154,8 @@ class Function(PTOOperation, name="func.func"):
             printer.print_list(range(len(self.argument_types)), lambda index: self._print_argument(printer, index))
         if self.return_types:
             write(printer, " -> (", self.return_types, ")")
-        printer.print_op_attributes(self.attributes, print_keyword=True)
+        attributes = {_OLDER_MARKS.get(name, name): value for name, value in self.attributes.items()}
+        printer.print_op_attributes(attributes, print_keyword=True)
         if not self.is_declaration:
             printer.print_string(" ")
             printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)

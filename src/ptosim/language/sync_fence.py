@@ -14,6 +14,7 @@ from ptosim.language.located import LocatedParser
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, PTOOperation, lint
 from ptosim.language.syntax import Vocabulary, parse_word, write
 from ptosim.language.tile_places import in_gm
+from ptosim.language.types import SPACE_SPELLINGS
 
 MEMORY_BARRIERS = Vocabulary(
     (
@@ -101,6 +102,9 @@ class Dcci(PTOOperation, name="pto.dcci"):
         return cls.parse_rest(parser, {"address": address}, properties)
 
 
+_MEMORIES = Vocabulary(tuple(SPACE_SPELLINGS))
+
+
 class CmoCacheInvalid(PTOOperation, name="pto.cmo.cacheinvalid"):
     """Invalidate cached GM data: the line of an address, or everything.
 
@@ -117,7 +121,8 @@ class CmoCacheInvalid(PTOOperation, name="pto.cmo.cacheinvalid"):
     def read(cls, parser: LocatedParser) -> Self:
         if not parser.at(MLIRTokenKind.PERCENT_IDENT):
             parser.parse_keyword("all")
-            parse_word(parser, "memory", Vocabulary(("gm",)))
+            if (memory := parse_word(parser, "memory", _MEMORIES)) != Space.GM.value:
+                parser.report(f"memory must be gm, not {memory}", parser.place_of("memory"))
             return cls.parse_rest(parser, {}, {})
         address = parser.parse_value("address")
         parser.parse_optional_punctuation(",")

@@ -9,8 +9,8 @@ from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import holds, is_laid_out, lies_in, same_width, scales
-from ptosim.language.tile_rules import agree, at_type, extents, same_element, same_shape, same_valid
+from ptosim.language.tile_places import LOW_PRECISION, holds, is_laid_out, lies_in, same_width, scales
+from ptosim.language.tile_rules import agree, at_type, extents, name_of, same_element, same_shape, same_valid
 
 _MOVED_WIDTHS = (1, 2, 4)
 
@@ -18,6 +18,12 @@ _MOVED_WIDTHS = (1, 2, 4)
 def _moved_width(op: TileOperation, role: str) -> Iterator[Problem]:
     if (found := op.tile(role).element_bytes) not in _MOVED_WIDTHS:
         yield at_type(op, role, "to have elements of 1, 2 or 4 bytes", found)
+
+
+def _full_precision(op: TileOperation, role: str) -> Iterator[Problem]:
+    """Elements of low precision are loaded, stored, moved and converted; nothing else takes them."""
+    if (found := name_of(op.tile(role).element)) in LOW_PRECISION:
+        yield Problem(f"{role}: dtype {found} is not supported by {op.name}", at=f"{role}_type")
 
 
 class TTrans(TileOperation, name="pto.ttrans"):
@@ -38,6 +44,7 @@ class TTrans(TileOperation, name="pto.ttrans"):
             yield from lies_in(self, role, "vec")
         yield from same_element("src", "dst")(self, target)
         yield from _moved_width(self, "src")
+        yield from _full_precision(self, "src")
         if target != "a5":
             yield from is_laid_out(self, "src", "ND", on=f" on {target}")
             return
@@ -133,6 +140,7 @@ class _Concatenation(TileOperation):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         for role in self.operand_roles:
             yield from lies_in(self, role, "vec")
+        yield from _full_precision(self, "dst")
         for role in ("src0", "src1"):
             yield from same_element("dst", role)(self, target)
             rows, expected = self.tile(role).valid[0], self.tile("dst").valid[0]
