@@ -169,6 +169,19 @@ def test_the_cube():
     assert list(found.pipes) == ["S", "MTE2", "MTE1", "M", "FIX"]
 
 
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_product_of_no_values_takes_its_start_up(engine: str):
+    """Accumulators that start at zero or at the bias, which is what a product of tiles with k = 0 does."""
+    lines = """%bt = pto.castptr %c0 : i64 -> !pto.ptr<f32, bt>
+    pto.sim.start_acc %l0c, %m, %n : !pto.ptr<f32, l0c>, i64, i64
+    pto.sim.start_acc %l0c, %m, %n, %bt : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>
+    return"""
+    kernel = ptosim.load(CUBE.replace("return", lines)).kernel()
+    arrays = np.zeros(2048, np.float16), np.zeros(2048, np.float16), np.zeros(2048, np.float32)
+    found = ptosim.profile(kernel, *arrays, engine=engine)
+    assert [event.cycles for event in found.timeline if event.name == "pto.sim.start_acc"] == [20, 20]
+
+
 def test_a_mixed_kernel_fills_clusters():
     # 32 cube cores and 64 vector cores are 32 clusters.
     kernel = ptosim.load(TWO_CORES.format(target="a5", second="pto.sync.set <PIPE_MTE2>, 17", scope=SCOPE)).kernel()
