@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import ptosim
 from ptosim.cli import main
+from ptosim.report.accounts import bound
 from ptosim.report.profile import Profile
 from timing.kernels import A5, COPY_IN, COPY_OUT, SCOPE, profile, set_flag, wait_flag
 
@@ -92,15 +93,21 @@ def test_events():
 def test_json_is_plain_data():
     found = profile(*LINES)
     data = json.loads(json.dumps(found.to_json()))
-    assert data["cycles"] == 250 and data["bound"] == "memory in"
+    assert data["cycles"] == 250 and data["bound"] == "memory"
     assert data["pipes"]["V"] == {"busy": 53, "waiting": 95, "idle": 102}
     assert sum(step["cycles"] for step in data["critical_path"]) == 250
     assert "dma.gm_ub" in data["rests_on"]["R"] and "wall time" in data["caveat"]
 
 
+def test_copies_in_and_out_are_memory_together():
+    assert bound({"vector issue": 120, "memory in": 96, "memory out": 96}) == ("memory", 192)
+    assert bound({"vector issue": 200, "memory in": 96, "memory out": 96}) == ("vector issue", 200)
+    assert bound({}) == ("launch", 0)
+
+
 def test_text():
     text = str(profile(*LINES))
-    assert text.startswith("kernel on a5: 250 cycles for 1 block\nbound by memory in: 38.4 % of the critical path")
+    assert text.startswith("kernel on a5: 250 cycles for 1 block\nbound by memory: 76.8 % of the critical path")
     assert "flag MTE2 -> V id 0" in text and "rests on R" in text
 
 

@@ -78,7 +78,7 @@ def test_the_critical_path_has_no_gaps():
         "scalar": 3,
         "sync": 2,
     }
-    assert found.bound == "memory in"
+    assert found.bound == "memory"
 
 
 def test_lines_of_a_vector_function():

@@ -165,8 +165,21 @@ def test_the_cube():
         "pto.mad": 20 + 3 * 4 * 4,  # 40 x 64 x 50 in tiles of 16 x 16 x 16
         "pto.mte_l0c_gm": 64 + 16 * 16 * 4 // 64,
     }
-    assert found.bound in ("memory in", "memory out")
+    assert found.bound == "memory"
     assert list(found.pipes) == ["S", "MTE2", "MTE1", "M", "FIX"]
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_product_of_no_values_takes_its_start_up(engine: str):
+    """Accumulators that start at zero or at the bias, which is what a product of tiles with k = 0 does."""
+    lines = """%bt = pto.castptr %c0 : i64 -> !pto.ptr<f32, bt>
+    pto.sim.start_acc %l0c, %m, %n : !pto.ptr<f32, l0c>, i64, i64
+    pto.sim.start_acc %l0c, %m, %n, %bt : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>
+    return"""
+    kernel = ptosim.load(CUBE.replace("return", lines)).kernel()
+    arrays = np.zeros(2048, np.float16), np.zeros(2048, np.float16), np.zeros(2048, np.float32)
+    found = ptosim.profile(kernel, *arrays, engine=engine)
+    assert [event.cycles for event in found.timeline if event.name == "pto.sim.start_acc"] == [20, 20]
 
 
 def test_a_mixed_kernel_fills_clusters():

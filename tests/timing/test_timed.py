@@ -270,6 +270,27 @@ def test_loops_branches_and_rounds_of_a_scope():
         same(kernel, *arrays(), count)
 
 
+@pytest.mark.parametrize("bits, lanes", [(32, 13), (32, 0), (32, 64), (16, 17), (8, 101)])
+def test_blocks_are_written_as_far_as_lanes_are_active(bits: int, lanes: int):
+    """vsstb writes single elements: 13 of f32 in every second block are 32 bytes, and 20 bytes 64 bytes further on."""
+    vector, mask = f"!pto.vreg<{2048 // bits}xi{bits}>", f"!pto.mask<b{bits}>"
+    scope = f"""pto.vecscope {{
+      %p = pto.castptr %c4096_i64 : i64 -> !pto.ptr<i{bits}, ub>
+      %lanes = arith.constant {lanes} : i32
+      %step = arith.constant 2 : i16
+      %none = arith.constant 0 : i16
+      %some, %rest = pto.plt_b{bits} %lanes : i32 -> {mask}, i32
+      %v = pto.vlds %p[%c0] : !pto.ptr<i{bits}, ub> -> {vector}
+      pto.vsstb %v, %p, %step, %none, %some : {vector}, !pto.ptr<i{bits}, ub>, i16, i16, {mask}
+    }}"""
+    kernel = kernel_of(scope)
+    assert is_native(kernel, *arrays(), 3)
+    touches = same(kernel, *arrays(), 3).recording.touches
+    size = lanes * bits // 8
+    beyond = 4096 + size + (size - 1) // 32 * 32
+    assert list(touches.high) == ([4096 + 256, beyond] if lanes else [4096 + 256])
+
+
 def test_prices_stay_found_when_the_table_grows():
     """A key lies at the place that its low bits name, or behind it; half of the places stay empty."""
     supplies = Supplies(lambda work, path, words, touches: (7 * work, work), {0: 3000})

@@ -204,7 +204,7 @@ def vsstb(f: Function, core: Core, operands: Operands, value: Value, dest: Value
     lanes = mask.for_lanes_of(value.kind)
     active = lanes.bitcast(Type(f"i{lanes.kind.lanes // BLOCKS}", BLOCKS)) != 0
     full = any_lane(lanes ^ True) ^ True
-    places = core.lanes("writes", Space.UB, starts, active, GRANULE, together=full)
+    places = core.lanes("writes", Space.UB, starts, active, GRANULE, together=full, units=lanes)
     for number in range(BLOCKS):
         window = core.base(Space.UB).at(extract(places, number))
         masked_store(f, window, _of_block(f, value, number), _of_block(f, lanes, number))

@@ -21,11 +21,12 @@ from ptosim.timing.slots import Fifo
 
 Ints = NDArray[np.int64]
 
+_MEMORY_IN, _MEMORY_OUT = "memory in", "memory out"
 BOUNDS_OF_COPIES = {
-    "gm_ub": "memory in",
-    "gm_l1": "memory in",
-    "ub_gm": "memory out",
-    "l0c_gm": "memory out",
+    "gm_ub": _MEMORY_IN,
+    "gm_l1": _MEMORY_IN,
+    "ub_gm": _MEMORY_OUT,
+    "l0c_gm": _MEMORY_OUT,
     "transfer": "communication",
 }
 _BOUNDS_OF_OPERATIONS = {"mad": "cube", "sort": "vector issue", "merge_sort": "vector issue"}
@@ -367,6 +368,15 @@ def bounds(recording: Recording, path: Sequence[Stretch]) -> dict[str, int]:
             sums[bound] = sums.get(bound, 0) + cycles
     ordered = sorted(sums.items(), key=lambda item: -item[1])
     return {bound: round(cycles) for bound, cycles in ordered if cycles}
+
+
+def bound(bounds: Mapping[str, int]) -> tuple[str, int]:
+    """What most of the critical path was spent on, and its cycles: copies from and to GM together are `memory`."""
+    sums: dict[str, int] = {}
+    for name, cycles in bounds.items():
+        word = "memory" if name in (_MEMORY_IN, _MEMORY_OUT) else name
+        sums[word] = sums.get(word, 0) + cycles
+    return max(sums.items(), key=lambda item: item[1], default=("launch", 0))
 
 
 def _stretch_bounds(recording: Recording, stretch: Stretch, crossing: Set[int]) -> Iterator[tuple[str, float]]:

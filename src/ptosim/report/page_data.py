@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.report.accounts import Ints, column
+from ptosim.report.accounts import Ints, bound, column
 from ptosim.report.figures_used import WEAK, by_origin
 from ptosim.report.trace import path_text, scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, Kind
@@ -53,7 +53,7 @@ def _figures(profile: Profile) -> dict[str, Any]:
         "grid": profile.grid,
         "places": profile.recording.hardware_cores,
         "cycles": profile.cycles,
-        "bound": profile.bound,
+        "bound": bound(profile.bounds),
         "bounds": list(profile.bounds.items()),
         "least": profile.least,
         "pipes": [str(pipe) for pipe in PIPES],

@@ -209,11 +209,11 @@ class Profile:
     @property
     def bound(self) -> str:
         """What most of the critical path was spent on."""
-        return next(iter(self.bounds), "launch")
+        return accounts.bound(self.bounds)[0]
 
     @cached_property
     def bounds(self) -> Mapping[str, int]:
-        """The cycles of the critical path by what they were spent on."""
+        """The cycles of the critical path by what they were spent on, `memory` by its direction."""
         return accounts.bounds(self.recording, self.path)
 
     @cached_property

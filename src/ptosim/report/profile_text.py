@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from ptosim.diagnostics import Source
-from ptosim.report.accounts import PathStep
+from ptosim.report.accounts import PathStep, bound
 from ptosim.report.figures_used import WEAK, by_origin, idle_figures
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def _answer(profile: Profile, width: int) -> str:
     waves = -(-profile.grid // max(1, recording.hardware_cores))
     where = f" in {waves} waves" if waves > 1 else ""
     lines = [f"{profile.kernel} on {profile.target.name}: {count(profile.cycles)} cycles for {blocks}{where}"]
-    spent = profile.bounds.get(profile.bound, 0)
-    lines.append(f"bound by {profile.bound}: {share(spent, profile.cycles)} of the critical path")
+    word, spent = bound(profile.bounds)
+    lines.append(f"bound by {word}: {share(spent, profile.cycles)} of the critical path")
     if profile.links:
         lines.append(_bus(profile))
     if profile.least and profile.cycles > 1.2 * profile.least:

@@ -157,10 +157,12 @@ def _merged_records(priced: Priced, facts: Mapping[str, Any]) -> int:
 
 
 def _tiles(priced: Priced, facts: Mapping[str, Any]) -> int:
-    """Of a matrix product. The raw forms have m, k and n in one word, 12 bits each."""
+    """Of a matrix product: none where accumulators start without operands. The raw forms have m, k and n in one word,
+    12 bits each."""
+    if priced.element is None:
+        return 0
     word = facts.get("packed", 0)
     m, n, k = (facts.get(name, word >> shift & 0xFFF) for name, shift in (("m", 0), ("n", 24), ("k", 12)))
-    assert priced.element is not None
     packed = 2 if priced.element.name.startswith("f4") else 1
     return -(-m // TILE) * -(-n // TILE) * -(-k // (TILE_BYTES // priced.element.bytes * packed))
 

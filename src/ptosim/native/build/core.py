@@ -229,14 +229,16 @@ class Core:
         alignment: int = 1,
         together: Value | None = None,
         backwards: bool = False,
+        units: Value | None = None,
     ) -> Value:
         """Confined addresses of `extent` bytes for each active lane; one of another lane is any address inside.
 
-        An error tells of all active lanes as one stretch where `together` holds (None: it does), otherwise of the
-        first lane outside; `backwards`: the lanes come last first.
+        `units`: which parts of these bytes are touched, of all lanes one after the other (None: all). An error tells
+        of all active lanes as one stretch where `together` holds (None: it does), otherwise of the first lane outside;
+        `backwards`: the lanes come last first.
         """
         self._touches(verb, space)
-        self.observer.scattered(self, verb, space, starts, active, extent)
+        self.observer.scattered(self, verb, space, starts, active, extent, units)
         size = self.target.memory[space.value]
         odd = active & ((starts & (alignment - 1)) != 0)
         site = self.site("access", [verb, space.value, size, extent, alignment])

@@ -318,7 +318,9 @@ class Filter(Observer):
     def held_back(self, core: Core, before: Align, after: Align | None) -> None:
         self._held[core.f].change(before, after)
 
-    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+    def scattered(
+        self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
+    ) -> None:
         """Lane by lane. Those of blocks keep their doubts apart, of others one lane stands for all."""
         f, instruction, lanes = core.f, self._instructions[-1], starts.kind.lanes
         places = f.confined(active.select(starts, starts.like(0)), self.target.memory[space])

@@ -117,9 +117,11 @@ class Observer:
         """Bytes of an on-chip memory, before they are read or written: all of them, or those units of so many bytes
         that are active."""
 
-    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+    def scattered(
+        self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
+    ) -> None:
         """So many bytes at each of several addresses, of which some are active, before they are read or written; an
-        address is a multiple of that number, or of a block."""
+        address is a multiple of that number, or of a block. `units`: which parts of these bytes, where not all."""
 
     def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins;

@@ -207,8 +207,13 @@ class Timing(Observer):
     ) -> None:
         self._touches.access(core, verb, space, address, extent, active, unit)
 
-    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
-        self._touches.lanes(core, verb, space, starts, active, extent)
+    def scattered(
+        self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
+    ) -> None:
+        if units is None:
+            self._touches.lanes(core, verb, space, starts, active, extent)
+        else:
+            self._touches.parts(core, verb, space, starts, extent, units)
 
     def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         self._touches.stretch(core, verb, space, address, extent, at)

@@ -18,7 +18,7 @@ from ptosim.machine import moments
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
 from ptosim.native.observe.pages import load, page_of, store, word_at
-from ptosim.native.vector.registers import active_span, any_lane, least
+from ptosim.native.vector.registers import active_span, any_lane, extract, least, shuffle
 
 if TYPE_CHECKING:
     from ptosim.native.build.core import Core
@@ -106,6 +106,13 @@ class Touches:
         low, high = least(core.f, starts, active), extent - least(core.f, -starts, active)
         some = any_lane(active)
         self._grow(core, verb, space, None, low.signed(I64), high.signed(I64), some)
+
+    def parts(self, core: Core, verb: str, space: Space, starts: Value, extent: int, units: Value) -> None:
+        """Of those units of so many bytes at several addresses that are active."""
+        each = units.kind.lanes // starts.kind.lanes
+        for number in range(starts.kind.lanes):
+            part = shuffle(core.f, range(number * each, (number + 1) * each), units)
+            self.access(core, verb, space, extract(starts, number), extent, lambda part=part: part, extent // each)
 
     def stretch(
         self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None

@@ -26,7 +26,7 @@ const fillHeader = () => {
   const fact = (name, value, note) => byId("facts").append(
     element("div", {}, element("dt", {}, name), element("dd", {}, value, note ? element("small", {}, ` ${note}`) : "")));
   fact("cycles", count(D.cycles));
-  fact("bound by", D.bound, D.bounds.length ? share(D.bounds[0][1], D.cycles) : "");
+  fact("bound by", D.bound[0], D.bounds.length ? share(D.bound[1], D.cycles) : "");
   const slack = D.least ? D.cycles / D.least : 1;
   fact("busiest pipe", count(D.least), slack > 1.005 ? `at best ${slack.toFixed(2)}× faster` : "");
 };
