@@ -50,7 +50,8 @@ class MemBar(PTOOperation, name="pto.mem_bar"):
 class Dsb(PTOOperation, name="pto.dsb"):
     """The scalar unit waits until its own memory effects are done.
 
-    The word names the effects: ALL, DDR, UB or SEQ. A scalar store is visible to other pipes after it.
+    The word names the effects: ALL, DDR, UB or SEQ. A scalar store is visible to other pipes after it. ALL and DDR
+    also say that GM has what drained pipes have stored, as a pto.comm.tnotify wants it.
 
         pto.dsb "ALL"
     """
@@ -64,7 +65,8 @@ class FenceBarrierAll(PTOOperation, name="pto.fence.barrier_all"):
     """Wait for the memory effects of this core.
 
     The scalar unit waits until every pipe is empty and its own stores have ended (pto.barrier PIPE_ALL, then pto.dsb):
-    what a pto.comm.tnotify announces afterwards is there. The word names the memory: local_memory, gm or all.
+    what a pto.comm.tnotify announces afterwards is there. The word names the memory: local_memory, gm or all; a fence
+    of local_memory drains the pipes but says nothing of GM.
 
         pto.fence.barrier_all #pto.fence_scope<all>
     """

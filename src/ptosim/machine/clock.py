@@ -30,10 +30,15 @@ def clock_index(core: Core, pipe: Pipe) -> int:
     return core.index * PIPES + SLOT[pipe]
 
 
+def stores_index(core: Core) -> int:
+    """That of what its scalar unit has stored."""
+    return core.index * PIPES + STORES
+
+
 def entry_index(entry: Entry) -> int:
     """The index under which the end of this entry is counted."""
     if entry.kind is STORE:
-        return entry.core.index * PIPES + STORES
+        return stores_index(entry.core)
     if entry.kind is TRANSFER:
         assert entry.event is not None
         return transfer_index(entry.core, entry.event[0])
@@ -163,11 +168,19 @@ class Clocks:
                 queue, count = entry.event
                 known = joined(known, {transfer_index(self.core, queue): count})
             else:
-                known = self.fenced = {**known, self.base + STORES: self.core.stores}
+                known = self._stores_ended(known)
+                self.fenced = self.fenced if entry.local else known
         self.known[0] = known
         entry.clock = self.reached(entry)
         if entry.kind is SET and entry.key is not None and entry.key.mechanism == "syncall":
             entry.clock = {**known, self.base: self.core.steps}  # its stores may still be in its cache
+
+    def _stores_ended(self, known: Clock) -> Clock:
+        return {**known, self.base + STORES: self.core.stores}
+
+    def settle(self) -> None:
+        """Behind the word of a notice stands a dsb: what its scalar unit knew to have ended is in memory."""
+        self.fenced = self._stores_ended(self.known[0])
 
     def published(self) -> Clock:
         """What the scalar unit can tell of by a word in GM: what it knows to have ended, its own steps included. Its

@@ -245,10 +245,13 @@ class Core:
         before, to be there when queued entries fail."""
         self.schedule.block(self, Entry(_RETURN, Pipe.ALL, self, DRAIN))
 
-    def dsb(self, site: Site) -> None:
-        """Scalar stores have ended. (Results do not depend on it: S sees its stores, and they take effect at once.)"""
+    def dsb(self, site: Site, local: bool = False) -> None:
+        """Scalar stores have ended, and unless it is `local` GM has what the pipes have stored. (Results do not depend
+        on it: S sees its stores, and all take effect at once.)"""
         if self.tracker:
-            self.issue(Entry(site, Pipe.S, self, FENCE))
+            entry = Entry(site, Pipe.S, self, FENCE)
+            entry.local = local
+            self.issue(entry)
 
     def settle(self, site: Site, session: int, count: int) -> None:
         """So many transfers of a session have ended."""

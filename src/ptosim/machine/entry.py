@@ -119,6 +119,7 @@ class Entry:
     n = 0
     mode = 0  # of GET and RELEASE
     event: tuple[int, int] | None = None  # of a TRANSFER its queue and number; a FENCE waits for so many of the queue
+    local = False  # a FENCE of on-chip memory alone
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes

@@ -75,6 +75,8 @@ class Tracker:
             if entry.kind is NOTIFY:
                 self.core.signals.tell(entry, self.clocks.published())
         self.observer.start(entry)
+        if self.clocks and entry.kind is NOTIFY:
+            self.clocks.settle()
         if entry.kind not in (SET, RELEASE):
             self.observer.end(entry)
 

@@ -145,15 +145,15 @@ def syncall(core: Core, site: Site, core_type: str) -> None:
 
 
 @semantics(fence.Dsb)
-def dsb(core: Core, site: Site) -> None:
-    core.machine.dsb(site)
+def dsb(core: Core, site: Site, memory: str) -> None:
+    core.machine.dsb(site, local=memory not in ("ALL", "DDR"))
 
 
 @semantics(fence.FenceBarrierAll)
-def barrier_all(core: Core, site: Site) -> None:
+def barrier_all(core: Core, site: Site, scope: str) -> None:
     """Every pipe drains, then memory: what the core has written is where others find it."""
     core.machine.barrier(site, Pipe.ALL)
-    core.machine.dsb(site)
+    core.machine.dsb(site, local=scope == "local_memory")
 
 
 @semantics(fence.Dcci, bind=lambda static: {"space": static.spaces["address"]})

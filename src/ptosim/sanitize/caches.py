@@ -5,18 +5,88 @@ Runs are coherent, so a stale line never shows in the result; what is kept here 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ptosim.diagnostics import Severity
 from ptosim.language.pointer import LoadScalar, StoreScalar
+from ptosim.machine.clock import STORES
 from ptosim.machine.core import Core
-from ptosim.machine.entry import Entry, Site
+from ptosim.machine.entry import Clock, Entry, Site
+from ptosim.machine.memory import decode
+from ptosim.machine.sync import PIPES
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Findings
 from ptosim.sanitize.notices import LINE
 
 LOAD, STORE = LoadScalar.name, StoreScalar.name
 """The instructions that go through the cache; ld_dev and st_dev do not."""
+KEPT = 1 << 16
+"""Stores that are remembered."""
+
+
+@dataclass(eq=False, slots=True)
+class Stored:
+    """Bytes that a scalar unit has stored, and which steps of it a reader must know of to find them in GM."""
+
+    core: int
+    start: int
+    width: int
+    site: Site
+    n: int
+    cleaned: int | None = None
+    settled: int | None = None
+    """Behind the cleaning: a dsb, or a barrier of all pipes."""
+
+    def meets(self, start: int, width: int) -> bool:
+        return self.start < start + width and start < self.start + self.width
+
+    def hidden_from(self, clock: Clock) -> str | None:
+        """How it may be that a reader, who knows this, finds the bytes that were there before. Whether it is in order
+        with the store itself is for others to say."""
+        steps = clock.get(self.core * PIPES, 0)
+        is_told = clock.get(self.core * PIPES + STORES, 0) > self.n
+        if self.settled is not None and steps > self.settled:
+            return None
+        if self.cleaned is None or (is_told and steps <= self.cleaned):
+            return "stale-cache"
+        return "race" if is_told else None
+
+
+class Lines:
+    """What the cores have stored last at each address, by the memory and the line."""
+
+    def __init__(self) -> None:
+        self.all: dict[tuple[int, int], Stored] = {}
+        self.of: dict[int, dict[int, list[Stored]]] = {}
+        self.cores: set[int] = set()
+
+    def add(self, stored: Stored) -> None:
+        self._drop((stored.core, stored.start))
+        if len(self.all) >= KEPT:
+            self._drop(next(iter(self.all)))
+        self.all[stored.core, stored.start] = stored
+        self._line(stored).append(stored)
+        self.cores.add(stored.core)
+
+    def _drop(self, key: tuple[int, int]) -> None:
+        if (old := self.all.pop(key, None)) is not None:
+            self._line(old).remove(old)
+
+    def _line(self, stored: Stored) -> list[Stored]:
+        return self.of.setdefault(decode(stored.start)[0], {}).setdefault(stored.start // LINE, [])
+
+    def by(self, core: Core, line: int) -> list[Stored]:
+        """What a core has stored to a line."""
+        stored = self.of.get(decode(line * LINE)[0], {}).get(line, ())
+        return [one for one in stored if one.core == core.index]
+
+    def at(self, reader: Core, start: int, width: int) -> Iterator[Stored]:
+        """What other cores have stored to these bytes."""
+        known = self.of.get(decode(start)[0], {})
+        lines = range(start // LINE, (start + width - 1) // LINE + 1)
+        for line in lines if len(lines) < len(known) else sorted(line for line in known if line in lines):
+            yield from (one for one in known.get(line, ()) if one.core != reader.index and one.meets(start, width))
 
 
 @dataclass
@@ -32,6 +102,8 @@ class _Cache:
     """Lines that were invalidated since the last wait; -1: all."""
     dirty: set[int] = field(default_factory=set[int])
     """Lines that it has stored to and not cleaned."""
+    leaving: list[Stored] = field(default_factory=list[Stored])
+    """What it has cleaned since its last fence."""
 
 
 class Caches:
@@ -40,9 +112,7 @@ class Caches:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self._of: dict[int, _Cache] = {}
-        self._keeping: set[int] = set()  # cores that keep something which they have stored
-        self._stored: dict[int, dict[int, Site]] = {}
-        """Lines that are kept so, by whom, and where they were stored."""
+        self._stored = Lines()
 
     def _cache(self, core: Core) -> _Cache:
         return self._of.setdefault(core.index, _Cache())
@@ -62,23 +132,29 @@ class Caches:
         if address is None:
             cache.held.clear()
             cache.seen.clear()
-            self._write_back(core, cache, list(cache.dirty))
+            self._write_back(core, cache, cache.dirty)
             cache.fresh = {-1}
             return
         cache.held.discard(address // LINE)
         cache.seen.discard(address // LINE)
-        self._write_back(core, cache, [address // LINE])
+        self._write_back(core, cache, {address // LINE})
         cache.fresh.add(address // LINE)
 
-    def _write_back(self, core: Core, cache: _Cache, lines: list[int]) -> None:
-        for line in cache.dirty.intersection(lines):
-            keepers = self._stored[line]
-            del keepers[core.index]
-            if not keepers:
-                del self._stored[line]
-        cache.dirty.difference_update(lines)
-        if not cache.dirty:
-            self._keeping.discard(core.index)
+    def _write_back(self, core: Core, cache: _Cache, lines: set[int]) -> None:
+        for line in cache.dirty & lines:
+            for stored in self._stored.by(core, line):
+                if stored.cleaned is None:
+                    stored.cleaned = core.steps
+                    cache.leaving.append(stored)
+        cache.dirty = cache.dirty - lines
+
+    def settled(self, entry: Entry) -> None:
+        """A fence, a barrier of all pipes, or a notice, which has a dsb behind its word: what was cleaned before has
+        arrived for those who hear of what comes later."""
+        cache = self._cache(entry.core)
+        for stored in cache.leaving:
+            stored.settled = entry.n + 1
+        cache.leaving.clear()
 
     def load(self, entry: Entry, site: Site, start: int, is_foreign: bool) -> None:
         """A scalar load; `is_foreign`: another core has written what it reads."""
@@ -105,34 +181,30 @@ class Caches:
         hint = "in the loop add  pto.cmo.cacheinvalid %pointer single_cache_line  (or load with pto.ld_dev)"
         self.findings.diagnostic(diagnostic_at(entry, "stale-cache", message, (), "error", hint))
 
-    def store(self, entry: Entry, site: Site, start: int) -> None:
+    def store(self, entry: Entry, site: Site, start: int, width: int) -> None:
         if site.name == STORE:
             self._cache(entry.core).dirty.add(start // LINE)
-            self._stored.setdefault(start // LINE, {})[entry.core.index] = site
-            self._keeping.add(entry.core.index)
+            self._stored.add(Stored(entry.core.index, start, width, site, entry.n))
 
-    def any_dirty(self, reader: Core) -> bool:
-        """Whether some other core keeps something that it has stored."""
-        return len(self._keeping) > (reader.index in self._keeping)
+    def hides_any(self, reader: Core) -> bool:
+        """Whether some other core has stored anything."""
+        cores = self._stored.cores
+        return len(cores) > (reader.index in cores)
 
-    def read_by(self, entry: Entry, site: Site, start: int, width: int) -> None:
-        """Bytes of GM are read, by any pipe: what another core keeps in its cache is not there."""
-        lines = range(start // LINE, (start + width - 1) // LINE + 1)
-        for line in lines if len(lines) < len(self._stored) else sorted(self._stored):
-            for index, stored in self._stored.get(line, {}).items() if line in lines else ():
-                if index != entry.core.index:
-                    self._unclean(entry, site, stored)
+    def read_by(self, entry: Entry, site: Site, start: int, width: int, over: Clock) -> None:
+        """Bytes of GM are read, by any pipe: what another core keeps in its cache is not there. `over`: what had ended
+        when this core began, for the end of a kernel writes everything back."""
+        for stored in self._stored.at(entry.core, start, width):
+            if stored.core * PIPES + STORES not in over and (kind := stored.hidden_from(entry.clock or {})):
+                self._unseen(entry, site, stored, kind)
 
-    def _unclean(self, entry: Entry, site: Site, stored: Site) -> None:
+    def _unseen(self, entry: Entry, site: Site, stored: Stored, kind: str) -> None:
         message = "reads what another core has stored and keeps in its cache: nothing has cleaned the line"
+        if kind == "race":
+            message = "reads what another core has stored and cleaned behind its fence: the word may overtake it"
         hint = "behind the store add  pto.cmo.cacheinvalid %pointer single_cache_line  and then a fence"
-        related = ((Entry(stored, entry.pipe, entry.core, entry.kind), "stored here"),)
-        self.findings.diagnostic(diagnostic_at(_at(entry, site), "stale-cache", message, related, "error", hint))
-
-    def finish(self, core: Core) -> None:
-        """The end of a kernel writes everything back."""
-        if (cache := self._of.pop(core.index, None)) is not None:
-            self._write_back(core, cache, list(cache.dirty))
+        related = ((Entry(stored.site, entry.pipe, entry.core, entry.kind), "stored here"),)
+        self.findings.diagnostic(diagnostic_at(_at(entry, site), kind, message, related, "error", hint))
 
 
 def _at(entry: Entry, site: Site) -> Entry:

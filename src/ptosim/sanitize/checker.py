@@ -21,7 +21,7 @@ from ptosim.language.polling import is_poll
 from ptosim.machine.clock import join
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
+from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
 from ptosim.machine.observer import Footprint, distinct
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
@@ -49,7 +49,7 @@ class Checker(Doubts):
         self.candidates = Candidates(self.origins)
         self.gm = GlobalShadow(subject.regions, subject.together)
         self.lints = Lints(self.findings, subject.program)
-        self.exchange = Exchange(self.findings, subject.program, self.gm, self.lints)
+        self.exchange = Exchange(self.findings, subject.program, self.gm)
         self.cells = Cells()
         self.iterations = Iterations(subject.program)
         self.used_flags: dict[int, Key] = {}
@@ -82,6 +82,8 @@ class Checker(Doubts):
     def start(self, entry: Entry) -> None:
         if entry.kind is NOTIFY or entry.kind is WATCH:
             self._signalled(entry)
+        elif entry.kind is FENCE or entry.kind is BARRIER:
+            self.exchange.fenced(entry)
         if entry.kind is not WORK and entry.kind is not LOAD:
             return
         self.iterations.note(entry)
@@ -97,7 +99,6 @@ class Checker(Doubts):
 
     def finish(self, core: Core) -> None:
         self.lints.finish(core)
-        self.exchange.caches.finish(core)
 
     def cleaned(self, core: Core, address: int | None) -> None:
         self.exchange.caches.cleaned(core, address)
@@ -292,7 +293,7 @@ class Checker(Doubts):
                 verb = _VERBS.get(clash.track.kind, "updates")
                 loops = self.iterations.of(clash.track.index, clash.track.entry_number(int(clash.stamps[where].max())))
                 first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops, clash.track.rank)
-                if compatible(kind, clash.track.kind):
+                if compatible(kind, entry.pipe, clash.track):
                     self.lints.order_matters(entry, second, first, place, kind)
                     continue
                 severity: Severity = "warning" if same else "error"

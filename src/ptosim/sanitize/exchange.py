@@ -9,12 +9,12 @@ from ptosim.effects.sim_signal import WORD
 from ptosim.language.polling import refreshes
 from ptosim.machine.clock import join
 from ptosim.machine.core import Core
-from ptosim.machine.entry import LOAD, STORE, Clock, Entry, Site
+from ptosim.machine.entry import FENCE, LOAD, STORE, Clock, Entry, Site
+from ptosim.machine.memory import decode
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.caches import Caches
 from ptosim.sanitize.conflict import Findings
 from ptosim.sanitize.global_shadow import GlobalShadow
-from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.notices import Notices
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.window import as_places
@@ -26,23 +26,23 @@ KEPT = 1 << 12
 class Exchange:
     """Joins the rules with the shadow of global memory."""
 
-    def __init__(self, findings: Findings, program: Program, gm: GlobalShadow, lints: Lints) -> None:
+    def __init__(self, findings: Findings, program: Program, gm: GlobalShadow) -> None:
         self.gm = gm
-        self.lints = lints
         self.program = program
         self.notices = Notices(findings, program, self._stored)
         self.caches = Caches(findings)
         self._at_start: dict[int, Clock] = {}
         self._stores: dict[int, Clock] = {}
+        self._latest: dict[tuple[int, Pipe, bool], tuple[int, Site]] = {}
 
-    def _stored(self, core: Core, pipe: Pipe) -> tuple[int, Site] | None:
-        last = self.lints.last_store(core, pipe)
-        return None if last is None else (last.n, last.site)
+    def _stored(self, core: Core, pipe: Pipe, in_window: bool) -> tuple[int, Site] | None:
+        return self._latest.get((core.index, pipe, in_window))
 
     def signalled(self, entry: Entry) -> None:
         """A word has been notified, or a wait for one has been satisfied."""
         if entry.notice is not None:
             self.notices.notify(entry)
+            self.caches.settled(entry)
         else:
             self.notices.wait(entry, self._was_written)
             self.caches.waited(entry)
@@ -50,19 +50,32 @@ class Exchange:
             if op is not None and not refreshes(op):
                 self.caches.looked_in_vain(entry)
 
+    def fenced(self, entry: Entry) -> None:
+        """The scalar unit has waited for memory, for a transfer, or for pipes."""
+        of_memory = entry.kind is FENCE and not entry.local and entry.event is None
+        if of_memory or (entry.pipe is Pipe.ALL and entry.ranges is None):
+            self.caches.settled(entry)
+
     def _was_written(self, address: int) -> bool:
         return next(self.gm.stored(address, WORD), None) is not None
 
     def accessed(self, entry: Entry, site: Site, reads: bool, starts: Any, width: int) -> None:
         """An access to GM, before it is recorded or afterwards."""
         if not reads:
+            self._latest[entry.core.index, entry.pipe, self._is_window(starts)] = entry.n, site
             if entry.pipe is Pipe.S and entry.kind is STORE:
-                self.caches.store(entry, site, int(starts))
+                self.caches.store(entry, site, int(starts), width)
                 self._publish(entry.core, int(starts))
             return
         if entry.pipe is Pipe.S and entry.kind is LOAD:
             self.caches.load(entry, site, int(starts), self._is_foreign(entry.core, int(starts), width))
         self._read_by(entry, site, starts, width)
+
+    def _is_window(self, starts: Any) -> bool:
+        """Whether other ranks reach what is stored."""
+        first = as_places(starts)[:1]
+        buffer = self.gm.buffers.get(decode(int(first[0]))[0]) if len(first) else None
+        return buffer is not None and buffer.region.is_window
 
     def _is_foreign(self, core: Core, start: int, width: int) -> bool:
         """Whether another core has written bytes since this one began, with nothing in its cache."""
@@ -89,5 +102,7 @@ class Exchange:
         return self._stores.get(address, {})
 
     def _read_by(self, entry: Entry, site: Site, starts: Any, width: int) -> None:
-        for start in as_places(starts).tolist() if self.caches.any_dirty(entry.core) else ():
-            self.caches.read_by(entry, site, start, width)
+        if self.caches.hides_any(entry.core):
+            known = self._known_at_start(entry.core)
+            for start in as_places(starts).tolist():
+                self.caches.read_by(entry, site, start, width, known)

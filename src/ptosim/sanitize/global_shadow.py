@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.names import Pipe
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import Region, decode
@@ -31,10 +32,11 @@ ROOM = 64 << 20
 """Bytes that the shadow may take beyond twice the arguments."""
 
 
-def compatible(kind: str, other: str) -> bool:
+def compatible(kind: str, pipe: Pipe, other: Track) -> bool:
     """Whether two accesses to the same byte need no order: two reads, two atomic updates of one kind, or a notice and
-    a look at it."""
-    return (kind == other and kind != WRITE) or {kind, other} == {READ, NOTICE}
+    a look at it by a scalar unit, which sees the word before or after; copies may be torn."""
+    is_look = {kind, other.kind} == {READ, NOTICE} and pipe is other.pipe
+    return is_look or (kind == other.kind and kind != WRITE)
 
 
 ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
@@ -112,7 +114,6 @@ class Buffer:
         self.together = together  # all blocks run at once, each with tracks of its own
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # there was no room to record some access
-        self._kinds: dict[str, list[Track]] = {}
         self._own: Track | None = None  # the track that was used last
         self._others = 0  # bytes of all other tracks: only this one grows
 
@@ -124,7 +125,7 @@ class Buffer:
         low, high = _reach(offsets, width)
         clashes: list[Clash] = []
         fresh = False
-        suspects = [track for track in self._judged(kind) if self._may_clash(track, entry, low, high)]
+        suspects = [track for track in self._judged(kind, entry.pipe) if self._may_clash(track, entry, low, high)]
         if suspects:
             covered = cover(offsets, width)
             clashes = [clash for track in suspects for clash in self._clashes(track, own, entry, covered)]
@@ -154,18 +155,17 @@ class Buffer:
         track = self.tracks.get(key)
         if track is None:
             track = self.tracks[key] = Track(self.size, kind, entry)
-            self._kinds.setdefault(kind, []).append(track)
         if track is not self._own:
             self._others = self.nbytes - track.nbytes
             self._own = track
         track.enter(entry, index)
         return track
 
-    def _judged(self, kind: str) -> Iterator[Track]:
+    def _judged(self, kind: str, pipe: Pipe) -> Iterator[Track]:
         """The tracks with which an access of this kind needs an order."""
-        for other, tracks in self._kinds.items():
-            if kind in ORDER_MATTERS or not compatible(other, kind):
-                yield from tracks
+        for track in self.tracks.values():
+            if kind in ORDER_MATTERS or not compatible(kind, pipe, track):
+                yield track
 
     def _may_clash(self, track: Track, entry: Entry, low: int, high: int) -> bool:
         """Whether a closer look at the track is called for."""

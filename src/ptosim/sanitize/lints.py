@@ -56,10 +56,6 @@ class Lints:
         if entry.pipe is not Pipe.S:
             self._stores[entry.core.index, entry.pipe] = _LastStore(entry.n, site, entry.loops)
 
-    def last_store(self, core: Core, pipe: Pipe) -> _LastStore | None:
-        """The latest copy of a pipe into GM."""
-        return self._stores.get((core.index, pipe))
-
     def order_matters(self, entry: Entry, second: Party, first: Party, place: Place, kind: str) -> None:
         where = "another copy"
         if (first.rank, first.block) != (second.rank, second.block):

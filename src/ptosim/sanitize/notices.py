@@ -16,7 +16,7 @@ from ptosim.language.control import While
 from ptosim.language.operands import constant_of
 from ptosim.language.polling import poll_of
 from ptosim.language.sim_signal import SimTestWords, SimWaitWords
-from ptosim.machine.clock import clock_index, ended_by
+from ptosim.machine.clock import clock_index, ended_by, stores_index
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.memory import decode
@@ -32,8 +32,8 @@ KEPT = 64
 MOST_LINES = 1 << 10
 """Lines with signals that are looked at for data beside them."""
 
-Stored = Callable[[Core, Pipe], tuple[int, Site] | None]
-"""The latest copy of a pipe into GM: its number and where it stands."""
+Stored = Callable[[Core, Pipe, bool], tuple[int, Site] | None]
+"""The latest store of a pipe into a window, or into what is private to its rank: its number and where it stands."""
 
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 
@@ -50,7 +50,12 @@ class Notices:
         self._ever: dict[Site, Entry] = {}
         self.waiting: set[int] = set()
         """The cores that have waited for a notice."""
-        self._unfenced_stores: set[tuple[int, Pipe, int]] = set()
+        self._weak_stores: set[tuple[int, Pipe, int]] = set()
+        """Those that a barrier of their pipe was taken to end."""
+        self._own: dict[tuple[int, Pipe, Site], Entry] = {}
+        """Notices of words of the own rank before which a store has ended and not arrived."""
+        self._waiters: dict[int, set[int]] = {}
+        """By word: the indices of the cores that have waited for it."""
 
     # --- notices ------------------------------------------------------------------------------------------------------
 
@@ -73,27 +78,49 @@ class Notices:
         del earlier[:-KEPT]
 
     def _unfenced(self, entry: Entry) -> None:
-        """Copies that have ended before the notice, of which nothing says that they have arrived."""
+        """Stores that have ended before the notice, of which nothing says that they have arrived. A word of another
+        rank tells nobody of what is private; of a word of the own one it shows at the end whether it tells anybody."""
+        is_own = self._rank_of(entry) == entry.core.rank
+        for pipe in (Pipe.MTE3, Pipe.FIX, Pipe.S):
+            for in_window in (True, False) if is_own else (True,):
+                store = self._unfenced_store(entry, pipe, in_window)
+                if store is not None and is_own:
+                    self._own.setdefault((_address(entry), pipe, store), entry)
+                elif store is not None:
+                    self._may_overtake(entry, pipe, store)
+
+    def _rank_of(self, entry: Entry) -> int | None:
+        region = entry.core.regions.all.get(decode(_address(entry))[0])
+        return region.rank if region is not None else None
+
+    def _unfenced_store(self, entry: Entry, pipe: Pipe, in_window: bool) -> Site | None:
+        last = self.stored(entry.core, pipe, in_window)
         clocks = entry.core.tracker.clocks if entry.core.tracker else None
-        for pipe in (Pipe.MTE3, Pipe.FIX) if clocks else ():
-            last, index = self.stored(entry.core, pipe), clock_index(entry.core, pipe)
-            said = (entry.core.index, pipe, last[0]) if last else None
-            if said is None or said in self._unfenced_stores or clocks is None or last is None:
-                continue
-            if clocks.fenced.get(index, 0) <= last[0] < clocks.known[0].get(index, 0):
-                self._unfenced_stores.add(said)
-                message = (
-                    f"{pipe} is drained before {_word(entry)} is notified, but no dsb or fence says that what it has "
-                    "copied is in GM: the word may overtake it"
-                )
-                other = Entry(last[1], pipe, entry.core, entry.kind)
-                self._say(entry, "race", message, "warning", (other, f"{pipe} writes here"), hint=_before(FENCE))
+        if last is None or clocks is None or (entry.core.index, pipe, last[0]) in self._weak_stores:
+            return None
+        index = stores_index(entry.core) if pipe is Pipe.S else clock_index(entry.core, pipe)
+        return last[1] if clocks.fenced.get(index, 0) <= last[0] < clocks.known[0].get(index, 0) else None
+
+    def _may_overtake(self, entry: Entry, pipe: Pipe, store: Site) -> None:
+        message = (
+            f"{pipe} is drained before {_word(entry)} is notified, but no dsb or fence says that what it has "
+            f"{'stored' if pipe is Pipe.S else 'copied'} is in GM: the word may overtake it"
+        )
+        other = Entry(store, pipe, entry.core, entry.kind)
+        self._say(entry, "race", message, "warning", (other, f"{pipe} writes here"), hint=_before(FENCE))
+
+    def _told_to_others(self) -> None:
+        """Of notices of words of the own rank, those that another core waits for."""
+        for (address, pipe, store), entry in self._own.items():
+            if self._waiters.get(address, set()) - {entry.core.index}:
+                self._may_overtake(entry, pipe, store)
 
     def _single_pipe(self, entry: Entry) -> None:
         clocks = entry.core.tracker.clocks if entry.core.tracker else None
         for pipe in clocks.weakly_ended() if clocks else ():
-            if (last := self.stored(entry.core, pipe)) is not None:
-                self._unfenced_stores.add((entry.core.index, pipe, last[0]))
+            for in_window in (False, True):
+                if (last := self.stored(entry.core, pipe, in_window)) is not None:
+                    self._weak_stores.add((entry.core.index, pipe, last[0]))
             message = (
                 f"a barrier of {pipe} holds {pipe} and not the scalar unit: {_word(entry)} may be notified while "
                 f"{pipe} is still at work"
@@ -143,6 +170,7 @@ class Notices:
                 message = f"{_named(entry, address)} {watched} holds before anybody has notified it in this run"
                 hint = "clear the word before, by a launch of its own or at the end, or count up from run to run"
                 self._say(entry, "stale-signal", message, "warning", hint=hint)
+            self._waiters.setdefault(address, set()).add(entry.core.index)
             waits = self._waits.setdefault(address, [])
             waits.append(entry)
             del waits[:-KEPT]
@@ -158,6 +186,7 @@ class Notices:
 
     def conclude(self, is_payload: Callable[[int, int], bool]) -> None:
         """`is_payload`: whether bytes at an address have been stored and read as data."""
+        self._told_to_others()
         for entry in self._ever.values():
             watched = entry.watched
             if watched is not None and watched.holds() and self._is_fixed(entry.site):
@@ -223,9 +252,13 @@ def _round(entry: Entry) -> int:
     return entry.core.progress.round
 
 
-def _word(entry: Entry) -> str:
+def _address(entry: Entry) -> int:
     assert entry.notice is not None
-    return _named(entry, entry.notice.address)
+    return entry.notice.address
+
+
+def _word(entry: Entry) -> str:
+    return _named(entry, _address(entry))
 
 
 def _named(entry: Entry, address: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i1, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, known
@@ -54,6 +54,7 @@ def tput_async(build: Builder, dst: View, src: View, session: Session, target: s
         through(build, src, [dst], [_line(session.scratch, src)], target)
         tell(build, "MTE3", "S", _LAST)
         hear(build, "MTE3", "S", _LAST)
+        build.op("pto.dsb", memory=StringAttr("DDR"))  # whoever is notified next finds it there
         return build.i64(0)
     return _transfer(build, dst, src, session)
 
