@@ -201,6 +201,45 @@ def test_equally_many_elements_are_stored_in_another_shape(tile: str, sizes: tup
         assert np.array_equal(x.view(np.uint8), image[: x.nbytes])
 
 
+@pytest.mark.parametrize(
+    ("tile", "valid", "sizes", "strides"),
+    [
+        (f"16x1xf32, valid=?x?, {DN}", "valid_row = %n valid_col = %n1", "%n1, %n", "%n, %n1"),
+        (f"16x1xf32, valid=?x1, {DN}", "valid_row = %n", "%n", "%n1"),
+        ("1x16xf32, valid=1x?", "valid_col = %n", "%n, %n1", "%n1, %n"),
+        ("1x16xf32, valid=1x?", "valid_col = %n", "%n, %n1", "%n1, %n1"),
+    ],
+)
+def test_a_single_row_meets_a_single_column_of_a_length_that_only_the_run_knows(
+    tile: str, valid: str, sizes: str, strides: str
+) -> None:
+    offsets, dims = ", ".join("%n0" for _ in sizes.split(", ")), "?x" * len(sizes.split(", "))
+    view, part = f"!pto.tensor_view<{dims}f32>", f"!pto.partition_tensor_view<{dims}f32>"
+    views = "".join(
+        f"""%v{name} = pto.make_tensor_view %{name}, shape = [{sizes}], strides = [{strides}] : {view}
+    %p{name} = pto.partition_view %v{name}, offsets = [{offsets}], sizes = [{sizes}] : {view} -> {part}
+    """
+        for name in "xy"
+    )
+    source = f"""module attributes {{pto.target_arch = "a5"}} {{
+    func.func @k(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %n: index) attributes {{pto.kernel}} {{
+    {constants(0, 1)}
+    {views}%t = pto.alloc_tile {valid} : !pto.tile_buf<vec, {tile}>
+    pto.tload ins(%px : {part}) outs(%t : !pto.tile_buf<vec, {tile}>)
+    pto.tstore ins(%t : !pto.tile_buf<vec, {tile}>) outs(%py : {part})
+    return
+    }}
+    }}
+    """
+    kernel = ptosim.load(source).kernel()
+    x = np.arange(1, 17).astype("f4")
+    for engine in ("native", "reference"):
+        y = np.zeros(16, "f4")
+        kernel(x, y, 13, engine=engine)
+        assert np.array_equal(y, np.where(x <= 13, x, 0)), engine
+    assert not ptosim.check(kernel, x, np.zeros(16, "f4"), 13).findings
+
+
 def test_another_shape_with_gaps_is_refused() -> None:
     kernel = ptosim.load(text(Given("32x32xf32"), (16, 64), (100, 1), False, "a5"), sync="written").kernel("store")
     with pytest.raises(PTOError, match="only if neither has gaps"):

@@ -75,12 +75,19 @@ def test_the_same_layout(src: str, dst: str, element: str) -> None:
             (f"64x32xE, valid=37x19, {DN}", f"64x32xE, valid=37x19, {NZ}"),
             (f"32x64xE, valid=19x37, {NZ}", "32x64xE, valid=19x37"),
             (f"64x32xE, valid=37x19, {ZN}", f"64x32xE, valid=37x19, {DN}"),
+            (f"64x32xE, valid=37x19, {ZN}", "64x32xE, valid=37x19"),
         ],
     ),
     ("element", ["i8", "f16", "f32"]),
 )
 def test_another_layout(src: str, dst: str, element: str) -> None:
     moved(of(src, element), of(dst, element))
+
+
+@pytest.mark.parametrize(("src", "dst", "words"), [(NZ, ZN, "NZ .* as ZN"), (ZN, NZ, "ZN .* as NZ")])
+def test_boxes_of_one_order_do_not_become_those_of_the_other(src: str, dst: str, words: str) -> None:
+    with pytest.raises(PTOError, match=f"a tile laid out as {words}"):
+        moved(f"32x32xf16, {src}", f"32x32xf16, {dst}")
 
 
 def test_boxes_of_sixteen_columns() -> None:

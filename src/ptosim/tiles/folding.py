@@ -48,7 +48,7 @@ def pieces(build: Builder, tile: Tile, view: View, stores: bool = False) -> Sequ
     """What is moved between a tile of vec and a view: what the valid region and the view have in common.
 
     Tile and view may have equally many elements in other shapes, if neither has gaps: a store of any tile, a load of
-    one that is a single row or column.
+    one that is a single row or column. A single row meets a single column in any number of elements.
     """
     return [piece for piece in _walk(build, tile, view, stores) if not piece.is_empty]
 
@@ -57,6 +57,8 @@ def _walk(build: Builder, tile: Tile, view: View, stores: bool) -> Iterator[Piec
     tile = tile.unboxed()
     if tile.buf.layout in ("ND", "DN") and (stores or 1 in tile.buf.shape) and _is_reshaped(tile, view):
         return iter((_linear(tile, view),))
+    if _is_across(tile, view):
+        view = _turned(view)
     match tile.buf.layout:
         case "ND":
             return _rows(build, tile, view, ("rows", "columns"))
@@ -66,6 +68,19 @@ def _walk(build: Builder, tile: Tile, view: View, stores: bool) -> Iterator[Piec
             return _blocks(build, tile, view)
         case layout:
             raise Refused(f"copies between GM and vec keep the layout, and there is none for {layout}", kind="invalid")
+
+
+def _is_across(tile: Tile, view: View) -> bool:
+    """Whether a tile of one row meets a view that is known to be one column without gaps, or the other way round."""
+    *planes, rows, cols = (known(size) for size in view.sizes)
+    match tile.buf.layout, tile.buf.shape:
+        case "ND", (1, _):
+            along, across, stride = cols, rows, view.strides[3]
+        case "DN", (_, 1):
+            along, across, stride = rows, cols, view.strides[4]
+        case _:
+            return False
+    return along == 1 and across != 1 and known(stride) == 1 and planes == [1, 1, 1]
 
 
 def _turned(view: View) -> View:

@@ -29,7 +29,8 @@ def move(build: Builder, src: Tile, dst: Tile, extent: At, source: At = (0, 0), 
     if 0 in map(known, extent):
         return
     src, dst = src.unboxed(), dst.unboxed()
-    if src.buf.layout in ("DN", "ZN") or (src.buf.boxed and dst.buf.layout == "DN"):
+    by_columns = src.buf.layout == "DN" or (src.buf.boxed and dst.buf.layout == "DN")
+    if by_columns or src.buf.layout == dst.buf.layout == "ZN":
         src, dst = src.turned(), dst.turned()
         extent, source, dest = _swapped(extent), _swapped(source), _swapped(dest)
     streams = not is_aligned(src, source[1]), not is_aligned(dst, dest[1])
