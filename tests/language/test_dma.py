@@ -6,6 +6,7 @@ from language.scalar_kernel import accepts, example_module, rejects, same, text_
 from language.vector_kernel import printed, read
 from ptosim.language import dma, dma_grouped, dma_registers
 from ptosim.language.catalogue import operations
+from ptosim.language.load import text
 from ptosim.language.operation import PTOOperation
 
 ROOM = (dma.__name__, dma_registers.__name__, dma_grouped.__name__)
@@ -350,3 +351,38 @@ def test_a_store_over_many_lines_with_comments() -> None:
             %1024,  // destination stride
             %256    // source stride
             : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64""")
+
+
+GENERIC_COPY = """module {
+func.func @kernel(%gm: !pto.ptr<f32, gm>, %ub: !pto.ptr<f32, ub>,
+                  %l2: i64, %len: i64, %n: i64, %s: i64, %d: i64, %c: i64) {
+OPERATION
+return
+}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("generic", "written"),
+    [
+        (
+            '"pto.mte_gm_ub"(%gm, %ub, %l2, %len, %n, %s, %d)'
+            " : (!pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64) -> ()",
+            "pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %s, %d) :",
+        ),
+        (
+            '"pto.mte_gm_ub"(%gm, %ub, %l2, %len, %n, %s, %d, %c, %s, %d)'
+            " <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0>}>"
+            " : (!pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i64, i64, i64) -> ()",
+            "pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %s, %d) loop(%c, %s, %d) :",
+        ),
+        (
+            '"pto.mte_ub_gm"(%ub, %gm, %len, %n, %s, %d)'
+            " : (!pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64) -> ()",
+            "pto.mte_ub_gm %ub, %gm, %len nburst(%n, %s, %d) :",
+        ),
+    ],
+)
+def test_the_generic_form_has_the_order_of_the_text(generic: str, written: str):
+    assert written in text(read(GENERIC_COPY.replace("OPERATION", generic)))

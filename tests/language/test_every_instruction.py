@@ -90,6 +90,18 @@ def test_each_kind_of_core_has_its_own(operation: type[PTOOperation]):
 # --- operands ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("operation", [*ON_REGISTERS, *OUTSIDE], ids=name_of)
+def test_operands_have_the_order_of_the_text(operation: type[PTOOperation]):
+    """The generic form, which names no roles, is read in the same order."""
+    written = re.sub(r"^[%\w, ]+ = |\s:\s.*", "", example(operation), flags=re.DOTALL)
+    text = module(operation)
+    names = re.findall(r"(%\w+): ", text.splitlines()[1])
+    (found,) = (op for op in read(text).parsed.module.walk() if isinstance(op, operation))
+    assert [names[value.index] for value in found.operands if isinstance(value, BlockArgument)] == [
+        name for name in re.findall(r"%\w+", written) if name in names
+    ]
+
+
 def operands(operation: type[PTOOperation]) -> list[tuple[str, str, str]]:
     """Role, name and type of every operand of an example; they are parameters of its function."""
     text = module(operation)

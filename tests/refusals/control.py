@@ -31,6 +31,10 @@ LOOPS_THAT_ARE_NOT = rows(
         "scf.yield must be the last operation of its region",
     ),
     (
+        '~"scf.for"(%i, %i, %i) ({ }) : (index, index, index) -> ()',
+        "the body of scf.for receives its index as the first argument",
+    ),
+    (
         '~"scf.for"(%i, %i, %i) ({ ^bb0(%j: index, %x: i32): }) : (index, index, index) -> ()',
         "the initial values, the arguments of the body and the results of scf.for differ in type",
     ),

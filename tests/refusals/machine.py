@@ -295,6 +295,15 @@ SYSTEM = [
         "pto.sprclr must be inside pto.vecscope or pto.strict_vecscope, not a marked loop",
     ),
     Rule(
+        '«|pto.vecscope {»\n~pto.sprsts "AR", %p_i32_ub[%s_i32]\n«|}»',
+        "pto.sprsts must be inside pto.vecscope or pto.strict_vecscope",
+    ),
+    Rule(
+        '%k = arith.constant 1 : i32\n«|pto.vecscope {»\n%m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n'
+        '~pto.sprsti "AR", %p_i32_ub[%k]\n«|}»',
+        "pto.sprsti must be inside pto.vecscope or pto.strict_vecscope",
+    ),
+    Rule(
         'pto.vecscope {\npto.sprsts "AR", ~%p_«f32|ui32»_ub[%s_i32]\n}',
         "pto.sprsts stores to a pointer of i32 or ui32, not f32",
     ),

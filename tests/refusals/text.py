@@ -11,6 +11,22 @@ TEXTS_THAT_ARE_NOT = rows(
     ("~pto.vbcnt %v", "unknown operation 'pto.vbcnt': no instruction counts bits"),
     ("~pto.vperm %v", "unknown operation 'pto.vperm': pto.vselr takes lanes by their numbers"),
     ("~nonsense", "unknown operation 'nonsense'"),
+    (
+        "pto.set_atomic_add ~%n : i32",
+        "expected '=' after the result %n; the operation before it takes no such operand",
+    ),
+    (
+        "%x = pto.get_block_idx ~%n",
+        "expected '=' after the result %n; the operation before it takes no such operand",
+    ),
+    (
+        "~%x: i32 = arith.constant 1 : i32",
+        "expected '=' after the result %x; the operation before it takes no such operand",
+    ),
+    (
+        '%x = ~"arith.constant"() <{value = 3 : i32}> : () -> i64',
+        "arith.constant needs the attribute 'value' in the type of its result",
+    ),
     ("~qto.vabs %v", "unknown operation 'qto.vabs'"),
     ("%x = arith.negf ~%g : f32", "%g is not defined here; did you mean %gm?"),
     ("%x = arith.negf ~%zzz : f32", "%zzz is not defined here"),

@@ -386,7 +386,7 @@ STREAMS = [
     ),
     Rule(
         _VLDAS + f"%x, %b, %n = pto.vldus %p_f32_ub, %a, %s_index : {_P}, {_A}, index -> V<f32>, {_A}, ~{_OTHER}",
-        _UPDATED.format("vldus"),
+        _UPDATED.format("vldus").replace("base type", "source type"),
     ),
     Rule(
         _VLDAS + f"%x, %b«|, %n» = pto.vldus %p_f32_ub, %a, ~%s_index : {_P}, {_A}, index -> V<f32>, {_A}«|, {_P}»",

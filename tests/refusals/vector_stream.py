@@ -21,7 +21,7 @@ AN_INCREMENT_GOES_WITH_AN_UPDATED_BASE = rows(
         "%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align\n"
         "%v, %a1, %n = pto.vldus %p_f32_ub, %a0 : !pto.ptr<f32, ub>, !pto.align -> V<f32>, !pto.align, "
         "^!pto.ptr<i32, ub>",
-        "pto.vldus requires updated base result to match base type !pto.ptr<f32, ub>, not !pto.ptr<i32, ub>",
+        "pto.vldus requires updated base result to match source type !pto.ptr<f32, ub>, not !pto.ptr<i32, ub>",
     ),
 )
 

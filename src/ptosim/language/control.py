@@ -198,6 +198,9 @@ class For(PTOOperation, name="scf.for"):
                 yield Problem(f"the step of scf.for must be positive, not {step}", at=place, kind="arithmetic")
         carried = [value.type for value in self.iter_args]
         counter, *inside = [argument.type for argument in self.body.block.args] or [None]
+        if counter is None:
+            yield Problem("the body of scf.for receives its index as the first argument", hint="write ^bb0(%i: index):")
+            return
         for role in ("lb", "ub", "step"):
             if (found := getattr(self, role).type) != counter:
                 yield Problem(f"{role} has type {found}, but the loop counts {counter}", at=role)

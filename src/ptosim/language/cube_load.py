@@ -158,6 +158,7 @@ class _Left(PTOOperation):
     """A load of what is multiplied from the left."""
 
     shape: ClassVar[tuple[str, str]] = ("m", "k")
+    operand_order = ("source", "dest", *shape)
     spaces = TO_L0A
     m = OptionalOperand()
     k = OptionalOperand()
@@ -167,6 +168,7 @@ class _Right(PTOOperation):
     """A load of what is multiplied from the right."""
 
     shape: ClassVar[tuple[str, str]] = ("k", "n")
+    operand_order = ("source", "dest", *shape)
     spaces = TO_L0B
     k = OptionalOperand()
     n = OptionalOperand()

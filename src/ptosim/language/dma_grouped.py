@@ -54,6 +54,7 @@ class _Looped(GroupedCopy):
 class _Strided(_Looped):
     """Byte lengths and start-to-start strides, with loops around the rows."""
 
+    operand_order = ("source", "dest", "len_burst", "n_burst", "source_stride", "dest_stride")
     source_stride = Operand()
     dest_stride = Operand()
 
@@ -79,6 +80,7 @@ class MteGmUb(_Strided, name="pto.mte_gm_ub"):
 
     cores = (CoreKind.AIV,)
     leading = ("source", "dest", "l2_cache_ctl", "len_burst")
+    operand_order = (*leading, "n_burst", "source_stride", "dest_stride")
     slots = (("nburst",), LOOPS, ("pad",))
     spaces = {"source": (Space.GM,), "dest": (Space.UB,)}
     l2_cache_ctl = Operand()
@@ -135,6 +137,7 @@ class MteUbGm(_Strided, name="pto.mte_ub_gm"):
 
     cores = (CoreKind.AIV,)
     slots = (("nburst",), ("l2_cache_ctl",), LOOPS)
+    operand_order = (*_Strided.operand_order, "l2_cache_ctl")
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
     l2_cache_ctl = OptionalOperand()
 

@@ -237,7 +237,7 @@ class MteL0cGm(_Store, name="pto.mte_l0c_gm"):
             : !pto.ptr<f32, l0c>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64, f32
     """
 
-    leading = (*_Store.leading, "sid", "l2_cache_ctl")
+    leading = operand_order = (*_Store.leading, "sid", "l2_cache_ctl")
     words = {**CLAUSE_WORDS, **ATOMIC_WORDS}
     slots = (*_Store.slots, ("atomic",))
     spaces = {"source": (Space.L0C,), "dest": (Space.GM,)}
@@ -283,6 +283,7 @@ class MteL0cUb(_Store, name="pto.mte_l0c_ub"):
     targets = ("a5",)
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
     words = {**CLAUSE_WORDS, **DST_MODES}
+    operand_order = (*_Store.leading, "sub_block")
     sub_block = OptionalOperand()
     dst_mode = OptionalProperty()
 

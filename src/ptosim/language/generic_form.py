@@ -60,6 +60,7 @@ def settle_operands(op: PTOOperation, parser: LocatedParser) -> None:
     sizes = list(least)
     if isinstance(given, DenseArrayBase):
         sizes = [int(size) for size in cast("DenseArrayBase[IntegerType]", given).get_values()]
+        sizes += [0] * (len(least) - len(sizes))  # roles at the end that other tools do not know
     elif spare and len(elastic) == 1:
         sizes[elastic[0]] = spare
     if len(sizes) != len(least) or sum(sizes) != len(op.operands) or not _fit(op, sizes, least):

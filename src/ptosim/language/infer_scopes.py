@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.language.function import Call, Function, callees, every_function
-from ptosim.language.operation import Problem, enclosing_scope, lint
+from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, lint
 from ptosim.language.parser import ParsedModule
 from ptosim.language.scope import VecScope
 from ptosim.language.scope_escape import escape
@@ -32,6 +32,7 @@ def infer_scopes(parsed: ParsedModule) -> list[Diagnostic]:
     problems: list[tuple[Operation, Problem]] = []
     for function in _outside(parsed):
         problems += _calls_with_registers(function)
+        problems += _without_scope(function)
         if not any(map(is_vector_state, function.return_types)):  # else it relies on the scope of its callers
             problems += _scoped(parsed, function)
         problems += _idle_barriers(function)
@@ -127,6 +128,13 @@ def _calls_with_registers(function: Function) -> Iterator[tuple[Operation, Probl
         if given is not None:
             message = f"@{call.symbol} gives {given}, so it must be called inside a vector scope"
             yield call, Problem(message, at="callee", hint=WRAP)
+
+
+def _without_scope(function: Function) -> Iterator[tuple[Operation, Problem]]:
+    """Stores of special registers are no part of the code that gets a scope."""
+    for op in function.walk():
+        if isinstance(op, PTOOperation) and op.scope_is_written and enclosing_scope(op) is None:
+            yield op, Problem(f"{op.name} must be inside pto.vecscope or pto.strict_vecscope", hint=WRAP)
 
 
 def _idle_barriers(function: Function) -> Iterator[tuple[Operation, Problem]]:

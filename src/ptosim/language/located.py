@@ -135,6 +135,15 @@ class LocatedParser(Parser):
         self._bind(op, bound, first)
         return op
 
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        """The names in front of an operation. What is not followed by one is mostly an operand too many before it."""
+        first = self.span_here()
+        try:
+            return super()._parse_op_result_list()
+        except ParseError:
+            message = f"expected '=' after the result {first.text}; the operation before it takes no such operand"
+            self.raise_error(message, first)
+
     def _operation_class(self, name: str, span: Span) -> type[Operation]:
         found = self.ctx.get_optional_op(name)
         if found is not None:

@@ -179,7 +179,7 @@ class MadBias(_Clauses, name="pto.mad_bias"):
     """
 
     start = "bias"
-    leading = ("a", "b", "c", "bias", "m", "n", "k")
+    leading = operand_order = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()
 
@@ -237,7 +237,7 @@ class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
     """
 
     start = "bias"
-    leading = ("a", "b", "c", "bias", "m", "n", "k")
+    leading = operand_order = ("a", "b", "c", "bias", "m", "n", "k")
     spaces = _WITH_BIAS
     bias = Operand()
 

@@ -99,9 +99,9 @@ def pointed(op: PTOOperation, role: str) -> str | None:
     return element_name(type_.element) if isinstance(type_, PtrType) else None
 
 
-def updated_base(op: PTOOperation, base: str, result: str = "next") -> Iterator[Problem]:
+def updated_base(op: PTOOperation, base: str, result: str = "next", called: str = "base") -> Iterator[Problem]:
     """The pointer that a post-update form gives has the type of the one it comes from."""
     updated = getattr(op, result)
     if updated is not None and not same_type(updated.type, expected := getattr(op, base).type):
-        message = f"{op.name} requires updated base result to match base type {expected}, not {updated.type}"
+        message = f"{op.name} requires updated base result to match {called} type {expected}, not {updated.type}"
         yield Problem(message, at=result)

@@ -47,6 +47,7 @@ from ptosim.language.roles import (
     VariadicOperand,
     VariadicResult,
     all_fields,
+    as_written,
     declared,
 )
 from ptosim.language.syntax import (
@@ -128,12 +129,16 @@ class PTOOperation(Readable):
     form: ClassVar[str] = ""
     tail: ClassVar[str] = ""
     """A second part of the form, behind the attribute dictionary."""
+    operand_order: ClassVar[tuple[str, ...]] = ()
+    """The operands that are written first, where neither the form nor the order of declaration says so."""
     words: ClassVar[Mapping[str, Vocabulary]] = {}
     listed: ClassVar[tuple[str, ...] | None] = None
     typed: ClassVar[bool] = True
     granularity: ClassVar[str | None] = None
     """The mask granularity that the mnemonic names (`plt_b32`)."""
     placement: ClassVar[Placement] = "any"
+    scope_is_written: ClassVar[bool] = False
+    """Whether the vector scope around it has to be written: none is made for it."""
     spaces: ClassVar[Mapping[str, tuple[Space, ...]]] = {}
     """The memory spaces that a pointer role may be in."""
     cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
@@ -174,7 +179,7 @@ class PTOOperation(Readable):
             cls.name = name
         cls.declared = declared(cls)
         cls.fields = all_fields(cls)
-        cls.operand_roles = cls._roles(Operand, OptionalOperand, VariadicOperand)
+        cls.operand_roles = as_written(cls, cls._roles(Operand, OptionalOperand, VariadicOperand))
         cls.optional_roles = frozenset(cls._roles(OptionalOperand))
         cls.variadic_roles = frozenset(cls._roles(VariadicOperand))
         cls.result_roles = cls._roles(Result, OptionalResult, VariadicResult)

@@ -135,6 +135,13 @@ def all_fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
     return fields
 
 
+def as_written(cls: type[PTOOperation], roles: Sequence[str]) -> tuple[str, ...]:
+    """The operands in the order of the text, which is that of the generic form, too."""
+    first = cls.operand_order or [role for role, _ in _in_form(syntax.compile_form(cls.form))]
+    named = [role for role in first if role in roles]
+    return (*named, *(role for role in roles if role not in named))
+
+
 def _in_form(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
     """The operands and words of a form as fields, each by its role."""
     for element in elements:

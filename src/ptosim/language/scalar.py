@@ -108,7 +108,7 @@ class Constant(PTOOperation, name="arith.constant"):
         types = [result.type for result in self.results]
         if isinstance(value, DenseIntOrFPElementsAttr) and [value.get_type()] == types and _is_list(value.get_type()):
             self.properties["dense"] = value
-        if isinstance(value, IntegerAttr | FloatAttr) and len(self.results) == 1:
+        if isinstance(value, IntegerAttr | FloatAttr) and [cast("IntegerAttr[Any]", value).type] == types:
             number = cast("IntegerAttr[Any] | FloatAttr[Any]", value).value.data
             bits = _literal_bits(parser, str(number), number, self.results[0].type, parser.place_of(""))
             self.properties["bits"] = IntAttr(bits)

@@ -200,6 +200,7 @@ class SpecialRegisterStore(SpecialRegister):
     """Store the 32-bit register to UB; with a result the offset advances the pointer instead of the store."""
 
     form = "@register, $dest[$offset]"
+    scope_is_written = True
     spaces = {"dest": (Space.UB,)}
     dest = Operand()
     offset = Operand()

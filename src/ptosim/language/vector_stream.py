@@ -82,7 +82,7 @@ class VLdus(Logical, name="pto.vldus"):
         yield from are_type(self, INDEX, "increment")
         yield from is_register(self, "result")
         yield from is_align(self, "align_out")
-        yield from updated_base(self, "source")
+        yield from updated_base(self, "source", called="source")
         yield from self.logical_rules()
         if self.increment is not None and self.next is None:
             yield Problem("an increment needs a third result, the advanced pointer", at="increment")
