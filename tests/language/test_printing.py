@@ -1,5 +1,7 @@
 """Canonical text: for every kernel of the repository it loads again and prints the same."""
 
+import re
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,28 @@ KERNELS = [path for path in FILES if path.name not in WRONG]
 def test_canonical_text_is_stable(path: Path):
     once = text(load(Source(path.name, path.read_text())))
     assert text(load(Source(path.name, once))) == once
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_values_may_have_numbers_for_names(path: Path):
+    """As other tools print them; names of hidden parameters say what these are."""
+    numbers, names = count(), dict[str, str]()
+
+    def numbered(found: re.Match[str]) -> str:
+        name = found[0]
+        return name if name.startswith("%__") else names.setdefault(name, f"%{next(numbers)}")
+
+    once = text(load(Source(path.name, re.sub(r"%[\w$.-]+", numbered, path.read_text()))))
+    assert text(load(Source(path.name, once))) == once
+
+
+def test_several_results_under_one_number():
+    call = "func.call @g() : () -> (i32, i32)"
+    function = "func.func private @g() -> (i32, i32) { %0 = arith.constant 1 : i32 return %0, %0 : i32, i32 }"
+    source = f"func.func @f() {{ %0:2 = {call} %1 = arith.addi %0#0, %0#1 : i32 return }}\n{function}\n"
+    printed = text(load(Source("kernel.pto", source)))
+    assert f"%0, %_0_1 = {call}\n    %1 = arith.addi %0, %_0_1 : i32\n" in printed
+    assert text(load(Source("kernel.pto", printed))) == printed
 
 
 def test_comments_are_gone_and_names_stay():

@@ -100,9 +100,10 @@ class _Printer(Printer):
     def _new_name(self, value: SSAValue) -> str:
         span = self._spans.get(value)
         plain = name = span.text[1:] if span is not None else value.name_hint or "_"
+        stem = f"_{plain}" if plain[0].isdigit() else plain  # what begins with a number is one
         number = self._numbers.get(plain, 1)
         while name in self._visible:
-            name = f"{plain}_{number}"
+            name = f"{stem}_{number}"
             number += 1
         if name != plain:
             self._numbers[plain] = number
