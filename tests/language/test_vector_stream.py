@@ -262,3 +262,14 @@ def test_a_mask_store_goes_on_in_the_stream_of_vector_stores():
 def test_a_long_stream_is_read_like_a_short_one():
     steps = "".join(step(number) for number in range(1, 1501))
     accepts(INIT + steps + flush(1500))
+
+
+def test_the_generic_form_of_a_load_that_advances():
+    """It has one optional operand in its form, so nobody counts its operands."""
+    start = f"%a0 = pto.vldas %p_f32_ub : {PTR} -> !pto.align\n"
+    types = f"({PTR}, !pto.align, index) -> (V<f32>, !pto.align, {PTR})"
+    accepts(start + f'%v, %a1, %n = "pto.vldus"(%p_f32_ub, %a0, %s_index) : {types}')
+    rejects(
+        start + f'%v, %a1, %n = "pto.vldus"(%p_f32_ub, %a0, ^%s_i32) : {types.replace("index", "i32")}',
+        "increment must be index, not i32",
+    )

@@ -61,8 +61,10 @@ def settle_operands(op: PTOOperation, parser: LocatedParser) -> None:
     if isinstance(given, DenseArrayBase):
         sizes = [int(size) for size in cast("DenseArrayBase[IntegerType]", given).get_values()]
         sizes += [0] * (len(least) - len(sizes))  # roles at the end that other tools do not know
-    elif spare and len(elastic) == 1:
-        sizes[elastic[0]] = spare
+    elif spare:
+        in_form = [index for index in elastic if f"${op.operand_roles[index]}" in op.form]
+        if len(choice := in_form or elastic) == 1:  # what the form does not have is written by lowering alone
+            sizes[choice[0]] = spare
     if len(sizes) != len(least) or sum(sizes) != len(op.operands) or not _fit(op, sizes, least):
         roles = ", ".join(op.operand_roles) or "none"
         parser.raise_error(f"the operands of {op.name} are: {roles}", parser.place_of(""))
