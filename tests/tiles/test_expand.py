@@ -210,9 +210,22 @@ def test_rows_with_one_valid_element_are_a_column(name, width):
     assert same(got, JOINED[name](x, y), "f32")
 
 
-@pytest.mark.parametrize(("name", "column"), [("add", "5x16xf32"), ("min", "5x16xf32, valid=5x8")])
+def test_a_column_stands_before_a_tile_with_one_valid_column():
+    x, y = numbers("f32", (5, 1), seed=9), numbers("f32", (5, 1), seed=10)
+    got = expanded(
+        "pto.trowexpandmin ins(%a, %b : A, B) outs(%d : D)",
+        a=column("f32", 5, "DN", y),
+        b=Given("5x8xf32, valid=5x1", x),
+        d=Given("5x8xf32, valid=5x1"),
+    )
+    assert same(got, JOINED["min"](y, x), "f32")
+
+
+@pytest.mark.parametrize(
+    ("name", "column"), [("add", "5x16xf32"), ("min", "5x16xf32, valid=5x8"), ("max", "5x16xf32"), ("sub", "5x16xf32")]
+)
 def test_a_tile_that_is_a_granule_wide_stands_before_a_column(name, column):
-    """A sum has its column in second place alone; elsewhere a known granule says as much as a shape does."""
+    """A tile that is like the result is not its column, and a sum has its column in second place alone."""
     x, y = numbers("f32", (5, 8), seed=9), numbers("f32", (5, 8), seed=10)
     got = expanded(
         f"pto.trowexpand{name} ins(%a, %b : A, B) outs(%d : D)",

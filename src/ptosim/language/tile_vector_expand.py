@@ -96,11 +96,15 @@ def _either(op: TileOperation) -> bool:
     return isinstance(op, RowBroadcast) and op.either
 
 
-def _resemblance(source: TileBuf) -> int:
+def _resemblance(source: TileBuf, result: TileBuf) -> int:
     """How much the type of a tile is that of a column: a whole tile is row-major, and may be a granule wide."""
-    if source.layout == "DN" or source.valid[1] == 1:
+    if source.layout == "DN":
+        return 3
+    if source.valid[1] == 1:
         return 2
-    return int(GRANULE in (source.cols * source.element_bytes, (source.valid[1] or 0) * source.element_bytes))
+    is_like_result = source.shape == result.shape or (None not in source.valid and source.valid == result.valid)
+    widths = (source.cols * source.element_bytes, (source.valid[1] or 0) * source.element_bytes)
+    return int(GRANULE in widths and not is_like_result)
 
 
 def column_role(op: TileOperation) -> str:
@@ -112,7 +116,7 @@ def column_role(op: TileOperation) -> str:
     src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
     turned = _either(op) and _is_whole(src1, result) and _is_column(src0, result)
     if turned and _is_whole(src0, result) and (_is_column(src1, result) or src1.valid[1] == 1):
-        turned = _resemblance(src0) > _resemblance(src1)
+        turned = _resemblance(src0, result) > _resemblance(src1, result)
     return "src0" if turned else "src1"
 
 
