@@ -101,8 +101,9 @@ class _Printer(Printer):
         span = self._spans.get(value)
         plain = name = span.text[1:] if span is not None else value.name_hint or "_"
         number = self._numbers.get(plain, 1)
+        stem = f"_{plain}" if plain.isdigit() else plain  # only a name goes on behind digits: %_0_1, not %0_1
         while name in self._visible:
-            name = f"{plain}_{number}"
+            name = f"{stem}_{number}"
             number += 1
         if name != plain:
             self._numbers[plain] = number
