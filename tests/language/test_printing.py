@@ -50,3 +50,14 @@ def test_comments_are_gone_and_names_stay():
     assert text(load(Source("kernel.pto", source))) == (
         f"module {{\n  func.func @f(%first_0: i32, %first_1: i32) {{\n    {add}\n    func.return\n  }}\n}}\n"
     )
+
+
+def test_results_that_share_a_number_get_names():
+    """`%0_1` is no value: behind digits nothing goes on."""
+    loop = (
+        "%0:2 = scf.for %i = %a to %b step %b iter_args(%x = %a, %y = %b) -> (index, index) {\n"
+        "scf.yield %y, %x : index, index\n}\n%1 = arith.addi %0#0, %0#1 : index"
+    )
+    once = text(load(Source("kernel.pto", f"func.func @f(%a: index, %b: index) {{\n{loop}\nreturn\n}}\n")))
+    assert "%0, %_0_1 = scf.for" in once and "%1 = arith.addi %0, %_0_1" in once
+    assert text(load(Source("kernel.pto", once))) == once

@@ -67,6 +67,13 @@ def test_a_caller_without_tile_operations_of_its_own_is_ordered() -> None:
     assert (outcome(module(body, stored), 0) == 2).all()
 
 
+def test_arguments_and_tiles_keep_the_names_that_the_caller_gives_them() -> None:
+    body = f"%w = func.call @loaded(%x, %a) : (!pto.ptr<f32>, {TILE}) -> {VIEW}"
+    loaded = ptosim.load(module(body))
+    assert [parameter.name for parameter in loaded.kernel().signature] == ["x", "n"]
+    assert "%a " in str(loaded.plan()) and "%d " not in str(loaded.plan())
+
+
 def test_only_kernels_are_left() -> None:
     body = f"%w = func.call @loaded(%x, %a) : (!pto.ptr<f32>, {TILE}) -> {VIEW}\n"
     public = HELPERS.replace("private ", "")

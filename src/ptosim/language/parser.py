@@ -129,8 +129,8 @@ class ParsedModule:
             if isinstance(old, Call) and isinstance(copy, Call):
                 copy.function = old.function
         for old, copy in values.items():
-            if old in self.definitions:
-                self.definitions[copy] = self.definitions[old]
+            if old in self.definitions:  # what takes the place of an operand keeps the name that it has
+                self.definitions.setdefault(copy, self.definitions[old])
         return new
 
     def cloned(self) -> ParsedModule:
