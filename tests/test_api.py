@@ -154,6 +154,12 @@ def test_target_overrides_the_module() -> None:
         ptosim.load(text, target="a9")
 
 
+@pytest.mark.parametrize("target", [5, b"a5", ["a5"]])
+def test_a_target_is_a_name(target: Any) -> None:
+    with pytest.raises(ptosim.PTOError, match="target is the name of a machine, not"):
+        ptosim.load(COPY_TEXT, target=target)
+
+
 def test_warnings_do_not_stop_a_load() -> None:
     text = module_text(kernel_text("", "    pto.pipe_barrier #pto.pipe<PIPE_ALL>\n"))
     module = ptosim.load(text)

@@ -56,6 +56,8 @@ def load(source: str | os.PathLike[str], target: str | None = None, sync: str = 
     """
     from ptosim.native.host.library import Request, find_module
 
+    if not isinstance(target, str | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise error("argument", f"target is the name of a machine, not {target!r}")
     text, requested = _source(source), Request(target, choice("sync", sync, SYNC))
     outline = find_module(text, requested)
     return Module(outline or load_source(text, requested), requested)

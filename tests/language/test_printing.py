@@ -35,15 +35,6 @@ def test_values_may_have_numbers_for_names(path: Path):
     assert text(load(Source(path.name, once))) == once
 
 
-def test_several_results_under_one_number():
-    call = "func.call @g() : () -> (i32, i32)"
-    function = "func.func private @g() -> (i32, i32) { %0 = arith.constant 1 : i32 return %0, %0 : i32, i32 }"
-    source = f"func.func @f() {{ %0:2 = {call} %1 = arith.addi %0#0, %0#1 : i32 return }}\n{function}\n"
-    printed = text(load(Source("kernel.pto", source)))
-    assert f"%0, %_0_1 = {call}\n    %1 = arith.addi %0, %_0_1 : i32\n" in printed
-    assert text(load(Source("kernel.pto", printed))) == printed
-
-
 def test_comments_are_gone_and_names_stay():
     add = "%_ = arith.addi %first_0, %first_1 : i32"
     source = f"// a note\nfunc.func @f(%first_0: i32, %first_1: i32) {{ {add} return }}\n"

@@ -100,7 +100,6 @@ class _Printer(Printer):
     def _new_name(self, value: SSAValue) -> str:
         span = self._spans.get(value)
         plain = name = span.text[1:] if span is not None else value.name_hint or "_"
-        stem = f"_{plain}" if plain[0].isdigit() else plain  # what begins with a number is one
         number = self._numbers.get(plain, 1)
         stem = f"_{plain}" if plain.isdigit() else plain  # only a name goes on behind digits: %_0_1, not %0_1
         while name in self._visible:
