@@ -184,6 +184,29 @@ def test_interleaving(case: tuple[str, str, str, str]) -> None:
     assert tuple(words) == INTERLEAVED[case]
 
 
+@pytest.mark.parametrize("op", ["pintlv", "pdintlv"])
+def test_loaded_bits_meet_an_empty_mask(op: str) -> None:
+    """Whole groups of bits move, once and once more; that the other mask is empty is known to the compiler."""
+    image = np.random.default_rng(17).integers(0, 256, 32, np.uint8)
+    lines, expected = [], []
+    for g, stride in STRIDE.items():
+        m = f"!pto.mask<{g}>"
+        lines += [f'      %x{g} = pto.plds %ub_x[%c0], "NORM" : {ub("ui8")}, index -> {m}']
+        lines += [f'      %none{g} = pto.pset_{g} "PAT_ALLF" : {m}']
+        for way in (1, -1):
+            name, bits = f"x{g}", np.unpackbits(image, bitorder="little")
+            for _ in range(2):
+                pair = ", ".join([f"%{name}", f"%none{g}"][::way])
+                low, high = f"v{len(expected)}", f"v{len(expected) + 1}"
+                lines += [f"      %{low}, %{high} = pto.{op}_{g} {pair} : {m}, {m} -> {m}, {m}"]
+                lines += [store(low, g, len(expected)), store(high, g, len(expected) + 1)]
+                groups = [bits.reshape(-1, stride), np.zeros((256 // stride, stride), "u1")][::way]
+                both = np.stack(groups, 1) if op == "pintlv" else np.concatenate(groups).reshape(-1, 2, stride)
+                expected += list((both if op == "pintlv" else both.swapaxes(0, 1)).reshape(2, 256))
+                name, bits = low, expected[-2]
+    np.testing.assert_array_equal(stored("\n".join(lines), len(expected), {"x": ("ui8", 32)}, image), expected)
+
+
 @pytest.mark.parametrize(
     "load, store_dist", [("NORM", "NORM"), ("US", "PK"), ("DS", "NORM"), ("US", "NORM"), ("NORM", "PK")]
 )

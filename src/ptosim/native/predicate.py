@@ -29,7 +29,7 @@ from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import define, lowering
 from ptosim.native.build.state import Align
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I32, I64, I128, Type, Value
+from ptosim.native.ir.values import I1, I8, I16, I32, I64, I128, Type, Value
 from ptosim.native.stream import append
 from ptosim.native.vector.registers import Mask, constant_mask, prefix_mask, shuffle
 from ptosim.native.vector.tables import gated
@@ -128,17 +128,50 @@ define("pto.ppack", _resized, _part(PACK))
 define("pto.punpack", _resized, _part(UNPACK))
 
 
-def _two(tables: tuple[Table, Table]) -> Callable[..., tuple[Mask, Mask]]:
-    def rearranged(f: Function, lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
-        low, high = (_moved(f, table, lhs, rhs) for table in tables)
+def _two(f: Function, tables: tuple[Table, Table], lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
+    low, high = (_moved(f, table, lhs, rhs) for table in tables)
+    return low, high
+
+
+def _interleaved(granularity: Granularity) -> Callable[..., tuple[Mask, Mask]]:
+    """Groups of bits are shifted, not shuffled: two or four bits and a gap of zeros are to LLVM the extension of an i2
+    or i4, which it cannot compile."""
+
+    def pintlv(f: Function, lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
+        given = min(lhs.width, rhs.width)
+        group = STRIDES[granularity] // given
+        if group < 2:
+            return _two(f, INTERLEAVE[granularity], lhs, rhs)
+        first, second = (_spread(f, mask.lanes(given), group) for mask in (lhs, rhs))
+        kind = I1.vector(PREDICATE_BITS // given)
+        low, high = (Mask(f, (a | b << group).bitcast(kind), given) for a, b in zip(first, second, strict=True))
         return low, high
 
-    return rearranged
+    return pintlv
+
+
+def _spread(f: Function, bits: Value, group: int) -> list[Value]:
+    """The low and the high half of the bits in 16-bit lanes, a gap of its own size behind each group of two or four."""
+    octets = bits.bitcast(I8.vector(bits.kind.lanes // 8))
+    half = octets.kind.lanes // 2
+    spread: list[Value] = []
+    for first in (0, half):
+        wide = shuffle(f, range(first, first + half), octets).zext(I16)
+        wide = (wide | wide << 4) & 0x0F0F
+        spread.append(wide if group == 4 else (wide | wide << 2) & 0x3333)
+    return spread
+
+
+def _deinterleaved(granularity: Granularity) -> Callable[..., tuple[Mask, Mask]]:
+    def pdintlv(f: Function, lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
+        return _two(f, DEINTERLEAVE[granularity], lhs, rhs)
+
+    return pdintlv
 
 
 for _granularity in STRIDES:
-    define(f"pto.pintlv_{_granularity}", _two(INTERLEAVE[_granularity]))
-    define(f"pto.pdintlv_{_granularity}", _two(DEINTERLEAVE[_granularity]))
+    define(f"pto.pintlv_{_granularity}", _interleaved(_granularity))
+    define(f"pto.pdintlv_{_granularity}", _deinterleaved(_granularity))
 
 
 @lowering(op.PBitcast)
