@@ -182,6 +182,21 @@ def test_a_product_of_no_values_takes_its_start_up(engine: str):
     assert [event.cycles for event in found.timeline if event.name == "pto.sim.start_acc"] == [20, 20]
 
 
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_cores_stand_in_order_whichever_is_written_to_first(engine: str):
+    store = """pto.mte_l0c_ub %l0c, %ub, %c16, %c16, %c16, %c16, dst_mode(%c1)
+      : !pto.ptr<f32, l0c>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"""
+    lines = f"""%l0c = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, l0c>
+      %ub = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, ub>
+      %c1 = arith.constant 1 : i64
+      %c16 = arith.constant 16 : i64
+      {store}
+      pto.sync.set <PIPE_MTE2>, 17"""
+    kernel = ptosim.load(TWO_CORES.format(target="a5", second=lines, scope=SCOPE)).kernel()
+    found = ptosim.profile(kernel, np.ones(6400, np.float32), np.zeros(64, np.float32), engine=engine)
+    assert [core.name for core in found.recording.cores] == ["b0.aic", "b0.aiv0", "b0.aiv1"]
+
+
 def test_a_mixed_kernel_fills_clusters():
     # 32 cube cores and 64 vector cores are 32 clusters.
     kernel = ptosim.load(TWO_CORES.format(target="a5", second="pto.sync.set <PIPE_MTE2>, 17", scope=SCOPE)).kernel()

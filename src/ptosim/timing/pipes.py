@@ -108,9 +108,12 @@ class PipeTimer(Observer):
         self._state(core)
 
     def _state(self, core: Core) -> _CoreState:
-        """Made when first met: a core can be named by another before it begins."""
+        """Made when first met: a core can be named by another before it begins, and before others of its cluster."""
         state = self._cores.get(core.index)
         if state is None:
+            for earlier in core.cluster.cores:
+                if earlier.index < core.index:
+                    self._state(earlier)
             cores = self.recorder.recording.cores
             run = CoreRun(self._name(core), core.role, core.block, {pipe: PipeTime() for pipe in PIPES_OF[core.kind]})
             run.rank = core.rank
