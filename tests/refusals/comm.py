@@ -136,6 +136,10 @@ WHAT_A_TRANSFER_MAY_NOT_BE = rows(
         "pto.comm.tput_async expects src to have elements of f32 like dst, not i32",
     ),
     (
+        ASYNC.format("PV<1x256xf32>", "~PV<1x«128|256»xf32>", "!pto.async_session"),
+        "pto.comm.tput_async expects src to have 256 elements like dst, not 128",
+    ),
+    (
         ASYNC.format("PV<1x256xf32>", "~PV<1x«?|256»xf32>", "!pto.async_session"),
         "pto.comm.tput_async expects src to have static positive extents, not 1x?",
     ),
@@ -218,6 +222,21 @@ WHAT_A_COLLECTIVE_MAY_NOT_BE = [
             "pto.comm.tscatter(%buffer, recv(%ping), group(%g0, %g1) : ~PV<«16|40»x64xf32>, ND<16x64xf32>, "
             "PV<16x64xf32>, PV<16x64xf32>) {root = 0 : i32}",
             "src has 1024 elements, but 2 members of 1024 need 2048",
+        ),
+        (
+            "pto.comm.tgather(%buffer, recv(%ping), group(%g0, %g1) : ~PV<«16x128|32x80»xf32>, ND<16x64xf32>, "
+            "PV<16x64xf32>, PV<16x64xf32>) {root = 0 : i32}",
+            "dst is 16x128, but what belongs into it is 32x64",
+        ),
+        (
+            "pto.comm.tscatter(%buffer, recv(%ping), group(%g0, %g1) : ~PV<«64x32|32x64»xf32>, ND<16x64xf32>, "
+            "PV<16x64xf32>, PV<16x64xf32>) {root = 0 : i32}",
+            "src is 64x32, but what belongs into it is 32x64",
+        ),
+        (
+            "pto.comm.treduce(%dst, %acc, recv(%ping), group(%g0, %g1) : ~PV<«8|24»x64xf32>, ND<16x64xf32>, "
+            "ND<16x64xf32>, PV<16x64xf32>, PV<16x64xf32>) {reduceOp = #pto<reduce_op sum>, root = 0 : i32}",
+            "dst has 512 elements, but a member has 1024",
         ),
         sort="out-of-bounds",
     ),

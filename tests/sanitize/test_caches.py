@@ -20,9 +20,8 @@ class _Said:
 
 
 def entry(core: int) -> Any:
-    return SimpleNamespace(
-        core=SimpleNamespace(index=core, name=f"b{core}", block=core, rank=None), loops=(), kind=None, pipe="S"
-    )
+    owner = SimpleNamespace(index=core, name=f"b{core}", block=core, rank=None)
+    return SimpleNamespace(core=owner, loops=(), kind=None, pipe="S", n=0, clock={})
 
 
 def stored(cores: int) -> tuple[Caches, _Said]:
@@ -31,7 +30,7 @@ def stored(cores: int) -> tuple[Caches, _Said]:
     caches = Caches(cast(Any, said))
     site = cast(Any, SimpleNamespace(name=StoreScalar.name, location=None))
     for core in range(cores):
-        caches.store(entry(core), site, core * LINE)
+        caches.store(entry(core), site, core * LINE, 4)
     return caches, said
 
 
@@ -41,7 +40,7 @@ def test_a_read_costs_the_same_however_many_cores_keep_lines() -> None:
 
     def read(caches: Caches) -> None:
         for _ in range(500):
-            caches.read_by(reader, site, LINE, 4)
+            caches.read_by(reader, site, LINE, 4, {})
 
     assert costs_at_most(3, lambda: read(few), lambda: read(many))
     assert not said.count

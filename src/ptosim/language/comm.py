@@ -6,7 +6,7 @@ without waiting are in comm_async.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import i1, i32
 
@@ -266,14 +266,32 @@ class Collective(CommOperation):
                 wanted = f"to have elements of {name_of(element)} like {self.buffer}"
                 yield at_type(self, place, wanted, name_of(view.element))
 
-    def holds_all(self) -> Iterator[Problem]:
-        """The root's buffer has room for what each member has."""
-        members = self.members()
-        size, part = (count(view.shape) for view in (view_at(self, self.buffer), members[0]))
-        if size is not None and part is not None and size < part * len(members):
-            needed = f"{len(members)} members of {part} need {part * len(members)}"
-            message = f"{self.buffer} has {size} elements, but {needed}"
+    def holds(self, parts: int) -> Iterator[Problem]:
+        """The root's buffer has room for so many members, one below the other, or behind it where it is a line."""
+        buffer, members = view_at(self, self.buffer), self.members()
+        size, part = count(buffer.shape), count(members[0].shape) if members else None
+        if size is None or part is None:
+            return
+        found, needed = _alike(buffer.shape, members[0].shape)
+        needed[-2] *= parts
+        message = ""
+        if size < part * parts:
+            several = f"{parts} members of {part} need {part * parts}"
+            message = f"{self.buffer} has {size} elements, but {several if parts > 1 else f'a member has {part}'}"
+        elif len(buffer.shape) > 1 and any(there < wanted for there, wanted in zip(found, needed, strict=True)):
+            message = f"{self.buffer} is {_sides(found)}, but what belongs into it is {_sides(needed)}"
+        if message:
             yield Problem(message, at=f"{self.buffer}_type", kind="out-of-bounds")
+
+
+def _alike(*shapes: Sequence[int | None]) -> list[list[int]]:
+    """Shapes of known extents with as many leading ones as they need to have equally many, and rows."""
+    rank = max(2, *map(len, shapes))
+    return [[1] * (rank - len(shape)) + [side or 0 for side in shape] for shape in shapes]
+
+
+def _sides(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
 
 
 class TBroadcast(Collective, name="pto.comm.tbroadcast"):
@@ -318,7 +336,7 @@ class TGather(Collective, name="pto.comm.tgather"):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
-        yield from self.holds_all()
+        yield from self.holds(len(self.group))
 
 
 class TScatter(Collective, name="pto.comm.tscatter"):
@@ -340,7 +358,7 @@ class TScatter(Collective, name="pto.comm.tscatter"):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
-        yield from self.holds_all()
+        yield from self.holds(len(self.group))
 
 
 class TReduce(Collective, name="pto.comm.treduce"):
@@ -364,3 +382,7 @@ class TReduce(Collective, name="pto.comm.treduce"):
     pong = OptionalOperand()
     group = VariadicOperand()
     reduceOp = Property()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        yield from self.holds(1)

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from ptosim.effects.names import Pipe, Space
 from ptosim.language.comm import CommOperation
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
-from ptosim.language.tile_places import has_elements, lies_in, same_elements, static_view, unsigned_name, view_at
+from ptosim.language.tile_places import count, has_elements, lies_in, same_elements, static_view, unsigned_name, view_at
 from ptosim.language.tile_rules import at_type, extents
 from ptosim.language.tile_types import AsyncEventType, AsyncSessionType, PrefetchAsyncContextType
 from ptosim.language.types import PtrType
@@ -107,6 +107,9 @@ class _Transfer(_Async):
             if any(extent not in (1, None) for extent in view.shape[:-1]):
                 yield at_type(self, role, "to be one line, all extents but the last 1", extents(view.shape))
         yield from same_elements(self, "src", "dst")
+        lengths = [count(view.shape) for view in (dst, src)]
+        if None not in lengths and lengths[0] != lengths[1]:
+            yield at_type(self, "src", f"to have {lengths[0]} elements like dst", str(lengths[1]))
 
 
 class TPutAsync(_Transfer, name="pto.comm.tput_async"):

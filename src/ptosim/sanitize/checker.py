@@ -293,7 +293,7 @@ class Checker(Doubts):
                 verb = _VERBS.get(clash.track.kind, "updates")
                 loops = self.iterations.of(clash.track.index, clash.track.entry_number(int(clash.stamps[where].max())))
                 first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops, clash.track.rank)
-                if compatible(kind, entry.pipe, clash.track):
+                if compatible(kind, clash.track.kind):
                     self.lints.order_matters(entry, second, first, place, kind)
                     continue
                 severity: Severity = "warning" if same else "error"

@@ -32,12 +32,13 @@ ROOM = 64 << 20
 """Bytes that the shadow may take beyond twice the arguments."""
 
 
-def compatible(kind: str, pipe: Pipe, other: Track) -> bool:
-    """Whether two accesses to the same byte need no order: two reads, two atomic updates of one kind, or a notice and
-    a look at it by a scalar unit, which sees the word before or after; copies may be torn."""
-    is_look = {kind, other.kind} == {READ, NOTICE} and pipe is other.pipe
-    return is_look or (kind == other.kind and kind != WRITE)
+def compatible(kind: str, other: str) -> bool:
+    """Whether two accesses to the same byte need no order: two reads, or two atomic updates of one kind."""
+    return kind == other and kind != WRITE
 
+
+LOOK = {READ, NOTICE}
+"""A scalar unit that looks at a word sees it before or after a notice; a copy needs an order."""
 
 ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
 """Atomic updates that do not race with each other, but whose result depends on their order."""
@@ -114,6 +115,7 @@ class Buffer:
         self.together = together  # all blocks run at once, each with tracks of its own
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # there was no room to record some access
+        self._kinds: dict[str, list[Track]] = {}
         self._own: Track | None = None  # the track that was used last
         self._others = 0  # bytes of all other tracks: only this one grows
 
@@ -155,6 +157,7 @@ class Buffer:
         track = self.tracks.get(key)
         if track is None:
             track = self.tracks[key] = Track(self.size, kind, entry)
+            self._kinds.setdefault(kind, []).append(track)
         if track is not self._own:
             self._others = self.nbytes - track.nbytes
             self._own = track
@@ -163,9 +166,11 @@ class Buffer:
 
     def _judged(self, kind: str, pipe: Pipe) -> Iterator[Track]:
         """The tracks with which an access of this kind needs an order."""
-        for track in self.tracks.values():
-            if kind in ORDER_MATTERS or not compatible(kind, pipe, track):
-                yield track
+        for other, tracks in self._kinds.items():
+            if {kind, other} == LOOK:
+                yield from (track for track in tracks if track.pipe is not pipe)
+            elif kind in ORDER_MATTERS or not compatible(kind, other):
+                yield from tracks
 
     def _may_clash(self, track: Track, entry: Entry, low: int, high: int) -> bool:
         """Whether a closer look at the track is called for."""
