@@ -1,6 +1,7 @@
-"""Valid regions that should agree and of which only the run knows whether they do: `check` says where they do not.
+"""What the tiles of an operation should be to each other: `check` says where they are not, a run goes on.
 
-A run goes on with the region that the operation covers, as the hardware would.
+Valid regions should agree, of which only the run may know whether they do: it takes the region that the operation
+covers, as the hardware would. A destination should lie where a source lies, or apart from it.
 """
 
 from __future__ import annotations
@@ -42,3 +43,29 @@ def _pairs(op: PTOOperation, tiles: Mapping[str, Tile]) -> Iterator[tuple[str, s
 def _are_one(one: Number, other: Number) -> bool:
     value = known(one)
     return one is other or (value is not None and value == known(other))
+
+
+def remark_partial_overlap(build: Builder, op: PTOOperation, tiles: Mapping[str, Tile]) -> None:
+    """A destination that begins below a source of the same elements and reaches into it. In place is safe, and what
+    begins above is told by the bytes that are loaded after they were stored; this one works as long as registers are
+    loaded and stored in the order of the text. Tiles with gaps between their rows are left out: rows may interleave."""
+    dst = tiles.get("dst")
+    if dst is None or not _is_stream(dst):
+        return
+    for role in sorted({one for pair in _pairs(op, tiles) for one in pair[:2]} - {"dst"}):
+        src = tiles[role]
+        below, above = known(dst.address), known(src.address)
+        if below is None or above is None or not _is_stream(src) or src.kind.bytes != dst.kind.bytes:
+            continue
+        if below < above < below + dst.buf.rows * dst.buf.cols * dst.kind.bytes:
+            end = build.times(build.times(dst.rows, dst.cols), dst.kind.bytes)
+            size, distance = known(end), above - below
+            if size is not None and size <= distance:
+                continue
+            apart = build.compare("sle", end, distance) if size is None else build.pattern(0, i1)
+            message = f"dst begins {distance} bytes below {role} and reaches into it: let them be the same, or apart"
+            require(build, apart, "invalid", message)
+
+
+def _is_stream(tile: Tile) -> bool:
+    return tile.buf.loc == "vec" and tile.is_linear

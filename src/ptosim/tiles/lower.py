@@ -36,7 +36,7 @@ from ptosim.language.tile_types import (
 from ptosim.language.tile_types import View as ViewType
 from ptosim.language.tile_view import SetValidShape
 from ptosim.tiles import carry
-from ptosim.tiles.agreement import remark_disagreement
+from ptosim.tiles.agreement import remark_disagreement, remark_partial_overlap
 from ptosim.tiles.catalogue import lowering_of
 from ptosim.tiles.lowering import Lowering
 from ptosim.tiles.pending import pending
@@ -165,7 +165,9 @@ class _Function:
 
     def _replace(self, build: Builder, op: PTOOperation, found: Lowering) -> None:
         arguments = {name: self._argument(op, name, build) for name in found.parameters}
-        remark_disagreement(build, op, {name: tile for name, tile in arguments.items() if isinstance(tile, Tile)})
+        tiles = {name: tile for name, tile in arguments.items() if isinstance(tile, Tile)}
+        remark_disagreement(build, op, tiles)
+        remark_partial_overlap(build, op, tiles)
         given = found.function(**arguments)
         results = cast("tuple[Known | SSAValue, ...]", given if isinstance(given, tuple) else (given,))
         for result, value in zip(op.results, results, strict=False):
