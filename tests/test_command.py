@@ -1,5 +1,6 @@
 """How commands behave towards a user: negative numbers, slips of the pen, help, colour, narrow terminals."""
 
+import gc
 import os
 import pty
 import subprocess
@@ -129,3 +130,15 @@ def test_a_narrow_encoding_costs_no_more_than_some_signs(encoding: str) -> None:
     done = subprocess.run(words, check=True, capture_output=True, env=environment, timeout=60)
     assert done.stderr == b""
     assert b"cycles for 1 block" in done.stdout
+
+
+def test_an_interrupt_does_not_wait_for_a_module_to_be_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ptosim.api.load", interrupted)
+    try:
+        assert ptosim("verify", ABS).exit_code == 130
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import re
@@ -168,6 +169,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
+            gc.freeze()  # to take a large module apart would take longer than the process has to live
             sys.exit(INTERRUPTED)
 
 

@@ -352,3 +352,35 @@ def test_no_proven_program_has_a_race_a_hang_or_a_flag_left_over():
 @pytest.mark.parametrize("part", range(PARTS))
 def test_ten_thousand_programs_with_flags_of_random_quality_or_inserted(part: int):
     _agreement(range(150 + part, 10_150, PARTS), sound=range(250, 10_150))
+
+
+def chain(operation: str, length: int, start: str) -> str:
+    """Each value is made of the one before, twice."""
+    links = [f"      %a{i + 1} = arith.{operation} %a{i}, %a{i} : index\n" for i in range(length)]
+    return f"      %a0 = arith.addi %n, {start} : index\n{''.join(links)}"
+
+
+@pytest.mark.parametrize(
+    ("operation", "length", "start"),
+    [("muli", 100, "%c1"), ("muli", 100, "%n"), ("addi", 100, "%c1"), ("addi", 3000, "%i"), ("shli", 100, "%i")],
+)
+def test_values_that_outgrow_every_register_are_not_followed(operation: str, length: int, start: str):
+    """Sums of sums have 2^100 terms and powers of powers 2^100 digits, were they written out."""
+    text = f"""module {{
+  func.func @k(%n: index) attributes {{pto.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %last = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %c0) -> (index) {{
+      pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+      pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+      pto.barrier #pto.pipe<PIPE_ALL>
+{chain(operation, length, start)}      %more = arith.addi %sum, %a{length} : index
+      scf.yield %more : index
+    }}
+    return
+  }}
+}}
+"""
+    assert ptosim.prove(ptosim.load(text).kernel()).proven
+    constant = text.replace("%n: index", "").replace("%c0 = ", "%n = arith.constant 3 : index\n    %c0 = ")
+    assert ptosim.prove(ptosim.load(constant).kernel()).proven

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from ptosim.tiles import inline
 
 TILE = "!pto.tile_buf<vec, 16x64xf32>"
 VIEW = "!pto.partition_tensor_view<16x64xf32>"
@@ -113,3 +114,22 @@ def test_nested_modules_are_lowered() -> None:
     kernel(np.zeros(4, np.float32), 0)
     with pytest.raises(ptosim.PTOError):
         kernel(np.zeros(4, np.float32))
+
+
+def test_calls_that_would_become_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each function calls the next one twice."""
+    monkeypatch.setattr(inline, "MOST_COPIES", 1000)
+
+    def chain(length: int) -> str:
+        call = f"func.call @f{{}}(%t) : ({TILE}) -> ()\n"
+        last = f"pto.tadd ins(%t, %t : {TILE}, {TILE}) outs(%t : {TILE})\n"
+        bodies = [*(call.format(i + 1) * 2 for i in range(length)), last]
+        return "".join(f"func.func private @f{i}(%t: {TILE}) {{\n{body}return\n}}\n" for i, body in enumerate(bodies))
+
+    body = f"func.call @f0(%a) : ({TILE}) -> ()\n"
+    assert ptosim.load(module(body, chain(4))).kernels
+    with pytest.raises(ptosim.PTOError) as caught:
+        ptosim.load(module(body, chain(60)))
+    (found,) = caught.value.diagnostics
+    assert (found.kind, found.message) == ("limit", "calls of functions on tiles become more than 1000 operations")
+    assert found.line is not None

@@ -24,9 +24,10 @@ from ptosim.language.operation import PTOOperation
 from ptosim.language.static import static_of
 from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
+from ptosim.order.known import Pointer
 from ptosim.order.model import Plain, Range, Span, Touch
 from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
-from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
+from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Values
 
 ENDLESS = symbol(Symbol(is_single=False))
 """An end that nobody knows."""

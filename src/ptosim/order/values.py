@@ -6,7 +6,7 @@ the program enters each of them with `loop_of` before it asks for values inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from ptosim.language.function import Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
+from ptosim.language.scalar_cast import CmpI
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx
 from ptosim.language.tile_local import LocalArrayGet
@@ -37,6 +38,7 @@ from ptosim.order.integers import (
     unsigned_remainder,
     xor,
 )
+from ptosim.order.known import Known, Pointer, in_turn, is_repeated, is_too_wide, is_unsettled, keys_of, trips
 from ptosim.order.number import (
     LONGEST_PERIOD,
     Linear,
@@ -56,22 +58,9 @@ from ptosim.order.number import (
 )
 
 _MOST_TERMS = 16
-"""A product of longer sums has no closed form."""
-
+"""A product of longer sums, or of more symbols, has no closed form."""
 ANYWHERE = "?"
 """The origin of a pointer that may point into any argument."""
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """A place: in an argument of the kernel, or (without an origin) an address of an on-chip memory."""
-
-    space: Space
-    origin: str
-    offset: Number
-
-
-Known = Number | Pointer
 
 
 @dataclass
@@ -105,7 +94,7 @@ class Values:
         body = loop.body.block
         self._loops[body] = path
         first, step = self.number(loop.lb), self.number(loop.step)
-        iterations = _trips(first, self.number(loop.ub), step)
+        iterations = trips(first, self.number(loop.ub), step)
         iteration = self.common.iterations.setdefault(
             path, Symbol(path, 0, None if iterations is None else max(iterations - 1, 0), is_iteration=True)
         )
@@ -117,7 +106,7 @@ class Values:
             self._known[argument] = self._stepping(argument, start, following, iteration)
         if any(self._is_open(argument) for argument in carried) and iterations != 0:
             self._learn_turns(loop, path)
-        allowed = [iterations, *(_trips(first, end, step) for end in bounds_of(loop))]
+        allowed = [iterations, *(trips(first, end, step) for end in bounds_of(loop))]
         return min((most for most in allowed if most is not None), default=None)
 
     def _stepping(self, argument: SSAValue, start: SSAValue, following: SSAValue, iteration: Symbol) -> Known:
@@ -139,16 +128,16 @@ class Values:
         assert ends is not None
         state = [self.of(start) for start in loop.iter_args]
         seen: list[list[Known]] = []
-        keys = [_key(state)]
+        keys = [keys_of(state)]
         while len(seen) < LONGEST_PERIOD:
             seen.append(state)
             trial = Trial(self, dict(zip(carried, state, strict=True)))
             state = [trial.of(value) for value in ends.operands]
-            keys.append(_key(state))
+            keys.append(keys_of(state))
         for index, argument in enumerate(carried):
-            period = next((p for p in range(1, LONGEST_PERIOD) if _repeats([key[index] for key in keys], p)), None)
+            period = next((p for p in range(1, LONGEST_PERIOD) if is_repeated([key[index] for key in keys], p)), None)
             if self._is_open(argument) and period is not None:
-                found = _in_turn([turn[index] for turn in seen[:period]], path[-1])
+                found = in_turn([turn[index] for turn in seen[:period]], path[-1])
                 if found is not None:
                     self._known[argument] = found
 
@@ -160,10 +149,21 @@ class Values:
     # --- values -------------------------------------------------------------------------------------------------------
 
     def of(self, value: SSAValue) -> Known:
-        """What is known of a value."""
-        if value not in self._known:
-            self._known[value] = self._work_out(value)
+        """What is known of a value. Its operands come first: chains are as long as a file may be, recursion is not."""
+        pending = [value]
+        while pending:
+            if missing := self._missing(pending[-1]):
+                pending += missing
+            elif (latest := pending.pop()) not in self._known:
+                self._known[latest] = self._work_out(latest)
         return self._known[value]
+
+    def _missing(self, value: SSAValue) -> list[SSAValue]:
+        """Those operands that are computed, too, and not known yet."""
+        if value in self._known or not _is_computed(value):
+            return []
+        assert isinstance(value.owner, Operation)
+        return [each for each in value.owner.operands if each not in self._known and _is_computed(each)]
 
     def number(self, value: SSAValue) -> Number:
         known = self.of(value)
@@ -179,7 +179,9 @@ class Values:
             return self.subblock
         rule = _RULES.get(owner.name)
         found = rule(self, owner) if rule is not None else None
-        if found is not None and not _is_unsettled(found):
+        if found is not None and is_too_wide(found):
+            found = None
+        if found is not None and not is_unsettled(found):
             return found
         return self._shared(self._computation(value, owner), lambda: self._new(value, found))
 
@@ -192,7 +194,7 @@ class Values:
             return None
         words = tuple(sorted((name, str(word)) for name, word in op.properties.items()))
         numbers = [self.number(each) if element_name(each.type) else None for each in op.operands]
-        if any(number is None or (isinstance(number, Linear) and _is_unsettled(number)) for number in numbers):
+        if any(number is None or (isinstance(number, Linear) and is_unsettled(number)) for number in numbers):
             return None
         return (op.name, words, self.loops_around(value), *(key_of(each) for each in numbers if each is not None))
 
@@ -210,7 +212,7 @@ class Values:
                 offset = self._settled(value, found.offset)
                 assert not isinstance(offset, Pointer)
                 return Pointer(found.space, found.origin, offset)
-            case Linear() if _is_unsettled(found):
+            case Linear() if is_unsettled(found):
                 return symbol(Symbol(self.loops_around(value), *bounds(found)))
             case _:
                 return found
@@ -225,6 +227,8 @@ class Values:
         for x, factor in a.terms.items():
             for y, other in b.terms.items():
                 symbols = sorted((*(x.factors or (x,)), *(y.factors or (y,))), key=lambda each: each.number)
+                if len(symbols) > _MOST_TERMS:
+                    return a * b
                 key = tuple(each.number for each in symbols)
                 if key not in self.common.products:
                     self.common.products[key] = multiplied(tuple(symbols))
@@ -263,9 +267,12 @@ class Values:
         return ()
 
 
-def _is_unsettled(found: Known) -> bool:
-    number = found.offset if isinstance(found, Pointer) else found
-    return isinstance(number, Linear) and not all(each.is_single for each in number.terms)
+def _is_computed(value: SSAValue) -> bool:
+    """Whether a rule asks for all operands of what gives a value."""
+    owner = value.owner
+    if not isinstance(owner, PTOOperation) or owner.name in _PARTLY:
+        return False
+    return owner.name in _RULES and (owner.name != CmpI.name or owner.word("predicate") in _COMPARISONS)
 
 
 class Trial(Values):
@@ -278,53 +285,26 @@ class Trial(Values):
         self.arrays = outer.arrays
         self.common = outer.common
         self.subblock = outer.subblock
+        self._dependent = _computed_from(given)
 
     def of(self, value: SSAValue) -> Known:
         if value in self._known:
             return self._known[value]
-        owner = value.owner
-        if isinstance(owner, Block) or not self._depends(owner):
-            return self._outer.of(value)
-        return super().of(value)
+        return super().of(value) if value in self._dependent else self._outer.of(value)
 
-    def _depends(self, op: Operation) -> bool:
-        return op.name in _RULES and any(
-            value in self._known or (isinstance(value.owner, Operation) and self._depends(value.owner))
-            for value in op.operands
-        )
+    def _missing(self, value: SSAValue) -> list[SSAValue]:
+        return [each for each in super()._missing(value) if each in self._dependent]
 
 
-def _key(state: list[Known]) -> list[tuple[object, ...]]:
-    return [
-        (each.space, each.origin, key_of(each.offset)) if isinstance(each, Pointer) else key_of(each) for each in state
-    ]
-
-
-def _repeats(keys: list[tuple[object, ...]], period: int) -> bool:
-    return all(keys[i] == keys[i % period] for i in range(len(keys)))
-
-
-def _in_turn(turns: list[Known], loop: int) -> Known | None:
-    """Values that are taken in turn; pointers of one origin."""
-    first = turns[0]
-    if isinstance(first, Pointer):
-        pointers = [turn for turn in turns if isinstance(turn, Pointer)]
-        if any((turn.space, turn.origin) != (first.space, first.origin) for turn in pointers):
-            return None
-        numbers = [turn.offset for turn in pointers]
-    else:
-        numbers = [turn for turn in turns if not isinstance(turn, Pointer)]
-    plain = [number for number in numbers if not isinstance(number, Periodic)]
-    if len(plain) != len(turns):
-        return None
-    offset = periodic(loop, (), tuple(plain))
-    return Pointer(first.space, first.origin, offset) if isinstance(first, Pointer) else offset
-
-
-def _trips(first: Number, end: Number, step: Number) -> int | None:
-    """The most iterations a loop makes."""
-    distance = bounds(end - first)[1]
-    return None if distance is None or not isinstance(step, int) or step < 1 else -(-max(distance, 0) // step)
+def _computed_from(given: Iterable[SSAValue]) -> set[SSAValue]:
+    """What is computed from some values, however far from them."""
+    found, pending = set[SSAValue](), list(given)
+    while pending:
+        for use in pending.pop().uses:
+            if use.operation.name in _RULES:
+                pending += (new := [result for result in use.operation.results if result not in found])
+                found.update(new)
+    return found
 
 
 def _argument(index: int, value: SSAValue) -> Known:
@@ -466,6 +446,9 @@ def _tail_rest(values: Values, op: PTOOperation) -> Known | None:
 TAILS = tuple(tail.name for tail in predicate.TAILS)
 _COUNTED = frozenset({*TAILS, "scf.yield"})
 PREDICATE_BITS = 256
+
+_PARTLY = frozenset({*TAILS, LocalArrayGet.name})
+"""Operations of which a rule may pass over operands."""
 
 _RULES: dict[str, Rule] = {
     "arith.addi": _binary(lambda a, b: a + b),

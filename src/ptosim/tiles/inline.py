@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from ptosim.diagnostics import error
 from ptosim.language.function import Call, Function, Return, function_of
 from ptosim.language.kinds import cores
 from ptosim.language.operation import core_of
@@ -19,14 +20,22 @@ from ptosim.language.tile_view import Allocation
 
 _TILES = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 
+MOST_COPIES = 100_000
+"""Operations; twenty functions that call the next one twice would be a million."""
+
 
 def inline_tiles(parsed: ParsedModule) -> None:
     """Replace such calls; functions that were called that way are gone. (There is no recursion.)"""
     taken: set[Function] = set()
+    copies = 0
     while calls := [op for op in parsed.module.walk() if isinstance(op, Call) and _is_taken_in(op)]:
         for call in calls:
             callee = call.function
             assert callee is not None
+            copies += sum(1 for _ in callee.walk())
+            if copies > MOST_COPIES:
+                message = f"calls of functions on tiles become more than {MOST_COPIES} operations"
+                raise error("limit", message, parsed.location(call))
             _inline(parsed, call, callee)
             taken.add(callee)
     still = {op.function for op in parsed.module.walk() if isinstance(op, Call)}
