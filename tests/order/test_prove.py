@@ -384,3 +384,20 @@ def test_values_that_outgrow_every_register_are_not_followed(operation: str, len
     assert ptosim.prove(ptosim.load(text).kernel()).proven
     constant = text.replace("%n: index", "").replace("%c0 = ", "%n = arith.constant 3 : index\n    %c0 = ")
     assert ptosim.prove(ptosim.load(constant).kernel()).proven
+
+
+@pytest.mark.parametrize("half", ["set_flag", "wait_flag"])
+def test_a_flag_in_a_function_is_not_passed_over(half: str):
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func private @half() {{
+    pto.{half}["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+    return
+  }}
+  func.func @k() attributes {{pto.kernel}} {{
+    func.call @half() : () -> ()
+    return
+  }}
+}}
+"""
+    proof = ptosim.prove(ptosim.load(text).kernel())
+    assert not proof.proven and len(proof.undecided) == 1

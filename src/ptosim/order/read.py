@@ -118,13 +118,13 @@ def _hull(spans: tuple[Span, ...]) -> Span:
 
 
 def is_opaque(op: Operation) -> bool:
-    """Whether an operation hides entries that the analysis cannot see."""
+    """Whether an operation hides entries or synchronisation that the analysis cannot see."""
     if enclosing_scope(op) is not None:
         return False
     if isinstance(op, While):
-        return any(is_entry(inside) for inside in op.walk())
+        return any(is_entry(inside) or inside.name in _SYNC for inside in op.walk())
     if isinstance(op, Call) and (callee := op.function) is not None:
-        return any(is_entry(inside) for inside in reached(callee))
+        return any(is_entry(inside) or inside.name in _SYNC for inside in reached(callee))
     return False
 
 
