@@ -140,7 +140,9 @@ class LocatedParser(Parser):
         first = self.span_here()
         try:
             return super()._parse_op_result_list()
-        except ParseError:
+        except ParseError as problem:
+            if problem.span.start > self._current_token.span.start:  # of the text that comes, which is no token
+                raise
             message = f"expected '=' after the result {first.text}; the operation before it takes no such operand"
             self.raise_error(message, first)
 
