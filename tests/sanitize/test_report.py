@@ -305,12 +305,7 @@ def test_the_end_of_a_kernel_without_a_barrier_is_remarked_on_with_an_edit() -> 
     assert kinds(check(WARNED + order("MTE3", "V"))) == ["lint"]
 
 
-def test_loop_registers_that_are_left_set_are_remarked_on() -> None:
+def test_loop_registers_may_be_left_set_at_the_end() -> None:
+    """They are reset for every block, and no later copy goes by them."""
     two = "    %two = arith.constant 2 : i64\n"
-    left = two + "    pto.set_loop_size_outtoub %two, %one : i64, i64\n"
-    back = "    pto.set_loop_size_outtoub %one, %one : i64, i64\n"
-    report = check(left)
-    assert kinds(report) == ["lint"]
-    assert report.findings[0].line == 14
-    assert "(2, 1) are left set" in report.findings[0].message
-    assert kinds(check(left + back)) == []
+    assert kinds(check(two + "    pto.set_loop_size_outtoub %two, %one : i64, i64\n")) == []
