@@ -1,6 +1,7 @@
 """Tiles whose written addresses overlap though both are needed: one overwrites the other before it is read again.
 
-A tile that starts where another one does, or lies inside of it, is another view of its bytes, made on purpose.
+A tile that starts where another one does, or lies inside of it, is another view of its bytes, made on purpose: unless
+it is filled anew before anybody has read the other, and the other is read then, or both are by one operation.
 Only what stands in one block is followed, so whatever is reported happens whenever that block is executed; a run shows
 nothing of it, since a tile is no more than its bytes there.
 """
@@ -36,8 +37,13 @@ class _Placed:
         """Whether it lies over the other tile, and is no view of it."""
         if self.space is not other.space or self.start == other.start:
             return False
-        inside = other.start <= self.start and self.end <= other.end
-        return self.start < other.end and other.start < self.end and not inside
+        return self.meets(other) and not other.covers(self)
+
+    def meets(self, other: _Placed) -> bool:
+        return self.space is other.space and self.start < other.end and other.start < self.end
+
+    def covers(self, other: _Placed) -> bool:
+        return self.space is other.space and self.start <= other.start and other.end <= self.end
 
     def __str__(self) -> str:
         return f"{self.space}[{self.start}:{self.end}]"
@@ -74,21 +80,39 @@ class _Function:
     def _lost(self, block: Block) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
         """What was written and overwritten by another tile when it is read."""
         held: dict[_Placed, tuple[_Placed, Operation] | None] = {}
+        partly: dict[_Placed, tuple[_Placed, Operation]] = {}
+        unread: set[_Placed] = set()
         for op in block.ops:
             if not isinstance(op, TileOperation):
+                if op.regions or any(self.liveness.root(value) in self.placed for value in op.operands):
+                    unread.clear()
                 roots = {self.liveness.root(value) for inside in op.walk() for value in touched(inside)}
                 held = {tile: by for tile, by in held.items() if self.liveness.root(tile.op.results[0]) not in roots}
                 continue  # what is inside may do anything to them
-            for tile in self._tiles(op, op.reads):
+            reads = self._tiles(op, op.reads)
+            for tile in reads:
                 if (overwritten := held.get(tile)) is not None:
                     yield tile, *overwritten, op
+                elif tile in partly and partly[tile][0] in reads:
+                    yield tile, *partly[tile], op
+            unread = {tile for tile in unread if not any(tile.meets(other) for other in reads)}
             for tile in self._tiles(op, op.writes):
+                lost = unread - {tile} if self._fills(op, tile) else set[_Placed]()
                 held |= {other: (tile, op) for other in held if tile.spoils(other)}
+                held |= {other: (tile, op) for other in lost if tile.covers(other)}
+                partly = {other: by for other, by in partly.items() if other is not tile}
+                partly |= {other: (tile, op) for other in lost if tile.meets(other)}
                 held[tile] = None
+                unread.add(tile)
 
     def _tiles(self, op: TileOperation, roles: tuple[str, ...]) -> list[_Placed]:
         roots = [self.liveness.root(value) for role in roles for value in op.segment(role)]
         return [self.placed[root] for root in roots if root in self.placed]
+
+    def _fills(self, op: TileOperation, tile: _Placed) -> bool:
+        """Whether all bytes of a tile are written, whatever they were."""
+        whole = tile.op.tile.valid == tile.op.tile.shape
+        return whole and any(value is tile.op.results[0] for role in op.overwrites for value in op.segment(role))
 
     def _diagnostic(self, lost: _Placed, by: _Placed, write: Operation, read: Operation) -> Diagnostic:
         place = self.module.parsed.location
