@@ -23,6 +23,7 @@ from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.sync import EVENT_IDS
 from ptosim.repair.additions import additions
 from ptosim.repair.balance import Balance, Change
+from ptosim.repair.circles import circles
 from ptosim.repair.flag_pairs import FlagPairs, Meeting
 from ptosim.repair.halves import Halves, held
 from ptosim.repair.overlap import overlap
@@ -66,6 +67,8 @@ class Proposals:
             for each in product(*(list(self._of_conflict(one, taken)) for one in (found, *found.also))):
                 yield each[0] if len(each) == 1 else _joined(each)
         elif found.kind in ORDER:
+            if found.kind == "deadlock":
+                yield from circles(self.balance, self._blamed)
             yield from self._halves([])
             if found.kind == "double-set":
                 yield from self.flags.told_apart(found, taken)
@@ -123,10 +126,10 @@ class Proposals:
         return self.balance.rank(change)
 
     @cached_property
-    def _blamed(self) -> set[Operation]:
+    def _blamed(self) -> list[Operation]:
         """What the run has found without its partner."""
         ops = [self.program.of(each.site) for each in self.observation.imbalances]
-        return {op for op in ops if op is not None}
+        return list(dict.fromkeys(op for op in ops if op is not None))
 
     @cached_property
     def _concerned(self) -> set[Operation]:
