@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, product
 
@@ -34,7 +35,7 @@ from ptosim.repair.signal_halves import SignalHalves
 from ptosim.repair.signals import Signals
 from ptosim.repair.used import Taken, UsedIds
 from ptosim.repair.variants import Variants
-from ptosim.repair.written import read
+from ptosim.repair.written import EVENTS, Written, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import after, before
 from ptosim.sanitize.observation import Observation
@@ -60,6 +61,22 @@ class Proposals:
     def propose(self, number: int, taken: Taken) -> Iterator[Proposal]:
         """Lines to add for a finding, by its number, the fewest first; nothing where none are known. Ids that other
         edits have taken are left alone."""
+        return map(self._spelled, self._proposed(number, taken))
+
+    def _spelled(self, proposal: Proposal) -> Proposal:
+        """A kernel whose flags are all written as events of operation classes is told of events."""
+        like = self._event
+        if like is None:
+            return proposal
+        edits = (edit if edit.moved else replace(edit, text=in_classes(edit.text, like)) for edit in proposal.edits)
+        return replace(proposal, edits=tuple(edits))
+
+    @cached_property
+    def _event(self) -> Written | None:
+        flags = [words for words in self.balance.written.values() if words.mechanism == "flag"]
+        return flags[0] if flags and all(words.name in EVENTS for words in flags) else None
+
+    def _proposed(self, number: int, taken: Taken) -> Iterator[Proposal]:
         found = self.observation.found[number]
         if isinstance(found, Conflict):
             if found.kind == "race":
@@ -78,7 +95,7 @@ class Proposals:
     def lines(self, number: int) -> Iterator[Proposal]:
         """Single lines that may be all that is wrong, given the gravest finding; each once, the likeliest first."""
         seen: set[Proposal] = set()
-        for each in self._lines(number):
+        for each in map(self._spelled, self._lines(number)):
             if each not in seen and all(map(self.visible.allows, each.edits)):
                 seen.add(each)
                 yield each
