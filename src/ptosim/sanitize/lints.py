@@ -136,7 +136,8 @@ class Lints:
     def _offset_by_fifteen(self, core: Core) -> None:
         for number in sorted(self._cube_ids):
             wrong, right = number + SUBBLOCK_OFFSET - 1, number + SUBBLOCK_OFFSET
-            if wrong in self._cube_ids and right not in self._cube_ids and number < SUBBLOCK_OFFSET:
+            paired = wrong - SUBBLOCK_OFFSET in self._cube_ids  # 0 and 16 belong together, and 1 is for AIV0 alone
+            if wrong in self._cube_ids and right not in self._cube_ids and number < SUBBLOCK_OFFSET and not paired:
                 message = (
                     f"the cube core uses semaphores {number} and {wrong}, but not {right}: AIV1 is reached with an "
                     f"offset of {SUBBLOCK_OFFSET}"
