@@ -37,6 +37,17 @@ def test_a_tile_that_another_one_overwrites_before_it_is_read():
     assert not found(text, "race")
 
 
+def test_only_what_the_kernel_runs_is_looked_at():
+    text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "y", "z").store("z", "b", "%c0")
+    apart = three(4096).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "y", "z").store("z", "b", "%c0")
+    one, other = ("\n".join([*each.lines, "return", "}", "}", ""]) for each in (text, apart))
+    functions = other[other.index("  func.func") : other.rindex("}")].replace("@kernel", "@apart")
+    module = ptosim.load(one[: one.rindex("}")] + functions + "}\n")
+    for name, kinds in (("kernel", ["overlap"]), ("apart", [])):
+        report = ptosim.check(module.kernel(name), *arrays(), 2, 1)
+        assert [each.kind for each in report.findings] == kinds
+
+
 def test_tiles_that_take_turns_in_the_same_bytes():
     """What was there is not read any more when the other one comes."""
     text = three(2048).load("a", "%c0", "x").sum("x", "x", "z").load("a", "%c1", "y").sum("y", "z", "z")

@@ -8,14 +8,14 @@ nothing of it, since a tile is no more than its bytes there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import Space
-from ptosim.language.function import Function, every_function
+from ptosim.language.function import Function, callees, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
 from ptosim.language.tile_operation import TileOperation
@@ -49,9 +49,10 @@ class _Placed:
         return f"{self.space}[{self.start}:{self.end}]"
 
 
-def overlaps(module: VerifiedModule) -> Iterator[Diagnostic]:
-    """Each tile that another one overwrites before it is read again, once."""
-    for function in every_function(module.parsed.module):
+def overlaps(module: VerifiedModule, entries: Container[str]) -> Iterator[Diagnostic]:
+    """Each tile that another one overwrites before it is read again, once, in these functions and those they call."""
+    functions = list(every_function(module.parsed.module))
+    for function in callees(*([each for each in functions if each.symbol in entries] or functions)):
         if not function.is_declaration:
             yield from _Function(module, function).overlaps()
 
