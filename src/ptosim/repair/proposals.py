@@ -113,6 +113,7 @@ class Proposals:
         yield from variants.repetitions()
         yield from variants.computed()
         yield from variants.estranged()
+        yield from variants.modes()
         yield from variants.turned(self._blamed) if not balance.is_whole else ()
         yield from ranked[0]
         yield from additions(balance)
