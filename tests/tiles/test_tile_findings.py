@@ -85,6 +85,14 @@ def test_a_tile_at_the_same_place_takes_over_what_was_read():
     assert not found(text.store("z", "b", "%c0"), "overlap")
 
 
+def test_a_tile_that_a_loop_overwrites_before_it_reads_it():
+    text = three(2048).load("a", "%c0", "x").loop("i", "%n").load("a", "%i", "y").sum("x", "y", "z").end()
+    (overlap,) = found(text.store("z", "b", "%c0"), "overlap")
+    assert "ub[2048:6144] and ub[0:4096] overlap" in overlap.message
+    again = three(2048).load("a", "%c0", "x").loop("i", "%n").load("a", "%i", "y").load("a", "%i", "x")
+    assert not found(again.sum("x", "x", "z").end().store("z", "b", "%c0"), "overlap")
+
+
 def test_a_loop_in_between_may_write_the_tile_anew():
     text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").loop("i", "%n").load("a", "%i", "x").end()
     assert not found(text.sum("x", "x", "z").store("z", "b", "%c0"), "overlap")

@@ -2,8 +2,8 @@
 
 A tile that starts where another one does, or lies inside of it, is another view of its bytes, made on purpose: unless
 it is filled anew before anybody has read the other, and the other is read then, or both are by one operation.
-Only what stands in one block is followed, so whatever is reported happens whenever that block is executed; a run shows
-nothing of it, since a tile is no more than its bytes there.
+What is followed goes into blocks and not out of them, so whatever is reported happens whenever that block is executed;
+a run shows nothing of it, since a tile is no more than its bytes there.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ class _Placed:
         return f"{self.space}[{self.start}:{self.end}]"
 
 
+_Held = dict[_Placed, tuple[_Placed, Operation] | None]
+"""Tiles that were written, and what has overwritten them since."""
+
+
 def overlaps(module: VerifiedModule, entries: Container[str]) -> Iterator[Diagnostic]:
     """Each tile that another one overwrites before it is read again, once, in these functions and those they call."""
     functions = list(every_function(module.parsed.module))
@@ -69,24 +73,26 @@ class _Function:
         self.placed = {root: found[0] for root, found in placed.items() if len(found) == 1}
 
     def overlaps(self) -> Iterator[Diagnostic]:
-        shared = any(one.spoils(other) for one in self.placed.values() for other in self.placed.values())
-        blocks = {op.parent_block() for op in self.liveness.statements if isinstance(op, TileOperation)}
+        placed = list(self.placed.values())
         found: dict[tuple[_Placed, _Placed], Diagnostic] = {}
-        for block in blocks if shared else ():
-            if block is not None:
-                for lost, by, write, read in self._lost(block):
+        if any(one.meets(other) for number, one in enumerate(placed) for other in placed[:number]):
+            for block in self.liveness.function.body.blocks:
+                for lost, by, write, read in self._lost(block, {}):
                     found.setdefault((lost, by), self._diagnostic(lost, by, write, read))
         yield from found.values()
 
-    def _lost(self, block: Block) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
-        """What was written and overwritten by another tile when it is read."""
-        held: dict[_Placed, tuple[_Placed, Operation] | None] = {}
+    def _lost(self, block: Block, before: _Held) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
+        """What was written and overwritten by another tile when it is read; `before`: what was written in front of the
+        operation that the block belongs to."""
+        held = dict(before)
         partly: dict[_Placed, tuple[_Placed, Operation]] = {}
         unread: set[_Placed] = set()
         for op in block.ops:
             if not isinstance(op, TileOperation):
                 if op.regions or any(self.liveness.root(value) in self.placed for value in op.operands):
                     unread.clear()
+                for inner in (inner for region in op.regions for inner in region.blocks):
+                    yield from self._lost(inner, held)
                 roots = {self.liveness.root(value) for inside in op.walk() for value in touched(inside)}
                 held = {tile: by for tile, by in held.items() if self.liveness.root(tile.op.results[0]) not in roots}
                 continue  # what is inside may do anything to them
