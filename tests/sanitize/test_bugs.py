@@ -106,9 +106,10 @@ def test_the_hint_primes_and_drains_what_is_neither() -> None:
 
 
 def test_another_circle_has_no_such_hint() -> None:
+    """Where nothing is repeated, nothing is primed: the wait goes behind its set."""
     report = check(take("V", "MTE2") + load() + order("MTE2", "V") + COPY + put("V", "MTE2") + ALL)
     assert kinds(report) == ["deadlock!"]
-    assert report.findings[0].hint is None
+    assert report.findings[0].hint == "move line 13 after line 22"
 
 
 def test_a_missing_reverse_dependency_shows_from_the_third_tile_on() -> None:
