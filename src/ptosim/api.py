@@ -64,7 +64,7 @@ def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | 
     if "addr" in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
         from ptosim.tiles.overlap import overlaps
 
-        more += overlaps(module.verified)
+        more += overlaps(module.verified, {entry.symbol for entry in kernel.program.entries.values()})
     kept = (*found.findings, *more)[:most]
     return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
 

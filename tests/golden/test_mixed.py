@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from golden.cube import K, M, N, buffers, exact, flag, frac, loads, mad, matrices, mixed_kernel, to_ub
+from golden.cube import K, M, N, buffers, exact, flag, frac, loads, mad, matrices, mixed_kernel, to_gm, to_ub
 from golden.numbers import close, equal
 from golden.program import constants, gm, line_of, module, outcome, ub
 
@@ -69,6 +69,29 @@ def test_both_vector_cores_take_a_half() -> None:
     out = outcome(text, a, b, np.zeros((M, N), "f4"), np.zeros((M, N), "f4"), schedules=["random:1", "random:2"])
     equal(out[2], exact(a, b))
     equal(out[3], exact(a, b))
+
+
+def test_result_through_gm_needs_no_barrier_in_the_cube_section() -> None:
+    """The vector core waits for the signal behind the copy, and drains its own pipes: all of the kernel has ended."""
+    cube = CUBE + to_gm("%c", M, N, "f32", "f32") + "      pto.sync.set <PIPE_FIX>, 1\n"
+    vector = only_first(
+        f"""      pto.sync.wait <PIPE_MTE2>, 1
+      pto.mte_gm_ub %c, %ub0, %c0_i64, %c{4 * M * N}_i64 nburst(%c1_i64, %c{4 * M * N}_i64, %c{4 * M * N}_i64)
+        : {gm("f32")}, {P}, i64, i64, i64, i64, i64
+{flag("MTE2", "MTE3")}"""
+        + store_out("%ub0", "%d", 1, 4 * M * N, 4 * M * N, 4 * M * N)
+        + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    )
+    a, b = matrices(M, N, K)
+
+    def findings(cube: str, vector: str) -> list[str]:
+        text = mixed_kernel(COMMON, cube, vector, FEEDS + f", %d: {gm('f32')}")
+        report = ptosim.check(ptosim.load(text).kernel(), a, b, np.zeros((M, N), "f4"), np.zeros((M, N), "f4"))
+        return [finding.message for finding in report.findings]
+
+    assert findings(cube, vector) == []
+    alone = findings(cube.replace("      pto.sync.set <PIPE_FIX>, 1\n", ""), "")
+    assert alone == ["the kernel ends while FIX may still be copying: nothing waits for it"]
 
 
 def through_l1(blocks: int, signals: str) -> str:

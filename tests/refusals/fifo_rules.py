@@ -102,20 +102,6 @@ RULES_OF_A_VECTOR_CORE = rows(
         "the entry popped before from the FIFO with id 0 is not freed yet",
     ),
     (
-        vector(
-            f"{POP}\n«|pto.tadd ins(%t, %t : ND<16x64xf32>, ND<16x64xf32>) outs(%d : ND<16x64xf32>)»\n{FREE}\n"
-            "«pto.trelu ins(~%t : ND<16x64xf32>) outs(%d : ND<16x64xf32>)|»"
-        ),
-        "the entry is used after pto.tfree_from_aic has given its slot back",
-    ),
-    (
-        vector(
-            f"{POP}\n%half = pto.subview %t[%zero, %zero] sizes [8, 64] : ND<16x64xf32> -> ND<8x64xf32>\n{FREE}\n"
-            "«pto.trelu ins(~%half : ND<8x64xf32>) outs(%d : ND<8x64xf32>)|»"
-        ),
-        "the entry is used after pto.tfree_from_aic has given its slot back",
-    ),
-    (
         vector("%t = pto.tpop_from_aic {split = 1} -> ~ND<«16|8»x64xf32>\npto.tfree_from_aic {split = 1}"),
         "an entry of 8192 bytes does not fit in slots of slot_size 4096",
     ),
@@ -142,6 +128,26 @@ pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a
         "c2v_consumer_buf has 2048 bytes; 8 slots of 4096 bytes need 32768",
     ),
     kind="vector",
+)
+
+ENTRIES_ARE_NOT_USED_WHEN_THEIR_SLOT_IS_FREE = rows(
+    twins,
+    (
+        vector(
+            f"{POP}\n«|pto.tadd ins(%t, %t : ND<16x64xf32>, ND<16x64xf32>) outs(%d : ND<16x64xf32>)»\n{FREE}\n"
+            "«pto.trelu ins(~%t : ND<16x64xf32>) outs(%d : ND<16x64xf32>)|»"
+        ),
+        "the entry is used after pto.tfree_from_aic has given its slot back",
+    ),
+    (
+        vector(
+            f"{POP}\n%half = pto.subview %t[%zero, %zero] sizes [8, 64] : ND<16x64xf32> -> ND<8x64xf32>\n{FREE}\n"
+            "«pto.trelu ins(~%half : ND<8x64xf32>) outs(%d : ND<8x64xf32>)|»"
+        ),
+        "the entry is used after pto.tfree_from_aic has given its slot back",
+    ),
+    kind="vector",
+    sort="buffer-misuse",
 )
 
 HALVES_THAT_PASS_THROUGH_GLOBAL_MEMORY = rows(
@@ -203,4 +209,5 @@ RULES = [
     *ENTRIES_ARRIVE_IN_THE_MEMORY_OF_THEIR_CORE,
     *RULES_OF_THE_CUBE,
     *RULES_OF_A_VECTOR_CORE,
+    *ENTRIES_ARE_NOT_USED_WHEN_THEIR_SLOT_IS_FREE,
 ]

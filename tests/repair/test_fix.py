@@ -23,6 +23,8 @@ TWICE = text(load() + order("MTE2", "V") + COPY + order("V", "MTE3") + take("V",
 OTHER = text(load() + order("MTE2", "V") + COPY + put("V", "MTE3", 3) + take("V", "MTE3") + store() + ALL)
 TURNED = text(load() + order("MTE2", "V") + COPY + put("MTE3", "V") + take("V", "MTE3") + store() + ALL)
 EARLY = text(load() + order("MTE2", "V") + order("V", "MTE3") + COPY + store() + ALL)
+BRACKET = '    pto.get_buf "PIPE_V", 3, 0\n' + COPY + '    pto.rls_buf "PIPE_V", 3, 1\n'
+MODE = text(load() + order("MTE2", "V") + BRACKET + order("V", "MTE3") + store() + ALL)
 TO_FAR = store().replace("%bytes nburst", "%far nburst")
 BEYOND = text("    %far = arith.constant 8192 : i64\n" + load() + COPY + order("V", "MTE3") + TO_FAR + ALL)
 
@@ -48,6 +50,7 @@ def flag(name: str, source: str, destination: str, event: int = 0) -> str:
         (LOST, ["+" + flag("wait_flag", "V", "MTE3")]),
         (TWICE, ["-" + flag("wait_flag", "V", "MTE3")]),
         (OTHER, ["-" + flag("set_flag", "V", "MTE3", 3), "+" + flag("set_flag", "V", "MTE3")]),
+        (MODE, ['-pto.rls_buf "PIPE_V", 3, 1', '+pto.rls_buf "PIPE_V", 3, 0']),
         (TURNED, ["-" + flag("set_flag", "MTE3", "V"), "+" + flag("set_flag", "V", "MTE3")]),
     ],
 )

@@ -76,6 +76,19 @@ def test_what_comes_near_is_told(between: str, kind: str, note: str) -> None:
     assert check(repaired(source, finding.hint)) == ()
 
 
+def test_a_kernel_that_is_written_with_events_is_told_of_events() -> None:
+    source = kernel(LOAD + TWICE + STORED)
+    (finding,) = check(source)
+    lines = f"after line 14 add  {put('TLOAD', 'TVEC').strip()}\nbefore line 15 add {take('TLOAD', 'TVEC').strip()}"
+    assert (finding.kind, finding.hint) == ("race", lines)
+    assert check(repaired(source, lines)) == ()
+    flags = source.replace(STORED, "    pto.barrier #pto.pipe<PIPE_ALL>\n" + STORE)
+    flags = flags.replace(LOAD, '    pto.set_flag["PIPE_S", "PIPE_V", "EVENT_ID0"]\n' + LOAD)
+    flags = flags.replace(TWICE, TWICE + '    pto.wait_flag["PIPE_S", "PIPE_V", "EVENT_ID0"]\n')
+    (finding,) = check(flags)
+    assert finding.hint is not None and "pto.set_flag" in finding.hint
+
+
 def test_a_wait_that_holds_the_right_pipe_is_no_near_miss() -> None:
     """Another wait for the same copies holds MTE3, but the one that matters is there, and too early."""
     waits = put("TLOAD", "TVEC") + take("TLOAD", "TVEC") + put("TLOAD", "TSTORE_VEC") + take("TLOAD", "TSTORE_VEC")

@@ -86,7 +86,7 @@ def _shape(value: Any, schema: Any, path: str) -> Iterator[str]:
 
 
 def _references(run: Any) -> Iterator[str]:
-    """Rules are unique and results refer to them; regions end behind their start."""
+    """Rules and related places are unique and results refer to them; regions end behind their start."""
     rules = [rule["id"] for rule in run["tool"]["driver"].get("rules", [])]
     if len(rules) != len(set(rules)):
         yield "a rule is listed twice"
@@ -94,6 +94,9 @@ def _references(run: Any) -> Iterator[str]:
         index = result.get("ruleIndex", -1)
         if index >= len(rules) or (index >= 0 and rules[index] != result["ruleId"]):
             yield f"rule {index} is not {result['ruleId']}"
+        others = result.get("relatedLocations", [])
+        if any(other in others[:number] for number, other in enumerate(others)):
+            yield "a related place is listed twice"
         for place in (*result.get("locations", []), *result.get("relatedLocations", [])):
             region = place["physicalLocation"]["region"]
             start, end = (tuple(region[f"{which}{part}"] for part in ("Line", "Column")) for which in ("start", "end"))

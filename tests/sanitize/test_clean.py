@@ -15,6 +15,10 @@ from examples.test_examples import EDGES, EXAMPLES, NAMES, script
 from seeds.test_seeds_schedules import ARGUMENTS
 
 SEEDS = Path(__file__).parents[1] / "seeds"
+REMARKS = {
+    "load_store_forms_stores": [("overlap", "warning")],  # one row of zeros is loaded ten times
+    "sync_cluster_a5": [("lint", "warning")] * 3,  # waits that name no pipe
+}
 CASES = [(name, sizes) for name in NAMES for sizes in ({}, *EDGES.get(name, []))]
 
 
@@ -28,7 +32,7 @@ def test_examples(name: str, sizes: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_seeds(name: str) -> None:
     report = ptosim.check(ptosim.load(SEEDS / f"{name}.pto").kernel(), *ARGUMENTS[name]())
-    assert report.ok, report
+    assert [(finding.kind, finding.severity) for finding in report.findings] == REMARKS.get(name, []), report
 
 
 def test_examples_without_a_tail_have_no_finding_at_all() -> None:

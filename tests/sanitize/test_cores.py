@@ -125,13 +125,18 @@ def test_cores_share_l1() -> None:
 
 
 def test_the_wrong_offset_to_the_second_vector_core_is_remarked_on() -> None:
-    """Ids 1 and 16, where 1 and 17 were meant."""
-    cube = "      pto.sync.set <PIPE_FIX>, 1\n      pto.sync.set <PIPE_FIX>, 16\n"
-    report = check(
-        SECTIONS.format(cube=cube, vector=""), *(np.zeros(128, np.float32) for _ in range(3)), parameters=THREE
-    )
-    lints = [finding.message for finding in report.findings if finding.kind == "lint"]
-    assert lints == ["the cube core uses semaphores 1 and 16, but not 17: AIV1 is reached with an offset of 16"]
+    """Ids 1 and 16, where 1 and 17 were meant; not where 0 and 16 are a pair, and 1 is for the first core alone."""
+
+    def remarks(*ids: int) -> list[str]:
+        cube = "".join(f"      pto.sync.set <PIPE_FIX>, {number}\n" for number in ids)
+        arrays = (np.zeros(128, np.float32) for _ in range(3))
+        report = check(SECTIONS.format(cube=cube, vector=""), *arrays, parameters=THREE)
+        return [finding.message for finding in report.findings if finding.kind == "lint"]
+
+    assert remarks(0, 16, 1) == []
+    assert remarks(1, 16) == [
+        "the cube core uses semaphores 1 and 16, but not 17: AIV1 is reached with an offset of 16"
+    ]
 
 
 def both_ways(to_aic: str, vector: str, arch: str = "a5") -> list[str]:

@@ -53,7 +53,7 @@ pto.vecscope {{
 
 def test_a_fence_without_a_word_orders_everything():
     fenced = module(ALIASING.format("pto.mem_bar"))
-    assert remarks(fenced) == ["pto.mem_bar without a word orders everything"] * 4
+    assert remarks(fenced) == []
     kinds = [finding.kind for finding in ptosim.check(fenced.kernel(), mem_bar="strict").findings]
     assert "scope-alias" not in kinds
     unfenced = [finding.kind for finding in ptosim.check(module(ALIASING.format("")).kernel()).findings]
@@ -100,21 +100,15 @@ def test_a_merging_store_takes_a_mask_as_fine_as_its_elements(dist: str, count: 
 # --- page 002: bytes and strides --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("element", "padding", "said"),
-    [
-        ("f32", "%c4", ["left_padding counts elements: 4 of f32 are 16 bytes"]),
-        ("f32", "%zero", []),
-        ("ui8", "%c4", []),
-    ],
-)
-def test_padding_on_the_left_counts_elements(element: str, padding: str, said: list[str]):
+@pytest.mark.parametrize("element", ["f32", "ui8"])
+def test_padding_on_the_left_counts_elements(element: str):
+    """The page counts bytes. Elements it is, without a remark: a kernel that is right would have it, too."""
     loaded = module(
-        f"""pto.copy_gm_to_ubuf %x, %ub_{element}, %zero, %one, %c32, {padding}, %zero, %true, %zero, %c32, %c256
+        f"""pto.copy_gm_to_ubuf %x, %ub_{element}, %zero, %one, %c32, %c4, %zero, %true, %zero, %c32, %c256
         : !pto.ptr<{element}, gm>, !pto.ptr<{element}, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64""",
         f"%x: !pto.ptr<{element}, gm>",
     )
-    assert remarks(loaded) == said
+    assert remarks(loaded) == []
 
 
 @pytest.mark.parametrize(

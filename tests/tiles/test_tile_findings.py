@@ -7,6 +7,8 @@ import pytest
 import ptosim
 from order.test_kernels import TILE, Text, arrays
 
+ROW = "!pto.tile_buf<vec, 1x64xf32>"
+
 
 def at(text: Text, name: str, address: int) -> Text:
     text.add(f"%at_{name} = arith.constant {address} : i64")
@@ -35,6 +37,17 @@ def test_a_tile_that_another_one_overwrites_before_it_is_read():
     assert not found(text, "race")
 
 
+def test_only_what_the_kernel_runs_is_looked_at():
+    text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "y", "z").store("z", "b", "%c0")
+    apart = three(4096).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "y", "z").store("z", "b", "%c0")
+    one, other = ("\n".join([*each.lines, "return", "}", "}", ""]) for each in (text, apart))
+    functions = other[other.index("  func.func") : other.rindex("}")].replace("@kernel", "@apart")
+    module = ptosim.load(one[: one.rindex("}")] + functions + "}\n")
+    for name, kinds in (("kernel", ["overlap"]), ("apart", [])):
+        report = ptosim.check(module.kernel(name), *arrays(), 2, 1)
+        assert [each.kind for each in report.findings] == kinds
+
+
 def test_tiles_that_take_turns_in_the_same_bytes():
     """What was there is not read any more when the other one comes."""
     text = three(2048).load("a", "%c0", "x").sum("x", "x", "z").load("a", "%c1", "y").sum("y", "z", "z")
@@ -48,12 +61,41 @@ def test_a_tile_at_the_same_place_is_another_view_of_its_bytes():
     assert not found(text, "overlap")
 
 
+@pytest.mark.parametrize("second", [0, 512])
+def test_a_tile_that_is_filled_over_one_that_nobody_has_read(second: int):
+    """At the same address, or one row inside of a larger tile: both are loaded, then one operation reads both."""
+    if second:
+        text = at(at(Text(), "x", 0), "z", 16384).add(f"%at_y = arith.constant {second} : i64")
+        text.add(f"%y = pto.alloc_tile addr = %at_y : {ROW}")
+        text.add("%two = arith.constant 2.0 : f32").load("a", "%c0", "x")
+        text.add(f"pto.texpands ins(%two : f32) outs(%y : {ROW})")
+        text.add(f"pto.tcolexpandadd ins(%x, %y : {TILE}, {ROW}) outs(%z : {TILE})")
+    else:
+        text = three(0).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "y", "z")
+    (overlap,) = found(text.store("z", "b", "%c0"), "overlap")
+    end = second + 256 if second else 4096
+    assert overlap.severity == "warning" and f"ub[{second}:{end}] and ub[0:4096] overlap" in overlap.message
+
+
+def test_a_tile_at_the_same_place_takes_over_what_was_read():
+    """The usual way of tiles without a plan: a result has the address of its source, or of one that is not needed."""
+    text = three(0).load("a", "%c0", "x").sum("x", "x", "y").sum("y", "y", "z").store("z", "b", "%c0")
+    assert not found(text, "overlap")
+    text = three(0).load("a", "%c0", "x").sum("x", "x", "z").load("a", "%c1", "y").sum("x", "z", "z")
+    assert not found(text.store("z", "b", "%c0"), "overlap")
+
+
+def test_a_tile_that_a_loop_overwrites_before_it_reads_it():
+    text = three(2048).load("a", "%c0", "x").loop("i", "%n").load("a", "%i", "y").sum("x", "y", "z").end()
+    (overlap,) = found(text.store("z", "b", "%c0"), "overlap")
+    assert "ub[2048:6144] and ub[0:4096] overlap" in overlap.message
+    again = three(2048).load("a", "%c0", "x").loop("i", "%n").load("a", "%i", "y").load("a", "%i", "x")
+    assert not found(again.sum("x", "x", "z").end().store("z", "b", "%c0"), "overlap")
+
+
 def test_a_loop_in_between_may_write_the_tile_anew():
     text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").loop("i", "%n").load("a", "%i", "x").end()
     assert not found(text.sum("x", "x", "z").store("z", "b", "%c0"), "overlap")
-
-
-ROW = "!pto.tile_buf<vec, 1x64xf32>"
 
 
 def row(target: str, between: str, first: str, second: str) -> Text:

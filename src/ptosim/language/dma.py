@@ -37,17 +37,6 @@ def paddings(op: PTOOperation) -> Iterator[Problem]:
                 yield lint(message, at=place)
 
 
-def padding_in_elements(op: PTOOperation) -> Iterator[Problem]:
-    """Some manuals count the padding on the left in bytes. (That on the right gives the same bytes in either unit.)"""
-    dest = op.operands[1].type
-    if not isinstance(dest, PtrType):
-        return
-    width = element_of(dest.element).bytes
-    for place, known in constants(op, "left_padding"):
-        if width > 1 and 0 < known <= GRANULE // width:
-            yield lint(f"left_padding counts elements: {known} of {dest.element} are {known * width} bytes", at=place)
-
-
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
@@ -100,8 +89,6 @@ class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
         yield from burst_sizes(self)
         if not any(known == 0 for _, known in constants(self, "data_select")):
             yield from paddings(self)
-        if any(known for _, known in constants(self, "data_select")):
-            yield from padding_in_elements(self)
 
 
 class CopyUbufToGm(_RowCopy, name="pto.copy_ubuf_to_gm"):

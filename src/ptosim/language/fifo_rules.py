@@ -93,7 +93,7 @@ def _ids(end: End, target: str) -> Found:
         used += 4 if pipe.integer("dir_mask") == C2V | V2C else 2
         if used > most:
             message = f"the FIFOs of this function take {used} semaphores; there are {most}, two for each direction"
-            yield pipe, Problem(message)
+            yield pipe, Problem(message, kind="id-range")
             return
 
 
@@ -301,7 +301,8 @@ def _used_after(pop: Pop, free: Entry) -> Found:
     for use in _uses(pop.result):
         ancestor = block.find_ancestor_op_in_block(use.operation) if block is not None else None
         if ancestor is not None and ancestor is not free and free.is_before_in_block(ancestor):
-            yield use.operation, Problem(f"the entry is used after {free.name} has given its slot back", at=use.index)
+            message = f"the entry is used after {free.name} has given its slot back"
+            yield use.operation, Problem(message, at=use.index, kind="buffer-misuse")
 
 
 def _uses(value: SSAValue) -> Iterator[Use]:

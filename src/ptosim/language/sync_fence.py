@@ -11,7 +11,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, PTOOperation, lint
+from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, PTOOperation
 from ptosim.language.syntax import Vocabulary, parse_word, write
 from ptosim.language.tile_places import in_gm
 from ptosim.language.types import SPACE_SPELLINGS
@@ -40,11 +40,6 @@ class MemBar(PTOOperation, name="pto.mem_bar"):
     form = "{@order}"
     words = {"order": MEMORY_BARRIERS}
     order = OptionalProperty()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        if self.order is None:
-            hint = 'name what it orders, such as pto.mem_bar "VST_VLD"'
-            yield lint("pto.mem_bar without a word orders everything", hint=hint)
 
 
 class Dsb(PTOOperation, name="pto.dsb"):

@@ -354,16 +354,6 @@ class Core:
         if self.port.remarks is not None:
             self.port.remarks.overwrites(direction, config.words, loops, others)
 
-    def resized(self, site: Site) -> None:
-        """Loop sizes have been written."""
-        if self.port.remarks is not None:
-            self.port.remarks.resized(site)
-
-    def ended(self) -> None:
-        """The program has come to its end."""
-        if self.port.remarks is not None:
-            self.port.remarks.ended(self.config.words)
-
     def hold(self, before: Any, after: Any) -> None:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""
         if self.port.remarks is not None:

@@ -141,7 +141,6 @@ class Run:
         try:
             with np.errstate(all="ignore"):
                 code.program(core, *part.arguments(machine.block)[: code.parameters])
-                core.ended()
                 machine.drain()
         except Fault as fault:
             raise self._located(fault, core) from None

@@ -1,5 +1,5 @@
-"""What a check remarks that no single access shows: loop registers left set, copies that rely on what another one has
-overwritten, streams whose last bytes are never stored.
+"""What a check remarks that no single access shows: loop sizes that a copy finds again, copies that rely on what
+another one has overwritten, streams whose last bytes are never stored.
 
 The words of registers are those of `Config`: each write makes a new object.
 """
@@ -28,8 +28,6 @@ class Remarks:
         """By direction: the sizes of the loop registers that the last copy found."""
         self._overwritten: dict[str, Any] = {}
         """Registers that a copy with clauses has overwritten on hardware, with what they held."""
-        self._resized: dict[str, Site] = {}
-        """Where each of these registers was written last."""
         self.held: dict[StoreAlign, Site] = {}
         """Store streams of the scope with pending bytes, and the instruction that stored last."""
 
@@ -58,15 +56,6 @@ class Remarks:
         self._relied[direction] = words.get(f"loop_size_{direction}", _ONCE)
         strides = [f"loop{number}_stride_{direction}" for number in (1, 2) if number <= loops]
         self._overwritten |= {register: words.get(register, None) for register in (*strides, *others)}
-
-    def resized(self, site: Site) -> None:
-        self._resized[site.name.removeprefix("pto.set_")] = site
-
-    def ended(self, words: Words) -> None:
-        for register, site in self._resized.items():
-            sizes = words.get(register, _ONCE)
-            if sizes != _ONCE:
-                self._lint(f"the loop sizes {sizes} are left set: restore them to 1, 1 after use", site)
 
     # --- store streams ------------------------------------------------------------------------------------------------
 

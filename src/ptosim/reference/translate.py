@@ -23,7 +23,6 @@ from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.language.binding import element_for, standing, zeroing_mask
 from ptosim.language.control import steps
-from ptosim.language.dma_registers import LOOP_SIZES
 from ptosim.language.function import Function
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
@@ -45,8 +44,6 @@ _serial = count()
 
 DEEPEST = 12
 """Regions nested in one Python function. CPython stops at 20 loops, so deeper regions become functions of their own."""
-
-_RESIZING = tuple(LOOP_SIZES.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,8 +275,6 @@ class Translator:
                 site = None if enclosing_scope(op) is None else self.site(op)
                 self.line(f"witness.act = {self.constant(site, 'site')}")
             self.call_function(op, meaning, arguments)
-            if self.observed and isinstance(op, _RESIZING):
-                self.line(f"core.resized({self.constant(self.site(op), 'site')})")
 
     def _issue(self, op: Operation, meaning: Semantics, what: str, arguments: list[str]) -> None:
         self.line(f"core.{'transfer' if meaning.is_transfer else 'issue'}({what}, {as_text(arguments)})")

@@ -155,6 +155,14 @@ class Balance:
         """What an instruction has put where, and taken."""
         return self.changes.get(op, Counter())
 
+    def named(self, op: Operation) -> frozenset[Token]:
+        """The keys that an instruction names on the cores that run it, whether they got there or not; none where the id
+        is computed."""
+        words = self.written[op]
+        if words.number is None:
+            return frozenset()
+        return frozenset(token for role in self._roles(op) for token in self._tokens(words, role, words.number))
+
     def missing(self, op: Operation) -> frozenset[int]:
         """Of the keys that an instruction could name with another id, those that lack what it puts or takes."""
         words, found = self.written[op], set[int]()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, product
 
@@ -23,6 +24,7 @@ from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.sync import EVENT_IDS
 from ptosim.repair.additions import additions
 from ptosim.repair.balance import Balance, Change
+from ptosim.repair.circles import circles
 from ptosim.repair.flag_pairs import FlagPairs, Meeting
 from ptosim.repair.halves import Halves, held
 from ptosim.repair.overlap import overlap
@@ -33,7 +35,7 @@ from ptosim.repair.signal_halves import SignalHalves
 from ptosim.repair.signals import Signals
 from ptosim.repair.used import Taken, UsedIds
 from ptosim.repair.variants import Variants
-from ptosim.repair.written import read
+from ptosim.repair.written import EVENTS, Written, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import after, before
 from ptosim.sanitize.observation import Observation
@@ -59,6 +61,22 @@ class Proposals:
     def propose(self, number: int, taken: Taken) -> Iterator[Proposal]:
         """Lines to add for a finding, by its number, the fewest first; nothing where none are known. Ids that other
         edits have taken are left alone."""
+        return map(self._spelled, self._proposed(number, taken))
+
+    def _spelled(self, proposal: Proposal) -> Proposal:
+        """A kernel whose flags are all written as events of operation classes is told of events."""
+        like = self._event
+        if like is None:
+            return proposal
+        edits = (edit if edit.moved else replace(edit, text=in_classes(edit.text, like)) for edit in proposal.edits)
+        return replace(proposal, edits=tuple(edits))
+
+    @cached_property
+    def _event(self) -> Written | None:
+        flags = [words for words in self.balance.written.values() if words.mechanism == "flag"]
+        return flags[0] if flags and all(words.name in EVENTS for words in flags) else None
+
+    def _proposed(self, number: int, taken: Taken) -> Iterator[Proposal]:
         found = self.observation.found[number]
         if isinstance(found, Conflict):
             if found.kind == "race":
@@ -66,6 +84,8 @@ class Proposals:
             for each in product(*(list(self._of_conflict(one, taken)) for one in (found, *found.also))):
                 yield each[0] if len(each) == 1 else _joined(each)
         elif found.kind in ORDER:
+            if found.kind == "deadlock":
+                yield from circles(self.balance, self._blamed)
             yield from self._halves([])
             if found.kind == "double-set":
                 yield from self.flags.told_apart(found, taken)
@@ -75,7 +95,7 @@ class Proposals:
     def lines(self, number: int) -> Iterator[Proposal]:
         """Single lines that may be all that is wrong, given the gravest finding; each once, the likeliest first."""
         seen: set[Proposal] = set()
-        for each in self._lines(number):
+        for each in map(self._spelled, self._lines(number)):
             if each not in seen and all(map(self.visible.allows, each.edits)):
                 seen.add(each)
                 yield each
@@ -93,6 +113,7 @@ class Proposals:
         yield from variants.repetitions()
         yield from variants.computed()
         yield from variants.estranged()
+        yield from variants.modes()
         yield from variants.turned(self._blamed) if not balance.is_whole else ()
         yield from ranked[0]
         yield from additions(balance)
@@ -123,10 +144,10 @@ class Proposals:
         return self.balance.rank(change)
 
     @cached_property
-    def _blamed(self) -> set[Operation]:
+    def _blamed(self) -> list[Operation]:
         """What the run has found without its partner."""
         ops = [self.program.of(each.site) for each in self.observation.imbalances]
-        return {op for op in ops if op is not None}
+        return list(dict.fromkeys(op for op in ops if op is not None))
 
     @cached_property
     def _concerned(self) -> set[Operation]:

@@ -76,6 +76,14 @@ class Variants:
             if own.number is None and own.id not in ids:
                 yield from (Proposal((self._at(op, str(own.with_id(word))),)) for word in ids if "%" in word)
 
+    def modes(self) -> Iterator[Proposal]:
+        """Ends of brackets in another mode than the other end, in its words. No sum tells of them."""
+        buffers = [(op, own) for op, own in self.balance.written.items() if own.mechanism == "buffer"]
+        for op, own in sorted(buffers, key=lambda each: each[1].sign):  # releases first
+            ends = [other for _, other in buffers if other.sign != own.sign and other.words[:2] == own.words[:2]]
+            if own.partner() not in ends:
+                yield from (Proposal((self._at(op, str(other.partner())),)) for other in ends)
+
     def _in_scope(self, op: Operation) -> Iterator[tuple[str, SSAValue]]:
         """What was computed before an operation, with its name."""
         for block, step in ancestors(op):

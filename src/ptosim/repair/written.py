@@ -17,7 +17,7 @@ from ptosim.effects.sync import SIGNALS as RECORDED
 from ptosim.effects.sync import signalling
 from ptosim.language.catalogue import operation
 from ptosim.language.operation import PTOOperation
-from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier, SetFlag, WaitFlag
+from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier, RecordEvent, SetFlag, WaitEvent, WaitFlag
 from ptosim.sanitize.program import Program
 
 SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
@@ -32,6 +32,8 @@ _MECHANISMS: dict[str, Mechanism] = {
     **dict.fromkeys(SIGNALS | SIGNAL_WAITS, "semaphore"),
 }
 PARTNER = {name: RECORDED[name].partner for name in _MECHANISMS}
+_AS_EVENT = {SetFlag.name: RecordEvent.name, WaitFlag.name: WaitEvent.name}
+EVENTS = frozenset(_AS_EVENT.values())
 _FORM = re.compile(r"(pto\.[\w.]+)(\s*\[\s*|\s+)(.*?)(\s*\]?(?:\s+:\s.*)?)")
 _PIPE = re.compile(r"PIPE_(\w+)")
 _NUMBER = re.compile(r"(?:.*EVENT_ID)?(\d+)\W*")
@@ -96,6 +98,28 @@ def flag_words(source: str, destination: str, event: int) -> tuple[str, str]:
     """A set and its wait."""
     operands = f'["PIPE_{source}", "PIPE_{destination}", "EVENT_ID{event}"]'
     return f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}"
+
+
+_CLASSES = {
+    "MTE2": "TLOAD",
+    "MTE1": "TMOV_M2L",
+    "M": "TMATMUL",
+    "V": "TVEC",
+    "MTE3": "TSTORE_VEC",
+    "FIX": "TSTORE_ACC",
+}
+"""The operation class of a pipe in new events."""
+
+
+def in_classes(text: str, like: Written) -> str:
+    """A flag in the words of events of operation classes; one of the scalar unit, which has no class, stays a flag."""
+    code, slashes, comment = text.partition("  //")
+    words = read(code)
+    if words is None or words.name not in _AS_EVENT or words.number is None or not set(words.pipes) <= _CLASSES.keys():
+        return text
+    ends = (re.sub(r"\w+(?=\W*$)", _CLASSES[pipe], like.words[0]) for pipe in words.pipes)
+    event = re.sub(r"\d+(?=\W*$)", str(words.number), like.id)
+    return f"{replace(like, name=_AS_EVENT[words.name], words=(*ends, event))}{slashes}{comment}"
 
 
 def flag_ends(op: Operation) -> tuple[str, str]:

@@ -55,8 +55,8 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
         for each in finding.consequences
         if each.location
     ]
-    if others:
-        result["relatedLocations"] = others
+    if others:  # which the format wants to be different from each other
+        result["relatedLocations"] = [each for number, each in enumerate(others) if each not in others[:number]]
     if finding.edits and finding.location:
         result["fixes"] = [_fix(finding, finding.location)]
     properties = {
@@ -64,6 +64,7 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
         "pipe": finding.pipe,
         "bytes": list(finding.bytes) if finding.bytes else None,
         "block": finding.block,
+        "rank": finding.rank,
         "loops": list(finding.loops),
         "consequences": [each.to_json() for each in finding.consequences] or None,
     }

@@ -39,6 +39,8 @@ class Lints:
         self.findings = findings
         self.program = program
         self._stores: dict[tuple[int, Pipe], _LastStore] = {}
+        self._open: list[tuple[Core, Pipe, _LastStore]] = []
+        """Copies that their own scalar unit has not waited for, until the other cores of the block have ended."""
         self.endings: dict[Location | None, Edit] = {}
         """For copies that nothing waits for, what would."""
         self._cube_ids: dict[int, Location | None] = {}
@@ -70,15 +72,29 @@ class Lints:
         known = core.tracker.clocks.known[0]
         for pipe, queue in core.queues.items():
             last = self._stores.pop((core.index, pipe), None)
-            if last is None or not queue.issued or known.get(clock_index(core, pipe), 0) > last.n:
-                continue
-            entry = Entry(last.site, pipe, core, Kind.WORK)
-            entry.loops = last.loops
-            message = f"the kernel ends while {pipe} may still be copying: nothing waits for it"
-            self.findings.diagnostic(diagnostic_at(entry, "lint", message, severity="warning"))
-            self._wait_at_the_end(last.site)
+            if last is not None and queue.issued and known.get(clock_index(core, pipe), 0) <= last.n:
+                self._open.append((core, pipe, last))
+        cores = core.cluster.cores
+        if all(other.ended for other in cores):
+            ended = [one for one in self._open if one[0] in cores]
+            self._open = [one for one in self._open if one[0].cluster is not core.cluster]
+            for one in ended:
+                self._still_copying(*one)
         if core.kind is CoreKind.AIC and core.target.sync.inter_core_signal == "direct":
             self._offset_by_fifteen(core)
+
+    def _still_copying(self, core: Core, pipe: Pipe, last: _LastStore) -> None:
+        """Another core of the block may have waited, as vector cores do for what the cube core hands them in GM."""
+        index = clock_index(core, pipe)
+        trackers = (other.tracker for other in core.cluster.cores if other is not core)
+        clocks = (tracker.clocks for tracker in trackers if tracker is not None)
+        if any(known.get(index, 0) > last.n for one in clocks if one is not None for known in one.known):
+            return
+        entry = Entry(last.site, pipe, core, Kind.WORK)
+        entry.loops = last.loops
+        message = f"the kernel ends while {pipe} may still be copying: nothing waits for it"
+        self.findings.diagnostic(diagnostic_at(entry, "lint", message, severity="warning"))
+        self._wait_at_the_end(last.site)
 
     def _wait_at_the_end(self, site: Site) -> None:
         """A barrier as the last instruction of the function."""
@@ -120,7 +136,8 @@ class Lints:
     def _offset_by_fifteen(self, core: Core) -> None:
         for number in sorted(self._cube_ids):
             wrong, right = number + SUBBLOCK_OFFSET - 1, number + SUBBLOCK_OFFSET
-            if wrong in self._cube_ids and right not in self._cube_ids and number < SUBBLOCK_OFFSET:
+            paired = wrong - SUBBLOCK_OFFSET in self._cube_ids  # 0 and 16 belong together, and 1 is for AIV0 alone
+            if wrong in self._cube_ids and right not in self._cube_ids and number < SUBBLOCK_OFFSET and not paired:
                 message = (
                     f"the cube core uses semaphores {number} and {wrong}, but not {right}: AIV1 is reached with an "
                     f"offset of {SUBBLOCK_OFFSET}"

@@ -1,20 +1,21 @@
 """Tiles whose written addresses overlap though both are needed: one overwrites the other before it is read again.
 
-A tile that starts where another one does, or lies inside of it, is another view of its bytes, made on purpose.
-Only what stands in one block is followed, so whatever is reported happens whenever that block is executed; a run shows
-nothing of it, since a tile is no more than its bytes there.
+A tile that starts where another one does, or lies inside of it, is another view of its bytes, made on purpose: unless
+it is filled anew before anybody has read the other, and the other is read then, or both are by one operation.
+What is followed goes into blocks and not out of them, so whatever is reported happens whenever that block is executed;
+a run shows nothing of it, since a tile is no more than its bytes there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import Space
-from ptosim.language.function import Function, every_function
+from ptosim.language.function import Function, callees, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
 from ptosim.language.tile_operation import TileOperation
@@ -36,16 +37,26 @@ class _Placed:
         """Whether it lies over the other tile, and is no view of it."""
         if self.space is not other.space or self.start == other.start:
             return False
-        inside = other.start <= self.start and self.end <= other.end
-        return self.start < other.end and other.start < self.end and not inside
+        return self.meets(other) and not other.covers(self)
+
+    def meets(self, other: _Placed) -> bool:
+        return self.space is other.space and self.start < other.end and other.start < self.end
+
+    def covers(self, other: _Placed) -> bool:
+        return self.space is other.space and self.start <= other.start and other.end <= self.end
 
     def __str__(self) -> str:
         return f"{self.space}[{self.start}:{self.end}]"
 
 
-def overlaps(module: VerifiedModule) -> Iterator[Diagnostic]:
-    """Each tile that another one overwrites before it is read again, once."""
-    for function in every_function(module.parsed.module):
+_Held = dict[_Placed, tuple[_Placed, Operation] | None]
+"""Tiles that were written, and what has overwritten them since."""
+
+
+def overlaps(module: VerifiedModule, entries: Container[str]) -> Iterator[Diagnostic]:
+    """Each tile that another one overwrites before it is read again, once, in these functions and those they call."""
+    functions = list(every_function(module.parsed.module))
+    for function in callees(*([each for each in functions if each.symbol in entries] or functions)):
         if not function.is_declaration:
             yield from _Function(module, function).overlaps()
 
@@ -62,33 +73,53 @@ class _Function:
         self.placed = {root: found[0] for root, found in placed.items() if len(found) == 1}
 
     def overlaps(self) -> Iterator[Diagnostic]:
-        shared = any(one.spoils(other) for one in self.placed.values() for other in self.placed.values())
-        blocks = {op.parent_block() for op in self.liveness.statements if isinstance(op, TileOperation)}
+        placed = list(self.placed.values())
         found: dict[tuple[_Placed, _Placed], Diagnostic] = {}
-        for block in blocks if shared else ():
-            if block is not None:
-                for lost, by, write, read in self._lost(block):
+        if any(one.meets(other) for number, one in enumerate(placed) for other in placed[:number]):
+            for block in self.liveness.function.body.blocks:
+                for lost, by, write, read in self._lost(block, {}):
                     found.setdefault((lost, by), self._diagnostic(lost, by, write, read))
         yield from found.values()
 
-    def _lost(self, block: Block) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
-        """What was written and overwritten by another tile when it is read."""
-        held: dict[_Placed, tuple[_Placed, Operation] | None] = {}
+    def _lost(self, block: Block, before: _Held) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
+        """What was written and overwritten by another tile when it is read; `before`: what was written in front of the
+        operation that the block belongs to."""
+        held = dict(before)
+        partly: dict[_Placed, tuple[_Placed, Operation]] = {}
+        unread: set[_Placed] = set()
         for op in block.ops:
             if not isinstance(op, TileOperation):
+                if op.regions or any(self.liveness.root(value) in self.placed for value in op.operands):
+                    unread.clear()
+                for inner in (inner for region in op.regions for inner in region.blocks):
+                    yield from self._lost(inner, held)
                 roots = {self.liveness.root(value) for inside in op.walk() for value in touched(inside)}
                 held = {tile: by for tile, by in held.items() if self.liveness.root(tile.op.results[0]) not in roots}
                 continue  # what is inside may do anything to them
-            for tile in self._tiles(op, op.reads):
+            reads = self._tiles(op, op.reads)
+            for tile in reads:
                 if (overwritten := held.get(tile)) is not None:
                     yield tile, *overwritten, op
+                elif tile in partly and partly[tile][0] in reads:
+                    yield tile, *partly[tile], op
+            unread = {tile for tile in unread if not any(tile.meets(other) for other in reads)}
             for tile in self._tiles(op, op.writes):
+                lost = unread - {tile} if self._fills(op, tile) else set[_Placed]()
                 held |= {other: (tile, op) for other in held if tile.spoils(other)}
+                held |= {other: (tile, op) for other in lost if tile.covers(other)}
+                partly = {other: by for other, by in partly.items() if other is not tile}
+                partly |= {other: (tile, op) for other in lost if tile.meets(other)}
                 held[tile] = None
+                unread.add(tile)
 
     def _tiles(self, op: TileOperation, roles: tuple[str, ...]) -> list[_Placed]:
         roots = [self.liveness.root(value) for role in roles for value in op.segment(role)]
         return [self.placed[root] for root in roots if root in self.placed]
+
+    def _fills(self, op: TileOperation, tile: _Placed) -> bool:
+        """Whether all bytes of a tile are written, whatever they were."""
+        whole = tile.op.tile.valid == tile.op.tile.shape
+        return whole and any(value is tile.op.results[0] for role in op.overwrites for value in op.segment(role))
 
     def _diagnostic(self, lost: _Placed, by: _Placed, write: Operation, read: Operation) -> Diagnostic:
         place = self.module.parsed.location

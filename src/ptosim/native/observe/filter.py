@@ -129,7 +129,6 @@ class Filter(Observer):
         """What is left over, and copies that nothing has waited for."""
         f = core.f
         self._suspect(f, rules.left_over(f, self.signals.left[core.kind]))
-        self._suspect(f, rules.left_set(core))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
         open_ = stored.compare("ugt", known)

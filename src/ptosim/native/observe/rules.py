@@ -30,9 +30,8 @@ from ptosim.language.sync_semaphore import WaitIntraBlock
 from ptosim.language.system import GetVms4Sr
 from ptosim.language.vector_memory import VStsX2
 from ptosim.machine.sync import SLOT
-from ptosim.native.build.core import Core
 from ptosim.native.build.issue import core_word
-from ptosim.native.ir.context import WORD_BYTES, Register
+from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
@@ -187,10 +186,6 @@ def _sort_status(body: Body, op: PTOOperation, static: Static) -> Value:
 # --- loop registers of copies, which should be written for each copy that relies on them ------------------------------
 
 
-def _loop_sizes(direction: str) -> tuple[Register, Register]:
-    return Register[f"{direction.upper()}_LOOP1_SIZE"], Register[f"{direction.upper()}_LOOP2_SIZE"]
-
-
 def _fresh(body: Body, direction: str) -> Value:
     """The address of the word that says whether the loop sizes were written since the last copy."""
     return clocks.at(body.f, layout.FRESH + 4 * DIRECTIONS.index(direction))
@@ -240,12 +235,6 @@ def clause_copies(operations: Iterable[Operation]) -> frozenset[str]:
         for op in operations
         if op.name in COPIES and isinstance(op, PTOOperation) and op.attribute(OLDER) is None
     )
-
-
-def left_set(core: Core) -> Value:
-    """Whether loop sizes are not what they were at the start of the block."""
-    registers = [register for direction in DIRECTIONS for register in _loop_sizes(direction)]
-    return reduce(lambda one, other: one | other, (core.register(register) != 1 for register in registers))
 
 
 WORDS_AT_ONCE = 8
