@@ -64,7 +64,8 @@ def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | 
     if "addr" in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
         from ptosim.tiles.overlap import overlaps
 
-        more += overlaps(module.verified, {entry.symbol for entry in kernel.program.entries.values()})
+        mine = (program for program in module.programs if program.name == kernel.name)
+        more += overlaps(module.verified, {entry.symbol for program in mine for entry in program.entries.values()})
     kept = (*found.findings, *more)[:most]
     return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
 
