@@ -64,7 +64,8 @@ def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | 
     if "addr" in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
         from ptosim.tiles.overlap import overlaps
 
-        more += overlaps(module.verified, {entry.symbol for entry in kernel.program.entries.values()})
+        mine = (program for program in module.programs if program.name == kernel.name)
+        more += overlaps(module.verified, {entry.symbol for program in mine for entry in program.entries.values()})
     kept = (*found.findings, *more)[:most]
     return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
 
@@ -129,8 +130,33 @@ def examine(
     engine: str = "native",
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
-    found = run_checked(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
+    try:
+        found = run_checked(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
+    except PTOError:
+        if refused := _refused(kernel):
+            return _unrun(kernel, refused, max_findings)
+        raise
     return _with_tiles(found, kernel, launch, max_findings)
+
+
+def _refused(kernel: Kernel) -> Sequence[Diagnostic]:
+    """With what a run of its tiles ends before it begins."""
+    try:
+        _ = kernel.program
+    except PTOError as problem:
+        return problem.diagnostics
+    return ()
+
+
+def _unrun(kernel: Kernel, refused: Sequence[Diagnostic], most: int | None) -> CheckReport:
+    from ptosim.report.check_report import report
+    from ptosim.report.fix import Fix
+
+    source = kernel.module.outline.source
+    note = "no synchronisation makes this kernel run"
+    return report(
+        kernel.name, refused, most, lambda: Fix(source.name, source.text, source.text, False, (note,), tuple(refused))
+    )
 
 
 def run_checked(

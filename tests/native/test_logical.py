@@ -100,6 +100,16 @@ def test_addresses_at_the_ends_of_ub(dist: str, address: int) -> None:
         either(scope(body), address, arguments=", %at: i64")
 
 
+@pytest.mark.parametrize("dist", LOAD_MODES)
+def test_bytes_at_an_address_that_is_not_known(dist: str) -> None:
+    """The lanes that call for memory are then asked in code, whatever groups of them a mode leaves out."""
+    body = f"""{raw("ui8")}
+    %p = pto.castptr %at : i64 -> P<ui8>
+    %v = pto.vlds %p[%c0] {{dist = "{dist}"}} for %m : P<ui8>, M<b8> -> V<ui8>
+    pto.vsts %v, %ub4096_ui8[%c0] : V<ui8>, P<ui8>"""
+    same(scope(body), 64, arguments=", %at: i64")
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_random_tails(seed: int) -> None:
     """A loop whose last round leaves UB, as the rows of a tile do."""

@@ -82,6 +82,22 @@ def test_shuffle_by_a_table():
     assert results[1][:16] == np.array([words[0], words[0] + 1, words[1], words[1] + 1], "<i4").tobytes()
 
 
+@pytest.mark.parametrize("lanes", [64, 256])
+@pytest.mark.parametrize("group, distance", [(1, 2), (1, 8), (2, 4), (2, 8), (2, 16), (4, 8), (4, 16), (8, 16)])
+def test_groups_of_bits_among_zeros(group: int, distance: int, lanes: int):
+    """LLVM ends the process over some of them as shuffles."""
+    source = [lane // distance * group + lane % distance for lane in range(256)]
+    table = [s if at % distance < group and s < lanes else lanes for at, s in enumerate(source)]
+
+    def build(function: Function, memory: Value) -> Sequence[Value]:
+        bits = memory.load(Type(f"i{lanes}")).bitcast(I1.vector(lanes))
+        return [shuffle(function, table, bits, bits.like(0)).bitcast(Type("i256"))]
+
+    image = RNG.bytes(256)
+    bits = np.append(np.unpackbits(np.frombuffer(image[: lanes // 8], "u1"), bitorder="little"), 0)
+    assert run(build, memory=image).results[0][:32] == np.packbits(bits[table], bitorder="little").tobytes()
+
+
 @pytest.mark.parametrize("groups", [1, 8])
 def test_a_tree_adds_lane_i_and_lane_i_plus_half(groups: int):
     values = (RNG.standard_normal(64) * 10.0 ** RNG.integers(-6, 7, 64)).astype("f4")

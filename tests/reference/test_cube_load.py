@@ -270,6 +270,17 @@ def test_gaps_count_granules_of_the_source() -> None:
     assert (image[64:192] == UNWRITTEN).all()
 
 
+def test_rows_of_32_bits_may_be_32_bytes_apart() -> None:
+    """Three rows of 8 values one behind the other, the first of them at a multiple of 64."""
+    x = np.arange(24, dtype=np.int32)
+    text = Text(x=pointer_type("i32", "gm"))
+    text.plain("%x", 0, "i32", 96)
+    rows(text, "mte_l1_bt", (0, "i32"), (64, "i32", "bt"), 1, 3, 0, 0)
+    image = observed(text.kernel(), x).of(Space.BT)
+    np.testing.assert_array_equal(image[64:160].view(np.int32), x)
+    assert image[63] == UNWRITTEN and image[160] == UNWRITTEN
+
+
 @pytest.mark.parametrize(("element", "convert", "widened"), [("f16", 1, True), ("f16", 0, False), ("bf16", 0, True)])
 def test_the_raw_flag_widens_f16(element: str, convert: int, widened: bool) -> None:
     x = np.full(16, 0x4000, np.uint16)  # 2.0 in both formats

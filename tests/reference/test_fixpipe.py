@@ -362,11 +362,29 @@ def test_atomic_in_the_narrow_type() -> None:
 # --- what cannot be stored --------------------------------------------------------------------------------------------
 
 
-def test_without_quantisation_the_types_agree() -> None:
-    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"))
+@pytest.mark.parametrize("dest", ["f16", "i32", "ui32"])
+@pytest.mark.parametrize("clauses", ["nz2nd", "pre_quant({}, mode = no_convert)"])
+def test_without_quantisation_the_types_agree(clauses: str, dest: str) -> None:
+    """Also where one is as wide as the other."""
+    text = Text(x=pointer_type("f32", "gm"), y=pointer_type(dest, "gm"))
     row_in_l0c(text, 3, "f32")
-    text.store("%y", "f16", 1, 3, 3)
-    assert kind_of(text, padded([1], np.float32), np.zeros(3, np.float16)) == "invalid"
+    types = ("f32",) if "{}" in clauses else ()
+    text.store("%y", dest, 1, 3, 3, clauses.format(text.number(1.0, "f32")), types=types)
+    y = np.zeros(3, np.float16 if dest == "f16" else np.int32)
+    assert kind_of(text, padded([1], np.float32), y) == "invalid"
+
+
+@pytest.mark.parametrize(("dest", "kind"), [("i32", None), ("si32", None), ("ui32", None), ("f32", "invalid")])
+def test_an_integer_keeps_its_bits_whatever_its_sign(dest: str, kind: str | None) -> None:
+    text = Text(x=pointer_type("i32", "gm"), y=pointer_type(dest, "gm"))
+    row_in_l0c(text, 3, "i32")
+    text.store("%y", dest, 1, 3, 3, source="i32")
+    kernel, y = text.kernel(), np.zeros(3, np.float32 if dest == "f32" else np.int32)
+    if kind is not None:
+        assert kind_of(text, padded([5, -6, 7], np.int32), y) == kind
+        return
+    kernel(padded([5, -6, 7], np.int32), y)
+    np.testing.assert_array_equal(y, [5, -6, 7])
 
 
 def test_a_cube_kernel_has_no_ub() -> None:

@@ -242,8 +242,15 @@ def test_a_single_row_meets_a_single_column_of_a_length_that_only_the_run_knows(
 
 def test_another_shape_with_gaps_is_refused() -> None:
     kernel = ptosim.load(text(Given("32x32xf32"), (16, 64), (100, 1), False, "a5"), sync="written").kernel("store")
-    with pytest.raises(PTOError, match="only if neither has gaps"):
+    with pytest.raises(PTOError, match="only if neither has gaps") as raised:
         _ = kernel.program
+    arrays = np.zeros(16 * 100, "f4"), np.zeros(1 << 16, "u1")
+    for engine in ("native", "reference"):  # what a kernel does is a finding, also where it cannot begin
+        report = ptosim.check(kernel, *arrays, engine=engine)
+        assert report.findings == tuple(raised.value.diagnostics) and not report.ok
+        assert report.fix().left == report.findings and not report.fix().diff
+    with pytest.raises(PTOError, match="takes 2 arguments"):
+        ptosim.check(kernel)
 
 
 def test_columns_apart_are_refused() -> None:

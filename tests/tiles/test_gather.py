@@ -80,7 +80,9 @@ def test_an_index_outside_of_the_tile_is_an_error_of_a_check(element: str, instr
         return [(each.kind, each.severity, each.message) for each in first.findings]
 
     assert found(767) == []
-    assert found(768) == [("out-of-bounds", "error", "index 768 is beyond the tile, which has elements 0 to 767")]
+    first, *others = found(768)
+    assert first == ("out-of-bounds", "error", "index 768 is beyond the tile, which has elements 0 to 767")
+    assert {kind for kind, _, _ in others} <= {"uninitialized"}  # what is gathered from there nobody has written
 
 
 def test_on_a2a3_it_takes_working_memory() -> None:

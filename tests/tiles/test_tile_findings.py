@@ -77,6 +77,12 @@ def test_a_tile_that_is_filled_over_one_that_nobody_has_read(second: int):
     assert overlap.severity == "warning" and f"ub[{second}:{end}] and ub[0:4096] overlap" in overlap.message
 
 
+def test_what_a_view_has_filled_may_be_read_by_another_one():
+    """The identity of a tile is its address."""
+    text = three(0).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "x", "z")
+    assert not found(text.store("z", "b", "%c0"), "overlap")
+
+
 def test_a_tile_at_the_same_place_takes_over_what_was_read():
     """The usual way of tiles without a plan: a result has the address of its source, or of one that is not needed."""
     text = three(0).load("a", "%c0", "x").sum("x", "x", "y").sum("y", "y", "z").store("z", "b", "%c0")

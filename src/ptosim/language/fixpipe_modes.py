@@ -28,7 +28,7 @@ class QuantMode:
 
     code: int
     source: Literal["f32", "i32"] | None
-    """The accumulator; None takes any and checks nothing."""
+    """The accumulator; None takes any, which then is what the destination holds."""
     dest: Family | None
     payload: Literal["vector", "scalar", "any"]
     """An fb pointer with a word for each channel, a scalar, or whatever (it is not read)."""
@@ -36,7 +36,7 @@ class QuantMode:
     def joins(self, source: str, dest: str) -> bool:
         """Whether it leads from an accumulator of one element type to a destination of the other."""
         if self.dest is None:
-            return "32" in dest
+            return source == dest or {source, dest} <= FAMILIES["32-bit integer"]
         return self.source == source and dest in FAMILIES[self.dest]
 
 

@@ -25,6 +25,7 @@ from ptosim.effects.fixpipe import (
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
+from ptosim.language.fixpipe_modes import QUANT_MODES
 from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
 from ptosim.native.build.core import Core
@@ -115,8 +116,8 @@ def check_shape(core: Core, shape: Shape) -> None:
 
 
 def is_representable(core: Core, steps: Steps) -> bool:
-    """Without a quantisation mode the destination is as wide as an accumulator; where it is not, the store fails."""
-    if steps.mode != "no_convert" or value_bits(steps.dest) == 8 * ACCUMULATOR:
+    """Without a quantisation mode the destination has the type of the accumulator; where it has not, a store fails."""
+    if steps.mode != "no_convert" or QUANT_MODES[steps.mode].joins(steps.source.name, steps.dest.name):
         return True
     message = f"an accumulator of {steps.source.name} becomes {steps.dest.name} only with a quantisation mode"
     core.fail(core.f.constant(I1, 1), "invalid", message)

@@ -76,7 +76,8 @@ def _check_rows(core: Core, space: Space, unit: int, n_burst: int, len_burst: in
 @semantics(op.MteL1Bt, bind=lambda static: {"convert": 1})
 @semantics(raw.CopyCbufToBt)
 def mte_l1_bt(core: Core, operands: Operands, element: Element, convert: int) -> Iterator[None]:
-    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
+    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source. Of the rows only the first has an
+    alignment: those of 32-bit elements may be 32 bytes apart."""
     count, blocks, unit = operands.n_burst, operands.len_burst, bias_unit(element, convert)
     _check_rows(core, Space.BT, unit, count, blocks)
     if not count or not blocks:
@@ -87,8 +88,9 @@ def mte_l1_bt(core: Core, operands: Operands, element: Element, convert: int) ->
     yield
     if unit != GRANULE:
         data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
-    starts = places(operands.dest, (count, (blocks + operands.dest_gap) * unit))
-    core.write_pieces(Space.BT, starts, data.reshape(count, -1), BIAS_ALIGNMENT)
+    dest, stride = operands.dest, (blocks + operands.dest_gap) * unit
+    if core.holds("writes", Space.BT, dest, (count - 1) * stride + blocks * unit, BIAS_ALIGNMENT):
+        core.write_pieces(Space.BT, places(dest, (count, stride)), data.reshape(count, -1))
 
 
 def _widened(data: Bytes, element: Element) -> Bytes:

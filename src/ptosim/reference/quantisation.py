@@ -153,7 +153,7 @@ _STORED = {4: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32}
 def quantised(words: Words, steps: Steps) -> Bits:
     """Accumulators as bits of the destination type, one unsigned integer each; 4-bit ones in the low nibble."""
     width = value_bits(steps.dest)
-    if steps.mode == "no_convert" and width != 32:
+    if steps.mode == "no_convert" and not QUANT_MODES[steps.mode].joins(steps.source.name, steps.dest.name):
         message = f"an accumulator of {steps.source.name} becomes {steps.dest.name} only with a quantisation mode"
         raise Fault("invalid", message)
     if steps.mode == "no_convert" and steps.relu == "no_relu" and steps.clip is None:

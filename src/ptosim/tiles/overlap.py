@@ -1,7 +1,7 @@
 """Tiles whose written addresses overlap though both are needed: one overwrites the other before it is read again.
 
 A tile that starts where another one does, or lies inside of it, is another view of its bytes, made on purpose: unless
-it is filled anew before anybody has read the other, and the other is read then, or both are by one operation.
+it is filled anew before anybody has read the other, and one operation then reads both.
 What is followed goes into blocks and not out of them, so whatever is reported happens whenever that block is executed;
 a run shows nothing of it, since a tile is no more than its bytes there.
 """
@@ -106,7 +106,6 @@ class _Function:
             for tile in self._tiles(op, op.writes):
                 lost = unread - {tile} if self._fills(op, tile) else set[_Placed]()
                 held |= {other: (tile, op) for other in held if tile.spoils(other)}
-                held |= {other: (tile, op) for other in lost if tile.covers(other)}
                 partly = {other: by for other, by in partly.items() if other is not tile}
                 partly |= {other: (tile, op) for other in lost if tile.meets(other)}
                 held[tile] = None

@@ -61,8 +61,25 @@ def shuffle(function: Function, table: Iterable[int], first: Value, second: Valu
     table = tuple(table)
     if table == tuple(range(first.kind.lanes)):
         return first
+    if second is not None and first.kind.element == I1 and _spreads(table, first.kind.lanes) and _is_zero(second):
+        kept = [int(lane < first.kind.lanes) for lane in table]
+        moved = shuffle(function, [lane * keep for lane, keep in zip(table, kept, strict=True)], first)
+        return moved & function.constant(moved.kind, kept)
     other = second if second is not None else function.poison(first.kind)
     return function.emit(first.kind.vector(len(table)), f"shufflevector {first}, {other}, {_table_text(table)}")
+
+
+def _is_zero(vector: Value) -> bool:
+    return vector.text == "zeroinitializer"
+
+
+@cache
+def _spreads(table: tuple[int, ...], lanes: int) -> bool:
+    """Whether groups of the first operand's lanes keep their order with the second's between them. Two or four bits and
+    a gap of zeros are to LLVM the extension of an i2 or i4, which it cannot compile: it ends the process."""
+    places = [place for place, lane in enumerate(table) if lane < lanes]
+    in_order = [table[place] for place in places] == list(range(len(places)))
+    return in_order and places[:2] == [0, 1] and places[-1] >= len(places)
 
 
 @cache
@@ -160,7 +177,7 @@ class Mask:
 
     @property
     def is_empty(self) -> bool:
-        return self.bits.text == "zeroinitializer"
+        return _is_zero(self.bits)
 
     def lanes(self, width: int) -> Value:
         """The lowest bit of each lane of that many bytes."""
