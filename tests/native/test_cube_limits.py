@@ -157,3 +157,19 @@ def test_an_address_beyond_64_bits(op: str) -> None:
         with pytest.raises(PTOError) as raised:
             kernel(HIGHEST - 31, engine=engine)
         assert raised.value.diagnostics[0].kind == "out-of-bounds"
+
+
+@pytest.mark.parametrize("op", ["mte_l1_l0a", "mte_l1_l0b", "mte_l1_l0a_mx", "mte_l1_l0b_mx"])
+@pytest.mark.parametrize(("first", "second"), [(-1, 16), (16, -1), (-15, -15)])
+def test_no_extent_is_negative(op: str, first: int, second: int) -> None:
+    """Not even one that, rounded up to fractals, is none."""
+    space = op.removesuffix("_mx")[-3:]
+    text = Text(first="i64", second="i64")
+    types = [pointer_type("i8", "l1"), pointer_type("i8", space), "i64", "i64"]
+    text.op(op, [text.pointer(0, "i8", "l1"), text.pointer(0, "i8", space), "%first", "%second"], types)
+    kernel = text.kernel().kernel
+    for engine in ("native", "reference"):
+        kernel(0, 16, engine=engine)
+        with pytest.raises(PTOError, match="must be at least 0") as raised:
+            kernel(first, second, engine=engine)
+        assert raised.value.diagnostics[0].kind == "invalid"
