@@ -170,6 +170,8 @@ cf.br ^outer(%next, %s : i32, i32)
 ^end:
 {STORE}"""
     assert results(body, 10, 3) == [45, 3]
+    # what the outer loop decides with is taken inside the inner one, too
+    assert results(body.replace("arith.addi %s, %one", "arith.addi %s, %i"), 10, 3) == [285, 5]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -143,3 +143,33 @@ def test_any_values(kernel: Callable[[], tuple[Both, Callable[[Random], list[Any
         except PTOError as error:
             ended.add(error.diagnostics[0].kind)
     assert {"invalid", "out-of-bounds"} <= ended
+
+
+@pytest.mark.parametrize("op", ["mte_l1_l0b", "mte_l1_l0b_mx"])
+def test_an_address_beyond_64_bits(op: str) -> None:
+    """The first fractal or fragment lies behind the highest address: an error, and no other end."""
+    text = Text(source="i64")
+    pointers(text, source=("i8", "l1"))
+    types = [pointer_type("i8", "l1"), pointer_type("i8", "l0b"), *["i64"] * 6]
+    text.op(op, ["%source_p", text.pointer(0, "i8", "l0b"), *text.integers(1, 1, 1, 1, 1, 1)], types)
+    kernel = text.kernel().kernel
+    for engine in ("native", "reference"):
+        with pytest.raises(PTOError) as raised:
+            kernel(HIGHEST - 31, engine=engine)
+        assert raised.value.diagnostics[0].kind == "out-of-bounds"
+
+
+@pytest.mark.parametrize("op", ["mte_l1_l0a", "mte_l1_l0b", "mte_l1_l0a_mx", "mte_l1_l0b_mx"])
+@pytest.mark.parametrize(("first", "second"), [(-1, 16), (16, -1), (-15, -15)])
+def test_no_extent_is_negative(op: str, first: int, second: int) -> None:
+    """Not even one that, rounded up to fractals, is none."""
+    space = op.removesuffix("_mx")[-3:]
+    text = Text(first="i64", second="i64")
+    types = [pointer_type("i8", "l1"), pointer_type("i8", space), "i64", "i64"]
+    text.op(op, [text.pointer(0, "i8", "l1"), text.pointer(0, "i8", space), "%first", "%second"], types)
+    kernel = text.kernel().kernel
+    for engine in ("native", "reference"):
+        kernel(0, 16, engine=engine)
+        with pytest.raises(PTOError, match="must be at least 0") as raised:
+            kernel(first, second, engine=engine)
+        assert raised.value.diagnostics[0].kind == "invalid"

@@ -23,7 +23,7 @@ from ptosim.effects.fractal import (
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, required
-from ptosim.effects.requirement import fits
+from ptosim.effects.requirement import Requirements, fits
 
 STEP_LIMIT = 255
 """The largest step of a load, of 8 bits; starts and strides have 16."""
@@ -196,11 +196,20 @@ def parameter_accesses(static: Static) -> tuple[Access, ...]:
     )
 
 
+def _extents(roles: str) -> Callable[[Static], Requirements]:
+    """Rounded up to fractals a small negative extent would pass for none. (The verifier wants 1 at least.)"""
+    return required(*fits(roles, None, at_load=False))
+
+
 EFFECTS = named(
-    Effects("pto.mte_l1_l0a", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, tile_accesses("m", Space.L0A)),
-    Effects("pto.mte_l1_l0b", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, tile_accesses("n", Space.L0B)),
-    Effects("pto.mte_l1_l0a_mx", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, scale_accesses("m", Space.SCALE_A)),
-    Effects("pto.mte_l1_l0b_mx", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, scale_accesses("n", Space.SCALE_B)),
+    Effects("pto.mte_l1_l0a", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, tile_accesses("m", Space.L0A), _extents("m k")),
+    Effects("pto.mte_l1_l0b", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, tile_accesses("n", Space.L0B), _extents("k n")),
+    Effects(
+        "pto.mte_l1_l0a_mx", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, scale_accesses("m", Space.SCALE_A), _extents("m k")
+    ),
+    Effects(
+        "pto.mte_l1_l0b_mx", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, scale_accesses("n", Space.SCALE_B), _extents("k n")
+    ),
     Effects("pto.mte_l1_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses, required(*gapped())),
     # On FIX: kernels issue the store that reads the rows right behind it, without a flag.
     Effects("pto.mte_l1_fb", Pipe.FIX, "l1_fb", Taint.MOVEMENT, parameter_accesses, required(*gapped())),

@@ -113,7 +113,7 @@ class _Blocks:
         found, grown = {head}, True
         while grown:
             more = {one for one in self.blocks if one in self.behind and found & {*_successors(one)}} - found
-            more = {one for one in more if head in self.behind[one]}
+            more = {one for one in more if found & self.behind[one]}  # a way back in a loop inside ends at its own head
             grown, found = bool(more), found | more
         return found
 

@@ -17,12 +17,15 @@ Steps = tuple[tuple[int, int], ...]
 INDEXED = 1 << 20
 """Bytes that are moved by an index for each of them; more are moved piece by piece, because indices take memory too."""
 
+_ADDRESS = (1 << 64) - 1
 _BYTE = np.dtype(np.uint8)
 
 
 def places(base: int, *steps: tuple[int, int]) -> Places:
-    """Every base + i * stride + j * stride ..., by (count, stride) from the outermost index to the innermost."""
-    starts = np.array([base], np.int64)
+    """Every base + i * stride + j * stride ..., by (count, stride) from the outermost index to the innermost.
+
+    An address beyond 64 bits wraps, as it does in a register."""
+    starts = np.array([base & _ADDRESS], np.uint64).view(np.int64)
     for count, stride in steps:
         starts = (starts[:, np.newaxis] + np.arange(count, dtype=np.int64) * stride).reshape(-1)
     return starts
