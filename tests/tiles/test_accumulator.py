@@ -237,6 +237,15 @@ def test_scales_do_not_say_whether_results_have_a_sign():
         program.run(a, b, np.ones((1, N), np.float32), np.zeros((M, N), np.int8), np.zeros((M, N), np.uint8))
 
 
+def test_other_elements_are_no_parameters():
+    program = Program()
+    program.view("p", "!pto.f8E8M0", (1, 64))
+    program.tile("fp", "scaling, 1x64x!pto.f8E8M0")
+    program.op("tload", ["p"], ["fp"])
+    with pytest.raises(ptosim.PTOError, match="parameters are words, or scales"):
+        program.run(np.zeros((1, 64), np.uint8))
+
+
 @pytest.mark.parametrize("kind", ["i64", "f32"])
 def test_parameters_out_of_a_longer_row(kind: str):
     a, b, c = values()

@@ -29,6 +29,9 @@ def move_bias(build: Builder, window: Window) -> None:
 def copy_parameters(build: Builder, src: Tile, dst: Tile, value: SSAValue) -> None:
     """A row of parameters from L1 to the fixpipe buffer: words as they are, scales as the words that mean them. `value`
     is the tile that they go to."""
+    if not dst.kind.is_integer and dst.kind.name not in ("f16", "bf16", "f32"):
+        message = f"parameters are words, or scales of f16, bf16 or f32, not {dst.kind.name}"
+        raise Refused(message, "dst_type", kind="invalid")
     size = dst.buf.cols * _WORD
     _is_a_row(dst, "scaling", 64 if dst.kind.is_float else 128, dst.buf.size)
     if dst.kind.is_integer:
