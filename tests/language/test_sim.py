@@ -78,6 +78,7 @@ def cube(line: str) -> str:
     "line",
     [
         "pto.sim.scale_words %l1, %fb, %n : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
+        "pto.sim.scale_words %l1, %fb, %n {unsigned} : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
         "pto.sim.start_acc %c, %n, %n : !pto.ptr<f32, l0c>, i64, i64",
         "pto.sim.start_acc %c, %n, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>",
     ],

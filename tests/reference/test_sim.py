@@ -221,17 +221,19 @@ def test_blocks_print_in_order(engine: str, capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize(("element", "dtype"), [("f16", np.float16), ("f32", np.float32)])
-def test_scales_become_parameter_words(element: str, dtype: Any) -> None:
+@pytest.mark.parametrize("unsigned", [False, True])
+def test_scales_become_parameter_words(element: str, dtype: Any, unsigned: bool) -> None:
     """pto.sim.scale_words: the bits of an f32, and bit 46 for signed results."""
     scales = np.array([1.0, -0.5, 3.0, 0.0, 1024.0] + [2.0] * 27, dtype)
     text = Text(x=pointer_type(element, "gm"))
     text.plain("%x", 0, element, scales.nbytes)
     text.line("pto.barrier <PIPE_ALL>")
     operands = [text.pointer(0, element, "l1"), text.pointer(64, "f32", "fb"), text.number(5)]
-    text.op("sim.scale_words", operands, [pointer_type(element, "l1"), pointer_type("f32", "fb"), "i64"])
+    types = [pointer_type(element, "l1"), pointer_type("f32", "fb"), "i64"]
+    text.op("sim.scale_words", operands, types, attributes="{unsigned}" if unsigned else "")
     text.line("pto.barrier <PIPE_ALL>")
     image = observed(text.kernel(), scales).of(Space.FB)
-    expected = scales[:5].astype(np.float32).view(np.uint32).astype(np.uint64) | np.uint64(1 << 46)
+    expected = scales[:5].astype(np.float32).view(np.uint32).astype(np.uint64) | np.uint64(0 if unsigned else 1 << 46)
     assert np.array_equal(image[64:104].view(np.uint64), expected)
     assert (image[:64] == 0xEE).all() and (image[104:] == 0xEE).all()
 

@@ -90,6 +90,14 @@ RULES_OF_THE_CUBE = rows(
 RULES_OF_A_VECTOR_CORE = rows(
     twins,
     (
+        vector(
+            BOTH.replace("pto.tpop", "~pto.tpop"),
+            "dir_mask = 1, slot_size = 4096",
+            "(gm_slot_tensor = %v : TV<?x64xf32>«|, c2v_consumer_buf = %a : i32»)",
+        ),
+        "a tile from the FIFO with id 0 needs its c2v_consumer_buf, where it arrives",
+    ),
+    (
         vector(f"~%t = {POP[5:]}\n«|{FREE}»").replace("~%t = ", "%t = ~"),
         "pto.tpop_from_aic needs pto.tfree_from_aic with id 0 in the same block",
     ),

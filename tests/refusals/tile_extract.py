@@ -81,6 +81,10 @@ WHAT_A_MOVE_MAY_NOT_BE = rows(
         "pto.tmov expects src in acc to hold f32 or i32, not f16",
     ),
     (
+        MOV.format("~ACC<16x64x«u|»i32>", "ND<16x64xi32>"),
+        "pto.tmov expects src in acc to hold f32 or i32, not ui32",
+    ),
+    (
         MOV.format("ND<16x64xf32>", "ND<16x64xf32>") + " {«accToVecMode = ~#pto.acc_to_vec_mode<single_mode_vec1>|»}",
         "accToVecMode is for moves from acc to vec, not from vec to vec",
     ),
@@ -145,6 +149,12 @@ WHAT_A_MOVE_OF_EXPONENTS_MAY_NOT_BE = rows(
             "ND<16x4", "ND<15x4"
         ),
         "pto.tmov expects dst to consist of boxes of 16 rows, not 15 rows",
+    ),
+    (
+        exponents("ND<16x64xui8>", SCALES.format("ui8", "row_major", 32).replace("16x4x", "16x64x")).replace(
+            "%tmp : ND<1x64", "~%«s|tmp» : ND<16x64"
+        ),
+        "pto.tmov expects src and tmp to use different storage",
     ),
 )
 

@@ -85,6 +85,11 @@ WHAT_AN_INDEX_MAY_NOT_BE = rows(
         + " {scatterAtomicOp = #pto<scatter_atomic_op add>}",
         "pto.mscatter expects src to have elements of f16, f32, i32 for scatterAtomicOp add, not i16",
     ),
+    (
+        SCATTER.format("~ND<16x64x«u|»i32>", "ND<1x16xi32>", "PV<128x64x«u|»i32>")
+        + " {scatterAtomicOp = #pto<scatter_atomic_op max>}",
+        "pto.mscatter expects src to have a sign for scatterAtomicOp max, not ui32",
+    ),
     (SCATTER.format("~«MAT|ND»<16x64xf32>", "ND<1x16xi32>", TABLE), "pto.mscatter expects src in vec, not mat"),
 )
 

@@ -22,6 +22,11 @@ WHAT_A_PRODUCT_MAY_NOT_BE = rows(
         "a2a3",
     ),
     (
+        PRODUCT.format("LEFT<16x64x«u|»i8>", "RIGHT<64x32xi8>", "~ACC<16x32xi32>"),
+        f"pto.tmatmul has no ui8 x i8 -> i32 on a2a3; known: {PLAIN}",
+        "a2a3",
+    ),
+    (
         PRODUCT.format("LEFT<16x64x«f8E5M2|f16»>", "RIGHT<64x32x«f8E5M2|f16»>", "~ACC<16x32xf32>"),
         f"pto.tmatmul has no f8E5M2 x f8E5M2 -> f32 on a2a3; known: {PLAIN}",
         "a2a3",

@@ -195,7 +195,9 @@ def test_a_tile_of_parameters_quantises_column_by_column(acc: str, element: str,
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
-@pytest.mark.parametrize(("acc", "element"), [("f32", "f16"), ("f32", "i8"), ("i32", "f16")])
+@pytest.mark.parametrize(
+    ("acc", "element"), [("f32", "f16"), ("f32", "i8"), ("f32", "ui8"), ("i32", "f16"), ("i32", "ui8")]
+)
 @pytest.mark.parametrize("direct", [True, False])
 def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, element: str, direct: bool):
     a, b, c = values(acc)
@@ -216,8 +218,52 @@ def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, elemen
         "pto.barrier <PIPE_ALL>",
     ]
     program.run(a, b, out, scales)
-    expected = quantised(c, element, scales.astype(np.float64))
+    expected = quantised(c, element, scales.astype(np.float64), signed=element != "ui8")
     assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
+
+
+def test_scales_do_not_say_whether_results_have_a_sign():
+    """A tile of scales for both is refused: nobody can tell what its words are."""
+    program = program_of()
+    program.view("p", "f32", (1, N))
+    program.tile("fp", "scaling, 1x48xf32, valid=1x40")
+    program.op("tload", ["p"], ["fp"])
+    for element in ("i8", "ui8"):
+        program.view(f"{element}c", element, (M, N))
+        source, scales, dest = (program.types[name] for name in ("ac", "fp", f"{element}c"))
+        program.lines.append(f"pto.tstore ins(%ac : {source} fp %fp : {scales}) outs(%{element}c : {dest})")
+    a, b, _ = values()
+    with pytest.raises(ptosim.PTOError, match="two tiles"):
+        program.run(a, b, np.ones((1, N), np.float32), np.zeros((M, N), np.int8), np.zeros((M, N), np.uint8))
+
+
+def test_other_elements_are_no_parameters():
+    program = Program()
+    program.view("p", "!pto.f8E8M0", (1, 64))
+    program.tile("fp", "scaling, 1x64x!pto.f8E8M0")
+    program.op("tload", ["p"], ["fp"])
+    with pytest.raises(ptosim.PTOError, match="parameters are words, or scales"):
+        program.run(np.zeros((1, 64), np.uint8))
+
+
+@pytest.mark.parametrize("kind", ["i64", "f32"])
+def test_parameters_out_of_a_longer_row(kind: str):
+    a, b, c = values()
+    scales = (2.0 ** np.random.default_rng(3).integers(-3, 3, (1, 128))).astype(np.float32)
+    out = np.zeros((M, N), np.float16)
+    program = program_of()
+    program.view("c", "f16", (M, N))
+    program.view("p", kind, (1, 128))
+    program.tile("mp", f"mat, 1x128x{kind}")
+    program.tile("fp", f"scaling, 1x48x{kind}")
+    program.op("tload", ["p"], ["mp"])
+    program.op("textract", ["mp", 0, 64], ["fp"])
+    program.lines += [
+        f"pto.tstore ins(%ac : {program.types['ac']} fp %fp : {program.types['fp']}) outs(%c : {program.types['c']})",
+        "pto.barrier <PIPE_ALL>",
+    ]
+    program.run(a, b, out, scales if kind == "f32" else scales.view(np.uint32).astype(np.int64))
+    assert np.array_equal(out, (c * scales[:, 64 : 64 + N]).astype(np.float16))
 
 
 @pytest.mark.parametrize(("acc", "element"), [("f32", "f32"), ("f32", "f16"), ("f32", "bf16"), ("i32", "i32")])
@@ -295,6 +341,24 @@ def test_a_move_to_a_local_memory(loc: str, element: str, layout: str, fractal: 
     rest = np.ones((32, 64), bool)
     rest[:M, :N] = False
     assert (found[rest].view(np.uint8) == 0xEE).all()
+
+
+@pytest.mark.parametrize(("loc", "shape"), [("vec", (16, 64)), ("vec", (32, 32)), ("mat", (16, 32))])
+def test_a_smaller_tile_takes_what_it_has_room_for(loc: str, shape: tuple[int, int]):
+    a, b, c = values()
+    program = program_of()
+    layout, address = (ND, 0) if loc == "vec" else (NZ, 0x20000)
+    program.tile("t", f"{loc}, {shape[0]}x{shape[1]}xf32", layout, addr=address)
+    program.op("tmov", ["ac"], ["t"])
+    program.vector = []
+    images = program.images(a, b)
+    image = images.of(Space.UB, "aiv0") if loc == "vec" else images.of(Space.L1)[0x20000:]
+    rows, cols = min(M, shape[0]), min(N, shape[1])
+    assert np.array_equal(placed(image, "f32", *shape, layout)[:rows, :cols], c[:rows, :cols])
+    assert (image[shape[0] * shape[1] * 4 :] == 0xEE).all()
+    said = {finding.message for finding in program.run(a, b).findings if finding.kind == "lint"}
+    sides = [side for side, kept, valid in (("rows", rows, M), ("columns", cols, N)) if kept < valid]
+    assert said >= {f"src has more valid {side} than dst has" for side in sides}
 
 
 @pytest.mark.parametrize(("loc", "element", "layout", "fractal"), TILES)

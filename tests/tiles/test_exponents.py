@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ptosim
 from tile_moves import loads_again, sampled
 from tile_programs import Given, run
 
@@ -69,6 +70,21 @@ def test_groups_along_rows(groups: int, cols: int, layout: str) -> None:
     assert a.holds is not None
     assert np.array_equal(got["d"].image, boxed(a.holds.T, groups // 2))
     loads_again(MOVE.format("axis0"), a=a, d=d, t=Given("1x32xui8"))
+
+
+@pytest.mark.parametrize("groups, cols", [(8, 10240), (2, 40960)])
+def test_groups_that_lie_far_apart(groups: int, cols: int) -> None:
+    """Four boxes would reach further than the 16 bits of an offset."""
+    a, d = Given(f"{groups}x{cols}xui8", exponents(groups, cols)), Given(f"{cols}x{groups}xui8, {ZZ}")
+    got = run(MOVE.format("axis0"), a=a, d=d, t=Given("1x32xui8"))
+    assert a.holds is not None
+    assert np.array_equal(got["d"].image, boxed(a.holds.T, groups // 2))
+
+
+def test_rows_that_lie_too_far_apart_are_refused() -> None:
+    a, d = Given("16x4384xui8"), Given(f"16x4384xui8, {ZZ}")
+    with pytest.raises(ptosim.PTOError, match="65535 bytes apart"):
+        run(MOVE.format("axis1"), a=a, d=d, t=Given("1x32xui8"))
 
 
 def test_one_row_takes_the_bytes_in_order() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from fifo_programs import ACC, inputs, kinds, mat
+from fifo_programs import ACC, COLS, ROWS, inputs, kinds, mat, vec
 from ptosim.diagnostics import PTOError
 from tiles.test_fifo import Fifo, there_and_back, to_vector
 from tiles.test_fifo_kernels import compiled
@@ -136,3 +136,62 @@ def test_more_fifos_than_semaphores() -> None:
     text = text.replace("pto.aiv_initialize_pipe {dir_mask", ninth + "pto.aiv_initialize_pipe {dir_mask")
     with pytest.raises(PTOError, match="more than the 16 semaphores"):
         ptosim.load(text).kernel()(*arguments())
+
+
+# --- ends that are named by handles -----------------------------------------------------------------------------------
+
+
+def handled(initialize: str, split: int = 0, before: str = "") -> str:
+    """The form with handles, on both sides the same initialisation; `before` stands before the push."""
+    tile = vec(ROWS, COLS)
+    text = to_vector(Fifo(2), COUNT).replace("%n: index", "%n: index, %slots_gm: !pto.ptr<f32>")
+    text = re.sub(r"pto\.a.._initialize_pipe.*", f"%p = {initialize} -> !pto.pipe", text)
+    push = f"{before}pto.tpush(%acc, %p : {ACC}, !pto.pipe) {{split = {split}}}"
+    text = text.replace(f"pto.tpush_to_aiv(%acc : {ACC}) {{split = 0}}", push)
+    popped = f"%t = pto.declare_tile -> {tile}\npto.tpop(%t, %p : {tile}, !pto.pipe) {{split = 0}}"
+    text = text.replace(f"%t = pto.tpop_from_aic {{split = 0}} -> {tile}", popped)
+    return text.replace("pto.tfree_from_aic", "pto.tfree(%p : !pto.pipe)")
+
+
+WORDS = "dir_mask = 1, slot_size = 8192, slot_num = 2"
+LOCAL = f"pto.initialize_l2l_pipe {{{WORDS}}} (%c2v : i32)"
+ENTRY = f"!pto.tensor_view<{ROWS}x{COLS}xf32>"
+ALLOC = f"%v = pto.declare_global -> {ENTRY}\npto.talloc(%v, %p : {ENTRY}, !pto.pipe) {{split = 0}}\n"
+
+WRONG = {
+    "slots in GM, and no buffer": (
+        handled(f"pto.initialize_l2g2l_pipe {{{WORDS}}} (%slots_gm : !pto.ptr<f32>)"),
+        "this FIFO is initialised without a buffer where tiles arrive",
+    ),
+    "a view of a slot in UB": (
+        handled(LOCAL, before=ALLOC),
+        "this FIFO is initialised without slots in GM, of which a view could be",
+    ),
+    "odd halves in UB": (
+        handled(LOCAL).replace("{split = 0}", "{split = 3}"),
+        "split 3 is for entries that pass through GM to the vector cores",
+    ),
+    "shared by one end": (
+        handled(LOCAL, split=1),
+        "entries of this FIFO are shared by the vector cores, and others are not",
+    ),
+    "slots that are too small": (
+        handled(LOCAL.replace("8192", "4096")),
+        "an entry of 8192 bytes does not fit in slots of slot_size 4096",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_an_end_of_a_handle_cannot_do_is_refused(name: str) -> None:
+    text, message = WRONG[name]
+    with pytest.raises(PTOError) as raised:
+        ptosim.load(text).kernel()(*arguments(), np.zeros(4096, np.float32))
+    assert (raised.value.diagnostics[0].kind, raised.value.diagnostics[0].message) == ("invalid", message)
+
+
+def test_an_epilogue_is_not_for_entries_that_pass_through_gm() -> None:
+    epilogue = ", acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = normal_relu>"
+    text = to_vector(Fifo(2, through_gm=True), COUNT).replace("slot_num = 2", f"slot_num = 2{epilogue}")
+    with pytest.raises(PTOError, match="these pass through GM"):
+        ptosim.load(text).kernel()(*arguments(), np.zeros(8192, np.float32))

@@ -45,6 +45,13 @@ TRIANGLES = [
 ]
 
 
+def test_a_diagonal_without_a_sign():
+    """130 is a diagonal above, of eight bits as of any other."""
+    triangle = "pto.ttri ins(%x {upperOrLower = 0 : i32} : ui8) outs(%d : D)"
+    got = run(triangle, 130, scalars="%x: ui8", d=Given("5x160xf32"))
+    assert np.array_equal(got["d"].all, np.tril(np.ones((5, 160)), 130))
+
+
 @pytest.mark.parametrize("case", sampled(TRIANGLES, 10))
 def test_triangles(case):
     """Lower and upper, about several diagonals: constants, or arguments of the run."""

@@ -203,6 +203,17 @@ def test_a_fill_with_a_scalar(element: str, value: float, layout: str):
     assert (bits(found[rest]) == 0xEE).all()
 
 
+@pytest.mark.parametrize(("element", "value"), [("ui8", 200), ("si8", -3)])
+def test_a_fill_with_a_scalar_that_says_its_sign(element: str, value: int):
+    """The text of what runs loads again."""
+    program = Program(scalars={"s": element})
+    program.tile("t", f"mat, 64x64x{element}", NZ, addr=0)
+    program.op("texpands", [f"%s {element}"], ["t"])
+    found = elements(program.images(value).of(Space.L1), element, 64, 64, NZ)
+    assert (found == value).all()
+    assert not ptosim.load(str(program), sync="written").lowered().warnings
+
+
 @pytest.mark.parametrize("element", ["i8", "f16", "f32"])
 def test_a_pad_around_the_valid_region(element: str):
     rows, cols = 20, 37

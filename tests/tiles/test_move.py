@@ -188,3 +188,15 @@ def test_a_window_outside_of_the_tile_ends_the_run() -> None:
     for engine in ("native", "reference"):
         with pytest.raises(PTOError, match="col is outside of the 64 of %a"):
             kernel(*(tile.image() for tile in tiles.values()), 0, 33, engine=engine)
+
+
+def test_a_window_that_becomes_too_large_ends_the_run() -> None:
+    """It begins at a row that is known; how many rows follow is not."""
+    tiles = {"a": Given("16x64xf32", valid=(9, 64)), "d": Given("16x64xf32")}
+    operation = "pto.tinsert ins(%a, %row, %col : A, index, index) outs(%d : D)"
+    kernel = ptosim.load(text(operation, tiles, before=constants(8, 0)), sync="written").kernel()
+    images = [tile.image() for tile in tiles.values()]
+    kernel(*images, 8, 64)
+    for engine in ("native", "reference"):
+        with pytest.raises(PTOError, match="row is outside of the 16 of %d"):
+            kernel(*images, 9, 64, engine=engine)

@@ -272,6 +272,23 @@ def test_what_results_may_not_be(d, m, message):
         )
 
 
+@pytest.mark.parametrize("role", ["d", "e", "m", "s", "z"])
+@pytest.mark.parametrize("known", [True, False])
+def test_results_that_a_tile_has_no_room_for_end_the_run(role, known):
+    """Other tiles lie behind it."""
+    ample = {"d": "64x64xf8E4M3FN", "e": "1x128xui8", "m": "1x128xf32", "s": "64x32xf32", "z": "1x128xui8"}
+    small = {"d": "64x32xf8E4M3FN", "e": "1x96xui8", "m": "32x32xf32", "s": "1x120xf32", "z": "1x96xui8"}
+    valid = None if known else (64, 64)
+    tiles = {name: Given(small[name] if name == role else kind) for name, kind in ample.items()}
+    words = "{quant_type = #pto<quant_type MXFP8>}"
+    with pytest.raises(ptosim.PTOError, match=r"too (small|few) for"):
+        run(
+            f"pto.tquant.mx ins(%a : A) outs(%d, %e, %m, %s, %z : D, E, M, S, Z) {words}",
+            a=Given("64x64xf32", valid=valid),
+            **tiles,
+        )
+
+
 def test_few_columns_are_checked_by_compiled_code():
     """Compiling the filter for them has ended the process."""
     case = Case("MXFP4_E2M1", "bf16", 3, 7, "axis1", "ocp", known=True)

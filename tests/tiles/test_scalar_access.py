@@ -26,6 +26,26 @@ def test_elements_move_through_the_scalar_unit(element, known):
     assert np.array_equal(got["d"].all.astype("f4"), expected)
 
 
+@pytest.mark.parametrize(
+    ("scalar", "element", "value"),
+    [("si32", "f32", -7), ("ui32", "f32", 2**31), ("ui8", "f16", 200), ("ui8", "i32", 200), ("si8", "i32", -56)],
+)
+def test_a_scalar_of_another_type_keeps_its_number(scalar, element, value):
+    """Whatever its sign."""
+    d = Given(f"1x32x{element}", np.zeros((1, 32), dtype_of(element)))
+    before = "%i = arith.constant 3 : index"
+    got = run(
+        f"pto.tsetval ins(%i, %x : index, {scalar}) outs(%d : D)", value, scalars=f"%x: {scalar}", before=before, d=d
+    )
+    assert got["d"].all[0, 3] == value
+
+
+def test_the_scalar_unit_does_not_make_narrow_floats():
+    d, before = Given("1x32xf8E4M3FN"), "%i = arith.constant 3 : index"
+    with pytest.raises(ptosim.PTOError, match="does not convert f32 to f8E4M3FN"):
+        run("pto.tsetval ins(%i, %x : index, f32) outs(%d : D)", 1.0, scalars="%x: f32", before=before, d=d)
+
+
 def test_offsets_count_elements_in_memory():
     a = np.arange(64, dtype="f4").reshape(8, 8)
     got = run(

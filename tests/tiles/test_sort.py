@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import ptosim
 from tile_cases import Array, numbers, sampled
 from tile_programs import Given, dtype_of, run
 
@@ -130,6 +131,29 @@ def test_blocks_are_multiples_of_64():
     tiles = {"a": Given("1x512xf32"), "d": Given("1x512xf32")}
     with pytest.raises(AssertionError, match="blockLen must be a positive multiple of 64"):
         run("pto.tmrgsort ins(%a, %n : A, i32) outs(%d : D)", 96, scalars="%n: i32", **tiles)
+
+
+def test_records_that_a_row_has_no_room_for_end_the_run():
+    """Other tiles lie behind it."""
+    small = "a row of %d has 64 columns, too few"
+    a, i = Given("2x64xf32"), Given("1x64xui32")
+    with pytest.raises(ptosim.PTOError, match=small):
+        run("pto.tsort32 ins(%a, %i : A, I) outs(%d : D)", a=a, i=i, d=Given("2x64xf32"))
+    with pytest.raises(ptosim.PTOError, match=small):
+        run(
+            "pto.tmrgsort ins(%a, %n : A, i32) outs(%d : D)",
+            64,
+            scalars="%n: i32",
+            a=Given("1x256xf32"),
+            d=Given("1x64xf32"),
+        )
+    few = Given("1x64xf32", valid=(1, 32))
+    run(
+        "pto.tsort32 ins(%a, %i : A, I) outs(%d : D)",
+        a=few,
+        i=Given("1x64xui32", np.arange(64)[None]),
+        d=Given("1x64xf32"),
+    )
 
 
 # --- several lists ----------------------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ Found = Iterator[tuple[Operation, Problem]]
 
 _EVEN, _ODD = (1, 2), (3, 4)
 """Splits into halves that are alike, and into halves that are not."""
+_ARRIVAL = {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
+"""Where the entries of a direction arrive."""
 _COLUMNS = 32
 """What the fixpipe of a5 splits left and right halves by."""
 
@@ -113,6 +115,8 @@ def _matches(end: End) -> Found:
             yield op, Problem(message, at="id")
         elif _is_global(op) and pipe.gm_slot_tensor is None:
             yield op, Problem(f"a tensor view as an entry needs gm_slot_tensor of the FIFO with id {op.number}")
+        elif isinstance(op, Pop) and not _is_global(op) and not pipe.has(role := _ARRIVAL[op.direction]):
+            yield op, Problem(f"a tile from the FIFO with id {op.number} needs its {role}, where it arrives")
 
 
 def _is_global(op: FifoOperation) -> bool:
@@ -163,7 +167,8 @@ def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
             place = "entry_type" if isinstance(op, Push) else "result"
             yield op, Problem(f"an entry of {size} bytes does not fit in slots of slot_size {slot}", at=place)
     slots = pipe.slots if target == "a5" else pipe.integer("local_slot_num") or pipe.slots
-    for role, direction, memory in (("c2v_consumer_buf", C2V, Space.UB), ("v2c_consumer_buf", V2C, Space.L1)):
+    for direction, memory in ((C2V, Space.UB), (V2C, Space.L1)):
+        role = _ARRIVAL[direction]
         for buffer in (_reserved(value.owner) for value in pipe.segment(role)):
             if buffer is None or not (pipe.integer("dir_mask") or 0) & direction:
                 continue

@@ -131,14 +131,20 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
 class SimScaleWords(CubeOperation, name="pto.sim.scale_words"):
     """Make parameter words of the fixpipe from scales (pipe FIX).
 
-    `count` scales in L1 become as many words of 8 bytes in the fixpipe buffer: the scale, and the sign of 8-bit
-    results. This is what a tile of scales in scaling means; mte_l1_fb copies words that are already made.
+    `count` scales in L1 become as many words of 8 bytes in the fixpipe buffer: the scale, and that 8-bit results have a
+    sign, unless it is `unsigned`. This is what a tile of scales in scaling means; mte_l1_fb copies words that are
+    already made.
 
         pto.sim.scale_words %l1, %fb, %count : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64
+        pto.sim.scale_words %l1, %fb, %count {unsigned} : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64
     """
 
     form = "$source, $dest, $count"
     spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
+    unsigned = OptionalProperty()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"unsigned": self.unsigned is not None}
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "count")

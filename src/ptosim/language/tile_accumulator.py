@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from ptosim.language.operation import Problem
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import element_word, holds, lies_in, unsigned_name
+from ptosim.language.tile_places import holds, lies_in, signed_word, unsigned_name
 from ptosim.language.tile_rules import at_type, name_of
 
 CONVERTED = {"f32": frozenset({"f32", "f16", "bf16"}), "i32": frozenset({"i32"})}
@@ -44,7 +44,7 @@ def leaves(op: TileOperation, target: str, element: Attribute, window: bool = Fa
         yield from _only_accumulators(op)
         return
     yield from _relu(op)
-    source, dest = element_word(op.tile("src")), unsigned_name(element)
+    source, dest = signed_word(op.tile("src").element), unsigned_name(element)
     quantised = op.has("fp") or op.has("pre_quant")
     known = (QUANTISED[target] if quantised else CONVERTED).get(source)
     if known is not None and quantised and window:

@@ -7,11 +7,12 @@ axis the values were grouped: axis1 along columns, axis0 along rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from ptosim.language.operation import Problem
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_places import count, holds, is_laid_out, lies_in
-from ptosim.language.tile_rules import at_type, same_element
+from ptosim.language.tile_rules import at_type, distinct, same_element
 
 EXPONENTS = ("i8", "hif8", "f8E8M0")
 BOX_BYTES = 32
@@ -28,6 +29,8 @@ def exponent_rules(op: TileOperation, target: str) -> Iterator[Problem]:
     for role in ("src", "tmp", "dst"):
         yield from lies_in(op, role, "vec", on=" in a move of scale exponents")
     yield from _alone(op)
+    for one, other in combinations(("src", "tmp", "dst"), 2):
+        yield from distinct(one, other)(op, target)
     yield from holds(op, "src", EXPONENTS)
     yield from same_element("src", "dst")(op, target)
     if op.tile("src").rows != 1:  # one row is linear, whatever its type says of boxes

@@ -182,4 +182,11 @@ class MScatter(_ByIndex, name="pto.mscatter"):
             yield from self.index_rules(coalesce)
         operation = str(self.setting("scatterAtomicOp"))
         if operation in _ATOMIC:
-            yield from holds(self, "src", _ATOMIC[operation], on=f" for scatterAtomicOp {operation}")
+            broken = list(holds(self, "src", _ATOMIC[operation], on=f" for scatterAtomicOp {operation}"))
+            yield from broken or self._signs(operation)
+
+    def _signs(self, operation: str) -> Iterator[Problem]:
+        """Sums are the same with and without a sign, what is greater is not."""
+        found = name_of(self.tile("src").element)
+        if operation != "add" and found.startswith("u"):
+            yield at_type(self, "src", f"to have a sign for scatterAtomicOp {operation}", found)

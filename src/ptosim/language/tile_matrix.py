@@ -15,7 +15,7 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import FLOAT4, FLOAT8, element_word, is_laid_out, lies_in, scales
+from ptosim.language.tile_places import FLOAT4, FLOAT8, is_laid_out, lies_in, scales, signed_word
 from ptosim.language.tile_rules import at_type, extents, same_element, same_shape
 
 PLAIN_TYPES = frozenset({("i32", "i8", "i8"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "f32", "f32")})
@@ -65,7 +65,7 @@ class Product(TileOperation):
 
     def _types(self, target: str) -> Iterator[Problem]:
         known = MX_TYPES if self.scaled else A5_TYPES if target == "a5" else PLAIN_TYPES
-        found = tuple(element_word(self.tile(role)) for role in ("dst", "lhs", "rhs"))
+        found = tuple(signed_word(self.tile(role).element) for role in ("dst", "lhs", "rhs"))
         if found not in known:
             dst, lhs, rhs = found
             legal = ", ".join(sorted(f"{b} x {c} -> {a}" for a, b, c in known))

@@ -79,6 +79,11 @@ def element_word(tile: TileBuf) -> str:
     return unsigned_name(tile.element)
 
 
+def signed_word(type_: Attribute) -> str:
+    """The name of an element type, where integers that say that they have a sign are as those that say nothing."""
+    return name_of(type_).removeprefix("s")
+
+
 def unsigned_name(type_: Attribute) -> str:
     return name_of(type_).removeprefix("u").removeprefix("s")
 

@@ -54,16 +54,19 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
 
 
 @lowering(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
-def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element) -> None:
+def scale_words(
+    f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element, unsigned: bool
+) -> None:
     origin = core.stretch("reads", Space.L1, source, count * element.bytes, GRANULE)
     target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_UNIT)
     core.observer.copied(core, "reads", Space.L1, source, (), count * element.bytes)
     core.observer.copied(core, "writes", Space.FB, dest, (), count * QUANT_WORD)
 
+    sign = 0 if unsigned else SIGNED_RESULT
     with f.each(count) as index:
         scale = origin.at(index * element.bytes).load(lane_type(element).vector(1))
         bits = bits_of(canonical(widen(element, scale)))
-        target.at(index * QUANT_WORD).store(extract(bits, 0).convert("zext", I64) | SIGNED_RESULT)
+        target.at(index * QUANT_WORD).store(extract(bits, 0).convert("zext", I64) | sign)
 
 
 @lowering(op.SimStartAcc)

@@ -58,20 +58,20 @@ def _memory(core: Core, space: Space, base: int) -> tuple[memoryview, int]:
 
 
 @semantics(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
-def scale_words(core: Core, source: int, dest: int, count: int, element: Element) -> Iterator[None]:
+def scale_words(core: Core, source: int, dest: int, count: int, element: Element, unsigned: bool) -> Iterator[None]:
     if not count:
         yield
         return
     data = core.read_pieces(Space.L1, np.array([source]), count * element.bytes, GRANULE)
     yield
-    words = core.converted(data.reshape(-1), element.bytes, lambda scales: _words(scales, element))
+    words = core.converted(data.reshape(-1), element.bytes, lambda scales: _words(scales, element, unsigned))
     core.write_pieces(Space.FB, np.array([dest]), words.reshape(1, -1), FB_UNIT)
 
 
-def _words(scales: Bytes, element: Element) -> Bytes:
-    """The bits of each scale as f32, and the sign of results."""
+def _words(scales: Bytes, element: Element, unsigned: bool) -> Bytes:
+    """The bits of each scale as f32, and whether results have a sign."""
     values = numbers.canonical(numbers.widen(element, scales.view(numbers.dtype_of(element))))
-    return (values.view(np.uint32).astype(np.uint64) | np.uint64(SIGNED_RESULT)).view(np.uint8)
+    return (values.view(np.uint32).astype(np.uint64) | np.uint64(0 if unsigned else SIGNED_RESULT)).view(np.uint8)
 
 
 @semantics(op.SimStartAcc)

@@ -18,6 +18,7 @@ from ptosim.tiles.lowering import lowering
 from ptosim.tiles.reduce import fold_columns, if_any, present
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
+from ptosim.tiles.rows import bounded
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, load, offset
 
@@ -31,6 +32,7 @@ def _scratch(op: TColSum, target: str) -> int:
 
 @lowering(TColSum, scratch=_scratch)
 def tcolsum(build: Builder, src: Tile, tmp: Tile | None, dst: Tile, isBinary: bool, scratch: Tile | None) -> None:
+    src = bounded(build, src, dst, 1)
     if not isBinary or src.buf.rows == 1:
         build.scope(lambda: fold_columns(build, "vadd", src, dst))
         return

@@ -16,7 +16,7 @@ from ptosim.language.tile_vector_select import TCmp, TCmps, TSel, TSels
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.registers import Registers, as_element
 from ptosim.tiles.rows import plain, reachable
-from ptosim.tiles.shape import agrees, remark
+from ptosim.tiles.shape import agrees, must, remark
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, Lanes, everything, mask_type
 
@@ -136,6 +136,7 @@ def _remark_pitch(build: Builder, op: TCmps, src: Tile, dst: Tile, bits: Number)
 
 def _compared(build: Builder, src: Tile, dst: Tile, test: Callable[[Access], SSAValue], pitch: Number | None) -> None:
     """Store the bits of a test, rows being so many bytes apart, or all rows being one."""
+    _has_room(build, src, dst, pitch)
 
     def body() -> None:
         dest = dst.pointer(build)
@@ -148,6 +149,23 @@ def _compared(build: Builder, src: Tile, dst: Tile, test: Callable[[Access], SSA
         _each_block(build, src, step, as_one_row=pitch is None)
 
     build.scope(body)
+
+
+def _has_room(build: Builder, src: Tile, dst: Tile, pitch: Number | None) -> None:
+    """The blocks of bits lie in the tile, since other tiles lie behind it."""
+
+    def blocks(cols: Number) -> Number:
+        return build.times(build.ceiling(cols, _block_elements(src)), _block_bytes(src))
+
+    def needed(rows: Number, cols: Number, pitch: Number | None) -> Number:
+        if pitch is None:
+            return blocks(build.times(rows, cols))
+        return build.plus(build.times(build.minus(rows, 1), pitch), blocks(cols))
+
+    widest = pitch if pitch is None or known(pitch) is not None else blocks(src.buf.cols)
+    if (known(needed(*src.buf.shape, widest)) or 0) > dst.buf.size:
+        message = f"{dst.name} has {dst.buf.size} bytes, too few for the bits of the comparison"
+        must(build, "sle", needed(*src.valid, pitch), dst.buf.size, "out-of-bounds", message, "dst_type")
 
 
 def _together(build: Builder, masks: Sequence[SSAValue], width: int) -> SSAValue:

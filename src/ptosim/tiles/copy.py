@@ -20,7 +20,7 @@ from ptosim.tiles.accumulator import store_accumulator
 from ptosim.tiles.bursts import each_copy
 from ptosim.tiles.folding import Axis, Piece, pieces
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.mat_load import load_matrix
+from ptosim.tiles.mat_load import load_matrix, load_parameters
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile, View
@@ -31,8 +31,11 @@ _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16"
 
 
 @lowering(TLoad)
-def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
-    load_tile(build, src, dst, target)
+def tload(build: Builder, op: TLoad, src: View, dst: Tile, target: str) -> None:
+    if dst.buf.loc == "scaling":
+        load_parameters(build, src, dst, op.dst, target)
+    else:
+        load_tile(build, src, dst, target)
 
 
 @lowering(TPrefetch)

@@ -1,7 +1,7 @@
 """Scale exponents of MX operands in the order of the cube unit: boxes of 16 rows and 2 columns, one byte each.
 
-A register holds four boxes. Its lanes are gathered from where the exponents of a row lie side by side, or below each
-other where groups run along rows; rows that fill up a box are zero.
+A register holds four boxes, or one where four lie too far apart. Its lanes are gathered from where the exponents of a
+row lie side by side, or below each other where groups run along rows; rows that fill up a box are zero.
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.types import VregType
+from ptosim.tiles.refusal import Refused
 from ptosim.tiles.registers import Registers
 from ptosim.tiles.spread import element_pointer, store_lanes
 from ptosim.tiles.values import Tile
-from ptosim.tiles.walk import Lanes, everything
+from ptosim.tiles.walk import Lanes, everything, first
 from ptosim.tiles.within import move
 
 BOX_ROWS, BOX_COLS = 16, 2
 BOX = BOX_ROWS * BOX_COLS
+BOXES = 4
+"""Those that a register holds."""
+_FARTHEST = 0xFFFF
+"""What a lane of 16 bits can say of the distance to its exponent."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,26 @@ def _matrix(build: Builder, src: Tile, dst: Tile, along_rows: bool) -> Matrix:
     return Matrix(src, *extent, *((1, src.pitch) if turned else (src.pitch, 1)))
 
 
+def _boxes_at_once(matrix: Matrix, dst: Tile) -> int:
+    """The boxes of a register: as many as its lanes can reach from their first exponent. What is not known is at most
+    what the tile has."""
+    rows, cols = (
+        size if (extent := known(valid)) is None else extent
+        for valid, size in zip((matrix.rows, matrix.cols), dst.buf.shape, strict=True)
+    )
+    down, across = (
+        size if (stride := known(given)) is None else stride
+        for given, size in ((matrix.row_stride, dst.buf.cols), (matrix.col_stride, dst.buf.rows))
+    )
+    for boxes in (BOXES, 1):
+        lines, groups = min(rows, BOX_ROWS), min(cols, boxes * BOX_COLS)
+        if (lines - 1) * down + (groups - 1) * across <= _FARTHEST:
+            return boxes
+    raise Refused(f"the exponents of a box are more than {_FARTHEST} bytes apart", "src", kind="unsupported")
+
+
 def _fill_boxes(build: Builder, matrix: Matrix, dst: Tile) -> None:
-    """Rows of boxes, four at a time."""
+    """Rows of boxes, some of them at a time."""
     v, all_ = Registers(build, i16), everything(build, 2)
     lane = v.op("vci", v.scalar(0), result=v.type)
     row = v.op("vand", v.op("vshrs", lane, build.constant(1, i16), all_), v.every(BOX_ROWS - 1), all_)
@@ -70,13 +93,14 @@ def _fill_boxes(build: Builder, matrix: Matrix, dst: Tile) -> None:
     )
     offsets = v.op("vadd", across, down, all_)
     boxes = build.ceiling(matrix.cols, BOX_COLS)
-    lanes = Lanes(build, build.times(boxes, BOX), dst.buf.cols * BOX_ROWS, 2)
+    length = build.times(boxes, BOX)
+    lanes = Lanes(build, length, dst.buf.cols * BOX_ROWS, 2) if _boxes_at_once(matrix, dst) == BOXES else None
 
     def below(part: SSAValue, extent: Number, start: Number, unit: int, mask: SSAValue) -> SSAValue:
         """The lanes of a mask that lie within an extent."""
         if known(extent) is not None and int(known(extent) or 0) % unit == 0:
             return mask
-        left = build.cast(build.minus(extent, start), i16)
+        left = build.cast(build.least(build.minus(extent, start), BOXES * BOX), i16)
         return v.op("vcmps", part, left, mask, comparison="lt", result=mask.type)
 
     def boxes_of_rows(number: SSAValue) -> None:
@@ -92,6 +116,12 @@ def _fill_boxes(build: Builder, matrix: Matrix, dst: Tile) -> None:
             place = build.index(build.plus(build.times(number, dst.pitch * BOX_ROWS), at))
             store_lanes(build, dst, place, value, mask)
 
-        lanes.each(register)
+        def box(at: SSAValue) -> None:
+            register(at, first(build, BOX, 2))
+
+        if lanes is not None:
+            lanes.each(register)
+        else:
+            build.loop(length, BOX, box)
 
     build.loop(build.ceiling(matrix.rows, BOX_ROWS), 1, boxes_of_rows)

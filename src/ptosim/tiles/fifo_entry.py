@@ -10,12 +10,13 @@ from dataclasses import replace
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import StringAttr, i32, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import INDEX, Builder, Number, known
 from ptosim.language.fifo_end import C2V
 from ptosim.language.tile_buf import TileBuf
+from ptosim.language.tile_extract import QUANT, TMov
 from ptosim.language.tile_types import PartitionViewType, TensorViewType, TileBufType, tile_of
 from ptosim.language.tile_types import View as ViewType
 from ptosim.language.types import PtrType, element_of
@@ -89,7 +90,11 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
     """Move a tile into its slot."""
     buf, valid = tile_of(entry.type), extents(build, entry)
     assert buf is not None
+    _is_an_entry(line, buf, split)
     if line.through_gm:
+        if line.epilogue is not None:
+            message = "an acc_push_epilogue is for entries that go to UB; these pass through GM"
+            raise Refused(message, "entry", "unsupported")
         if buf.boxed and buf.rows > 1 and line.direction != C2V:
             hint = "push the ND tile: what takes it brings it into blocks"
             raise Refused(
@@ -102,6 +107,19 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
         _to_vector(build, line, entry, number, split)
     else:
         _to_cube(build, line, entry, number, split, sub)
+
+
+def _is_an_entry(line: Line, buf: TileBuf, split: int) -> None:
+    """The rules of an end that is named by a handle; for an id they are those of the verifier."""
+    if split > 2 and not (line.through_gm and line.direction == C2V):
+        message = f"split {split} is for entries that pass through GM to the vector cores"
+        raise Refused(message, "split", "invalid")
+    stored = buf.valid if line.through_gm else (None, None)
+    rows, cols = (whole if some is None else some for some, whole in zip(stored, buf.shape, strict=True))
+    size = rows * cols * buf.element_bytes * (2 if split and line.direction != C2V else 1)
+    if line.epilogue is None and size > line.slot_size:
+        message = f"an entry of {size} bytes does not fit in slots of slot_size {line.slot_size}"
+        raise Refused(message, "entry", "invalid")
 
 
 def _to_vector(build: Builder, line: Line, entry: SSAValue, number: Number, split: int) -> None:
@@ -133,14 +151,16 @@ def _through_epilogue(build: Builder, line: Line, entry: SSAValue, address: SSAV
     if line.epilogue is None or line.popped is None:
         raise Refused("nothing takes the entry, so that its type is not known", "entry")
     slot = replace(line.popped, valid=(known(valid[0]), known(valid[1])))
-    wanted = line.epilogue.parameter
-    build.tmov(
-        src=entry,
-        fp=line.quant["vector"] if wanted == "vector" else None,
-        pre_quant=_word(build, line.quant["scalar"]) if wanted == "scalar" else None,
-        dst=tile_at(build, slot, address, valid),
-        reluPreMode=line.epilogue.relu,
-    )
+    given = {"src": entry, "dst": tile_at(build, slot, address, valid)}
+    match line.epilogue.parameter:
+        case "vector":
+            given["fp"] = line.quant["vector"]
+        case "scalar":
+            given["pre_quant"] = _word(build, line.quant["scalar"])
+        case _:
+            pass
+    words = {"reluPreMode": StringAttr(line.epilogue.relu)}
+    build.add(TMov.make(given, (), words, {QUANT: StringAttr(line.epilogue.quant)}))
 
 
 def _word(build: Builder, scale: SSAValue) -> SSAValue:

@@ -27,6 +27,7 @@ from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_epilogue import Epilogue
 from ptosim.language.tile_types import TensorViewType
 from ptosim.language.types import PtrType
+from ptosim.tiles.refusal import Refused
 
 Event = Literal["ready", "free"]
 
@@ -184,7 +185,8 @@ class Line:
 
     def local_slot(self, build: Builder, number: Number) -> SSAValue:
         """The address of an entry in the consumer's memory."""
-        assert self.buffer is not None
+        if self.buffer is None:
+            raise Refused("this FIFO is initialised without a buffer where tiles arrive", kind="invalid")
         count = self.local_slots if self.through_gm else self.slots
         offset = build.times(build.remainder(number, count), self.slot_size)
         base = self.buffer if isinstance(self.buffer, int) else build.i64(self.buffer)
@@ -192,7 +194,8 @@ class Line:
 
     def global_slot(self, build: Builder, number: Number, element: Attribute, offset: Number = 0) -> SSAValue:
         """A pointer to the elements of an entry in GM, so many bytes behind its start."""
-        assert self.gm is not None
+        if self.gm is None:
+            raise Refused("this FIFO is initialised without slots in GM, of which a view could be", kind="invalid")
         start = self.gm
         if isinstance(start.type, TensorViewType):
             start = build.tensor_view_addr(source=start, result=PtrType.of(start.type.data.element, Space.GM))

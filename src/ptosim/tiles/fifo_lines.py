@@ -65,11 +65,17 @@ class Shared:
     written: int | None = None
     """`flag_base`, if it is written."""
     width: int = 2
-    split: bool = False
+    splits: set[int] = field(default_factory=set[int])
+    """How entries are shared, as the operations on them say."""
     popped: dict[int, TileBuf] = field(default_factory=dict[int, TileBuf])
     """By direction, the tile that a consumer makes of an entry."""
     room: dict[int, int] = field(default_factory=dict[int, int])
     """By direction, the bytes that are reserved for entries."""
+
+    @property
+    def split(self) -> bool:
+        """Whether the two vector cores share an entry."""
+        return any(self.splits)
 
     @property
     def flags(self) -> set[int]:
@@ -105,7 +111,7 @@ class Fifos:
                 shared.width = max(shared.width, 4 if mask == C2V | V2C else 2)
                 shared.written = op.integer("flag_base") if isinstance(op, Initialize) else None
                 shared.room |= {way: size for way in (C2V, V2C) if (size := _reserved(op, way, mask)) is not None}
-            shared.split = shared.split or split_of(op) != 0
+            shared.splits |= {split_of(op)} if isinstance(op, Entry | Handled) else set()
             value = op.result if isinstance(op, Pop) else op.entry if isinstance(op, TPop) else None
             tile, core = tile_of(value.type) if value is not None else None, core_of(op)
             if tile is not None and core is not None:
@@ -200,6 +206,8 @@ class Lines:
             raise Refused(f"the FIFOs of this kernel take more than the {most} semaphores that there are")
         if self.fifos.conflict(self.function, key):
             raise Refused("another FIFO of this kernel has some of these semaphores", "flag_base", "invalid")
+        if shared.split and 0 in shared.splits:
+            raise Refused("entries of this FIFO are shared by the vector cores, and others are not", kind="invalid")
         for direction in (C2V, V2C):
             if mask & direction:
                 self._lines[core, key, direction] = self._line(op, core, direction, shared, key)

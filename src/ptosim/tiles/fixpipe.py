@@ -54,6 +54,8 @@ class Epilogue:
     """A pointer to parameter words, one for each column."""
     word: SSAValue | None = None
     """One parameter word for all columns."""
+    mode: str | None = None
+    """The quantisation mode, where it does not follow from the element types."""
     relu: bool = False
     unit_flag: str | None = None
     adds: bool = False
@@ -106,6 +108,8 @@ def leave(build: Builder, store: Store, epilogue: Epilogue) -> None:
 
 
 def _mode(store: Store, epilogue: Epilogue) -> str | None:
+    if epilogue.mode is not None:
+        return None if epilogue.mode == "no_convert" else epilogue.mode
     if epilogue.words is not None:
         return f"{_QUANTISED[store.elements]}_vec"
     if epilogue.word is not None:

@@ -182,7 +182,7 @@ def _by_comparison(build: Builder, op: TGather, src: Tile, scalar: SSAValue, dst
             place = build.index(element_offset(build, counts, number, 0))
             build.vsts(value=total, dest=counts.pointer(build), offset=place, mask=all_, dist="1PT_B32")
 
-        build.loop(build.least(src.rows, there.buf.rows), 1, row)
+        build.loop(build.least(src.rows, min(there.buf.rows, counts.buf.rows)), 1, row)
 
     build.scope(scope)
 

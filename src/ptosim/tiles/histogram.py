@@ -17,6 +17,7 @@ from ptosim.language.tile_vector_quantise import THistogram
 from ptosim.language.types import VregType
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.registers import Registers, with_sign
+from ptosim.tiles.rows import bounded
 from ptosim.tiles.single import load_everywhere
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import everything, offset, tail
@@ -60,7 +61,7 @@ def _count_rows(build: Builder, src: Tile, idx: Tile, dst: Tile, byte: int) -> N
             pair = {"low": bins[2 * half], "high": bins[2 * half + 1], "mask": all_totals}
             build.vstsx2(**pair, dest=dst.pointer(build), offset=there, dist="INTLV_B32")
 
-    build.loop(build.times(src.rows, build.least(src.cols, 1)), 1, row)
+    build.loop(build.times(bounded(build, src, dst, 0).rows, build.least(src.cols, 1)), 1, row)
 
 
 def _planes(build: Builder, src: Tile, row: SSAValue, at: SSAValue, rest: SSAValue) -> Sequence[SSAValue]:

@@ -10,6 +10,7 @@ from ptosim.language.build import Builder, Number
 from ptosim.language.tile_buf import PADS
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.registers import as_element, signless
 from ptosim.tiles.shape import must, where_some
 from ptosim.tiles.values import Tile
 
@@ -66,7 +67,7 @@ def _by_granules(tile: Tile) -> tuple[Tile, int]:
 
 def _word(build: Builder, scalar: SSAValue, tile: Tile) -> SSAValue:
     """32 bits full of an element."""
-    bits: SSAValue = scalar
+    bits: SSAValue = scalar if tile.kind.is_float else as_element(build, scalar, signless(tile.element))
     if tile.kind.is_float:
         bits = build.op("arith.bitcast", operand=scalar, result=IntegerType(tile.kind.bits))
     if tile.kind.bits < 32:

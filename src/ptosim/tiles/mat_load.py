@@ -29,11 +29,9 @@ from ptosim.tiles.view_layout import layout_of
 
 
 def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
-    """tload of a tile in mat or scaling."""
+    """tload of a tile in mat."""
     view, tile = layout_of(src), dst.buf.layout
-    if dst.buf.loc == "scaling":
-        _parameters(build, src, dst, target)
-    elif element_word(dst.buf) == "f8E8M0" and (tile in ("ZZ", "NN") or dst.buf.rows == 1):
+    if element_word(dst.buf) == "f8E8M0" and (tile in ("ZZ", "NN") or dst.buf.rows == 1):
         _scales(build, src, dst)
     elif dst.buf.rows == 1 or (view, tile) in (("nd", "ND"), ("dn", "DN"), ("nz", "NZ")):
         _as_it_is(build, src, dst)
@@ -197,11 +195,11 @@ def _run(build: Builder, src: View, dst: Tile, length: Number, runs: tuple[Numbe
     )
 
 
-def _parameters(build: Builder, src: View, dst: Tile, target: str) -> None:
-    """Through L1: the fixpipe buffer has no way from GM."""
+def load_parameters(build: Builder, src: View, dst: Tile, value: SSAValue, target: str) -> None:
+    """tload of a tile in scaling, which a value is. Through L1: the fixpipe buffer has no way from GM."""
     size = dst.buf.cols * dst.buf.element_bytes
     between = replace(dst, buf=replace(dst.buf, loc="mat"), address=private(build, target, Space.L1, size))
     hand_over(build, "FIX", "MTE2")
     _as_it_is(build, src, between)
     hand_over(build, "MTE2", "FIX")
-    copy_parameters(build, between, dst)
+    copy_parameters(build, between, dst, value)

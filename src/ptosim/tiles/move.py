@@ -46,7 +46,7 @@ def textract(
     if op.path != _WITHIN_VEC:
         transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
         return
-    inside(build, src, (row, col), dst.valid)
+    inside(build, src, (row, col), dst)
     move(build, src, dst, dst.valid, source=(row, col))
 
 
@@ -65,7 +65,7 @@ def tinsert(
     if op.path != _WITHIN_VEC:
         transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
         return
-    inside(build, dst, (row, col), src.valid)
+    inside(build, dst, (row, col), src)
     if op.tile("src").valid == (1, 1):
         _one(build, src, part(build, dst, (row, col), (1, 1)))
     else:

@@ -23,6 +23,7 @@ from ptosim.tiles.mx_scale import Scale, nv, ocp
 from ptosim.tiles.reduce import if_any
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.registers import Registers, with_sign
+from ptosim.tiles.shape import must
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, everything, first, load, offset, tail
 
@@ -61,6 +62,7 @@ def tquant_mx(
     if quantScaleAlg == "nv" and quant_type != "MXFP8":
         raise Refused("the nv formula is one of fp8", at="quantScaleAlg")
     results = Results(build, max, scaling, exp, exp_zz)
+    _have_room(build, src, dst, results, grpAxis == "axis1", interleave)
 
     def scope() -> None:
         of_f32 = src.kind.bytes == 4  # only these have a rule for NaN
@@ -72,6 +74,33 @@ def tquant_mx(
             _along_columns(elements, scale, results, interleave)
 
     build.scope(scope)
+
+
+def _have_room(build: Builder, src: Tile, dst: Tile, results: Results, along_rows: bool, interleave: bool) -> None:
+    """Every result lies in its tile, since other tiles lie behind it."""
+    per_byte = 2 if dst.buf.kind.name == "f4E2M1x2" else 1
+    groups = build.ceiling(src.cols if along_rows else src.rows, GROUP)
+    rows, cols = (src.rows, groups) if along_rows else (groups, src.cols)
+    _holds_as_much(build, "dst", dst, src.rows, build.ceiling(src.cols, per_byte), lines=False)
+    for role, tile in (("max", results.max), ("scaling", results.scaling)):
+        _holds_as_much(build, role, tile, rows, cols)
+    pairs = build.ceiling(groups, 2)
+    if interleave:
+        rows, cols = pairs, build.times(cols, 2)
+    _holds_as_much(build, "exp", results.exp, rows, cols)
+    if (zz := results.exp_zz) is not None:
+        boxes = build.times(build.ceiling(src.rows if along_rows else src.cols, 16), pairs)
+        message = f"exp_zz has {zz.buf.size} bytes, too few for the boxes of 32 exponents"
+        must(build, "sle", build.times(boxes, 32), zz.buf.size, "out-of-bounds", message, "exp_zz_type")
+
+
+def _holds_as_much(build: Builder, role: str, tile: Tile, rows: Number, cols: Number, lines: bool = True) -> None:
+    """A tile of one row holds `lines` one after the other."""
+    message = f"{role} is {tile.buf.rows}x{tile.buf.cols}, too small for its part of the result"
+    if lines and tile.buf.rows == 1:
+        rows, cols = 1, build.times(rows, cols)
+    for extent, room in ((rows, tile.buf.rows), (cols, tile.buf.cols)):
+        must(build, "sle", extent, room, "out-of-bounds", message, f"{role}_type")
 
 
 class _Elements:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import UnitAttr, f32
+from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, known
+from ptosim.language.tile_extract import Move
+from ptosim.language.tile_move import TStore
+from ptosim.language.tile_places import element_at
+from ptosim.language.types import element_of
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
 from ptosim.tiles.window import Window
@@ -21,19 +26,36 @@ def move_bias(build: Builder, window: Window) -> None:
     _copy(build, "mte_l1_bt", src, dst, length)
 
 
-def move_parameters(build: Builder, window: Window) -> None:
-    copy_parameters(build, window.src, window.dst)
-
-
-def copy_parameters(build: Builder, src: Tile, dst: Tile) -> None:
-    """A row of parameters from L1 to the fixpipe buffer: words as they are, scales as the words that mean them."""
+def copy_parameters(build: Builder, src: Tile, dst: Tile, value: SSAValue) -> None:
+    """A row of parameters from L1 to the fixpipe buffer: words as they are, scales as the words that mean them. `value`
+    is the tile that they go to."""
+    if not dst.kind.is_integer and dst.kind.name not in ("f16", "bf16", "f32"):
+        message = f"parameters are words, or scales of f16, bf16 or f32, not {dst.kind.name}"
+        raise Refused(message, "dst_type", kind="invalid")
     size = dst.buf.cols * _WORD
     _is_a_row(dst, "scaling", 64 if dst.kind.is_float else 128, dst.buf.size)
     if dst.kind.is_integer:
         _copy(build, "mte_l1_fb", src, dst, -(-size // 64))
     elif known(dst.cols) != 0:
-        count = build.i64(dst.cols)
-        build.op("pto.sim.scale_words", source=src.pointer(build), dest=dst.pointer(build, f32), count=count)
+        build.op(
+            "pto.sim.scale_words",
+            source=src.pointer(build),
+            dest=dst.pointer(build, f32),
+            count=build.i64(dst.cols),
+            unsigned=UnitAttr() if _serves_unsigned(value) else None,
+        )
+
+
+def _serves_unsigned(scales: SSAValue) -> bool:
+    """Whether 8-bit results of the stores and moves that a tile of scales serves are unsigned: a scale does not say it,
+    as a word does."""
+    users = [use.operation for use in scales.uses]
+    stores = [op for op in users if isinstance(op, TStore | Move) and op.fp is scales]
+    kinds = [element_of(element_at(op, "dst")) for op in stores]
+    signs = {kind.kind == "unsigned" for kind in kinds if kind.is_integer and kind.bytes == 1}
+    if len(signs) > 1:
+        raise Refused("scales for results with a sign and for those without are two tiles", "dst", kind="unsupported")
+    return True in signs
 
 
 def _is_a_row(dst: Tile, place: str, unit: int, size: int) -> None:

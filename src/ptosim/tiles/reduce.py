@@ -18,6 +18,7 @@ from ptosim.language.reduction import sum_type
 from ptosim.language.types import VregType, element_of
 from ptosim.tiles.lowering import define
 from ptosim.tiles.registers import Registers
+from ptosim.tiles.rows import bounded
 from ptosim.tiles.single import store_first
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, everything, first, load, mask_type, offset
@@ -65,7 +66,7 @@ _FOLDS = {
 
 def _each_row(build: Builder, src: Tile, dst: Tile, row: Callable[[Lanes, SSAValue], None]) -> None:
     """Visit every row, unless there is nothing to reduce or to write; what all rows share stands before the loop."""
-    rows = build.times(src.rows, present(build, src.cols, *dst.valid))
+    rows = build.times(bounded(build, src, dst, 0).rows, present(build, src.cols, *dst.valid))
     lanes = Lanes(build, src.cols, src.buf.cols, src.kind.bytes)
 
     def numbered(number: SSAValue) -> None:
@@ -189,6 +190,7 @@ def _column_fold(join: str) -> Callable[..., None]:
 
 def fold_columns(build: Builder, join: str, src: Tile, dst: Tile) -> None:
     """Join the rows of a tile from top to bottom, inside a scope."""
+    src = bounded(build, src, dst, 1)
     lanes = Lanes(build, src.cols, src.buf.cols, src.kind.bytes)
 
     def columns(at: SSAValue, mask: SSAValue) -> None:
@@ -228,7 +230,7 @@ def _column_argument(extremum: Extremum) -> Callable[..., None]:
 
 def _locate_in_columns(build: Builder, extremum: Extremum, src: Tile, dst: Tile) -> None:
     """Compare row by row; the first of equal elements wins. Bytes are compared as 16-bit numbers."""
-    index = i32 if src.kind.bytes == 4 else i16
+    src, index = bounded(build, src, dst, 1), i32 if src.kind.bytes == 4 else i16
     width = element_of(index).bytes
     lanes = Lanes(build, src.cols, src.buf.cols, width)
     all_, top = everything(build, width), Registers(build, index).every(0)

@@ -19,6 +19,7 @@ from ptosim.effects.element import Element
 from ptosim.language.build import Builder
 from ptosim.language.catalogue import operation
 from ptosim.language.types import VregType, element_of
+from ptosim.tiles.refusal import Refused
 from ptosim.tiles.walk import everything, mask_type
 
 
@@ -93,18 +94,27 @@ def as_element(build: Builder, value: SSAValue, element: Attribute) -> SSAValue:
     type_ = signless(element)
     if value.type in (element, type_):
         return value
-    if wanted.is_integer and given.is_integer:
-        bare = IntegerType(given.bits)
-        plain = (
-            value if value.type == bare else build.op("builtin.unrealized_conversion_cast", operand=value, result=bare)
-        )
-        return build.cast(plain, type_)
+    if not wanted.is_integer and wanted.name not in ("f16", "bf16", "f32"):
+        raise Refused(f"the scalar unit does not convert {given.name} to {wanted.name}", kind="unsupported")
+    if given.is_integer:
+        return _integer_as(build, value, type_)
     if wanted.is_integer:
         return build.op("arith.fptosi", operand=value, result=type_)
-    if given.is_integer:
-        return build.op("arith.sitofp", operand=value, result=type_)
     if given.bits < wanted.bits:
         return build.op("arith.extf", operand=value, result=type_)
     if given.bits == wanted.bits:  # f16 and bf16 have a way only through f32
         value = build.op("arith.extf", operand=value, result=f32)
     return build.op("arith.truncf", operand=value, result=type_)
+
+
+def _integer_as(build: Builder, value: SSAValue, type_: Attribute) -> SSAValue:
+    """An integer of any sign as an integer without one, or as a float."""
+    given, wanted = element_of(value.type), element_of(type_)
+    unsigned, bare = given.kind == "unsigned", IntegerType(given.bits)
+    if value.type != bare:
+        value = build.op("builtin.unrealized_conversion_cast", operand=value, result=bare)
+    if not wanted.is_integer:
+        return build.op("arith.uitofp" if unsigned else "arith.sitofp", operand=value, result=type_)
+    if unsigned and given.bits < wanted.bits:
+        return build.op("arith.extui", operand=value, result=type_)
+    return build.cast(value, type_)

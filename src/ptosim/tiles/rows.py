@@ -36,6 +36,16 @@ def reachable(build: Builder, dst: Tile, *sources: Tile) -> Tile:
     return replace(dst, valid=(sizes[0], sizes[1]))
 
 
+def bounded(build: Builder, src: Tile, dst: Tile, side: int) -> Tile:
+    """A source as far as its result has room: where only the run knows valid rows (0) or columns (1), that may be a
+    smaller tile, behind which others lie."""
+    if src.buf.shape[side] <= dst.buf.shape[side]:
+        return src
+    sizes = list(src.valid)
+    sizes[side] = build.least(sizes[side], dst.buf.shape[side])
+    return replace(src, valid=(sizes[0], sizes[1]))
+
+
 def plain(*tiles: Tile) -> None:
     """Refuse tiles that do not lie in rows."""
     for tile in tiles:

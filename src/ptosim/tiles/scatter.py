@@ -117,16 +117,28 @@ def _by_pattern(build: Builder, op: TScatter, src: Tile, dst: Tile) -> None:
     """Of every so many columns, or rows, the one that the pattern marks."""
     first, factor = PATTERNS[str(op.pattern)]
     src, dst = (as_bits(build, tile) for tile in by_rows(op, src, dst))
+    by_columns = op.setting("axis") == "col"
+    src = _fitting(build, src, dst, 0 if by_columns else 1, first, factor)
 
     def scope() -> None:
         _zero(build, dst)
-        if op.setting("axis") == "col":
+        if by_columns:
             there = replace(every_row(build, dst, first, factor), valid=src.valid)
             copy_rows(build, src, there, stream_in=False, stream_out=False)
         else:
             _every_column(build, src, dst, first, factor)
 
     build.scope(scope)
+
+
+def _fitting(build: Builder, src: Tile, dst: Tile, side: int, first: int, factor: int) -> Tile:
+    """As much of a source as finds a place in every so many rows or columns; only the run may know that it is less."""
+    room, sizes = list(dst.buf.shape), list(src.valid)
+    room[side] = -(-(room[side] - first) // factor)
+    for axis, extent in enumerate(room):
+        if src.buf.shape[axis] > extent:
+            sizes[axis] = build.least(sizes[axis], extent)
+    return replace(src, valid=(sizes[0], sizes[1]))
 
 
 def _every_column(build: Builder, src: Tile, dst: Tile, first: int, factor: int) -> None:

@@ -43,6 +43,13 @@ def common(build: Builder, valid: Number, size: Number, side: str, packed: int =
     return build.most(build.least(valid, size), 0)
 
 
+def held(build: Builder, extent: Number, room: int, message: str) -> Number:
+    """An extent as far as there is room for it; that there is too little is remarked."""
+    fits = _holds(build, "sle", extent, room)
+    remark(build, fits, message)
+    return extent if fits is True else build.least(extent, room)
+
+
 def must(build: Builder, predicate: str, a: Number, b: Number, kind: str, message: str, at: str | None = None) -> None:
     """Refuse what is known to be wrong; let the run stop where only it knows."""
     holds = _holds(build, predicate, a, b)

@@ -18,6 +18,7 @@ from ptosim.tiles.lowering import lowering
 from ptosim.tiles.reduce import if_any
 from ptosim.tiles.registers import Registers
 from ptosim.tiles.require import require
+from ptosim.tiles.shape import must
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, first, load, offset, tail
 
@@ -42,6 +43,9 @@ def _sort_scratch(op: TSort32, target: str) -> int:
 @lowering(TSort32, scratch=_sort_scratch)
 def tsort32(build: Builder, src: Tile, idx: Tile, tmp: Tile | None, dst: Tile, scratch: Tile | None) -> None:
     groups, rest = build.quotient(src.cols, GROUP), build.remainder(src.cols, GROUP)
+    _has_room(
+        build, dst, src.buf.cols // GROUP * GROUP * _per_record(dst), build.times(groups, GROUP * _per_record(dst))
+    )
     shared = build.least(build.most(build.minus(idx.rows, 1), 0), 1)  # 0 where one row of indices serves all
     completing = scratch or tmp
 
@@ -62,6 +66,13 @@ def tsort32(build: Builder, src: Tile, idx: Tile, tmp: Tile | None, dst: Tile, s
             if_any(build, rest, lambda: _last_group(build, (src, number), (idx, of_idx), (dst, number), working))
 
     build.loop(dst.rows, 1, row)
+
+
+def _has_room(build: Builder, dst: Tile, most: int, needed: Number) -> None:
+    """A row of the result has room for whole groups, since other tiles lie behind it."""
+    if most > dst.buf.cols:
+        message = f"a row of {dst.name} has {dst.buf.cols} columns, too few for the records of src"
+        must(build, "sle", needed, dst.buf.cols, "out-of-bounds", message, "dst_type")
 
 
 Row = tuple[Tile, Number]
@@ -177,6 +188,7 @@ def _merge_blocks(build: Builder, src: Tile, dst: Tile, length: SSAValue) -> Non
     else:
         lengths, times = fixed, build.quotient(src.cols, 4 * fixed)
     records = build.quotient(lengths, _per_record(src))
+    _has_room(build, dst, src.buf.cols, build.times(times, build.times(lengths, 4)))
 
     def some(at: Number, count: Number) -> None:
         begin = build.times(at, build.times(lengths, 4))

@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import StringAttr, f32
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number
-from ptosim.language.tile_extract import Move, TExtract, TInsert
+from ptosim.language.tile_extract import QUANT, Move, TExtract, TInsert
 from ptosim.language.tile_places import element_word
 from ptosim.tiles.accumulator import QUANT_WORD, advanced, move_accumulator
 from ptosim.tiles.fixpipe import Epilogue
 from ptosim.tiles.operand import move_operand, move_to_l1
-from ptosim.tiles.parameters import move_bias, move_parameters
+from ptosim.tiles.parameters import copy_parameters, move_bias
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.scales import Meaning, move_scales
+from ptosim.tiles.shape import held
 from ptosim.tiles.values import Tile
-from ptosim.tiles.window import Window, inside
+from ptosim.tiles.window import Window, inside, part
 
 Place = tuple[Number, Number]
 
@@ -29,7 +30,6 @@ PATHS: dict[tuple[str, str], Callable[[Builder, Window], None]] = {
     ("mat", "left"): move_operand,
     ("mat", "right"): move_operand,
     ("mat", "bias"): move_bias,
-    ("mat", "scaling"): move_parameters,
     ("vec", "mat"): move_to_l1,
 }
 """Moves that know nothing but the window."""
@@ -52,22 +52,34 @@ def transfer(build: Builder, op: Move, src: Tile, dst: Tile, parameters: Paramet
     give elsewhere; a window is taken out at a place, or put there."""
     match op:
         case TExtract():
-            inside(build, src, at, dst.valid)
+            inside(build, src, at, dst)
             window = Window(src, dst, op.src, at, _ORIGIN, dst.valid)
         case TInsert():
-            inside(build, dst, at, src.valid)
+            inside(build, dst, at, src)
             window = Window(src, dst, op.src, _ORIGIN, at, src.valid)
         case _:
-            extent = dst.valid if src.buf.loc == "mat" else src.valid
+            extent = dst.valid if src.buf.loc == "mat" else _taken(build, op, src, dst)
             window = Window(src, dst, op.src, _ORIGIN, _ORIGIN, extent)
     if src.buf.loc == "acc":
         move_accumulator(build, window, _epilogue(build, op, window, parameters))
     elif op.path == ("mat", "scaling") and "f8E8M0" in (element_word(src.buf), element_word(dst.buf)):
         move_scales(build, window, op.dst, parameters.meaning)
+    elif op.path == ("mat", "scaling"):
+        copy_parameters(build, part(build, src, window.start, window.extent), dst, op.dst)
     elif (move := PATHS.get(op.path)) is not None:
         move(build, window)
     else:
         raise Refused(f"moves from {op.path[0]} to {op.path[1]} are not lowered", "dst_type")
+
+
+def _taken(build: Builder, op: Move, src: Tile, dst: Tile) -> Place:
+    """What is valid of src, as far as dst has room for it; two vector cores have twice the room."""
+    mode = str(op.setting("accToVecMode"))
+    rows, cols = dst.buf.rows * (1 + mode.endswith("split_m")), dst.buf.cols * (1 + mode.endswith("split_n"))
+    return (
+        src.rows if src.buf.rows <= rows else held(build, src.rows, rows, "src has more valid rows than dst has"),
+        src.cols if src.buf.cols <= cols else held(build, src.cols, cols, "src has more valid columns than dst has"),
+    )
 
 
 def _epilogue(build: Builder, op: Move, window: Window, parameters: Parameters) -> Epilogue:
@@ -75,5 +87,6 @@ def _epilogue(build: Builder, op: Move, window: Window, parameters: Parameters) 
     if parameters.fp is not None:
         skipped = build.times(window.start[1], QUANT_WORD // 4)  # a pointer to f32 names words of 8 bytes
         words = advanced(build, parameters.fp.pointer(build, f32), skipped)
-    relu = op.setting("reluPreMode") == "normal_relu"
-    return Epilogue(words, parameters.word, relu, cores=str(op.setting("accToVecMode")))
+    relu, mode = op.setting("reluPreMode") == "normal_relu", op.attributes.get(QUANT)
+    named = mode.data if isinstance(mode, StringAttr) else None
+    return Epilogue(words, parameters.word, named, relu, cores=str(op.setting("accToVecMode")))

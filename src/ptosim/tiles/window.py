@@ -23,14 +23,19 @@ def part(build: Builder, tile: Tile, at: At, extent: At) -> Tile:
     return replace(tile, address=address, valid=extent)
 
 
-def inside(build: Builder, tile: Tile, at: At, extent: At) -> None:
-    """A rectangle that only the run knows lies in its tile, since other tiles lie behind it."""
-    for start, size, limit, role in zip(at, extent, tile.buf.shape, ("row", "col"), strict=True):
-        if known(start) is None:
-            last = build.compare("sle", build.plus(start, size), limit)
-            both = build.op("arith.andi", lhs=build.compare("sge", start, 0), rhs=last)
-            message = f"{role} is outside of the {limit} of {tile.name}"
-            require(build, both, "out-of-bounds", message, fatal=True)
+def inside(build: Builder, tile: Tile, at: At, moved: Tile) -> None:
+    """From a place on a tile has room for what is valid of another: a condition of the run where only it knows, since
+    other tiles lie behind."""
+    extents = zip(at, moved.valid, moved.buf.shape, tile.buf.shape, ("row", "col"), strict=True)
+    for start, size, most, limit, role in extents:
+        begin = known(start)
+        if begin is not None and begin + (most if known(size) is None else known(size) or 0) <= limit:
+            continue
+        holds = build.compare("sle", build.plus(start, size), limit)
+        if begin is None:
+            holds = build.op("arith.andi", lhs=build.compare("sge", start, 0), rhs=holds)
+        message = f"{role} is outside of the {limit} of {tile.name}"
+        require(build, holds, "out-of-bounds", message, fatal=True)
 
 
 def is_aligned(tile: Tile, col: Number = 0) -> bool:
