@@ -17,12 +17,6 @@ from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.types import AlignType
 
 
-def is_align(op: PTOOperation, role: str) -> Iterator[Problem]:
-    type_ = getattr(op, role).type
-    if not isinstance(type_, AlignType):
-        yield Problem(f"{role} must be !pto.align, not {type_}", at=role)
-
-
 def continues_load(op: PTOOperation) -> Iterator[Problem]:
     """The align operand is the state of a load stream, in line."""
     return _continues(op, LOAD_STREAM, "load")
@@ -35,11 +29,9 @@ def continues_store(op: PTOOperation) -> Iterator[Problem]:
 
 def _continues(op: PTOOperation, stream: tuple[str, ...], direction: str) -> Iterator[Problem]:
     role = "align"
-    problems = list(is_align(op, role))
-    if problems:
-        yield from problems
+    value = op.segment(role)[0]
+    if not isinstance(value.type, AlignType):
         return
-    value: SSAValue = getattr(op, role)
     values = _closure(value)
     if not all(_is_state(known, stream) for known in values):
         yield Problem(

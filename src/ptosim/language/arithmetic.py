@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Result
+from ptosim.language.operation import Operand, OptionalProperty, Problem
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType
 from ptosim.language.vector import (
@@ -43,14 +43,8 @@ class VBr(VectorOperation, name="pto.vbr"):
         %d = pto.vbr %x : f32 -> !pto.vreg<64xf32>
     """
 
-    form = "$input"
-    alike = ("result",)
+    form = "$input:T -> $result:V"
     accepted = UP_TO_32_BITS
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from compatible_scalar(self, "input", "result")
 
 
 class VDup(VectorOperation, name="pto.vdup"):
@@ -62,13 +56,11 @@ class VDup(VectorOperation, name="pto.vdup"):
         %d = pto.vdup %a, %mask {position = "HIGHEST"} : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$input, $mask"
+    form = "$input, $mask:M -> $result:V"
     words = {"position": Vocabulary(("LOWEST", "HIGHEST"))}
-    alike = ("result",)
     accepted = UP_TO_32_BITS
     input = Operand()
     position = OptionalProperty()
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import i16
-
-from ptosim.language.operands import are_type
-from ptosim.language.operation import Operand, Problem, Result
+from ptosim.language.operation import Problem
 from ptosim.language.types import VregType, element_of
 from ptosim.language.vector import (
     INTEGERS,
@@ -16,8 +13,6 @@ from ptosim.language.vector import (
     VectorScalar,
     element_among,
     integers,
-    is_register,
-    mask_matches,
 )
 
 # --- shifts -----------------------------------------------------------------------------------------------------------
@@ -26,13 +21,12 @@ from ptosim.language.vector import (
 class VectorShift(Binary):
     """The count is a register of integers of the same width, of any sign."""
 
-    alike = ("lhs", "result")
+    form = "$lhs:V, $rhs:vreg, $mask:M -> $result:V"
     accepted = INTEGERS
     documented = integers(8, 16, 32)
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from is_register(self, "rhs")
         yield from element_among(self, "rhs", INTEGERS)
         data, count = self.lhs.type, self.rhs.type
         if (
@@ -65,12 +59,9 @@ class VShr(VectorShift, name="pto.vshr"):
 class ScalarShift(VectorScalar):
     """The count is an i16, whatever the width of the lanes."""
 
+    form = "$input:V, $scalar:i16, $mask:M -> $result:V"
     accepted = INTEGERS
     documented = integers(8, 16, 32)
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from VectorOperation.rules(self, target)
-        yield from are_type(self, i16, "scalar")
 
 
 class VShls(ScalarShift, name="pto.vshls"):
@@ -97,29 +88,19 @@ class VShrs(ScalarShift, name="pto.vshrs"):
 class CarryChain(VectorOperation):
     """Lanes of 32 bits, taken as unsigned; every mask has their granularity."""
 
-    alike = ("lhs", "rhs", "result")
     accepted = integers(32)
-    lhs = Operand()
-    result = Result()
-    carry = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        for role in ("carry_in", "carry"):
-            if role in (*self.operand_roles, *self.result_roles):
-                yield from mask_matches(self, role, self.lhs.type)
 
 
 class WithCarry(CarryChain):
     """`%d, %c = pto.OP %a, %b, %mask : V, V, M -> V, M`."""
 
-    form = "$lhs, $rhs, $mask"
+    form = "$lhs:V, $rhs:V, $mask:M -> $result:V, $carry:M"
 
 
 class WithCarryIn(CarryChain):
     """`%d, %c = pto.OP %a, %b, %carry_in, %mask : V, V, M, M -> V, M`."""
 
-    form = "$lhs, $rhs, $carry_in, $mask"
+    form = "$lhs:V, $rhs:V, $carry_in:M, $mask:M -> $result:V, $carry:M"
 
 
 class VAddC(WithCarry, name="pto.vaddc"):

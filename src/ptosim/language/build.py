@@ -30,6 +30,7 @@ from ptosim.language.pointer import CastPtr
 from ptosim.language.scalar import Constant
 from ptosim.language.scope import VecScope
 from ptosim.language.types import PtrType, element_of
+from ptosim.language.vector import called
 
 INDEX = IndexType()
 
@@ -327,7 +328,7 @@ def _result_types(kind: type[PTOOperation], given: Mapping[str, Any]) -> list[At
     types: list[Attribute] = [given[role] for role in kind.result_roles if role in given]
     if types or not kind.required_results:
         return types
-    alike: Sequence[str] = getattr(kind, "alike", kind.operand_roles)  # families of registers say which are alike
+    alike = called(kind, "V") or kind.operand_roles  # families of registers say which are alike
     return [given[alike[0]].type] * kind.required_results
 
 

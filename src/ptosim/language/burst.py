@@ -23,7 +23,7 @@ from ptosim.language.clauses import (
     print_group,
 )
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constants, nth
+from ptosim.language.operands import constants, nth
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, lint
 from ptosim.language.syntax import write
 
@@ -52,8 +52,8 @@ class GroupedCopy(PTOOperation):
     slots: ClassVar[Sequence[Sequence[str]]] = (("nburst",),)
     source = Operand()
     dest = Operand()
-    len_burst = Operand()
-    n_burst = Operand()
+    len_burst = Operand("i64")
+    n_burst = Operand("i64")
     older = OptionalProperty()
     """There where a pass has respelled an older copy, whose limits remain, and who relies on registers."""
 
@@ -99,17 +99,13 @@ class GroupedCopy(PTOOperation):
         """The clauses as they are printed."""
         yield "nburst", [value for role in ("n_burst", *self.steps) for value in self.segment(role)]
 
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "len_burst", "n_burst", *self.steps)
-
 
 class GranuleCopy(GroupedCopy):
     """Lengths and gaps in 32-byte granules."""
 
     steps = ("source_gap", "dest_gap")
-    source_gap = Operand()
-    dest_gap = Operand()
+    source_gap = Operand("i64")
+    dest_gap = Operand("i64")
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from burst_sizes(self)
+        return burst_sizes(self)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import i1, i32
+from xdsl.dialects.builtin import i32
 
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.operands import are_type, nth
+from ptosim.language.operands import nth
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -151,14 +151,13 @@ class _Signal(CommOperation):
     views = ("signal",)
     scalars = ("value",)
     signal = Operand()
-    value = Operand()
+    value = Operand("i32")
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         view = view_at(self, "signal")
         yield from static_view(self, "signal", view)
         if view.element != i32:
             yield at_type(self, "signal", "to hold i32", name_of(view.element))
-        yield from are_type(self, i32, "value")
 
 
 class TNotify(_Signal, name="pto.comm.tnotify"):
@@ -205,12 +204,7 @@ class TTest(_Signal, name="pto.comm.ttest"):
 
     words = {"cmp": KINDS["wait_cmp"]}
     cmp = Property()
-    result = Result()
-
-    def tile_rules(self, target: str) -> Iterator[Problem]:
-        yield from super().tile_rules(target)
-        if self.result.type != i1:
-            yield Problem(f"pto.comm.ttest gives i1, not {self.result.type}", at="result")
+    result = Result("i1")
 
 
 # --- collectives ------------------------------------------------------------------------------------------------------
@@ -225,6 +219,7 @@ class Collective(CommOperation):
     scratch = ("ping", "pong")
     numbers = ("root",)
     groups = {"recv": ("ping", "pong"), "group": ("group",)}
+    operand_order = ("src", "dst", "acc", "ping", "pong", "group")
     ping = Operand()
     pong = OptionalOperand()
     group = VariadicOperand()
@@ -306,9 +301,6 @@ class TBroadcast(Collective, name="pto.comm.tbroadcast"):
 
     outs = ("group",)
     src = Operand()
-    ping = Operand()
-    pong = OptionalOperand()
-    group = VariadicOperand()
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
@@ -330,9 +322,6 @@ class TGather(Collective, name="pto.comm.tgather"):
     outs = ("dst",)
     partly_writes = ("dst",)
     dst = Operand()
-    ping = Operand()
-    pong = OptionalOperand()
-    group = VariadicOperand()
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
@@ -352,9 +341,6 @@ class TScatter(Collective, name="pto.comm.tscatter"):
 
     outs = ("group",)
     src = Operand()
-    ping = Operand()
-    pong = OptionalOperand()
-    group = VariadicOperand()
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
@@ -378,9 +364,6 @@ class TReduce(Collective, name="pto.comm.treduce"):
     words = {"reduceOp": KINDS["reduce_op"]}
     dst = Operand()
     acc = Operand()
-    ping = Operand()
-    pong = OptionalOperand()
-    group = VariadicOperand()
     reduceOp = Property()
 
     def tile_rules(self, target: str) -> Iterator[Problem]:

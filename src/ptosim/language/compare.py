@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.operation import Operand, Problem, Result
+from ptosim.language.operation import Operand, Problem
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
-from ptosim.language.vector import (
-    INTEGERS,
-    UP_TO_32_BITS,
-    VectorOperation,
-    compatible_scalar,
-    element_among,
-    is_register,
-    mask_matches,
-    not_on_a5,
-)
+from ptosim.language.vector import INTEGERS, UP_TO_32_BITS, VectorOperation, element_among, not_on_a5
 
 COMPARISONS = Vocabulary(("eq", "ne", "lt", "le", "gt", "ge"))
 
@@ -31,17 +22,9 @@ class VCmp(VectorOperation, name="pto.vcmp"):
         %m = pto.vcmp %a, %b, %seed, "lt" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    form = "$lhs, $rhs, $seed, @comparison"
+    form = "$lhs:V, $rhs:V, $seed:M, @comparison -> $result:M"
     words = {"comparison": COMPARISONS}
-    alike = ("lhs", "rhs")
     accepted = UP_TO_32_BITS
-    lhs = Operand()
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from mask_matches(self, "seed", self.lhs.type)
-        yield from mask_matches(self, "result", self.lhs.type)
 
 
 class VCmps(VectorOperation, name="pto.vcmps"):
@@ -53,18 +36,9 @@ class VCmps(VectorOperation, name="pto.vcmps"):
         %m = pto.vcmps %a, %s, %seed, "gt" : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    form = "$input, $scalar, $seed, @comparison"
+    form = "$input:V, $scalar:T, $seed:M, @comparison -> $result:M"
     words = {"comparison": COMPARISONS}
-    alike = ("input",)
     accepted = UP_TO_32_BITS
-    input = Operand()
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from compatible_scalar(self, "scalar", "input")
-        yield from mask_matches(self, "seed", self.input.type)
-        yield from mask_matches(self, "result", self.input.type)
 
 
 class VSel(VectorOperation, name="pto.vsel"):
@@ -75,26 +49,21 @@ class VSel(VectorOperation, name="pto.vsel"):
         %d = pto.vsel %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$on_true, $on_false, $mask"
-    alike = ("on_true", "on_false", "result")
+    form = "$on_true:V, $on_false:V, $mask:M -> $result:V"
     on_true = Operand()
     on_false = Operand()
-    result = Result()
 
 
 class ByLaneNumber(VectorOperation):
     """`%d = pto.OP %a, %index : V, V' -> V`, the lane numbers being integers as wide as the elements."""
 
-    form = "$input, $index"
-    alike = ("input", "result")
+    form = "$input:V, $index:vreg -> $result:V"
     accepted = UP_TO_32_BITS
     input = Operand()
     index = Operand()
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from is_register(self, "index")
         yield from element_among(self, "index", INTEGERS)
         data, index = self.input.type, self.index.type
         if not isinstance(data, VregType) or not isinstance(index, VregType) or not element_of(index).is_integer:

@@ -8,26 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import StringAttr, f32
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
 from ptosim.effects.conversion import CONVERSIONS, HALVES, QUARTERS, ROUNDINGS, SATURATIONS, Conversion, conversion
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary, check_word, word_in
 from ptosim.language.types import VregType, element_of, mask_for
-from ptosim.language.vector import (
-    F16_F32,
-    FLOATS,
-    Unary,
-    VectorOperation,
-    compatible_scalar,
-    element_among,
-    integers,
-    is_register,
-    mask_matches,
-)
+from ptosim.language.vector import F16_F32, FLOATS, Unary, VectorOperation, element_among, integers, mask_matches
 
 
 def _rounding(*modes: str) -> Vocabulary:
@@ -63,7 +52,7 @@ class VCvt(VectorOperation, name="pto.vcvt"):
             : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xf16>
     """
 
-    form = "$input, $mask"
+    form = "$input:vreg, $mask:mask -> $result:vreg"
     words = {"rnd": RND, "sat": SAT, "part": PART}
     input = Operand()
     rnd = OptionalProperty()
@@ -85,8 +74,6 @@ class VCvt(VectorOperation, name="pto.vcvt"):
         super().settle(parser)
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_register(self, "input")
-        yield from is_register(self, "result")
         source, dest = self.input.type, self.result.type
         if not isinstance(source, VregType) or not isinstance(dest, VregType):
             return
@@ -138,7 +125,7 @@ class VTrc(Unary, name="pto.vtrc"):
         %d = pto.vtrc %a, %mask, "Z" : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$input, $mask, @rnd"
+    form = "$input:V, $mask:M, @rnd -> $result:V"
     words = {"rnd": _rounding("R", "A", "F", "C", "Z")}
     accepted = FLOATS
 
@@ -151,16 +138,10 @@ class VCi(VectorOperation, name="pto.vci"):
         %d = pto.vci %base {order = "ASC"} : i32 -> !pto.vreg<64xi32>
     """
 
-    form = "$base"
+    form = "$base:T -> $result:V"
     words = {"order": Vocabulary(("ASC", "DESC"))}
-    alike = ("result",)
     accepted = integers(8, 16, 32) | F16_F32
     order = OptionalProperty()
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from compatible_scalar(self, "base", "result")
 
 
 class VBitcast(PTOOperation, name="pto.vbitcast"):
@@ -171,13 +152,8 @@ class VBitcast(PTOOperation, name="pto.vbitcast"):
         %d = pto.vbitcast %a : !pto.vreg<64xf32> -> !pto.vreg<128xi16>
     """
 
-    form = "$input"
+    form = "$input:vreg -> $result:vreg"
     placement = "inside"
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_register(self, "input")
-        yield from is_register(self, "result")
 
 
 class VMulsCvt(VectorOperation, name="pto.vmulscvt"):
@@ -189,14 +165,10 @@ class VMulsCvt(VectorOperation, name="pto.vmulscvt"):
         %d = pto.vmulscvt %a, %s, %mask, "A", "EVEN" : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<128xf16>
     """
 
-    form = "$input, $scalar, $mask, @rnd, @part"
+    form = "$input:V, $scalar:f32, $mask:M, @rnd, @part -> $result:vreg"
     words = {"rnd": _rounding("A"), "part": _parts(*HALVES)}
-    alike = ("input",)
     accepted = frozenset({"f32"})
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_type(self, f32, "scalar")
-        yield from is_register(self, "result")
         yield from element_among(self, "result", frozenset({"f16"}))

@@ -21,7 +21,7 @@ from ptosim.language.burst import GranuleCopy
 from ptosim.language.clauses import Written, parse_leading, parse_operand_list
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constant_address, constants, in_range, pointed, same_width
+from ptosim.language.operands import constant_address, constants, in_range, pointed, same_width
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation, lint
 from ptosim.language.syntax import types_of, write
 
@@ -45,6 +45,8 @@ class _Load(CubeOperation):
     full: ClassVar[tuple[str, ...]] = FULL
     source = Operand()
     dest = Operand()
+    start_row = OptionalOperand("i64")
+    start_col = OptionalOperand("i64")
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -104,7 +106,6 @@ class _Load(CubeOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
-        yield from are_i64(self, *self.shape, *STARTS, *self.full)
         yield from self._complete()
         yield from in_range(self, 1, None, *self.shape)
         yield from in_range(self, 0, None, *STARTS)
@@ -160,8 +161,8 @@ class _Left(PTOOperation):
     shape: ClassVar[tuple[str, str]] = ("m", "k")
     operand_order = ("source", "dest", *shape)
     spaces = TO_L0A
-    m = OptionalOperand()
-    k = OptionalOperand()
+    m = OptionalOperand("i64")
+    k = OptionalOperand("i64")
 
 
 class _Right(PTOOperation):
@@ -170,22 +171,20 @@ class _Right(PTOOperation):
     shape: ClassVar[tuple[str, str]] = ("k", "n")
     operand_order = ("source", "dest", *shape)
     spaces = TO_L0B
-    k = OptionalOperand()
-    n = OptionalOperand()
+    k = OptionalOperand("i64")
+    n = OptionalOperand("i64")
 
 
 # --- data tiles -------------------------------------------------------------------------------------------------------
 
 
 class _Tile(_Load):
-    start_row = OptionalOperand()
-    start_col = OptionalOperand()
-    m_start = OptionalOperand()
-    k_start = OptionalOperand()
-    m_step = OptionalOperand()
-    k_step = OptionalOperand()
-    source_stride = OptionalOperand()
-    dest_stride = OptionalOperand()
+    m_start = OptionalOperand("i64")
+    k_start = OptionalOperand("i64")
+    m_step = OptionalOperand("i64")
+    k_step = OptionalOperand("i64")
+    source_stride = OptionalOperand("i64")
+    dest_stride = OptionalOperand("i64")
     transpose = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -235,14 +234,12 @@ class MteL1L0b(_Right, _Tile, name="pto.mte_l1_l0b"):
 
 class _Scales(_Load):
     full = MX_FULL
-    start_row = OptionalOperand()
-    start_col = OptionalOperand()
-    x_start = OptionalOperand()
-    y_start = OptionalOperand()
-    x_step = OptionalOperand()
-    y_step = OptionalOperand()
-    source_stride = OptionalOperand()
-    dest_stride = OptionalOperand()
+    x_start = OptionalOperand("i64")
+    y_start = OptionalOperand("i64")
+    x_step = OptionalOperand("i64")
+    y_step = OptionalOperand("i64")
+    source_stride = OptionalOperand("i64")
+    dest_stride = OptionalOperand("i64")
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

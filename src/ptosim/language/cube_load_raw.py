@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import i1
-
-from ptosim.effects.names import Space
 from ptosim.language.burst import burst_sizes
 from ptosim.language.cube import CubeOperation
 from ptosim.language.cube_load import FP4, FULL, MX_FULL, TO_L0A, TO_L0B, boolean_transpose, control_fields
-from ptosim.language.operands import are_i64, are_type, constant_of, in_range, pointed, same_width
+from ptosim.language.operands import constant_of, in_range, pointed, same_width
 from ptosim.language.operation import Operand, OptionalProperty, Problem
 
 # --- L0 ---------------------------------------------------------------------------------------------------------------
 
 
-class _RawTile(CubeOperation):
-    form = "$source, $dest, $m_start, $k_start, $m_step, $k_step, $source_stride, $dest_stride"
+_TILE = ", ".join(("$source, $dest", *(f"${field}:i64" for field in FULL)))
+_SCALES = ", ".join(("$source, $dest", *(f"${field}:i64" for field in MX_FULL)))
 
 
-class _RawLoad(_RawTile):
+class _RawLoad(CubeOperation):
+    form = _TILE
     transpose = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
-        yield from are_i64(self, *FULL)
         yield from control_fields(self)
         yield from boolean_transpose(self)
         if FP4 & {pointed(self, "source"), pointed(self, "dest")}:
@@ -56,12 +53,11 @@ class LoadCbufToCb(_RawLoad, name="pto.load_cbuf_to_cb"):
     spaces = TO_L0B
 
 
-class _RawPackedLoad(_RawTile):
-    form = f"{_RawTile.form}, $transpose"
+class _RawPackedLoad(CubeOperation):
+    form = f"{_TILE}, $transpose:i64"
     transpose = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, *FULL, "transpose")
         yield from in_range(self, 0, None, *FULL)
         source, dest = pointed(self, "source"), pointed(self, "dest")
         if None not in (source, dest) and not (source in FP4 and source == dest):
@@ -96,11 +92,10 @@ class LoadCbufToCbS4(_RawPackedLoad, name="pto.load_cbuf_to_cb_s4"):
 
 
 class _RawScales(CubeOperation):
-    form = "$source, $dest, $x_start, $y_start, $x_step, $y_step, $source_stride, $dest_stride"
+    form = _SCALES
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
-        yield from are_i64(self, *MX_FULL)
         yield from in_range(self, 0, None, *MX_FULL)
 
 
@@ -132,16 +127,8 @@ class LoadCbufToCbMx(_RawScales, name="pto.load_cbuf_to_cb_mx"):
 
 
 class _RawBlocks(CubeOperation):
-    source = Operand()
-    dest = Operand()
-    n_burst = Operand()
-    len_burst = Operand()
-    source_gap = Operand()
-    dest_gap = Operand()
-
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "n_burst", "len_burst", "source_gap", "dest_gap")
-        yield from burst_sizes(self)
+        return burst_sizes(self)
 
 
 class CopyCbufToBt(_RawBlocks, name="pto.copy_cbuf_to_bt"):
@@ -153,12 +140,7 @@ class CopyCbufToBt(_RawBlocks, name="pto.copy_cbuf_to_bt"):
             : !pto.ptr<f16, l1>, !pto.ptr<f32, bt>, i1, i64, i64, i64, i64
     """
 
-    form = "$source, $dest, $convert, $n_burst, $len_burst, $source_gap, $dest_gap"
-    spaces = {"source": (Space.L1,), "dest": (Space.BT,)}
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from are_type(self, i1, "convert")
+    form = "$source:l1, $dest:bt, $convert:i1, $n_burst:i64, $len_burst:i64, $source_gap:i64, $dest_gap:i64"
 
 
 class CopyCbufToFbuf(_RawBlocks, name="pto.copy_cbuf_to_fbuf"):
@@ -170,5 +152,4 @@ class CopyCbufToFbuf(_RawBlocks, name="pto.copy_cbuf_to_fbuf"):
             : !pto.ptr<ui64, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64
     """
 
-    form = "$source, $dest, $n_burst, $len_burst, $source_gap, $dest_gap"
-    spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
+    form = "$source:l1, $dest:fb, $n_burst:i64, $len_burst:i64, $source_gap:i64, $dest_gap:i64"

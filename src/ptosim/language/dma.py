@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.dialects.builtin import i1
-
 from ptosim.effects.dma import PADDING_LIMIT
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Space
@@ -19,7 +17,7 @@ from ptosim.language.burst import burst_sizes
 from ptosim.language.clauses import parse_operand_list
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, constants, same_width
+from ptosim.language.operands import constants, same_width
 from ptosim.language.operation import Operand, Problem, PTOOperation, lint
 from ptosim.language.types import PtrType, element_of
 
@@ -60,7 +58,7 @@ class _RowCopy(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
-        yield from are_i64(self, *(role for role in self.operand_roles[2:] if role != "data_select"))
+        yield from burst_sizes(self)
 
 
 class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
@@ -76,17 +74,15 @@ class CopyGmToUbuf(_RowCopy, name="pto.copy_gm_to_ubuf"):
     """
 
     form = (
-        "$source, $dest{, $valid_rows, $valid_cols}, $sid, $n_burst, $len_burst, "
-        "$left_padding, $right_padding, $data_select, $l2_cache_ctl, $source_stride, $dest_stride"
+        "$source:gm, $dest:ub{, $valid_rows:i64, $valid_cols:i64}, $sid:i64, $n_burst:i64, $len_burst:i64, "
+        "$left_padding:i64, $right_padding:i64, $data_select:i1, $l2_cache_ctl:i64, "
+        "$source_stride:i64, $dest_stride:i64"
     )
-    spaces = {"source": (Space.GM,), "dest": (Space.UB,)}
     dest = Operand()
     data_select = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_type(self, i1, "data_select")
-        yield from burst_sizes(self)
         if not any(known == 0 for _, known in constants(self, "data_select")):
             yield from paddings(self)
 
@@ -103,25 +99,19 @@ class CopyUbufToGm(_RowCopy, name="pto.copy_ubuf_to_gm"):
     """
 
     form = (
-        "$source, $dest{, $valid_rows, $valid_cols}, "
-        "$sid, $n_burst, $len_burst, $reserved, $dest_stride, $source_stride"
+        "$source:ub, $dest:gm{, $valid_rows:i64, $valid_cols:i64}, "
+        "$sid:i64, $n_burst:i64, $len_burst:i64, $reserved:i64, $dest_stride:i64, $source_stride:i64"
     )
-    spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from burst_sizes(self)
 
 
 class _GranuleCopy(PTOOperation):
     """Rows of 32-byte granules with gaps between them."""
 
     placement = "outside"
-    form = "$source, $dest, $sid, $n_burst, $len_burst, $source_gap, $dest_gap"
+    form = "$source, $dest, $sid:i64, $n_burst:i64, $len_burst:i64, $source_gap:i64, $dest_gap:i64"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
-        yield from are_i64(self, "sid", "n_burst", "len_burst", "source_gap", "dest_gap")
         yield from burst_sizes(self)
 
 
@@ -195,25 +185,23 @@ class CopyGmToCbuf(CubeOperation, name="pto.copy_gm_to_cbuf"):
             : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
     """
 
-    form = "$source, $dest, $n_burst, $len_burst, $source_stride, $dest_stride"
-    spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
+    form = "$source:gm, $dest:l1, $n_burst:i64, $len_burst:i64, $source_stride:i64, $dest_stride:i64"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
-        yield from are_i64(self, "n_burst", "len_burst", "source_stride", "dest_stride")
         yield from burst_sizes(self)
 
 
 class _LayoutCopy(CubeOperation):
     """A layout-converting copy whose destination strides are in the register of pto.set_mte2_nz_para."""
 
-    form = "$source, $dest, $sid, $inner_stride, $l2_cache_ctl, $n, $d, $outer_stride, $small_c0"
-    spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
+    form = (
+        "$source:gm, $dest:l1, $sid:i64, $inner_stride:i64, $l2_cache_ctl:i64, $n:i64, $d:i64, "
+        "$outer_stride:i64, $small_c0:i1"
+    )
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from same_width(self)
-        yield from are_i64(self, "sid", "inner_stride", "l2_cache_ctl", "n", "d", "outer_stride")
-        yield from are_type(self, i1, "small_c0")
+        return same_width(self)
 
 
 class CopyGmToCbufMultiNd2Nz(_LayoutCopy, name="pto.copy_gm_to_cbuf_multi_nd2nz"):

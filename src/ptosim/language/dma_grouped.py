@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import StringAttr, i1, i32
+from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.ir import SSAValue
 from xdsl.printer import Printer
 
@@ -27,7 +27,7 @@ from ptosim.language.cube import CubeOperation
 from ptosim.language.dma import paddings
 from ptosim.language.dma_registers import is_pad_type
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, in_range, same_width
+from ptosim.language.operands import in_range, same_width
 from ptosim.language.operation import Operand, OptionalOperand, Problem, Property, VariadicOperand
 from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 from ptosim.language.types import PtrType, element_of
@@ -37,29 +37,24 @@ class _Looped(GroupedCopy):
     """Loops around the rows, which advance by bytes."""
 
     slots = (("nburst",), LOOPS)
-    loop_counts = VariadicOperand()
-    loop_source_strides = VariadicOperand()
-    loop_dest_strides = VariadicOperand()
+    loop_counts = VariadicOperand("i64")
+    loop_source_strides = VariadicOperand("i64")
+    loop_dest_strides = VariadicOperand("i64")
 
     def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
         yield from super().groups()
         for group in transposed(self.loop_counts, self.loop_source_strides, self.loop_dest_strides):
             yield "loop", group
 
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from are_i64(self, "loop_counts", "loop_source_strides", "loop_dest_strides")
-
 
 class _Strided(_Looped):
     """Byte lengths and start-to-start strides, with loops around the rows."""
 
     operand_order = ("source", "dest", "len_burst", "n_burst", "source_stride", "dest_stride")
-    source_stride = Operand()
-    dest_stride = Operand()
+    source_stride = Operand("i64")
+    dest_stride = Operand("i64")
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
         yield from same_width(self)
         yield from burst_sizes(self)
 
@@ -83,10 +78,10 @@ class MteGmUb(_Strided, name="pto.mte_gm_ub"):
     operand_order = (*leading, "n_burst", "source_stride", "dest_stride")
     slots = (("nburst",), LOOPS, ("pad",))
     spaces = {"source": (Space.GM,), "dest": (Space.UB,)}
-    l2_cache_ctl = Operand()
+    l2_cache_ctl = Operand("i64")
     pad_value = OptionalOperand()
-    left_padding = OptionalOperand()
-    right_padding = OptionalOperand()
+    left_padding = OptionalOperand("i64")
+    right_padding = OptionalOperand("i64")
     data_select = OptionalOperand()
 
     @classmethod
@@ -111,17 +106,15 @@ class MteGmUb(_Strided, name="pto.mte_gm_ub"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_i64(self, "l2_cache_ctl", "left_padding", "right_padding")
         yield from paddings(self)
         if self.pad_value is None:
             return
-        broken = list(is_pad_type(self, "pad_value"))
-        if self.older is not None:
-            yield from are_type(self, i1, "data_select")
-        elif self.data_select is not None:
+        if self.older is None and self.data_select is not None:
             yield Problem("pad takes a value, or a value, left and right", at="data_select")
-        else:
-            yield from broken or same_width(self, "dest", "pad_value")
+        elif self.older is None:
+            yield from list(is_pad_type(self, "pad_value")) or same_width(self, "dest", "pad_value")
+        elif self.data_select is not None and self.data_select.type != i1:
+            yield Problem(f"data_select must be i1, not {self.data_select.type}", at="data_select")
 
 
 class MteUbGm(_Strided, name="pto.mte_ub_gm"):
@@ -139,15 +132,11 @@ class MteUbGm(_Strided, name="pto.mte_ub_gm"):
     slots = (("nburst",), ("l2_cache_ctl",), LOOPS)
     operand_order = (*_Strided.operand_order, "l2_cache_ctl")
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
-    l2_cache_ctl = OptionalOperand()
+    l2_cache_ctl = OptionalOperand("i64")
 
     def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
         nburst, *loops = super().groups()
         yield from (nburst, ("l2_cache_ctl", self.segment("l2_cache_ctl")), *loops)
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from are_i64(self, "l2_cache_ctl")
 
 
 class MteGmL1(_Strided, name="pto.mte_gm_l1"):
@@ -249,16 +238,16 @@ class MteGmL1Frac(CubeOperation, name="pto.mte_gm_l1_frac"):
     source = Operand()
     dest = Operand()
     layout = Property()
-    n = Operand()
-    d = Operand()
-    inner_stride = Operand()
-    outer_stride = OptionalOperand()
-    groups = Operand()
-    loop2_stride = Operand()
-    loop3_stride = Operand()
-    loop4_stride = Operand()
-    l2_cache_ctl = Operand()
-    small_c0 = Operand()
+    n = Operand("i64")
+    d = Operand("i64")
+    inner_stride = Operand("i64")
+    outer_stride = OptionalOperand("i64")
+    groups = Operand("i64")
+    loop2_stride = Operand("i64")
+    loop3_stride = Operand("i64")
+    loop4_stride = Operand("i64")
+    l2_cache_ctl = Operand("i64")
+    small_c0 = Operand("i1")
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -312,8 +301,6 @@ class MteGmL1Frac(CubeOperation, name="pto.mte_gm_l1_frac"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
-        yield from are_i64(self, *(role for roles in _FRAC_CLAUSES.values() for role in roles if role != "small_c0"))
-        yield from are_type(self, i1, "small_c0")
         yield from in_range(self, 1, None, "groups")
 
 
@@ -326,12 +313,7 @@ _FRAC_CLAUSES = {
 
 
 class _Fill(CubeOperation):
-    spaces = {"dest": (Space.L1,)}
     dest = Operand()
-    value = Operand()
-    repeat = Operand()
-    blocks = Operand()
-    gap = Operand()
     fill_word_bits = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -340,8 +322,6 @@ class _Fill(CubeOperation):
             yield Problem(f"{self.name} needs {{fill_word_bits = 16}} or {{fill_word_bits = 32}}")
         elif self.integer("fill_word_bits") not in (16, 32):
             yield Problem(f"fill_word_bits must be 16 or 32, not {bits}", at="fill_word_bits")
-        yield from are_type(self, i32, "value")
-        yield from are_i64(self, "repeat", "blocks", "gap")
 
 
 class RawFillL1(_Fill, name="pto.raw_fill_l1"):
@@ -354,11 +334,7 @@ class RawFillL1(_Fill, name="pto.raw_fill_l1"):
             : !pto.ptr<f32, l1>, i64, i32, i64, i64, i64
     """
 
-    form = "$dest, $byte_offset, $value, $repeat, $blocks, $gap"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from are_i64(self, "byte_offset")
+    form = "$dest:l1, $byte_offset:i64, $value:i32, $repeat:i64, $blocks:i64, $gap:i64"
 
 
 class CreateCbufMatrix(_Fill, name="pto.create_cbuf_matrix"):
@@ -370,7 +346,7 @@ class CreateCbufMatrix(_Fill, name="pto.create_cbuf_matrix"):
             : !pto.ptr<ui16, l1>, i32, i64, i64, i64
     """
 
-    form = "$dest, $value, $repeat, $blocks, $gap"
+    form = "$dest:l1, $value:i32, $repeat:i64, $blocks:i64, $gap:i64"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.operands import are_i64
 from ptosim.language.operation import Problem, PTOOperation, lint, made
 from ptosim.language.types import element_name
 
@@ -27,24 +26,15 @@ class _Register(PTOOperation):
 
 
 class _LoopSize(_Register):
-    form = "$loop1, $loop2"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "loop1", "loop2")
+    form = "$loop1:i64, $loop2:i64"
 
 
 class _LoopStride(_Register):
-    form = "$source_stride, $dest_stride"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "source_stride", "dest_stride")
+    form = "$source_stride:i64, $dest_stride:i64"
 
 
 class _PackedRegister(_Register):
-    form = "$packed"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "packed")
+    form = "$packed:i64"
 
 
 class SetLoopSizeOutToUB(_LoopSize, name="pto.set_loop_size_outtoub"):
@@ -155,7 +145,6 @@ class SetStoreAtomicCfg(_PackedRegister, name="pto.set_store_atomic_cfg"):
     """
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
         hint = "use pto.set_atomic_add, pto.set_atomic_f32 and their companions"
         yield lint("the word is ignored: how it is laid out is not published", hint=hint)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -13,7 +12,6 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.language.clauses import Written
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_type
 from ptosim.language.operation import SEGMENTS, OptionalOperand, OptionalProperty, Problem, Property, core_of
 from ptosim.language.syntax import given_twice, parse_listed_type
 from ptosim.language.tile_epilogue import AccPushEpilogueAttr
@@ -52,8 +50,8 @@ class InitializePipe(TileOperation):
     untyped = ("gm_slot_buffer", "gm_slot_tensor", "c2v_consumer_buf", "v2c_consumer_buf")
     gm_slot_buffer = OptionalOperand()
     gm_slot_tensor = OptionalOperand()
-    c2v_consumer_buf = OptionalOperand()
-    v2c_consumer_buf = OptionalOperand()
+    c2v_consumer_buf = OptionalOperand("i32")
+    v2c_consumer_buf = OptionalOperand("i32")
     id = OptionalProperty()
     dir_mask = Property()
     slot_size = Property()
@@ -157,7 +155,6 @@ class InitializePipe(TileOperation):
 
     def _consumers(self, mask: int) -> Iterator[Problem]:
         for role, direction in (("c2v_consumer_buf", C2V), ("v2c_consumer_buf", V2C)):
-            yield from are_type(self, i32, role)
             if mask & direction and not self.has(role) and self.gm_slot_tensor is None:
                 yield Problem(f"dir_mask {mask} needs {role}, where its entries arrive", at="dir_mask")
 

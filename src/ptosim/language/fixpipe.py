@@ -28,7 +28,6 @@ from ptosim.language.fixpipe_rules import (
     relu_types,
 )
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.syntax import parse_word, write
 
@@ -47,10 +46,10 @@ class _Store(CubeOperation):
     )
     source = Operand()
     dest = Operand()
-    m = Operand()
-    n = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
+    m = Operand("i64")
+    n = Operand("i64")
+    source_stride = Operand("i64")
+    dest_stride = Operand("i64")
     unit_flag = OptionalProperty()
     quant_payload = OptionalOperand()
     quant_mode = OptionalProperty()
@@ -58,11 +57,11 @@ class _Store(CubeOperation):
     relu_mode = OptionalProperty()
     clip = OptionalOperand()
     layout = OptionalProperty()
-    split = OptionalOperand()
-    loop0_stride = OptionalOperand()
-    loop3_count = OptionalOperand()
-    loop3_source_stride = OptionalOperand()
-    loop3_dest_stride = OptionalOperand()
+    split = OptionalOperand("i64")
+    loop0_stride = OptionalOperand("i64")
+    loop3_count = OptionalOperand("i64")
+    loop3_source_stride = OptionalOperand("i64")
+    loop3_dest_stride = OptionalOperand("i64")
     sat = OptionalProperty()
 
     # --- text ---------------------------------------------------------------------------------------------------------
@@ -202,7 +201,6 @@ class _Store(CubeOperation):
     # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, *self.leading[2:], "split", "loop0_stride", *LOOP3)
         yield from quant_types(self)
         yield from relu_types(self)
         yield from clip_types(self)
@@ -241,8 +239,8 @@ class MteL0cGm(_Store, name="pto.mte_l0c_gm"):
     words = {**CLAUSE_WORDS, **ATOMIC_WORDS}
     slots = (*_Store.slots, ("atomic",))
     spaces = {"source": (Space.L0C,), "dest": (Space.GM,)}
-    sid = Operand()
-    l2_cache_ctl = Operand()
+    sid = Operand("i64")
+    l2_cache_ctl = Operand("i64")
     atomic_type = OptionalProperty()
     atomic_op = OptionalProperty()
 
@@ -284,7 +282,7 @@ class MteL0cUb(_Store, name="pto.mte_l0c_ub"):
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
     words = {**CLAUSE_WORDS, **DST_MODES}
     operand_order = (*_Store.leading, "sub_block")
-    sub_block = OptionalOperand()
+    sub_block = OptionalOperand("i64")
     dst_mode = OptionalProperty()
 
     @classmethod
@@ -308,7 +306,6 @@ class MteL0cUb(_Store, name="pto.mte_l0c_ub"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_i64(self, "sub_block")
         if (self.sub_block is None) == (self.dst_mode is None):
             yield Problem(f"{self.name} needs one dst_mode: a sub-block, split_m or split_n")
         if (mode := self.word("dst_mode")) is not None:

@@ -5,13 +5,10 @@ The stores with clauses (fixpipe.py) carry all of it themselves and leave these 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.names import Space
 from ptosim.language.cube import CubeOperation
-from ptosim.language.operands import are_i64
-from ptosim.language.operation import OptionalOperand, Problem
+from ptosim.language.operation import OptionalOperand
 
 # --- stores -----------------------------------------------------------------------------------------------------------
 
@@ -19,11 +16,8 @@ from ptosim.language.operation import OptionalOperand, Problem
 class RawStore(CubeOperation):
     """Two pointers and two words; a pass adds what the registers hold (language/normalise.py)."""
 
-    form = "$source, $dest, $config0, $config1{, " + ", ".join(f"${register}" for register in FIXPIPE) + "}"
+    form = "$source, $dest, $config0:i64, $config1:i64{, " + ", ".join(f"${register}:i64" for register in FIXPIPE) + "}"
     fpc = OptionalOperand()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "config0", "config1", *FIXPIPE)
 
 
 class CopyMatrixCcToGm(RawStore, name="pto.copy_matrix_cc_to_gm"):
@@ -68,19 +62,13 @@ class CopyMatrixCcToUb(RawStore, name="pto.copy_matrix_cc_to_ub"):
 
 
 class _Register(CubeOperation):
-    form = "$packed"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "packed")
+    form = "$packed:i64"
 
 
 class _WideRegister(CubeOperation):
     """A word in two operands: its low 40 bits and its high 24."""
 
-    form = "$low, $high"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "low", "high")
+    form = "$low:i64, $high:i64"
 
 
 class SetLoop3Para(_WideRegister, name="pto.set_loop3_para"):

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 
-from ptosim.effects.names import Space
 from ptosim.language.operation import OptionalOperand, Problem, PTOOperation
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.language.vector import mask_matches
@@ -27,8 +26,7 @@ class Logical(PTOOperation):
     undefined, written at the same time, or lie outside of UB. The address is aligned as ever, and time does not change.
     """
 
-    tail = "{for $mask}"
-    spaces = {"source": (Space.UB,)}
+    tail = "{for $mask:mask}"
     placement = "inside"
     loaded: ClassVar[str] = "result"
     """The role of the register that has the lanes of the mask."""

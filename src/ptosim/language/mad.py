@@ -15,7 +15,7 @@ from ptosim.effects.names import Space
 from ptosim.language.clauses import ClauseOrder, Written, parse_leading
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constants, pointed
+from ptosim.language.operands import constants, pointed
 from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
 from ptosim.language.syntax import Vocabulary, parse_word, types_of, write
 
@@ -81,9 +81,9 @@ class _Clauses(_Product):
         *(("unit_flag",), ("disable_gemv",), ("sat", "nosat")),
         *(("tf32_mode",), ("n_dir",)),
     )
-    m = Operand()
-    n = Operand()
-    k = Operand()
+    m = Operand("i64")
+    n = Operand("i64")
+    k = Operand("i64")
     unit_flag = OptionalProperty()
     disable_gemv = OptionalProperty()
     sat = OptionalProperty()
@@ -132,7 +132,6 @@ class _Clauses(_Product):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_i64(self, "m", "n", "k")
         names = [name for role in "abc" if (name := pointed(self, role)) is not None]
         if self.sat is not None and any(element(name).is_integer for name in names):
             word = self.word("sat")
@@ -247,15 +246,11 @@ class MadMxBias(_Scaled, name="pto.mad_mx_bias"):
 
 class _Raw(_Product):
     start = "word"
-    form = "$a, $b, $c, $packed"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from are_i64(self, "packed")
+    form = "$a, $b, $c, $packed:i64"
 
 
 class _RawBias(_Raw):
-    form = "$a, $b, $c, $bias, $packed"
+    form = "$a, $b, $c, $bias, $packed:i64"
     spaces = _WITH_BIAS
 
 

@@ -1,21 +1,19 @@
 """Verifier rules that instructions on pointers and scalars share, and what is known at load of the value of an operand.
 
-The space of a pointer is declared in `spaces` and checked for every operation alike; rules between registers are in
-vector.py.
+What plays a role is declared in the form and checked for every operation alike; rules between registers: vector.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.effects.element import ELEMENTS
 from ptosim.effects.pointer import CAST
 from ptosim.effects.requirement import bounds
 from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.types import PtrType, element_name, element_of, same_type
+from ptosim.language.types import KINDS, PtrType, element_name, element_of, is_called, same_type
 
 
 def constant_of(value: SSAValue | None) -> int | None:
@@ -44,7 +42,7 @@ def constants(op: PTOOperation, role: str) -> Iterator[tuple[str, int]]:
 
 def _placed(op: PTOOperation, role: str) -> Iterator[tuple[str, SSAValue]]:
     variadic = role in op.variadic_roles
-    for index, value in enumerate(op.segment(role)):
+    for index, value in enumerate(op.played(role)):
         yield nth(role, index) if variadic else role, value
 
 
@@ -53,21 +51,15 @@ def nth(role: str, index: int) -> str:
     return f"{role}[{index}]"
 
 
-def are_type(op: PTOOperation, type_: Attribute, *roles: str) -> Iterator[Problem]:
-    """The scalar operands of these roles have one given type."""
-    return are_among(op, (type_,), *roles)
-
-
-def are_among(op: PTOOperation, types: tuple[Attribute, ...], *roles: str) -> Iterator[Problem]:
-    """The scalar operands of these roles have one of the given types."""
-    for role in roles:
+def wrong_types(op: PTOOperation) -> Iterator[Problem]:
+    """Operands and results that are not what their roles ask for."""
+    for role, types in op.types.items():
         for place, value in _placed(op, role):
-            if value.type not in types:
-                yield Problem(f"{place} must be {' or '.join(map(str, types))}, not {value.type}", at=place)
-
-
-def are_i64(op: PTOOperation, *roles: str) -> Iterator[Problem]:
-    return are_type(op, i64, *roles)
+            if not any(is_called(value.type, word) for word in types):
+                scalar = role in op.result_roles and types[0] not in KINDS
+                subject = f"{op.name} gives" if scalar else f"{place} must be"
+                wanted = " or ".join(KINDS[word][1] if word in KINDS else word for word in types)
+                yield Problem(f"{subject} {wanted}, not {value.type}", at=place)
 
 
 def in_range(op: PTOOperation, low: int, high: int | None, *roles: str, kind: str = "invalid") -> Iterator[Problem]:

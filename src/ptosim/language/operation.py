@@ -4,12 +4,10 @@
         \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints
 
     class VLds(PTOOperation, name="pto.vlds"):
-        form = "$source[$offset]"                      # language/syntax.py; it declares the operands that it places
+        form = "$source:ub[$offset:index] -> $result:vreg{, $next}"  # language/syntax.py; it declares what it places
         listed = ("source",)                           # operands whose types are written; all by default
         words = {"dist": LOAD_DISTS}                   # properties that are words, in the form or in {...}
         dist = OptionalProperty()
-        result = Result()
-        next = OptionalResult()
 
         def rules(self, target: str) -> Iterator[Problem]:
             if ...:
@@ -48,6 +46,7 @@ from ptosim.language.roles import (
     VariadicResult,
     all_fields,
     as_written,
+    asked_types,
     declared,
 )
 from ptosim.language.syntax import (
@@ -67,7 +66,7 @@ from ptosim.language.syntax import (
     write,
 )
 from ptosim.language.syntax import Operand as PlacedOperand
-from ptosim.language.types import MaskType, VregType, is_vector_state, mask_for
+from ptosim.language.types import SPACE_SPELLINGS, MaskType, VregType, is_vector_state, mask_for
 
 __all__ = [
     "Body",
@@ -140,7 +139,9 @@ class PTOOperation(Readable):
     scope_is_written: ClassVar[bool] = False
     """Whether the vector scope around it has to be written: none is made for it."""
     spaces: ClassVar[Mapping[str, tuple[Space, ...]]] = {}
-    """The memory spaces that a pointer role may be in."""
+    """The memory spaces that a pointer role may be in, as far as the form does not say it."""
+    types: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """What other operands and results must be: types by name, or kinds of types (language/types.py)."""
     cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
     """The kinds of core that have the instruction; one that belongs inside a vector scope needs no mention."""
     loads_on_any_core: ClassVar[bool] = False
@@ -187,6 +188,10 @@ class PTOOperation(Readable):
         cls.property_roles = cls._roles(Property, OptionalProperty)
         cls.required_properties = cls._roles(Property)
         cls.region_roles = cls._roles(Body)
+        asked = asked_types(cls)
+        cls.types = {role: types for role, types in asked.items() if types[0] not in SPACE_SPELLINGS}
+        if pointers := {role: tuple(map(Space, asked[role])) for role in asked if role not in cls.types}:
+            cls.spaces = {**cls.spaces, **pointers}
 
     @classmethod
     def _roles(cls, *kinds: type[Field[Any]]) -> tuple[str, ...]:
@@ -202,6 +207,13 @@ class PTOOperation(Readable):
         sizes = cast(Segments, self.properties[SEGMENTS]).data
         start = sum(sizes[:index])
         return self.operands[start : start + sizes[index]]
+
+    def played(self, role: str) -> Sequence[SSAValue]:
+        """The operands or results that play a role."""
+        if role in self.operand_roles:
+            return self.segment(role)
+        index = self.result_roles.index(role)
+        return self.results[index : index + 1]
 
     def attribute(self, role: str) -> Attribute | None:
         found = self.properties.get(role)

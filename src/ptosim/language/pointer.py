@@ -10,7 +10,6 @@ from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.syntax import write
 from ptosim.language.types import PtrType, element_name
@@ -64,7 +63,7 @@ class AddPtr(PTOOperation, name="pto.addptr"):
     """
 
     is_pure = True
-    form = "$pointer, $offset"
+    form = "$pointer, $offset:index"
     listed = ("pointer",)
     pointer = Operand()
     result = Result()
@@ -79,7 +78,6 @@ class AddPtr(PTOOperation, name="pto.addptr"):
         elif self.result.type != self.pointer.type:
             message = f"pto.addptr gives {self.pointer.type}, the type of its pointer, not {self.result.type}"
             yield Problem(message, at="result")
-        yield from are_type(self, IndexType(), "offset")
 
 
 class PtrToInt(PTOOperation, name="pto.ptrtoint"):
@@ -91,8 +89,7 @@ class PtrToInt(PTOOperation, name="pto.ptrtoint"):
     """
 
     is_pure = True
-    form = "$pointer"
-    spaces = {"pointer": (Space.GM,)}
+    form = "$pointer:gm"
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -109,12 +106,10 @@ class IntToPtr(PTOOperation, name="pto.inttoptr"):
     """
 
     is_pure = True
-    form = "$address"
-    spaces = {"result": (Space.GM,)}
+    form = "$address:i64 -> $result:gm"
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, i64, "address")
         for use in self.result.uses:
             if use.operation.name not in ("pto.load_scalar", "pto.store_scalar"):
                 yield Problem(
@@ -129,24 +124,22 @@ class IntToPtr(PTOOperation, name="pto.inttoptr"):
 
 
 class _Load(PTOOperation):
-    form = "$pointer[$offset]"
+    form = "$pointer[$offset:index]"
     listed = ("pointer",)
     pointer = Operand()
     offset = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, IndexType(), "offset")
         pointer = self.pointer.type
         if isinstance(pointer, PtrType) and self.result.type != pointer.element:
             yield Problem(f"{self.name} from {pointer} gives {pointer.element}, not {self.result.type}", at="result")
 
 
 class _Store(PTOOperation):
-    form = "$value, $pointer[$offset]"
+    form = "$value, $pointer[$offset:index]"
     value = Operand()
     pointer = Operand()
-    offset = Operand()
 
     @classmethod
     def parse_signature(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
@@ -158,7 +151,6 @@ class _Store(PTOOperation):
         write(printer, " : ", [self.pointer.type, self.value.type])
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, IndexType(), "offset")
         pointer = self.pointer.type
         if isinstance(pointer, PtrType) and self.value.type != pointer.element:
             yield Problem(f"{self.name} to {pointer} takes {pointer.element}, not {self.value.type}", at="value")

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr, i16, i32
+from xdsl.dialects.builtin import StringAttr
 
 from ptosim.effects.predicate import PACK, PATTERNS, PREDICATE_BITS
-from ptosim.language.operands import are_type, constants
+from ptosim.language.operands import constants
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result, lint, made
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import MASK_STRIDES, MaskType, element_name, is_open, same_type
-from ptosim.language.vector import are_masks, integers
+from ptosim.language.vector import integers
 
 PATTERN_WORDS = Vocabulary(PATTERNS)
 PARTS = Vocabulary(tuple(PACK))
@@ -31,15 +31,6 @@ def _have_granularity(op: PTOOperation, *roles: str) -> Iterator[Problem]:
         type_ = getattr(op, role).type
         if not same_type(type_, expected):
             yield Problem(f"{role} of {op.name} must be {expected}, not {type_}", at=role)
-
-
-def _have_one_granularity(op: PTOOperation, first: str, *others: str) -> Iterator[Problem]:
-    yield from are_masks(op, first, *others)
-    expected = getattr(op, first).type
-    for role in others:
-        type_ = getattr(op, role).type
-        if isinstance(expected, MaskType) and isinstance(type_, MaskType) and not same_type(type_, expected):
-            yield Problem(f"{role} has type {type_}, but {first} has type {expected}", at=role)
 
 
 class _Predicate(PTOOperation):
@@ -75,9 +66,8 @@ class _Pattern(_Predicate):
         %mask = {name} "PAT_VL8" : !pto.mask<{granularity}>
     """
 
-    form = "@pattern"
+    form = "@pattern -> $result"
     words = {"pattern": PATTERN_WORDS}
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _have_granularity(self, "result")
@@ -92,9 +82,8 @@ class _Tail(_Predicate):
         %mask, %next = {name} %count : i32 -> !pto.mask<{granularity}>, i32
     """
 
-    form = "$count"
+    form = "$count -> $result, $next"
     count = Operand()
-    result = Result()
     next = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -117,12 +106,9 @@ class _LoopTail(_Predicate):
         %mask = {name} %loop, %bound : i16, i32 -> !pto.mask<{granularity}>
     """
 
-    form = "$loop, $bound"
-    result = Result()
+    form = "$loop:i16, $bound:i32 -> $result"
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, i16, "loop")
-        yield from are_type(self, i32, "bound")
         yield from _have_granularity(self, "result")
 
 
@@ -135,14 +121,16 @@ TAILS = _sized(_Tail, "plt")
 class _Logic(_Predicate):
     """Bits of masks that all have one granularity."""
 
-    result = Result()
-
     def rules(self, target: str) -> Iterator[Problem]:
-        return _have_one_granularity(self, *self.operand_roles, "result")
+        first, *others = (*self.roles(), ("result", self.results[0]))
+        for role, value in others:
+            masks = isinstance(first[1].type, MaskType) and isinstance(value.type, MaskType)
+            if masks and not same_type(value.type, first[1].type):
+                yield Problem(f"{role} has type {value.type}, but {first[0]} has type {first[1].type}", at=role)
 
 
 class _Governed(_Logic):
-    form = "$lhs, $rhs, $mask"
+    form = "$lhs:mask, $rhs:mask, $mask:mask -> $result:mask"
 
 
 class PAnd(_Governed, name="pto.pand"):
@@ -180,7 +168,7 @@ class PNot(_Logic, name="pto.pnot"):
         %r = pto.pnot %a, %mask : !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    form = "$input, $mask"
+    form = "$input:mask, $mask:mask -> $result:mask"
 
 
 class PSel(_Logic, name="pto.psel"):
@@ -191,14 +179,14 @@ class PSel(_Logic, name="pto.psel"):
         %r = pto.psel %a, %b, %select : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
     """
 
-    form = "$lhs, $rhs, $select"
+    form = "$lhs:mask, $rhs:mask, $select:mask -> $result:mask"
 
 
 # --- rearrangement ----------------------------------------------------------------------------------------------------
 
 
 class _Resized(_Predicate):
-    form = "$input, @part"
+    form = "$input:mask, @part -> $result:mask"
     words = {"part": PARTS}
     input = Operand()
     result = Result()
@@ -206,7 +194,6 @@ class _Resized(_Predicate):
     """The changes of granularity that it may make."""
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_masks(self, "input", "result")
         one, other = self.input.type, self.result.type
         if not (isinstance(one, MaskType) and isinstance(other, MaskType)) or is_open(one) or is_open(other):
             return
@@ -241,9 +228,7 @@ class PUnpack(_Resized, name="pto.punpack"):
 
 
 class _TwoMasks(_Predicate):
-    form = "$lhs, $rhs"
-    low = Result()
-    high = Result()
+    form = "$lhs, $rhs -> $low, $high"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _have_granularity(self, "lhs", "rhs", "low", "high")
@@ -279,11 +264,7 @@ class PBitcast(_Predicate, name="pto.pbitcast"):
         %r = pto.pbitcast %a : !pto.mask<b16> -> !pto.mask<b32>
     """
 
-    form = "$input"
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_masks(self, "input", "result")
+    form = "$input:mask -> $result:mask"
 
 
 OPERATIONS = (

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType
-
-from ptosim.effects.names import Space
 from ptosim.effects.predicate import LOAD_MODES, STORE_MODES
-from ptosim.language.align import continues_store, is_align
-from ptosim.language.operands import are_type, constant_of, updated_base
-from ptosim.language.operation import Operand, OptionalResult, Problem, PTOOperation, Result
+from ptosim.language.align import continues_store
+from ptosim.language.operands import constant_of, updated_base
+from ptosim.language.operation import Operand, Problem, PTOOperation
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import MaskType, PtrType, element_name, is_open
-from ptosim.language.vector import are_masks
 
 LOAD_DISTS = Vocabulary(tuple(LOAD_MODES))
 STORE_DISTS = Vocabulary(tuple(STORE_MODES))
@@ -21,31 +17,21 @@ STORE_DISTS = Vocabulary(tuple(STORE_MODES))
 
 class _Load(PTOOperation):
     placement = "inside"
-    form = "$source[$offset], @dist"
+    form = "$source:ub[$offset:index], @dist -> $result:mask{, $next}"
     words = {"dist": LOAD_DISTS}
-    spaces = {"source": (Space.UB,)}
     offset = Operand()
-    result = Result()
-    next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, IndexType(), "offset")
-        yield from are_masks(self, "result")
         yield from updated_base(self, "source")
 
 
 class _Store(PTOOperation):
     placement = "inside"
-    form = "$value, $dest[$offset], @dist"
+    form = "$value:mask, $dest:ub[$offset:index], @dist -> {$next}"
     words = {"dist": STORE_DISTS}
-    spaces = {"dest": (Space.UB,)}
-    value = Operand()
     offset = Operand()
-    next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, IndexType(), "offset")
-        yield from are_masks(self, "value")
         yield from updated_base(self, "dest")
 
 
@@ -117,18 +103,13 @@ class Pstu(PTOOperation, name="pto.pstu"):
         pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<ui32, ub>, i32
     """
 
-    form = "$align, $value, $dest"
+    form = "$align:align, $value:mask, $dest:ub -> $align_out:align, $next"
     placement = "inside"
-    spaces = {"dest": (Space.UB,)}
     value = Operand()
     dest = Operand()
-    align_out = Result()
-    next = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from continues_store(self)
-        yield from are_masks(self, "value")
-        yield from is_align(self, "align_out")
         yield from updated_base(self, "dest")
         mask, pointer = self.value.type, self.dest.type
         if not isinstance(mask, MaskType) or is_open(mask):

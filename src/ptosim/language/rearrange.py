@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType, IntegerType, Signedness
+from xdsl.dialects.builtin import IntegerType, Signedness
 
 from ptosim.effects.element import ELEMENTS
-from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
-from ptosim.language.vector import UP_TO_32_BITS, Unary, VectorOperation, gives, integers, is_register, not_on_a5
+from ptosim.language.vector import UP_TO_32_BITS, Unary, VectorOperation, gives, integers, not_on_a5
 
 _ANY = frozenset(ELEMENTS)
 LOWER_HIGHER = Vocabulary(("LOWER", "HIGHER"))
@@ -22,11 +21,8 @@ LOWER_HIGHER = Vocabulary(("LOWER", "HIGHER"))
 class Interleaving(VectorOperation):
     """`%low, %high = pto.OP %a, %b : V, V -> V, V`: bits move, so every element type will do."""
 
-    form = "$lhs, $rhs"
-    alike = ("lhs", "rhs", "low", "high")
+    form = "$lhs:V, $rhs:V -> $low:V, $high:V"
     accepted = documented = _ANY
-    low = Result()
-    high = Result()
 
 
 class VIntlv(Interleaving, name="pto.vintlv"):
@@ -53,11 +49,9 @@ class VDintlv(Interleaving, name="pto.vdintlv"):
 class HalfInterleaving(VectorOperation):
     """`%d = pto.OP %a, %b, "LOWER"|"HIGHER" : V, V -> V`: one of the two results."""
 
-    form = "$lhs, $rhs, @part"
+    form = "$lhs:V, $rhs:V, @part -> $result:V"
     words = {"part": LOWER_HIGHER}
-    alike = ("lhs", "rhs", "result")
     accepted = documented = _ANY
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -122,12 +116,9 @@ class VPack(VectorOperation, name="pto.vpack"):
         %d = pto.vpack %a, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xui16>
     """
 
-    form = "$input, @part"
+    form = "$input:V, @part -> $result:vreg"
     words = {"part": LOWER_HIGHER}
-    alike = ("input",)
     accepted = integers(16, 32)
-    input = Operand()
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -141,17 +132,14 @@ def _halved(source: VregType) -> VregType:
 class Unpack(VectorOperation):
     """`%d = pto.OP %a, %part : V -> V'`: part is an index, 0 or 1, and not in the type list."""
 
-    form = "$input, $part"
+    form = "$input:V, $part:index -> $result:vreg"
     listed = ("input",)
-    alike = ("input",)
     accepted = integers(8, 16)
     input = Operand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_type(self, IndexType(), "part")
-        yield from is_register(self, "result")
         source, result = self.input.type, self.result.type
         if not isinstance(source, VregType) or not isinstance(result, VregType):
             return

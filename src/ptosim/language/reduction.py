@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerType, i32
+from xdsl.dialects.builtin import IntegerType
 
-from ptosim.language.operands import are_type, constant_of
-from ptosim.language.operation import Operand, Problem, Result
+from ptosim.language.operands import constant_of
+from ptosim.language.operation import Operand, Problem
 from ptosim.language.types import MaskType, VregType, element_of, mask_for
 from ptosim.language.vector import (
     F16_F32,
@@ -20,7 +20,6 @@ from ptosim.language.vector import (
     element_among,
     gives,
     integers,
-    is_register,
     mask_matches,
     same_types,
 )
@@ -40,7 +39,7 @@ class VCAdd(Unary, name="pto.vcadd"):
         %d = pto.vcadd %a, %mask : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<64xi32>
     """
 
-    alike = ("input",)
+    form = "$input:V, $mask:M -> $result:vreg"
     accepted = _I8_TO_F32
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -87,16 +86,8 @@ class VCMin(Extremum, name="pto.vcmin"):
 class ExtremumWithMatches(VectorOperation):
     """`%d, %p = pto.OP %a, %mask : V, M -> V, M`."""
 
-    form = "$input, $mask"
-    alike = ("input", "result")
+    form = "$input:V, $mask:M -> $result:V, $matches:M"
     accepted = _I8_TO_F32
-    input = Operand()
-    result = Result()
-    matches = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from mask_matches(self, "matches", self.input.type)
 
 
 class VCBMax(ExtremumWithMatches, name="pto.vcbmax"):
@@ -174,10 +165,9 @@ class VCPAdd(Unary, name="pto.vcpadd"):
 class Histogram(VectorOperation):
     """`%d = pto.OP %acc, %a, %mask, %bin : vreg<128xui16>, vreg<256xui8>, mask<b8>, i32 -> vreg<128xui16>`."""
 
-    form = "$acc, $input, $mask, $bin"
+    form = "$acc:vreg, $input:vreg, $mask:mask, $bin:i32 -> $result:vreg"
     input = Operand()
     bin = Operand()
-    result = Result()
 
     def mask_type(self) -> MaskType | None:
         """The mask governs the bytes that are counted."""
@@ -186,10 +176,8 @@ class Histogram(VectorOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_types(self, "acc", "result")
         yield from element_among(self, "acc", frozenset({"ui16"}))
-        yield from is_register(self, "input")
         yield from element_among(self, "input", frozenset({"ui8"}))
         yield from mask_matches(self, "mask", self.input.type)
-        yield from are_type(self, i32, "bin")
         if constant_of(self.bin) is None:
             yield Problem("bin must be a constant, 0 or 1", at="bin")
 

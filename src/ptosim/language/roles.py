@@ -1,11 +1,12 @@
 """The fields of an operation class: the operands, results, properties and regions of an instruction, each by its role.
 
     class VSts(PTOOperation):
-        form = "$value, $dest[$offset]{, $mask}"
+        form = "$value:vreg, $dest:ub[$offset:index]{, $mask} -> {$next}"
         value = Operand()
 
 On the class a field is its own description; on an operation it is the value that plays the role. What the form places
-it also declares: `dest` and `mask` above are fields as `value` is, which stands there again for those who read it.
+it also declares: `dest` and `mask` above are fields as `value` is, which stands there again for those who read it. What
+plays a role, the form says as well (language/syntax.py), or the field of one that it does not place: `Operand("i64")`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ class Field(Generic[Value]):
     """Anything that plays a role in an operation."""
 
     role: str = ""
+
+    def __init__(self, types: str = "") -> None:
+        self.types = types
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.role = name
@@ -116,7 +120,7 @@ def declared(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
     """What this very class declares: what its form places, unless those above have it, and what else it has."""
     own = vars(cls)
     in_form: dict[str, Field[Any]] = {}
-    for role, field in _in_form(syntax.compile_form(own.get("form", ""))):
+    for role, field in _in_form(own.get("form", "")):
         if role in own:
             in_form[role] = own[role]
         elif not isinstance(getattr(cls, role, None), Field):
@@ -135,19 +139,42 @@ def all_fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
     return fields
 
 
+def asked_types(cls: type[PTOOperation]) -> dict[str, tuple[str, ...]]:
+    """What operands and results must be, by role."""
+    asked = {role: field.types for role, field in cls.fields.items()}
+    parts = syntax.compile_form(cls.form), syntax.compile_form(cls.tail), syntax.compile_results(cls.form)
+    for item in syntax.placed(sum(parts, ())):
+        if isinstance(item, syntax.Operand) and item.types:
+            asked[item.role] = item.types
+    return {role: tuple(types.split("|")) for role, types in asked.items() if types}
+
+
 def as_written(cls: type[PTOOperation], roles: Sequence[str]) -> tuple[str, ...]:
     """The operands in the order of the text, which is that of the generic form, too."""
-    first = cls.operand_order or [role for role, _ in _in_form(syntax.compile_form(cls.form))]
+    first = cls.operand_order or [role for role, _ in _in_form(cls.form)]
     named = [role for role in first if role in roles]
     return (*named, *(role for role in roles if role not in named))
 
 
-def _in_form(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
-    """The operands and words of a form as fields, each by its role."""
+_AS_RESULT: dict[type[Field[Any]], type[Field[Any]]] = {
+    Operand: Result,
+    OptionalOperand: OptionalResult,
+    VariadicOperand: VariadicResult,
+}
+
+
+def _in_form(form: str) -> Iterator[tuple[str, Field[Any]]]:
+    """The operands, words and results of a form as fields, each by its role."""
+    yield from _placed(syntax.compile_form(form))
+    for role, field in _placed(syntax.compile_results(form)):
+        yield role, _AS_RESULT[type(field)]()
+
+
+def _placed(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
     for element in elements:
         match element:
             case syntax.Group(inner):
-                yield from _in_form(inner, optional=True)
+                yield from _placed(inner, optional=True)
             case syntax.Operand(role, several):
                 yield role, VariadicOperand() if several else OptionalOperand() if optional else Operand()
             case syntax.Word(role) | syntax.Integers(role):

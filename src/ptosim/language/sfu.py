@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType, f32
+from xdsl.dialects.builtin import f32
 
 from ptosim.effects.conversion import HALVES
-from ptosim.effects.names import CoreKind, Space
-from ptosim.language.operands import are_i64, are_type, constant_of, pointed
+from ptosim.effects.names import CoreKind
+from ptosim.language.operands import constant_of, pointed
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType
@@ -18,9 +18,7 @@ from ptosim.language.vector import (
     MultiplyAdd,
     VectorOperation,
     VectorScalar,
-    compatible_scalar,
     integers,
-    is_register,
     listing,
 )
 
@@ -46,10 +44,8 @@ class VPrelu(VectorOperation, name="pto.vprelu"):
         %d = pto.vprelu %a, %alpha, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$input, $alpha, $mask"
-    alike = ("input", "alpha", "result")
+    form = "$input:V, $alpha:V, $mask:M -> $result:V"
     accepted = F16_F32
-    result = Result()
 
 
 class VExpdif(VectorOperation, name="pto.vexpdif"):
@@ -63,15 +59,13 @@ class VExpdif(VectorOperation, name="pto.vexpdif"):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$input, $max, $mask, @part"
+    form = "$input:V, $max:V, $mask:M, @part -> $result:vreg"
     words = {"part": Vocabulary(HALVES, {f"PART_{part}": part for part in HALVES})}
-    alike = ("input", "max")
     accepted = F16_F32
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from is_register(self, "result")
         result = self.result.type
         if isinstance(result, VregType) and result.element != f32:
             yield Problem(f"pto.vexpdif gives {VregType.of(f32)}, not {result}", at="result")
@@ -89,14 +83,8 @@ class VAxpy(VectorOperation, name="pto.vaxpy"):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$input, $addend, $scalar, $mask"
-    alike = ("input", "addend", "result")
+    form = "$input:V, $addend:V, $scalar:T, $mask:M -> $result:V"
     accepted = F16_F32
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from compatible_scalar(self, "scalar", "input")
 
 
 class VMula(MultiplyAdd, name="pto.vmula"):
@@ -121,11 +109,8 @@ class VMull(VectorOperation, name="pto.vmull"):
             : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>, !pto.vreg<64xi32>
     """
 
-    form = "$lhs, $rhs, $mask"
-    alike = ("lhs", "rhs", "low", "high")
+    form = "$lhs:V, $rhs:V, $mask:M -> $low:V, $high:V"
     accepted = integers(32)
-    low = Result()
-    high = Result()
 
 
 # --- sorting ----------------------------------------------------------------------------------------------------------
@@ -157,13 +142,11 @@ class VBitsort(Sorting, name="pto.vbitsort"):
             : !pto.ptr<ui32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index
     """
 
-    form = "$dest, $source, $indices, $repeat"
-    spaces = {"dest": (Space.UB,), "source": (Space.UB,), "indices": (Space.UB,)}
+    form = "$dest:ub, $source:ub, $indices:ub, $repeat:index"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _points_to(self, "source", F16_F32)
         yield from _points_to(self, "indices", integers(32) | {"f32"})
-        yield from are_type(self, IndexType(), "repeat")
 
 
 _LISTS = ("source0", "source1", "source2", "source3")
@@ -183,8 +166,7 @@ class VMrgsort4(Sorting, name="pto.vmrgsort4"):
             : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64
     """
 
-    form = "$dest, $source0, $source1, $source2, $source3, $count, $config"
-    spaces = dict.fromkeys(("dest", *_LISTS), (Space.UB,))
+    form = "$dest:ub, $source0:ub, $source1:ub, $source2:ub, $source3:ub, $count:i64, $config:i64"
     count = Operand()
     config = Operand()
 
@@ -194,7 +176,6 @@ class VMrgsort4(Sorting, name="pto.vmrgsort4"):
             one, other = pointed(self, "dest"), pointed(self, role)
             if None not in (one, other) and one != other:
                 yield Problem(f"{role} points to {other}, but dest points to {one}", at=role)
-        yield from are_i64(self, "count", "config")
         yield from self._repetition()
 
     def _repetition(self) -> Iterator[Problem]:

@@ -9,12 +9,9 @@ from collections.abc import Iterator, Mapping
 from string import Formatter
 from typing import Any
 
-from xdsl.dialects.builtin import IndexType, i1
-
 from ptosim.diagnostics import SEVERITY
-from ptosim.effects.names import Space
 from ptosim.language.cube import CubeOperation
-from ptosim.language.operands import are_i64, are_type, nth, pointed
+from ptosim.language.operands import nth, pointed
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -46,7 +43,7 @@ class SimRequire(PTOOperation, name="pto.sim.require"):
         pto.sim.require %ok, %rows {kind = "out-of-bounds", message = "row {} is outside", fatal} : i1, index
     """
 
-    form = "$condition{, $values...}"
+    form = "$condition:i1{, $values...}"
     words = {"kind": KINDS, "severity": SEVERITIES}
     placement = "outside"
     values = VariadicOperand()
@@ -60,7 +57,6 @@ class SimRequire(PTOOperation, name="pto.sim.require"):
         return {"severity": severity, "fatal": self.fatal is not None}
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, i1, "condition")
         for index, value in enumerate(self.values):
             if element_name(value.type) is None or element_of(value.type).is_float:
                 yield Problem(f"a message shows integers, not {value.type}", at=nth("values", index))
@@ -96,8 +92,8 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
     """
 
     form = (
-        "$base shape ($rows, $columns) valid ($valid_rows, $valid_columns) "
-        "strides ($row_stride, $column_stride{, $block_row_stride, $block_column_stride})"
+        "$base shape ($rows:index, $columns:index) valid ($valid_rows:index, $valid_columns:index) "
+        "strides ($row_stride:index, $column_stride:index{, $block_row_stride:index, $block_column_stride:index})"
     )
     listed = ("base",)
     words = {"format": Vocabulary(tuple(FORMATS))}
@@ -120,7 +116,6 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
     def rules(self, target: str) -> Iterator[Problem]:
         if not isinstance(self.base.type, PtrType):
             yield Problem(f"base must be a pointer, not {self.base.type}", at="base")
-        yield from are_type(self, IndexType(), *self.operand_roles[1:])
         box = integers_of(self, "box")
         if self.box is not None and (len(box) != 2 or min(box) < 1):
             yield Problem("a box is two positive integers: its rows and columns", at="box")
@@ -139,15 +134,13 @@ class SimScaleWords(CubeOperation, name="pto.sim.scale_words"):
         pto.sim.scale_words %l1, %fb, %count {unsigned} : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64
     """
 
-    form = "$source, $dest, $count"
-    spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
+    form = "$source:l1, $dest:fb, $count:i64"
     unsigned = OptionalProperty()
 
     def facts(self) -> Mapping[str, Any]:
         return {"unsigned": self.unsigned is not None}
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "count")
         if (name := pointed(self, "source")) not in ("f16", "bf16", "f32"):
             yield Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
 
@@ -161,12 +154,10 @@ class SimStartAcc(CubeOperation, name="pto.sim.start_acc"):
         pto.sim.start_acc %c, %m, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>
     """
 
-    form = "$c, $m, $n{, $bias}"
-    spaces = {"c": (Space.L0C,), "bias": (Space.BT,)}
+    form = "$c:l0c, $m:i64, $n:i64{, $bias:bt}"
     bias = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "m", "n")
         if self.bias is None:
             return
         bias, accumulator = pointed(self, "bias"), pointed(self, "c")

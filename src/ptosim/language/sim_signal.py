@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import IndexType, i1, i32
+from xdsl.dialects.builtin import IndexType
 
 from ptosim.effects.names import Space
-from ptosim.language.operands import are_type, nth, pointed
+from ptosim.language.operands import nth, pointed
 from ptosim.language.operation import (
     Operand,
     OptionalProperty,
@@ -30,12 +30,8 @@ COMPARISONS = Vocabulary(("eq", "ne", "gt", "ge", "lt", "le"))
 
 class _Words(PTOOperation):
     placement = "outside"
-    spaces = {"signal": (Space.GM,)}
-    signal = Operand()
-    value = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, i32, "value")
         if (name := pointed(self, "signal")) not in ("i32", "si32", "ui32"):
             yield Problem(f"a signal is a word of i32, not {name}", at="signal")
 
@@ -49,7 +45,7 @@ class SimNotify(_Words, name="pto.sim.notify"):
         pto.sim.notify %p, %value {op = "set"} : !pto.ptr<i32, gm>, i32
     """
 
-    form = "$signal, $value"
+    form = "$signal:gm, $value:i32"
     words = {"op": NOTIFY_OPS}
     op = Property()
 
@@ -60,7 +56,8 @@ class SimNotify(_Words, name="pto.sim.notify"):
 class _Condition(_Words):
     """All words of a view, row by row: sizes as integers, strides in elements."""
 
-    form = "$signal, $value{, $strides...}"
+    form = "$signal:gm, $value:i32{, $strides...}"
+    value = Operand()
     words = {"cmp": COMPARISONS}
     cmp = Property()
     shape = OptionalProperty()
@@ -98,12 +95,7 @@ class SimTestWords(_Condition, name="pto.sim.test_words"):
         %answer = pto.sim.test_words %p, %value {cmp = "ge"} : !pto.ptr<i32, gm>, i32 -> i1
     """
 
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        if self.result.type != i1:
-            yield Problem(f"{self.name} gives i1, not {self.result.type}", at="result")
+    result = Result("i1")
 
 
 class SimGroup(PTOOperation, name="pto.sim.group"):
@@ -117,9 +109,8 @@ class SimGroup(PTOOperation, name="pto.sim.group"):
             : !pto.ptr<i32, gm>, !pto.ptr<i32, gm>, !pto.ptr<i32, gm>
     """
 
-    form = "$buffer, $members..."
+    form = "$buffer:gm, $members..."
     placement = "outside"
-    spaces = {"buffer": (Space.GM,)}
     members = VariadicOperand()
     root = Property()
     bytes = Property()

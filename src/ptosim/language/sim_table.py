@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import IndexType
-
-from ptosim.effects.names import CoreKind, Space
-from ptosim.language.operands import are_type
+from ptosim.effects.names import CoreKind
 from ptosim.language.operation import Operand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import PtrType, element_of
@@ -24,19 +21,17 @@ class _ByIndex(PTOOperation):
     """A table of so many rows, a pitch of elements apart; indices and a region of UB with their strides in elements."""
 
     form = (
-        "$table[$capacity, $pitch] by $indices[$index_row, $index_column] "
-        "at $base[$row_stride, $column_stride, $element_stride] shape ($rows, $columns, $length)"
+        "$table:gm[$capacity:index, $pitch:index] by $indices:ub[$index_row:index, $index_column:index] "
+        "at $base:ub[$row_stride:index, $column_stride:index, $element_stride:index] "
+        "shape ($rows:index, $columns:index, $length:index)"
     )
     listed = ("table", "indices", "base")
     placement = "outside"
     cores = (CoreKind.AIV,)
-    spaces = {"table": (Space.GM,), "indices": (Space.UB,), "base": (Space.UB,)}
     table = Operand()
     beyond = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        pointers = ("table", "indices", "base")
-        yield from are_type(self, IndexType(), *(role for role in self.operand_roles if role not in pointers))
         for role, width in (("indices", 4), ("base", self._width("table"))):
             if self._width(role) != width:
                 yield Problem(f"{role} must have elements of {width} bytes, not {self._width(role)}", at=role)

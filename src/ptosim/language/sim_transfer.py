@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.builtin import IndexType
 
-from ptosim.effects.names import Space
-from ptosim.language.operands import are_i64, nth, pointed
-from ptosim.language.operation import Problem, Property, PTOOperation, Result, VariadicOperand
+from ptosim.language.operands import nth, pointed
+from ptosim.language.operation import Problem, Property, PTOOperation, VariadicOperand
 
 
 class _OfSession(PTOOperation):
@@ -38,18 +37,12 @@ class SimTransfer(_OfSession, name="pto.sim.transfer"):
             : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>, i64 -> i64
     """
 
-    form = "$dst, $src, $bytes"
-    spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
-    session = Property()
-    result = Result()
+    form = "$dst:gm, $src:gm, $bytes:i64 -> $result:i64"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_i64(self, "bytes")
         if pointed(self, "dst") != pointed(self, "src"):
             yield Problem(f"dst points to {pointed(self, 'dst')}, but src to {pointed(self, 'src')}", at="src")
-        if self.result.type != i64:
-            yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
 
 
 class SimApart(PTOOperation, name="pto.sim.apart"):
@@ -61,9 +54,8 @@ class SimApart(PTOOperation, name="pto.sim.apart"):
         pto.sim.apart %dst, %src, %c64, %c1, %c1 {bytes = 4 : i64} : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>
     """
 
-    form = "$dst, $src, $extents..."
+    form = "$dst:gm, $src:gm, $extents..."
     placement = "outside"
-    spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
     extents = VariadicOperand()
     bytes = Property()
 
@@ -85,9 +77,4 @@ class SimWaitTransfers(_OfSession, name="pto.sim.wait_transfers"):
         pto.sim.wait_transfers %number {session = 0 : i64} : i64
     """
 
-    form = "$event"
-    session = Property()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from are_i64(self, "event")
+    form = "$event:i64"

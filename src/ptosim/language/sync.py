@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -17,7 +17,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, Pipe
 from ptosim.effects.sync import no_such_id
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, are_i64, are_type, bounds, constants
+from ptosim.language.operands import bounds, constants
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -187,13 +187,12 @@ class WaitEvent(_Event, name="pto.wait_event"):
 
 
 class _DynamicFlag(FlagPair):
-    form = "[@source, @destination, $event]"
+    form = "[@source, @destination, $event:index]"
     words = {"source": PIPES, "destination": PIPES}
     event = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_type(self, IndexType(), "event")
         ids = load_target(target).sync.event_ids
         for place, known in constants(self, "event"):
             if not 0 <= known < ids:
@@ -296,9 +295,9 @@ class Buffer(PTOOperation):
     placement = "outside"
     words = {"pipe": PIPES_OR_EVENT_TYPES}
     pipe = Property()
-    id = OptionalOperand()
+    id = OptionalOperand("index|i64")
     id_literal = OptionalProperty()
-    mode = OptionalOperand()
+    mode = OptionalOperand("i64")
     mode_literal = OptionalProperty()
 
     @classmethod
@@ -348,8 +347,6 @@ class Buffer(PTOOperation):
         yield from broken or present_pipe(self, "pipe")
         if self.id is None and self.id_literal is None:
             yield Problem(f"{self.name} needs a buffer id")
-        yield from are_among(self, (IndexType(), i64), "id")
-        yield from are_i64(self, "mode")
         yield from has_id(self, "buffer", load_target(target).sync.buffer_ids)
         yield from _is_number(self, "mode")
         for known in _known(self, "mode"):

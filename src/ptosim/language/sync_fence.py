@@ -85,9 +85,7 @@ class Dcci(PTOOperation, name="pto.dcci"):
 
     words = {"lines": CACHE_LINES, "side": CACHE_SIDES}
     placement = "outside"
-    spaces = {"address": (Space.GM, Space.UB)}
-
-    form = "$address, @lines{, @side}"
+    form = "$address:gm|ub, @lines{, @side}"
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
+from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation, lint
 from ptosim.language.sync import PIPES, has_id, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word, types_of, write
@@ -61,8 +59,8 @@ class _Semaphore(PTOOperation):
     alone: ClassVar[bool] = False
     """Whether an id without a pipe or core is enough."""
     pipe = OptionalProperty()
-    core_id = OptionalOperand()
-    id = OptionalOperand()
+    core_id = OptionalOperand("i64")
+    id = OptionalOperand("index|i64")
     id_literal = OptionalProperty()
 
     @classmethod
@@ -111,14 +109,13 @@ class _Semaphore(PTOOperation):
             yield lint(message, at="core_id", hint="write a pipe, such as <PIPE_V>")
         if self.id is None and self.id_literal is None:
             yield Problem(f"{self.name} needs a semaphore id")
-        yield from are_i64(self, "core_id")
-        yield from are_among(self, (IndexType(), i64) if self.older else (IndexType(),), "id")
         yield from has_id(self, "semaphore", self.ids(target))
 
 
 class _SignalWithMode(_Semaphore):
     older = False
     modes: ClassVar[int] = 3
+    id = OptionalOperand("index")
     ffts_mode = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -286,7 +283,7 @@ class SyncAll(PTOOperation, name="pto.syncall"):
 
     placement = "outside"
     workspace = OptionalOperand()
-    used = OptionalOperand()
+    used = OptionalOperand("i32")
     mode = Property()
     core_type = Property()
 
@@ -329,7 +326,6 @@ class SyncAll(PTOOperation, name="pto.syncall"):
         else:
             yield from in_gm(self, "workspace")
             yield from self._workspace(self.workspace.type)
-        yield from are_type(self, i32, "used")
 
     def _workspace(self, type_: Attribute) -> Iterator[Problem]:
         """It holds i32, as many as each core needs where that is known."""
@@ -352,5 +348,4 @@ class SetFfts(PTOOperation, name="pto.set_ffts"):
     """
 
     placement = "outside"
-    form = "$address"
-    spaces = {"address": (Space.GM,)}
+    form = "$address:gm"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ptosim.language.operands import are_i64, bounds, nth
+from ptosim.language.operands import bounds, nth
 from ptosim.language.operation import Problem, PTOOperation, VariadicOperand
 from ptosim.language.sync import PIPES, FlagPair
 from ptosim.language.syntax import integers_of
@@ -63,7 +63,7 @@ class SimTSync(PTOOperation, name="pto.sim.tsync"):
         pto.sim.tsync %ub, %gm sizes %bytes, %bytes : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64
     """
 
-    form = "$addresses... sizes $sizes..."
+    form = "$addresses... sizes $sizes:i64..."
     placement = "outside"
     addresses = VariadicOperand()
     sizes = VariadicOperand()
@@ -75,6 +75,5 @@ class SimTSync(PTOOperation, name="pto.sim.tsync"):
         for index, value in enumerate(self.addresses):
             if not isinstance(value.type, PtrType):
                 yield Problem(f"addresses are pointers, not {value.type}", at=nth("addresses", index))
-        yield from are_i64(self, "sizes")
         if len(self.addresses) != len(self.sizes):
             yield Problem(f"{len(self.addresses)} addresses, but {len(self.sizes)} sizes")

@@ -6,6 +6,9 @@ A form consists of
     $role...    several of them       , [ ] ( )  punctuation
     #name       integers              word =     a keyword, perhaps with a sign of equality
     { ... }     optional, present when its first operand or word is
+    $role:T     an operand of type T, or of one of several types (`$id:index|i64`); T may also be a kind of types (vreg,
+                mask, align) or, of a pointer, the memory that it leads to (`$pointer:gm|ub`)
+    -> ...      the results, in the same way: `-> $result:vreg{, $next}`
 
 After the form every instruction may have an attribute dictionary (for properties that the form does not place) and a
 type list. Operands have the type they were defined with, so the type list is only compared with them; it may be short,
@@ -64,6 +67,7 @@ class Vocabulary:
 class Operand:
     role: str
     several: bool = False
+    types: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,16 +99,21 @@ class Group:
 Element = Operand | Word | Integers | Literal | Keyword | Group
 
 _TOKEN = re.compile(
-    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|#(?P<integers>\w+)|(?P<literal>[\[\](),])"
-    r"|(?P<keyword>\w+)(?P<equals> =)?|(?P<open>\{)|(?P<close>\})"
+    r"\$(?P<operand>\w+)(:(?P<types>[\w|]+))?(?P<several>\.\.\.)?|@(?P<word>\w+)|#(?P<integers>\w+)"
+    r"|(?P<literal>[\[\](),])|(?P<keyword>\w+)(?P<equals> =)?|(?P<open>\{)|(?P<close>\})"
 )
 
 
 @cache
 def compile_form(form: str) -> tuple[Element, ...]:
-    """The elements of a form string."""
-    elements, _ = _compile(list(_TOKEN.finditer(form)), 0)
+    """The elements of a form string, up to the results."""
+    elements, _ = _compile(list(_TOKEN.finditer(form.partition("->")[0])), 0)
     return elements
+
+
+def compile_results(form: str) -> tuple[Element, ...]:
+    """The results of a form string."""
+    return compile_form(form.partition("->")[2])
 
 
 def _compile(tokens: list[re.Match[str]], position: int) -> tuple[tuple[Element, ...], int]:
@@ -118,7 +127,7 @@ def _compile(tokens: list[re.Match[str]], position: int) -> tuple[tuple[Element,
             inner, position = _compile(tokens, position)
             elements.append(Group(inner))
         elif token["operand"]:
-            elements.append(Operand(token["operand"], token["several"] is not None))
+            elements.append(Operand(token["operand"], token["several"] is not None, token["types"] or ""))
         elif token["word"]:
             elements.append(Word(token["word"]))
         elif token["integers"]:

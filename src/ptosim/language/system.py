@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.dialects.builtin import StringAttr, i16, i32, i64
+from xdsl.dialects.builtin import StringAttr, i16, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import CoreKind, Space
+from ptosim.effects.names import CoreKind
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, constant_of, in_range, updated_base
+from ptosim.language.operands import constant_of, in_range, updated_base
 from ptosim.language.operation import (
     Operand,
     OptionalProperty,
-    OptionalResult,
     Problem,
     PTOOperation,
     Result,
@@ -34,15 +33,13 @@ class Query(PTOOperation):
     """`%i = NAME`, an i64; the type may be written."""
 
     typed = False
-    result = Result()
+    result = Result("i64")
 
     @classmethod
     def default_results(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
         return [i64]
 
     def rules(self, target: str) -> Iterator[Problem]:
-        if self.result.type != i64:
-            yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
         if enclosing_scope(self) is not None:
             yield lint(
                 f"{self.name} is not available to a vector function on hardware", hint="read it before the vector scope"
@@ -111,24 +108,15 @@ class SetCtrl(PTOOperation, name="pto.set_ctrl"):
         pto.set_ctrl %c : i64
     """
 
-    form = "$value"
+    form = "$value:i64"
     value = Operand()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        return are_i64(self, "value")
 
 
 class _BitSet(PTOOperation):
     is_pure = True
-    form = "$value, $bit"
+    form = "$value:i64, $bit:i64 -> $result:i64"
     value = Operand()
     bit = Operand()
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "value", "bit")
-        if self.result.type != i64:
-            yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
 
 
 class SBitSet0(_BitSet, name="pto.sbitset0"):
@@ -162,10 +150,7 @@ class GetVms4Sr(PTOOperation, name="pto.get_vms4_sr"):
 
     cores = (CoreKind.AIV,)
     placement = "outside"
-    first = Result()
-    second = Result()
-    third = Result()
-    fourth = Result()
+    form = "-> $first, $second, $third, $fourth"
 
     def rules(self, target: str) -> Iterator[Problem]:
         for role, result in zip(self.result_roles, self.results, strict=True):
@@ -199,19 +184,16 @@ class SprClr(SpecialRegister, name="pto.sprclr"):
 class SpecialRegisterStore(SpecialRegister):
     """Store the 32-bit register to UB; with a result the offset advances the pointer instead of the store."""
 
-    form = "@register, $dest[$offset]"
+    form = "@register, $dest:ub[$offset:i32] -> {$next}"
     scope_is_written = True
-    spaces = {"dest": (Space.UB,)}
     dest = Operand()
     offset = Operand()
-    next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         pointer = self.dest.type
         if isinstance(pointer, PtrType) and element_name(pointer.element) not in ("i32", "ui32"):
             yield Problem(f"{self.name} stores to a pointer of i32 or ui32, not {pointer.element}", at="dest")
-        yield from are_type(self, i32, "offset")
         yield from updated_base(self, "dest")
 
 

@@ -8,7 +8,6 @@ from typing import cast
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, SSAValue
 
-from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import constant_of, nth
 from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
@@ -43,11 +42,9 @@ class MakeTensorView(ViewOperation, name="pto.make_tensor_view"):
         %v = pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %one] : !pto.tensor_view<?x?xf32>
     """
 
-    form = "$pointer, shape = [$shape...], strides = [$strides...]"
+    form = "$pointer:gm, shape = [$shape:index...], strides = [$strides:index...]"
     words = {"layout": KINDS["layout"]}
-    spaces = {"pointer": (Space.GM,)}
     kinds = {"result": (TensorViewType,)}
-    index_roles = ("shape", "strides")
     pointer = Operand()
     shape = VariadicOperand()
     strides = VariadicOperand()
@@ -89,10 +86,9 @@ class PartitionView(ViewOperation, name="pto.partition_view"):
             : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<?x?xf32>
     """
 
-    form = "$source, offsets = [$offsets...], sizes = [$sizes...]"
+    form = "$source, offsets = [$offsets:index...], sizes = [$sizes:index...]"
     listed = ("source",)
     kinds = {"source": (TensorViewType,), "result": (PartitionViewType,)}
-    index_roles = ("offsets", "sizes")
     source = Operand()
     offsets = VariadicOperand()
     sizes = VariadicOperand()
@@ -137,10 +133,9 @@ class PartitionView(ViewOperation, name="pto.partition_view"):
 
 
 class _Dimension(ViewOperation):
-    form = "$source, $dimension"
+    form = "$source, $dimension:index"
     listed = ("source",)
     kinds = {"source": _VIEWS, "result": (IndexType,)}
-    index_roles = ("dimension",)
     source = Operand()
     dimension = Operand()
     result = Result()
@@ -183,9 +178,8 @@ class TensorViewAddr(ViewOperation, name="pto.tensor_view_addr"):
         %p = pto.tensor_view_addr %v : !pto.tensor_view<?x?xf32> -> !pto.ptr<f32, gm>
     """
 
-    form = "$source"
+    form = "$source -> $result:gm"
     listed = ("source",)
-    spaces = {"result": (Space.GM,)}
     kinds = {"source": _VIEWS}
     source = Operand()
     result = Result()

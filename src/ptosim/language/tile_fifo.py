@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, f32, i32, i64
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.fifo_end import C2V, SPLITS, V2C, InitializePipe, belongs_to_side
 from ptosim.language.function import function_of
-from ptosim.language.operands import are_among
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, Result
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_places import holds, lies_in
@@ -83,10 +82,8 @@ class Entry(FifoOperation):
         yield from super().tile_rules(target)
         if self.shared not in SPLITS:
             yield Problem(f"split is {self.shared}; it must be 0..{SPLITS[-1]}", at="split")
-        if self._has("aiv_subblockid"):
-            yield from are_among(self, (i64, i32, IndexType()), "aiv_subblockid")
-            if self.shared == 0:
-                yield Problem("aiv_subblockid is for an entry that is split", at="aiv_subblockid")
+        if self._has("aiv_subblockid") and self.shared == 0:
+            yield Problem("aiv_subblockid is for an entry that is split", at="aiv_subblockid")
 
     def _has(self, role: str) -> bool:
         return role in self.operand_roles and self.has(role)
@@ -147,7 +144,7 @@ class TPushToAic(Push, name="pto.tpush_to_aic"):
     memory = "vec"
     later = ("aiv_subblockid",)
     entry = Operand()
-    aiv_subblockid = OptionalOperand()
+    aiv_subblockid = OptionalOperand("i64|i32|index")
 
 
 class Pop(Entry):
@@ -157,9 +154,9 @@ class Pop(Entry):
     types_in_call = False
     later = ("aiv_subblockid",)
     memory: ClassVar[str]
-    valid_row = OptionalOperand()
-    valid_col = OptionalOperand()
-    aiv_subblockid = OptionalOperand()
+    valid_row = OptionalOperand("index|i32|i64")
+    valid_col = OptionalOperand("index|i32|i64")
+    aiv_subblockid = OptionalOperand("i64|i32|index")
     result = Result()
 
     def pipe(self, target: str) -> Pipe:
@@ -168,7 +165,6 @@ class Pop(Entry):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
         yield from self.entry_rules("result", self.result.type, self.memory)
-        yield from are_among(self, (IndexType(), i32, i64), "valid_row", "valid_col")
         if self.valid_row is not None and self.valid_col is None:
             yield Problem("a valid region has two extents: rows and columns", at="valid_row")
         tile = tile_of(self.result.type)

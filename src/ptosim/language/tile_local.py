@@ -45,10 +45,9 @@ class LocalArrayGet(ViewOperation, name="pto.local_array_get"):
         %x = pto.local_array_get %a[%i] : !pto.local_array<2xi32> -> i32
     """
 
-    form = "$array[$indices...]"
+    form = "$array[$indices:index...]"
     listed = ("array",)
     kinds = {"array": (LocalArrayType,)}
-    index_roles = ("indices",)
     array = Operand()
     indices = VariadicOperand()
     result = Result()
@@ -69,10 +68,9 @@ class LocalArraySet(ViewOperation, name="pto.local_array_set"):
         pto.local_array_set %a[%i], %x : !pto.local_array<2xi32>, i32
     """
 
-    form = "$array[$indices...], $value"
+    form = "$array[$indices:index...], $value"
     listed = ("array", "value")
     kinds = {"array": (LocalArrayType,)}
-    index_roles = ("indices",)
     array = Operand()
     indices = VariadicOperand()
     value = Operand()

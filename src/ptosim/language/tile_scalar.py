@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.printer import Printer
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, constant_of
+from ptosim.language.operands import constant_of
 from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, lint
 from ptosim.language.syntax import parse_listed_type, write
 from ptosim.language.tile_call import CallOperation
@@ -27,7 +26,6 @@ class _Element(TileOperation):
     pipes = (Pipe.S,)
 
     def offset_rules(self, role: str) -> Iterator[Problem]:
-        yield from are_among(self, (IndexType(), i32, i64), "offset")
         known, tile = constant_of(self.segment("offset")[0]), self.tile(role)
         elements = tile.size // tile.element_bytes
         if known is not None and not 0 <= known < elements:
@@ -45,7 +43,7 @@ class TGetVal(_Element, name="pto.tgetval"):
     outs = ()
     scalars = ("offset",)
     src = Operand()
-    offset = Operand()
+    offset = Operand("index|i32|i64")
     result = Result()
 
     @classmethod
@@ -90,7 +88,7 @@ class TSetVal(_Element, name="pto.tsetval"):
 
     scalars = ("offset", "scalar")
     partly_writes = ("dst",)
-    offset = Operand()
+    offset = Operand("index|i32|i64")
     scalar = Operand()
     dst = Operand()
 

@@ -16,7 +16,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.effects.names import Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, constant_of, nth
+from ptosim.language.operands import constant_of, nth
 from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
 from ptosim.language.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
 from ptosim.language.syntax import parse_types, parse_word
@@ -104,10 +104,9 @@ class _EventId(ViewOperation):
     absorbed = ""
     kinds = {"array": (EventIdArrayType,)}
     array = Operand()
-    index = Operand()
+    index = Operand("index|i32|i64")
 
     def view_rules(self, target: str) -> Iterator[Problem]:
-        yield from are_among(self, (IndexType(), i32, i64), "index")
         known, array = constant_of(self.index), self.array.type
         if known is not None and isinstance(array, EventIdArrayType) and not 0 <= known < array.data:
             yield Problem(f"index is {known}; it must be 0..{array.data - 1}", at="index")
@@ -147,15 +146,12 @@ class EventIdArraySet(_EventId, name="pto.eventid_array_set"):
         pto.eventid_array_set %ids[%i], %id : !pto.eventid_array<2>, index
     """
 
-    form = "$array[$index], $value"
+    form = "$array[$index], $value:index|i32|i64"
     listed = ("array", "value")
-    array = Operand()
-    index = Operand()
     value = Operand()
 
     def view_rules(self, target: str) -> Iterator[Problem]:
         yield from super().view_rules(target)
-        yield from are_among(self, (IndexType(), i32, i64), "value")
         known = constant_of(self.value)
         if known is not None and not 0 <= known < EVENT_IDS:
             yield Problem(f"value is {known}; event ids are 0..{EVENT_IDS - 1}", at="value", kind="id-range")

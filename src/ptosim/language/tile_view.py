@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Self, cast
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.language.calls import Found
 from ptosim.language.function import Function
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_type, constant_of
+from ptosim.language.operands import constant_of
 from ptosim.language.operation import Operand, OptionalOperand, Problem, Result
 from ptosim.language.syntax import integers_in, integers_of
 from ptosim.language.tile_buf import TileBuf
@@ -44,8 +44,7 @@ _ASSIGNED_SLOTS = "pto.multi_buffer_addrs"
 class Allocation(ViewOperation):
     """What both forms of allocation have in common."""
 
-    form = "{addr = $addr} {valid_row = $valid_row} {valid_col = $valid_col}"
-    index_roles = ("valid_row", "valid_col")
+    form = "{addr = $addr:i64} {valid_row = $valid_row:index} {valid_col = $valid_col:index}"
     addr = OptionalOperand()
     result = Result()
 
@@ -80,7 +79,6 @@ class Allocation(ViewOperation):
         yield from layout_problems(self.tile, "result")
         yield from self._slot_problems()
         if self.addr is not None:
-            yield from are_type(self, i64, "addr")
             size = (self.slots - 1) * self.pitch + self.tile.size
             yield from address_problems(self.tile, self.addr, target, "addr", size)
         for side, index in _SIDES:
@@ -148,10 +146,9 @@ class MultiTileGet(ViewOperation, name="pto.multi_tile_get"):
             : !pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2> -> !pto.tile_buf<vec, 16x64xf32>
     """
 
-    form = "$source[$slot]"
+    form = "$source[$slot:index]"
     listed = ("source",)
     kinds = {"source": (MultiTileBufType,), "result": (TileBufType,)}
-    index_roles = ("slot",)
     shares = "source"
     source = Operand()
     slot = Operand()
@@ -199,7 +196,7 @@ class TAssign(ViewOperation, name="pto.tassign"):
         %u = pto.tassign %t, %address : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 16x64xf32>
     """
 
-    form = "$source, $addr"
+    form = "$source, $addr:i64"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (TileBufType,)}
     source = Operand()
@@ -210,7 +207,6 @@ class TAssign(ViewOperation, name="pto.tassign"):
         tile = _tile(self.source)
         if self.result.type != self.source.type:
             yield Problem(f"expects the type of the source, {self.source.type}, not {self.result.type}", at="result")
-        yield from are_type(self, i64, "addr")
         yield from address_problems(tile, self.addr, target, "addr", tile.size)
 
 
@@ -228,10 +224,9 @@ class SubView(ViewOperation, name="pto.subview"):
             : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 8x32xf32>
     """
 
-    form = "$source[$row, $col] sizes [#sizes] {valid [$valid_row, $valid_col]}"
+    form = "$source[$row:index, $col:index] sizes [#sizes] {valid [$valid_row:index, $valid_col:index]}"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (TileBufType,)}
-    index_roles = ("row", "col", "valid_row", "valid_col")
     shares = "source"
     source = Operand()
     result = Result()
@@ -374,10 +369,9 @@ class SetValidShape(ViewOperation, name="pto.set_validshape"):
         pto.set_validshape %t, %r, %c : !pto.tile_buf<vec, 16x64xf32, valid=?x?>
     """
 
-    form = "$source, $valid_row, $valid_col"
+    form = "$source, $valid_row:index, $valid_col:index"
     listed = ("source",)
     kinds = {"source": (TileBufType,)}
-    index_roles = ("valid_row", "valid_col")
     source = Operand()
     valid_row = Operand()
     valid_col = Operand()

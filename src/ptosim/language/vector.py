@@ -51,21 +51,8 @@ def element_type(op: PTOOperation, role: str) -> str | None:
     return element_of(type_).name if isinstance(type_, VregType) else None
 
 
-def is_register(op: PTOOperation, role: str) -> Iterator[Problem]:
-    if not isinstance(type_ := type_of(op, role), VregType):
-        yield Problem(f"{role} must be a vector register, not {type_}", at=role)
-
-
-def are_masks(op: PTOOperation, *roles: str) -> Iterator[Problem]:
-    for role in roles:
-        if not isinstance(type_ := type_of(op, role), MaskType):
-            yield Problem(f"{role} must be a mask, not {type_}", at=role)
-
-
 def same_types(op: PTOOperation, *roles: str) -> Iterator[Problem]:
-    """All of these are vector registers of one type."""
-    for role in roles:
-        yield from is_register(op, role)
+    """All of these vector registers are of one type."""
     first, *others = roles
     expected = type_of(op, first)
     for role in others:
@@ -86,16 +73,13 @@ def mask_matches(
     Without a granularity of their own, 64-bit lanes are usually governed by b32; anything else is only warned of.
     """
     mask = type_of(op, role)
-    if not isinstance(mask, MaskType):
-        yield from are_masks(op, role)
-        return
     if expected is None:
         if not isinstance(value_type, VregType):
             return
         expected = mask_for(value_type)
         if element_of(value_type).bytes == 8:
             severity = "warning"
-    if mask != expected and not is_open(mask):
+    if isinstance(mask, MaskType) and mask != expected and not is_open(mask):
         message = f"mask type {mask} does not match value vector type {value_type}; expected {expected}"
         yield Problem(message, at=role, kind="invalid" if severity == "error" else "lint", severity=severity)
 
@@ -138,11 +122,13 @@ def not_on_a5(op: PTOOperation, target: str, instead: str) -> Iterator[Problem]:
 
 
 class VectorOperation(PTOOperation):
-    """An instruction on vector registers, inside a vector scope."""
+    """An instruction on vector registers, inside a vector scope.
+
+    Its form calls registers V that all have one type, of which the first decides about elements; M are masks of their
+    lanes, and T scalars of their elements.
+    """
 
     placement = "inside"
-    alike: ClassVar[tuple[str, ...]] = ()
-    """Roles whose registers all have one type; the first of them decides about elements and mask."""
     accepted: ClassVar[frozenset[str]] = COMPUTED
     """Element types; any other is an error."""
     documented: ClassVar[frozenset[str]] = COMPUTED
@@ -150,20 +136,27 @@ class VectorOperation(PTOOperation):
     mask_severity: ClassVar[Severity] = "error"
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from same_types(self, *self.alike)
-        first = self.alike[0]
+        registers, masks, scalars = (called(type(self), word) for word in "VMT")
+        yield from same_types(self, *registers)
+        first = registers[0]
         name = element_type(self, first)
         if name in self.accepted:
             yield from element_documented(self, first, self.documented)
         else:
             yield from element_among(self, first, self.accepted)
-        if "mask" in self.operand_roles:
-            yield from mask_matches(self, "mask", type_of(self, first), severity=self.mask_severity)
+        for role in masks:
+            yield from mask_matches(self, role, type_of(self, first), severity=self.mask_severity)
+        for role in scalars:
+            yield from compatible_scalar(self, role, first)
+
+
+def called(kind: type[PTOOperation], word: str) -> list[str]:
+    """The roles that are said to be of a kind."""
+    return [role for role, types in kind.types.items() if types == (word,)]
 
 
 def gives(op: VectorOperation, expected: Callable[[VregType], VregType]) -> Iterator[Problem]:
     """The result has a type that follows from that of the input, where that is accepted."""
-    yield from is_register(op, "result")
     source, result = type_of(op, "input"), type_of(op, "result")
     if not isinstance(source, VregType) or element_of(source).name not in op.accepted:
         return
@@ -174,8 +167,7 @@ def gives(op: VectorOperation, expected: Callable[[VregType], VregType]) -> Iter
 class Unary(VectorOperation):
     """`%d = pto.OP %a, %mask : V, M -> V`."""
 
-    form = "$input, $mask"
-    alike = ("input", "result")
+    form = "$input:V, $mask:M -> $result:V"
     input = Operand()
     result = Result()
 
@@ -183,29 +175,19 @@ class Unary(VectorOperation):
 class Binary(VectorOperation):
     """`%d = pto.OP %a, %b, %mask : V, V, M -> V`."""
 
-    form = "$lhs, $rhs, $mask"
-    alike = ("lhs", "rhs", "result")
+    form = "$lhs:V, $rhs:V, $mask:M -> $result:V"
     lhs = Operand()
     rhs = Operand()
-    result = Result()
 
 
 class VectorScalar(VectorOperation):
     """`%d = pto.OP %a, %s, %mask : V, T, M -> V`. The dialect's own verifier does not look at the mask of these."""
 
-    form = "$input, $scalar, $mask"
-    alike = ("input", "result")
+    form = "$input:V, $scalar:T, $mask:M -> $result:V"
     mask_severity = "warning"
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from compatible_scalar(self, "scalar", "input")
 
 
 class MultiplyAdd(VectorOperation):
     """`%d = pto.OP %acc, %a, %b, %mask : V, V, V, M -> V`."""
 
-    form = "$acc, $lhs, $rhs, $mask"
-    alike = ("acc", "lhs", "rhs", "result")
-    result = Result()
+    form = "$acc:V, $lhs:V, $rhs:V, $mask:M -> $result:V"

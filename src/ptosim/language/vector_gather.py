@@ -8,11 +8,10 @@ from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Attribute
 
 from ptosim.effects.element import Element
-from ptosim.effects.names import Space
 from ptosim.language.operation import OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.overload import Overloaded
 from ptosim.language.types import MaskType, PtrType, VregType, element_of, mask_for
-from ptosim.language.vector import element_among, integers, is_register, listing, mask_matches
+from ptosim.language.vector import element_among, integers, listing, mask_matches
 
 
 def _element(op: PTOOperation, role: str) -> Element | None:
@@ -45,13 +44,9 @@ class _Indexed(Overloaded):
 class _Gather(_Indexed):
     """A load of one register by a register of offsets."""
 
-    form = "$source, $offsets{, $mask}{, $active_lanes}"
-    spaces = {"source": (Space.UB,)}
-    result = Result()
+    form = "$source:ub, $offsets:vreg{, $mask:mask}{, $active_lanes} -> $result:vreg"
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_register(self, "offsets")
-        yield from is_register(self, "result")
         yield from self.activity()
 
 
@@ -129,14 +124,11 @@ class VGather2Bc(PTOOperation, name="pto.vgather2_bc"):
             : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$source, $offsets, $mask"
-    spaces = {"source": (Space.UB,)}
+    form = "$source:ub, $offsets:vreg, $mask:mask -> $result:vreg"
     placement = "inside"
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_register(self, "offsets")
-        yield from is_register(self, "result")
         yield from element_among(self, "offsets", integers(32))
         source, offsets, result = _element(self, "source"), _element(self, "offsets"), _element(self, "result")
         if offsets is not None and result is not None and offsets.lanes != result.lanes:
@@ -182,13 +174,10 @@ class VScatter(_Indexed, name="pto.vscatter"):
             : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.vreg<64xi32>, index
     """
 
-    form = "$value, $dest, $offsets{, $mask}{, $active_lanes}"
-    spaces = {"dest": (Space.UB,)}
+    form = "$value:vreg, $dest:ub, $offsets:vreg{, $mask:mask}{, $active_lanes}"
     within = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_register(self, "value")
-        yield from is_register(self, "offsets")
         value, dest = _element(self, "value"), _element(self, "dest")
         if value is not None and dest is not None and value != dest:
             yield Problem(f"dest has elements of type {dest.name}, but value has {value.name}", at="dest")

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IndexType, StringAttr, i16, i32
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
-from ptosim.effects.names import Space
 from ptosim.effects.vector_memory import (
     DUAL_LOAD_MODES,
     DUAL_STORE_MODES,
@@ -27,24 +26,20 @@ from ptosim.effects.vector_memory import (
 )
 from ptosim.language.located import LocatedParser
 from ptosim.language.logical import Logical
-from ptosim.language.operands import are_type, updated_base
+from ptosim.language.operands import updated_base
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
     OptionalProperty,
-    OptionalResult,
     Problem,
     Property,
     PTOOperation,
-    Result,
     lint,
 )
 from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary, compile_form, parse_form
 from ptosim.language.types import MaskType, VregType, element_of, mask_for
-from ptosim.language.vector import is_register, mask_matches, same_types, type_of
-
-INDEX = IndexType()
+from ptosim.language.vector import mask_matches, same_types, type_of
 
 LOAD_DISTS = Vocabulary(tuple(LOAD_MODES), {"BLK": "BRC_BLK", "UNPK4_B8": "UNPK4", "SPLT4CHN_B8": "SPLT4CHN"})
 DUAL_LOAD_DISTS = Vocabulary(tuple(DUAL_LOAD_MODES))
@@ -52,9 +47,6 @@ STORE_DISTS = Vocabulary(tuple(STORE_MODES))
 DUAL_STORE_DISTS = Vocabulary(tuple(DUAL_STORE_MODES))
 LOAD_STRIDES = Vocabulary(tuple(STRIDED_LOAD_MODES))
 STORE_STRIDES = Vocabulary(tuple(STRIDED_STORE_MODES))
-
-FROM_UB = {"source": (Space.UB,)}
-TO_UB = {"dest": (Space.UB,)}
 
 # --- rules shared in this room ----------------------------------------------------------------------------------------
 
@@ -77,26 +69,14 @@ class _Load(PTOOperation):
     """One register from an offset of a pointer to UB."""
 
     listed = ("source", "mask")
-    spaces = FROM_UB
     placement = "inside"
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, INDEX, "offset")
-        yield from is_register(self, "result")
 
 
 class _Store(PTOOperation):
     """One register to an offset of a pointer to UB."""
 
     listed = ("value", "dest", "mask")
-    spaces = TO_UB
     placement = "inside"
-    value = Operand()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, INDEX, "offset")
-        yield from is_register(self, "value")
 
 
 class _Distributed(PTOOperation):
@@ -131,15 +111,12 @@ class VLds(_Distributed, Logical, _Load, name="pto.vlds"):
         %t = pto.vlds %ub[%offset] for %mask : !pto.ptr<f32, ub>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$source[$offset]"
+    form = "$source:ub[$offset:index] -> $result:vreg{, $next}"
     spelling = "$source[$offset]{, @dist}"
     words = {"dist": LOAD_DISTS}
-    mask = OptionalOperand()
     dist = OptionalProperty()
-    next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
         yield from updated_base(self, "source")
         yield from self.logical_rules()
         mode = load_mode(self.word("dist"))
@@ -160,17 +137,12 @@ class VLdsX2(Logical, name="pto.vldsx2"):
             : !pto.ptr<f32, ub>, index -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
     """
 
-    form = "$source[$offset]{, @dist}"
+    form = "$source:ub[$offset:index]{, @dist} -> $low:vreg, $high:vreg{, $next}"
     words = {"dist": DUAL_LOAD_DISTS}
     loaded = "low"
     dist = Property()
-    mask = OptionalOperand()
-    low = Result()
-    high = Result()
-    next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, INDEX, "offset")
         yield from self.logical_rules()
         yield from same_types(self, "low", "high")
         yield from updated_base(self, "source")
@@ -202,12 +174,12 @@ class VSts(_Distributed, _Store, name="pto.vsts"):
         pto.vsts %v, %ub[%offset], %mask {dist = "PK_B32"} : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
     """
 
-    form = "$value, $dest[$offset]{, $mask}"
+    form = "$value:vreg, $dest:ub[$offset:index]{, $mask:mask} -> {$next}"
     spelling = "$value, $dest[$offset]{, @dist}{, $mask}{, @dist}"
     words = {"dist": STORE_DISTS}
+    value = Operand()
     mask = OptionalOperand()
     dist = OptionalProperty()
-    next = OptionalResult()
 
     def mask_type(self) -> MaskType | None:
         if not isinstance(type_ := self.value.type, VregType):
@@ -216,7 +188,6 @@ class VSts(_Distributed, _Store, name="pto.vsts"):
         return mask_for(type_) if granularity is None else MaskType(StringAttr(granularity))
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
         yield from updated_base(self, "dest")
         if not isinstance(type_ := self.value.type, VregType):
             return
@@ -248,15 +219,13 @@ class VStsX2(PTOOperation, name="pto.vstsx2"):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.ptr<f32, ub>, index, !pto.mask<b32>
     """
 
-    form = "$low, $high, $dest[$offset]{, @dist}, $mask"
+    form = "$low:vreg, $high:vreg, $dest:ub[$offset:index]{, @dist}, $mask:mask"
     words = {"dist": DUAL_STORE_DISTS}
-    spaces = TO_UB
     placement = "inside"
     low = Operand()
     dist = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, INDEX, "offset")
         yield from same_types(self, "low", "high")
         yield from mask_matches(self, "mask", self.low.type)
 
@@ -273,12 +242,11 @@ class VSld(_Load, name="pto.vsld"):
         %v = pto.vsld %ub[%offset], "STRIDE_S8_B32" : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
     """
 
-    form = "$source[$offset], @stride"
+    form = "$source:ub[$offset:index], @stride -> $result:vreg"
     words = {"stride": LOAD_STRIDES}
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _unspecified(self)
-        yield from super().rules(target)
+        return _unspecified(self)
 
 
 class VSst(_Store, name="pto.vsst"):
@@ -290,12 +258,11 @@ class VSst(_Store, name="pto.vsst"):
         pto.vsst %v, %ub[%offset], "STRIDE_S8_B32" : !pto.vreg<64xf32>, !pto.ptr<f32, ub>
     """
 
-    form = "$value, $dest[$offset], @stride"
+    form = "$value:vreg, $dest:ub[$offset:index], @stride"
     words = {"stride": STORE_STRIDES}
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _unspecified(self)
-        yield from super().rules(target)
+        return _unspecified(self)
 
 
 class _BlockStrided(Overloaded):
@@ -311,9 +278,6 @@ class _BlockStrided(Overloaded):
         return (*cls.leading, *strides, "mask")
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, i32, "control")
-        yield from are_type(self, i16, "block_stride", "repeat_stride")
-        yield from is_register(self, self.register)
         yield from mask_matches(self, "mask", type_of(self, self.register))
         yield from updated_base(self, self.leading[-1])
 
@@ -331,12 +295,9 @@ class VSldb(_BlockStrided, name="pto.vsldb"):
         %w = pto.vsldb %ub, %control, %mask : !pto.ptr<f32, ub>, i32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    form = "$source{, $control}{, $block_stride, $repeat_stride}, $mask"
+    form = "$source:ub{, $control:i32}{, $block_stride:i16, $repeat_stride:i16}, $mask:mask -> $result:vreg{, $next}"
     leading = ("source",)
     register = "result"
-    spaces = FROM_UB
-    result = Result()
-    next = OptionalResult()
 
 
 class VSstb(_BlockStrided, name="pto.vsstb"):
@@ -352,8 +313,6 @@ class VSstb(_BlockStrided, name="pto.vsstb"):
         pto.vsstb %v, %ub, %control, %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, i32, !pto.mask<b32>
     """
 
-    form = "$value, $dest{, $control}{, $block_stride, $repeat_stride}, $mask"
+    form = "$value:vreg, $dest:ub{, $control:i32}{, $block_stride:i16, $repeat_stride:i16}, $mask:mask -> {$next}"
     leading = ("value", "dest")
     register = "value"
-    spaces = TO_UB
-    next = OptionalResult()

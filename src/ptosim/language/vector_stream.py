@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType, StringAttr, i32
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Attribute
 
-from ptosim.effects.names import Space
-from ptosim.language.align import continues_load, continues_store, is_align
+from ptosim.language.align import continues_load, continues_store
 from ptosim.language.logical import Logical
-from ptosim.language.operands import are_type, in_range, updated_base
+from ptosim.language.operands import in_range, updated_base
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -26,13 +25,8 @@ from ptosim.language.operation import (
 from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import PtrType, element_of
-from ptosim.language.vector import is_register
-
-INDEX = IndexType()
 
 UPDATES = Vocabulary(("POST_UPDATE", "NO_POST_UPDATE"))
-
-TO_UB = {"dest": (Space.UB,)}
 
 # --- loads ------------------------------------------------------------------------------------------------------------
 
@@ -45,13 +39,8 @@ class VLdas(PTOOperation, name="pto.vldas"):
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
     """
 
-    form = "$source"
-    spaces = {"source": (Space.UB,)}
+    form = "$source:ub -> $result:align"
     placement = "inside"
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_align(self, "result")
 
 
 class VLdus(Logical, name="pto.vldus"):
@@ -70,18 +59,12 @@ class VLdus(Logical, name="pto.vldus"):
             : !pto.ptr<f32, ub>, !pto.align, index -> !pto.vreg<64xf32>, !pto.align, !pto.ptr<f32, ub>
     """
 
-    form = "$source, $align{, $increment}"
+    form = "$source:ub, $align:align{, $increment:index} -> $result:vreg, $align_out:align{, $next}"
     increment = OptionalOperand()
-    mask = OptionalOperand()
-    result = Result()
-    align_out = Result()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from continues_load(self)
-        yield from are_type(self, INDEX, "increment")
-        yield from is_register(self, "result")
-        yield from is_align(self, "align_out")
         yield from updated_base(self, "source", called="source")
         yield from self.logical_rules()
         if self.increment is not None and self.next is None:
@@ -97,15 +80,11 @@ class UVld(Logical, name="pto.uvld"):
         %v = pto.uvld %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
     """
 
-    form = "$source[$offset]"
+    form = "$source:ub[$offset:index] -> $result:vreg"
     listed = ("source", "mask")
-    mask = OptionalOperand()
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, INDEX, "offset")
-        yield from is_register(self, "result")
-        yield from self.logical_rules()
+        return self.logical_rules()
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------
@@ -120,24 +99,17 @@ class InitAlign(PTOOperation, name="pto.init_align"):
         %align = pto.init_align : !pto.align
     """
 
+    form = "-> $result:align"
     placement = "inside"
-    result = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_align(self, "result")
 
 
 class _Step(PTOOperation):
     """A store that hands its stream on."""
 
     placement = "inside"
-    spaces = TO_UB
-    align_out = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self)
-        yield from is_register(self, "value")
-        yield from is_align(self, "align_out")
+        return continues_store(self)
 
 
 class VStus(_Step, Overloaded, name="pto.vstus"):
@@ -154,14 +126,12 @@ class VStus(_Step, Overloaded, name="pto.vstus"):
         pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<f32, ub>, i32
     """
 
-    form = "$align, $offset, $value, $dest{, @mode}"
+    form = "$align:align, $offset:i32, $value:vreg, $dest:ub{, @mode} -> $align_out:align{, $next}"
     words = {"mode": UPDATES}
     last_word = "mode"
-    spaces = {**TO_UB, "buffer": (Space.UB,)}
     dest = Operand()
-    buffer = OptionalOperand()
+    buffer = OptionalOperand("ub")
     """The older form's second pointer, which only names the buffer that the stream is in."""
-    next = OptionalResult()
 
     @classmethod
     def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
@@ -176,7 +146,6 @@ class VStus(_Step, Overloaded, name="pto.vstus"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_type(self, i32, "offset")
         yield from updated_base(self, "dest")
         if isinstance(self.dest.type, PtrType):
             yield from in_range(self, 0, element_of(self.dest.type.element).lanes, "offset")
@@ -200,10 +169,12 @@ class VStu(_Step, Overloaded, name="pto.vstu"):
         pto.vsta %align1, %ub[%offset1] : !pto.align, !pto.ptr<f32, ub>, index
     """
 
-    form = "$align{, $offset}{, $base}, $value, $dest{, $update}{, @mode}"
+    form = (
+        "$align:align{, $offset:index}{, $base:ub}, $value:vreg, $dest:ub{, $update:index}{, @mode}"
+        " -> $align_out:align, $next"
+    )
     words = {"mode": UPDATES}
     last_word = "mode"
-    spaces = {**TO_UB, "base": (Space.UB,)}
     base = OptionalOperand()
     mode = OptionalProperty()
     next = Result()
@@ -216,13 +187,12 @@ class VStu(_Step, Overloaded, name="pto.vstu"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_type(self, INDEX, "offset", "update")
         if self.base is not None:
             yield from updated_base(self, "base")
             if self.mode is not None:
                 yield Problem("this form says by its last operand, not by a word, whether the base advances", at="mode")
             return
-        if self.next.type != INDEX:
+        if not isinstance(self.next.type, IndexType):
             message = f"the second result of this form is the next offset, an index, not {self.next.type}"
             yield Problem(message, at="next")
         if self.mode is None:
@@ -243,7 +213,7 @@ class VStur(_Step, name="pto.vstur"):
         pto.vstar %align1, %ub : !pto.align, !pto.ptr<f32, ub>
     """
 
-    form = "$align, $value, $dest{, @mode}"
+    form = "$align:align, $value:vreg, $dest:ub{, @mode} -> $align_out:align"
     words = {"mode": UPDATES}
 
     def modernise(self) -> None:
@@ -258,10 +228,9 @@ class _Flush(PTOOperation):
     """The end of a store stream."""
 
     placement = "inside"
-    spaces = TO_UB
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self)
+        return continues_store(self)
 
 
 class VStas(_Flush, name="pto.vstas"):
@@ -276,12 +245,10 @@ class VStas(_Flush, name="pto.vstas"):
         pto.vstas %align1, %ub, %count : !pto.align, !pto.ptr<f32, ub>, i32
     """
 
-    form = "$align, $dest, $offset"
-    next = OptionalResult()
+    form = "$align:align, $dest:ub, $offset:i32 -> {$next}"
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_type(self, i32, "offset")
         yield from updated_base(self, "dest")
 
 
@@ -294,11 +261,7 @@ class VSta(_Flush, name="pto.vsta"):
         pto.vsta %align, %ub[%offset] : !pto.align, !pto.ptr<f32, ub>, index
     """
 
-    form = "$align, $dest[$offset]"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from are_type(self, INDEX, "offset")
+    form = "$align:align, $dest:ub[$offset:index]"
 
 
 class VStar(_Flush, name="pto.vstar"):
@@ -310,4 +273,4 @@ class VStar(_Flush, name="pto.vstar"):
         pto.vstar %align, %ub : !pto.align, !pto.ptr<f32, ub>
     """
 
-    form = "$align, $dest"
+    form = "$align:align, $dest:ub"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.catalogue import effects
@@ -17,7 +17,7 @@ from ptosim.language.calls import call_problems
 from ptosim.language.fifo_rules import fifo_problems
 from ptosim.language.kernels import program_problems
 from ptosim.language.kinds import core_problems, module_problems
-from ptosim.language.operands import constant_of
+from ptosim.language.operands import constant_of, wrong_types
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.stack import stack_problems
@@ -68,6 +68,7 @@ def problems(op: Operation, target: str) -> Iterator[Problem]:
     if target not in op.targets and not has_tiles(op):  # tiles are lowered alike for all targets
         yield Problem(f"{op.name} does not exist on {target}", kind="wrong-target")
     yield from _spaces(op)
+    yield from wrong_types(op)
     yield from op.rules(target)
     yield from _requirements(op, target)
 
@@ -104,18 +105,11 @@ def _placement(op: PTOOperation) -> Iterator[Problem]:
 def _spaces(op: PTOOperation) -> Iterator[Problem]:
     """Pointers point to where the instruction can reach."""
     for role, allowed in op.spaces.items():
-        for value in _values(op, role):
+        for value in op.played(role):
             if not isinstance(value.type, PtrType):
                 yield Problem(f"{role} must be a pointer, not {value.type}", at=role)
             elif not value.type.is_open and value.type.space not in allowed:
                 yield Problem(f"{role} must point to {' or '.join(allowed)}, not {value.type.space}", at=role)
-
-
-def _values(op: PTOOperation, role: str) -> list[SSAValue]:
-    if role in op.operand_roles:
-        return list(op.segment(role))
-    index = op.result_roles.index(role)
-    return list(op.results[index : index + 1])
 
 
 def _place(diagnostic: Diagnostic) -> tuple[int, int]:

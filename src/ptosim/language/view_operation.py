@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_type
+from ptosim.language.operands import wrong_types
 from ptosim.language.operation import SEGMENTS, Problem, PTOOperation
 from ptosim.language.syntax import compare_types, given_twice, parse_types, placed, types_of, write
 from ptosim.language.tile_syntax import print_dictionary
@@ -28,8 +27,6 @@ class ViewOperation(PTOOperation):
     absorbed: ClassVar[str] = "whatever takes its tile, view, address or number is lowered with what it says"
     kinds: ClassVar[Mapping[str, tuple[type[Attribute], ...]]] = {}
     """The types that operands and results of these roles may have."""
-    index_roles: ClassVar[tuple[str, ...]] = ()
-    """Roles of type index."""
     shares: ClassVar[str | None] = None
     """The role of the tile whose bytes the result names in another way."""
     arrow: ClassVar[bool] = False
@@ -96,7 +93,7 @@ class ViewOperation(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         """First that every role has a type it can have, since the rules of the class rely on it."""
-        wrong = [*self._wrong_kinds(), *are_type(self, IndexType(), *self.index_roles)]
+        wrong = [*self._wrong_kinds(), *wrong_types(self)]
         yield from wrong or self.view_rules(target)
 
     def _wrong_kinds(self) -> Iterator[Problem]:
