@@ -153,7 +153,6 @@ class VBitcast(PTOOperation, name="pto.vbitcast"):
     """
 
     form = "$input:vreg -> $result:vreg"
-    placement = "inside"
 
 
 class VMulsCvt(VectorOperation, name="pto.vmulscvt"):

@@ -27,7 +27,6 @@ class Logical(PTOOperation):
     """
 
     tail = "{for $mask:mask}"
-    placement = "inside"
     loaded: ClassVar[str] = "result"
     """The role of the register that has the lanes of the mask."""
     mask = OptionalOperand()

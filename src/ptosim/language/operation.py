@@ -66,7 +66,7 @@ from ptosim.language.syntax import (
     write,
 )
 from ptosim.language.syntax import Operand as PlacedOperand
-from ptosim.language.types import SPACE_SPELLINGS, MaskType, VregType, is_vector_state, mask_for
+from ptosim.language.types import KINDS, SPACE_SPELLINGS, MaskType, VregType, is_vector_state, mask_for
 
 __all__ = [
     "Body",
@@ -95,7 +95,7 @@ KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}
 """The values of that attribute of a module, and the core that its functions run on."""
 
 Placement = Literal["inside", "outside", "any"]
-"""Whether an instruction belongs inside a vector scope; `any` still follows from vector-typed operands."""
+"""Whether an instruction belongs inside a vector scope, which also follows from registers, masks and aligns."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class PTOOperation(Readable):
     scope_is_written: ClassVar[bool] = False
     """Whether the vector scope around it has to be written: none is made for it."""
     spaces: ClassVar[Mapping[str, tuple[Space, ...]]] = {}
-    """The memory spaces that a pointer role may be in, as far as the form does not say it."""
+    """The memory spaces that a pointer role may be in."""
     types: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """What other operands and results must be: types by name, or kinds of types (language/types.py)."""
     cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
@@ -192,6 +192,8 @@ class PTOOperation(Readable):
         cls.types = {role: types for role, types in asked.items() if types[0] not in SPACE_SPELLINGS}
         if pointers := {role: tuple(map(Space, asked[role])) for role in asked if role not in cls.types}:
             cls.spaces = {**cls.spaces, **pointers}
+        if cls.placement == "any" and any(types[0] in KINDS for types in cls.types.values()):
+            cls.placement = "inside"
 
     @classmethod
     def _roles(cls, *kinds: type[Field[Any]]) -> tuple[str, ...]:

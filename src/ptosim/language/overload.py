@@ -20,7 +20,6 @@ from ptosim.language.syntax import parse_word
 class Overloaded(PTOOperation):
     """An instruction whose operands are separated by commas, perhaps with a word behind them."""
 
-    placement = "inside"
     last_word: ClassVar[str | None] = None
 
     @classmethod

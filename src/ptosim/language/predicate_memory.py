@@ -16,7 +16,6 @@ STORE_DISTS = Vocabulary(tuple(STORE_MODES))
 
 
 class _Load(PTOOperation):
-    placement = "inside"
     form = "$source:ub[$offset:index], @dist -> $result:mask{, $next}"
     words = {"dist": LOAD_DISTS}
     offset = Operand()
@@ -26,7 +25,6 @@ class _Load(PTOOperation):
 
 
 class _Store(PTOOperation):
-    placement = "inside"
     form = "$value:mask, $dest:ub[$offset:index], @dist -> {$next}"
     words = {"dist": STORE_DISTS}
     offset = Operand()
@@ -104,7 +102,6 @@ class Pstu(PTOOperation, name="pto.pstu"):
     """
 
     form = "$align:align, $value:mask, $dest:ub -> $align_out:align, $next"
-    placement = "inside"
     value = Operand()
     dest = Operand()
 

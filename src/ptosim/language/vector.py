@@ -128,7 +128,6 @@ class VectorOperation(PTOOperation):
     lanes, and T scalars of their elements.
     """
 
-    placement = "inside"
     accepted: ClassVar[frozenset[str]] = COMPUTED
     """Element types; any other is an error."""
     documented: ClassVar[frozenset[str]] = COMPUTED

@@ -125,7 +125,6 @@ class VGather2Bc(PTOOperation, name="pto.vgather2_bc"):
     """
 
     form = "$source:ub, $offsets:vreg, $mask:mask -> $result:vreg"
-    placement = "inside"
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:

@@ -65,20 +65,6 @@ def _unspecified(op: PTOOperation) -> Iterator[Problem]:
     yield lint(message, hint=hint)
 
 
-class _Load(PTOOperation):
-    """One register from an offset of a pointer to UB."""
-
-    listed = ("source", "mask")
-    placement = "inside"
-
-
-class _Store(PTOOperation):
-    """One register to an offset of a pointer to UB."""
-
-    listed = ("value", "dest", "mask")
-    placement = "inside"
-
-
 class _Distributed(PTOOperation):
     """A load or store whose dist may also stand among the operands; it is printed in the dictionary."""
 
@@ -93,7 +79,7 @@ class _Distributed(PTOOperation):
 # --- contiguous loads -------------------------------------------------------------------------------------------------
 
 
-class VLds(_Distributed, Logical, _Load, name="pto.vlds"):
+class VLds(_Distributed, Logical, name="pto.vlds"):
     """Load one register from UB, distributed over its lanes by `dist`.
 
     Without a dist (NORM) the 256 bytes at the address; BRC_* and BRC_BLK repeat one unit, US_* doubles and DS_* drops
@@ -113,6 +99,7 @@ class VLds(_Distributed, Logical, _Load, name="pto.vlds"):
 
     form = "$source:ub[$offset:index] -> $result:vreg{, $next}"
     spelling = "$source[$offset]{, @dist}"
+    listed = ("source", "mask")
     words = {"dist": LOAD_DISTS}
     dist = OptionalProperty()
 
@@ -159,7 +146,7 @@ def _at_most_32_bits(op: PTOOperation, role: str) -> Iterator[Problem]:
 # --- contiguous stores ------------------------------------------------------------------------------------------------
 
 
-class VSts(_Distributed, _Store, name="pto.vsts"):
+class VSts(_Distributed, name="pto.vsts"):
     """Store one register to UB, collected from its lanes by `dist`; bytes of inactive lanes stay as they are.
 
     Without a dist all lanes in place. 1PT_* stores only the first unit, whatever the mask says. PK_* and PK4_B32 store
@@ -176,6 +163,7 @@ class VSts(_Distributed, _Store, name="pto.vsts"):
 
     form = "$value:vreg, $dest:ub[$offset:index]{, $mask:mask} -> {$next}"
     spelling = "$value, $dest[$offset]{, @dist}{, $mask}{, @dist}"
+    listed = ("value", "dest", "mask")
     words = {"dist": STORE_DISTS}
     value = Operand()
     mask = OptionalOperand()
@@ -221,7 +209,6 @@ class VStsX2(PTOOperation, name="pto.vstsx2"):
 
     form = "$low:vreg, $high:vreg, $dest:ub[$offset:index]{, @dist}, $mask:mask"
     words = {"dist": DUAL_STORE_DISTS}
-    placement = "inside"
     low = Operand()
     dist = Property()
 
@@ -233,7 +220,7 @@ class VStsX2(PTOOperation, name="pto.vstsx2"):
 # --- strided ----------------------------------------------------------------------------------------------------------
 
 
-class VSld(_Load, name="pto.vsld"):
+class VSld(PTOOperation, name="pto.vsld"):
     """Load every n-th unit of UB into one register (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on. The offset counts elements of the
@@ -243,13 +230,14 @@ class VSld(_Load, name="pto.vsld"):
     """
 
     form = "$source:ub[$offset:index], @stride -> $result:vreg"
+    listed = ("source",)
     words = {"stride": LOAD_STRIDES}
 
     def rules(self, target: str) -> Iterator[Problem]:
         return _unspecified(self)
 
 
-class VSst(_Store, name="pto.vsst"):
+class VSst(PTOOperation, name="pto.vsst"):
     """Store one register to every n-th unit of UB (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on; bytes between them stay as they are.
@@ -259,6 +247,7 @@ class VSst(_Store, name="pto.vsst"):
     """
 
     form = "$value:vreg, $dest:ub[$offset:index], @stride"
+    listed = ("value", "dest")
     words = {"stride": STORE_STRIDES}
 
     def rules(self, target: str) -> Iterator[Problem]:

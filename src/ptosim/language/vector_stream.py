@@ -40,7 +40,6 @@ class VLdas(PTOOperation, name="pto.vldas"):
     """
 
     form = "$source:ub -> $result:align"
-    placement = "inside"
 
 
 class VLdus(Logical, name="pto.vldus"):
@@ -100,13 +99,10 @@ class InitAlign(PTOOperation, name="pto.init_align"):
     """
 
     form = "-> $result:align"
-    placement = "inside"
 
 
 class _Step(PTOOperation):
     """A store that hands its stream on."""
-
-    placement = "inside"
 
     def rules(self, target: str) -> Iterator[Problem]:
         return continues_store(self)
@@ -226,8 +222,6 @@ class VStur(_Step, name="pto.vstur"):
 
 class _Flush(PTOOperation):
     """The end of a store stream."""
-
-    placement = "inside"
 
     def rules(self, target: str) -> Iterator[Problem]:
         return continues_store(self)
