@@ -68,28 +68,6 @@ from ptosim.language.syntax import (
 from ptosim.language.syntax import Operand as PlacedOperand
 from ptosim.language.types import KINDS, SPACE_SPELLINGS, MaskType, VregType, is_vector_state, mask_for
 
-__all__ = [
-    "Body",
-    "Operand",
-    "OptionalOperand",
-    "OptionalProperty",
-    "OptionalResult",
-    "PTOOperation",
-    "Placement",
-    "Problem",
-    "Property",
-    "Result",
-    "VariadicOperand",
-    "VariadicResult",
-    "core_of",
-    "cores_of",
-    "enclosing_scope",
-    "is_scope",
-    "lint",
-    "made",
-    "needs_scope",
-]
-
 KERNEL_KIND = "pto.kernel_kind"
 KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}
 """The values of that attribute of a module, and the core that its functions run on."""
