@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.element import Element
@@ -21,28 +21,15 @@ def static_of(op: Operation, target: str) -> Static:
     results = [(role, value) for role, value in zip(op.result_roles, op.results, strict=False)]
     numbered = [(nth(role, index), value) for role in op.variadic_roles for index, value in enumerate(op.segment(role))]
     values = [*op.roles(), *numbered, *results]
-    words = {role: op.word(role) for role in op.property_roles if isinstance(op.attribute(role), StringAttr)}
-    integers = {role: op.integer(role) for role in op.property_roles if isinstance(op.attribute(role), IntegerAttr)}
+    types = [(role, value.type) for role, value in values if not is_open(value.type)]
+    flags = [role for role in op.property_roles if isinstance(op.attribute(role), UnitAttr)]
     return Static(
-        {role: word for role, word in words.items() if word is not None},
-        {role: number for role, number in integers.items() if number is not None},
+        {role: word for role in op.property_roles if (word := op.word(role)) is not None},
+        {role: number for role in op.property_roles if (number := op.integer(role)) is not None},
         _elements(values),
-        {
-            role: value.type.stride
-            for role, value in values
-            if isinstance(value.type, MaskType) and not is_open(value.type)
-        },
-        {
-            role: value.type.space
-            for role, value in values
-            if isinstance(value.type, PtrType) and not value.type.is_open
-        },
-        frozenset(
-            (
-                *(role for role, _ in values),
-                *(role for role in op.property_roles if isinstance(op.attribute(role), UnitAttr)),
-            )
-        ),
+        {role: type_.stride for role, type_ in types if isinstance(type_, MaskType)},
+        {role: type_.space for role, type_ in types if isinstance(type_, PtrType)},
+        frozenset((*(role for role, _ in values), *flags)),
         target,
         op.facts(),
     )

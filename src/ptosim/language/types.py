@@ -93,21 +93,11 @@ class BF16x2Type(LowPrecisionType):
     name = "pto.bf16x2"
 
 
+_PAYLOADS = (HiF8Type, HiF8x2Type, F8E8M0Type, F4E1M2x2Type, F4E2M1x2Type, BF16x2Type)
+_FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type, Float8E4M3FNType, Float8E5M2Type)
 _NAMED_ELEMENTS: dict[type[Attribute], str] = {
-    Float16Type: "f16",
-    BFloat16Type: "bf16",
-    Float32Type: "f32",
-    Float64Type: "f64",
-    IndexType: "index",
-    Float8E4M3FNType: "f8E4M3FN",
-    Float8E5M2Type: "f8E5M2",
-    Float8E8M0FNUType: "f8E8M0",
-    F8E8M0Type: "f8E8M0",
-    HiF8Type: "hif8",
-    HiF8x2Type: "hif8x2",
-    F4E1M2x2Type: "f4E1M2x2",
-    F4E2M1x2Type: "f4E2M1x2",
-    BF16x2Type: "bf16x2",
+    **{type_: type_.name.removeprefix("pto.") for type_ in (IndexType, *_FLOATS, *_PAYLOADS)},
+    Float8E8M0FNUType: F8E8M0Type.name.removeprefix("pto."),
 }
 
 _SIGN_PREFIX = {Signedness.SIGNLESS: "", Signedness.SIGNED: "s", Signedness.UNSIGNED: "u"}
@@ -362,16 +352,4 @@ def pointer_of_memref(type_: MemRefType[Attribute]) -> PtrType | None:
     return PtrType(type_.element_type, space.space)
 
 
-TYPES: tuple[type[Attribute], ...] = (
-    PtrType,
-    VregType,
-    MaskType,
-    AlignType,
-    HiF8Type,
-    HiF8x2Type,
-    F8E8M0Type,
-    F4E1M2x2Type,
-    F4E2M1x2Type,
-    BF16x2Type,
-    AddressSpaceAttr,
-)
+TYPES: tuple[type[Attribute], ...] = (PtrType, VregType, MaskType, AlignType, *_PAYLOADS, AddressSpaceAttr)
