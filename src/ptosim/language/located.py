@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind, PunctuationSpelling
 
-from ptosim.diagnostics import Diagnostic, Location, Source
+from ptosim.diagnostics import Diagnostic, Source
 from ptosim.language.foreign import INSTEAD, NOT_SIMULATED
 from ptosim.language.lexer import Lexer
 from ptosim.language.quick import QuickOperation
@@ -393,17 +393,18 @@ class LocatedParser(Parser):
             self.place(name, start)
             return name, UnitAttr()
         start = self.span_here()
-        value = self._parse_bracketed_word() or self.parse_attribute()
+        word = self.parse_bracketed_word()
+        value = self.parse_attribute() if word is None else StringAttr(word)
         self.place(name, Span(start.start, self._last_end, self.lexer.input))
         return name, value
 
-    def _parse_bracketed_word(self) -> StringAttr | None:
-        """`<vec>`: an attribute whose kind follows from its name."""
+    def parse_bracketed_word(self) -> str | None:
+        """`<vec>`, if present: a word whose kind follows from its place."""
         if self.parse_optional_punctuation("<") is None:
             return None
         word = self.parse_identifier()
         self.parse_punctuation(">")
-        return StringAttr(word)
+        return word
 
     def _find_duplicated_key(self, attrs: list[tuple[str, Attribute]]) -> str | None:
         if (name := super()._find_duplicated_key(attrs)) is not None:
@@ -476,10 +477,6 @@ class LocatedParser(Parser):
 
     # --- reports ------------------------------------------------------------------------------------------------------
 
-    def location(self, span: Span) -> Location:
-        line, column = self.source.position(span.start)
-        return Location(self.source.name, line, column, max(1, span.end - span.start), self.source)
-
     def same_type(self, listed: Attribute, value: SSAValue) -> bool:
         """Whether a value has the type that is listed for it, as far as both are known; inference reads the list."""
         if listed == value.type:
@@ -491,4 +488,5 @@ class LocatedParser(Parser):
 
     def report(self, message: str, span: Span) -> None:
         """An error that does not stop parsing: it joins those of the verifier."""
-        self.reports.append(Diagnostic("invalid", "error", message, self.location(span)))
+        location = self.source.location(span.start, max(1, span.end - span.start))
+        self.reports.append(Diagnostic("invalid", "error", message, location))

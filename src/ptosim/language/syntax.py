@@ -261,9 +261,8 @@ def parse_word(parser: LocatedParser, name: str, vocabulary: Vocabulary) -> str:
     """A word in any of its spellings, normalised; an unknown one is an error at the word."""
     start = parser.pos
     word = parser.parse_optional_str_literal()
-    if word is None and parser.parse_optional_punctuation("<") is not None:
-        word = parser.parse_identifier()
-        parser.parse_punctuation(">")
+    if word is None:
+        word = parser.parse_bracketed_word()
     if word is None and parser.at(MLIRTokenKind.HASH_IDENT):
         word = _parse_kind(parser, vocabulary)
     if word is None and parser.at_name():
@@ -296,11 +295,8 @@ def _parse_kind(parser: LocatedParser, vocabulary: Vocabulary) -> str | None:
         if (alias := parser.attribute_aliases.get(name)) is None:
             parser.raise_error(f"{name} is not defined", span)
         return word_in(alias)
-    if parser.parse_optional_punctuation("<") is None:
-        return vocabulary.bare
-    word = parser.parse_identifier()
-    parser.parse_punctuation(">")
-    return word
+    word = parser.parse_bracketed_word()
+    return vocabulary.bare if word is None else word
 
 
 def check_word(parser: LocatedParser, name: str, word: str, vocabulary: Vocabulary, span: Span) -> str:
