@@ -119,16 +119,12 @@ class _Clauses(_Product):
         write(printer, " : ", types_of(operands))
 
     def _printed(self) -> Iterator[str]:
-        if (flag := self.word("unit_flag")) is not None:
-            yield f"unit_flag({flag})"
-        if self.disable_gemv is not None:
-            yield "disable_gemv"
-        if (saturation := self.word("sat")) is not None:
-            yield saturation
-        if (rounding := self.word("tf32_mode")) is not None:
-            yield f"tf32_mode({rounding})"
-        if self.n_dir is not None:
-            yield "n_dir"
+        for role in ("unit_flag", "disable_gemv", "sat", "tf32_mode", "n_dir"):
+            word = self.word(role)
+            if word is not None:
+                yield word if role == "sat" else f"{role}({word})"
+            elif self.attribute(role) is not None:
+                yield role
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
