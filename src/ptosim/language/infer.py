@@ -15,17 +15,14 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Space
-from ptosim.language.control import For, If, While
-from ptosim.language.execute_region import ExecuteRegion
 from ptosim.language.flow import edges
-from ptosim.language.function import Call, Function
+from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
 from ptosim.language.pointer import AddPtr, CastPtr, LdDev, LoadScalar, PtrToInt, StDev, StoreScalar
 from ptosim.language.predicate import PBitcast, PPack, PUnpack
 from ptosim.language.predicate_memory import Pldi, Plds, Psti, Psts
 from ptosim.language.scalar_cast import Select
-from ptosim.language.scope import StrictVecScope
 from ptosim.language.sync_fence import CmoCacheInvalid, Dcci
 from ptosim.language.sync_semaphore import SyncAll
 from ptosim.language.system import SprSti, SprSts
@@ -90,9 +87,8 @@ def _defined(op: Operation) -> Iterator[SSAValue]:
 
 def _alike(op: Operation) -> Iterator[Sequence[SSAValue]]:
     """Lists of values that have one type because of this operation."""
+    yield from edges(op)
     match op:
-        case For() | If() | ExecuteRegion() | While() | StrictVecScope() | Call():
-            yield from edges(op)
         case Select():
             yield op.if_true, op.if_false, op.result
         case AddPtr():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
@@ -11,11 +11,11 @@ from xdsl.ir import Operation
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.effects.record import Static
 from ptosim.language import printing
+from ptosim.language.fifo_end import InitializePipe
 from ptosim.language.function import Function, callees, modules_of
 from ptosim.language.infer import infer
 from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
-from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule, deep_recursion, parse, without_collection
 from ptosim.language.static import static_of
 from ptosim.language.syntax import word_in
@@ -29,8 +29,6 @@ DEVICE_SPEC = "pto.device-spec"
 A5_DEVICES = ("Ascend950", "Ascend910_95")
 """How the names of devices begin that are an a5; all others are an a2 or a3."""
 
-GM_SLOTS = frozenset({"gm_slot_buffer", "gm_slot_tensor"})
-"""The roles of a FIFO's slots in GM."""
 _TILES = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 
 
@@ -107,16 +105,14 @@ def _named(name: str, kind: str, place: Location | None) -> str:
 
 def _has_tiles(module: ModuleOp) -> bool:
     values = (value for op in module.walk() for value in (*op.operands, *op.results))
-    return any(isinstance(value.type, _TILES) for value in values) or any(True for _ in _fifos(module))
+    return any(isinstance(value.type, _TILES) for value in values) or bool(_fifos(module))
 
 
 def _has_direct_fifo(module: ModuleOp) -> bool:
     """Whether a FIFO between cores has no slots in GM, which only a5 can do."""
-    return any(not any(map(fifo.segment, GM_SLOTS)) for fifo in _fifos(module))
+    return any(fifo.gm_slot_buffer is None and fifo.gm_slot_tensor is None for fifo in _fifos(module))
 
 
-def _fifos(module: ModuleOp) -> Iterator[PTOOperation]:
+def _fifos(module: ModuleOp) -> list[InitializePipe]:
     """The operations that open a FIFO between cores."""
-    for op in module.walk():
-        if isinstance(op, PTOOperation) and set(op.operand_roles) >= GM_SLOTS:
-            yield op
+    return [op for op in module.walk() if isinstance(op, InitializePipe)]

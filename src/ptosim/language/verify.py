@@ -34,9 +34,8 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     What the parser has reported at a token, a type that is not the written one, is not said again in other words.
     """
     found: list[Diagnostic] = []
-    for function in _functions(parsed.module):
-        for op in function.walk():
-            found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
+    for op in parsed.module.walk():
+        found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
     rules = (module_problems, core_problems, call_problems, mixed_allocations, stack_problems)
     between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
     between += fifo_problems(parsed.module, target)
@@ -48,16 +47,6 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
 def in_source_order(found: list[Diagnostic]) -> list[Diagnostic]:
     """Each diagnostic once, as they stand in the source."""
     return sorted(dict.fromkeys(found), key=_place)
-
-
-def _functions(module: Operation) -> Iterator[Operation]:
-    """The functions of a module and its nested modules, and whatever else stands beside them."""
-    for region in module.regions:
-        for op in region.block.ops if region.blocks else ():
-            if op.name == "builtin.module":
-                yield from _functions(op)
-            else:
-                yield op
 
 
 def problems(op: Operation, target: str) -> Iterator[Problem]:
