@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from ptosim.effects.vector_stream import LOAD_STREAM, STORE_STREAM
 from ptosim.language.flow import sources
 from ptosim.language.operation import Problem, PTOOperation
+from ptosim.language.quick import around
 from ptosim.language.types import AlignType
 
 
@@ -117,10 +118,7 @@ def goes_on_twice(value: SSAValue) -> bool:
 
 def _lineage(op: Operation) -> list[Operation]:
     """The operation and everything around it, outermost first."""
-    line = [op]
-    while (parent := line[-1].parent_op()) is not None:
-        line.append(parent)
-    return line[::-1]
+    return [op, *around(op)][::-1]
 
 
 def _are_alternatives(one: Operation, other: Operation) -> bool:

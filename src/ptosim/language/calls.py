@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 from ptosim.language.function import Call, Function, every_function
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import DEEPEST_NESTING
+from ptosim.language.quick import around
 
 Found = tuple[Operation, Problem]
 Calls = dict[Function, list[tuple[Call, Function]]]
@@ -107,7 +108,5 @@ def _contents(function: Function, calls: list[tuple[Call, Function]], known: Map
 
 def _levels(call: Call, callee: _Contents) -> int:
     """How deep a call goes: its function, the regions that it stands in, and what it calls."""
-    levels, parent = 1 + callee.levels, call.parent_op()
-    while parent is not None and not isinstance(parent, Function):
-        levels, parent = levels + 1, parent.parent_op()
-    return levels
+    regions = takewhile(lambda each: not isinstance(each, Function), around(call))
+    return 1 + len(list(regions)) + callee.levels

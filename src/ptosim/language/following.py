@@ -20,6 +20,7 @@ from ptosim.language.control import If
 from ptosim.language.function import Call, Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
+from ptosim.language.quick import around
 from ptosim.language.scope import Section
 
 _SETS = frozenset(name for name, signal in SIGNALS.items() if signal.half == "set") | WRITERS
@@ -88,9 +89,7 @@ def _after(op: Operation) -> Iterator[Operation]:
 
 
 def _callers(function: Function) -> list[Operation]:
-    top: Operation = function
-    while (parent := top.parent_op()) is not None:
-        top = parent
+    *_, top = function, *around(function)
     return [op for op in top.walk() if isinstance(op, Call) and op.function is function]
 
 

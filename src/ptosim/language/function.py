@@ -29,6 +29,7 @@ from ptosim.language.operation import (
     VariadicResult,
     core_of,
 )
+from ptosim.language.quick import around
 from ptosim.language.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
 from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types, write
 from ptosim.language.tile_types import PASSED_TYPES
@@ -330,10 +331,7 @@ def functions(module: ModuleOp) -> dict[str, Function]:
 
 def function_of(op: Operation) -> Function | None:
     """The function that an operation stands in."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, Function):
-        parent = parent.parent_op()
-    return parent
+    return next((each for each in around(op) if isinstance(each, Function)), None)
 
 
 def entry_functions(module: ModuleOp) -> list[Function]:

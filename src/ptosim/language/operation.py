@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import new_class
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -33,6 +34,7 @@ from ptosim.diagnostics import Severity
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.generic_form import SEGMENTS, Segments, close_regions, settle_operands, settle_properties
 from ptosim.language.located import LocatedParser, Readable
+from ptosim.language.quick import around
 from ptosim.language.roles import (
     Body,
     Field,
@@ -441,10 +443,7 @@ def is_scope(op: Operation) -> bool:
 
 def enclosing_scope(op: Operation) -> Operation | None:
     """The vector scope around an operation."""
-    parent = op.parent_op()
-    while parent is not None and not is_scope(parent):
-        parent = parent.parent_op()
-    return parent
+    return next(filter(is_scope, around(op)), None)
 
 
 def needs_scope(op: Operation) -> bool:
@@ -461,13 +460,11 @@ def cores_of(op: PTOOperation) -> tuple[CoreKind, ...]:
 
 def core_of(op: Operation) -> CoreKind | None:
     """The kind of core that code is for: by its section, else by the kind of its function or module; None for both."""
-    parent: Operation | None = op
-    while parent is not None:
-        if isinstance(parent, PTOOperation) and parent.core is not None:
-            return parent.core
-        if (kind := parent.attributes.get(KERNEL_KIND)) is not None:
+    for here in chain((op,), around(op)):
+        if isinstance(here, PTOOperation) and here.core is not None:
+            return here.core
+        if (kind := here.attributes.get(KERNEL_KIND)) is not None:
             return KERNEL_KINDS.get(word_in(kind))
-        parent = parent.parent_op()
     return None
 
 

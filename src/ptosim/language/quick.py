@@ -1,4 +1,4 @@
-"""What every pass does with operations, without a detour: walk through them, and tell their classes apart."""
+"""What every pass does with operations, without a detour: walk in them and out of them, tell their classes apart."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ class QuickOperation(Operation, metaclass=ByInheritance):
                     waiting += ([] if beside is None else [beside]) + _blocks(op)
                     break
                 op = beside
+
+
+def around(op: Operation) -> Iterator[Operation]:
+    """The operations that another one stands in, the innermost first."""
+    while (parent := op.parent_op()) is not None:
+        yield parent
+        op = parent
 
 
 def _blocks(op: Operation) -> list[Operation | Block]:

@@ -17,6 +17,7 @@ from ptosim.effects.names import CoreKind
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import nth
 from ptosim.language.operation import Body, Problem, PTOOperation, VariadicOperand
+from ptosim.language.quick import around
 from ptosim.language.syntax import agreed_types, parse_types
 
 
@@ -128,11 +129,8 @@ class Section(_Region):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        parent = self.parent_op()
-        while parent is not None:
-            if isinstance(parent, Section):
-                yield Problem("a section cannot contain another")
-            parent = parent.parent_op()
+        if any(isinstance(each, Section) for each in around(self)):
+            yield Problem("a section cannot contain another")
 
 
 class SectionVector(Section, name="pto.section.vector"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -18,6 +19,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.language.control import For, If, Terminator, While
 from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation, is_scope, needs_scope
+from ptosim.language.quick import around
 from ptosim.language.sync_fence import MemBar
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, is_vector_state
 
@@ -87,10 +89,7 @@ class Runs:
 
     def run_of(self, op: Operation) -> Run | None:
         """The run that an operation belongs to, itself or by what it stands in."""
-        here: Operation | None = op
-        while here is not None and here not in self._members:
-            here = here.parent_op()
-        return self._members[here] if here is not None else None
+        return next((self._members[each] for each in chain((op,), around(op)) if each in self._members), None)
 
     def add(self, run: Run, op: Operation, before: Operation) -> None:
         """An operation joins a run."""
