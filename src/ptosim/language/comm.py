@@ -70,26 +70,32 @@ class CommOperation(CallOperation):
     """An operation by which ranks and blocks reach each other."""
 
 
-# --- copies -----------------------------------------------------------------------------------------------------------
-
-
-class _Copy(CommOperation):
-    """`X(%dst, %src, buf(%ping, %pong) : ..)`: through one tile in UB, or through two that take turns."""
+class _Staged(CommOperation):
+    """Data that pass through one tile in UB, or through two that take turns."""
 
     pipes = (Pipe.MTE2, Pipe.MTE3)
     cores = (CoreKind.AIV,)
-    outs = ("dst",)
-    views = ("dst", "src")
     scratch = ("ping", "pong")
-    groups = {"buf": ("ping", "pong")}
-    dst = Operand()
-    src = Operand()
     ping = Operand()
     pong = OptionalOperand()
 
     def pipe(self, target: str) -> Pipe:
         """The last of its phases: MTE2 reads the source, MTE3 writes the destination."""
         return Pipe.MTE3
+
+
+# --- copies -----------------------------------------------------------------------------------------------------------
+
+
+class _Copy(_Staged):
+    """`X(%dst, %src, buf(%ping, %pong) : ..)`."""
+
+    outs = ("dst",)
+    views = ("dst", "src")
+    groups = {"buf": ("ping", "pong")}
+    operand_order = ("dst", "src")
+    dst = Operand()
+    src = Operand()
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         dst, src = view_at(self, "dst"), view_at(self, "src")
@@ -210,24 +216,15 @@ class TTest(_Signal, name="pto.comm.ttest"):
 # --- collectives ------------------------------------------------------------------------------------------------------
 
 
-class Collective(CommOperation):
+class Collective(_Staged):
     """A buffer of the root and one view for each rank, which only the root executes."""
 
-    pipes = (Pipe.MTE2, Pipe.MTE3)
-    cores = (CoreKind.AIV,)
     views = ("src", "dst", "group")
-    scratch = ("ping", "pong")
     numbers = ("root",)
     groups = {"recv": ("ping", "pong"), "group": ("group",)}
     operand_order = ("src", "dst", "acc", "ping", "pong", "group")
-    ping = Operand()
-    pong = OptionalOperand()
     group = VariadicOperand()
     root = Property()
-
-    def pipe(self, target: str) -> Pipe:
-        """The last of its phases."""
-        return Pipe.MTE3
 
     @property
     def buffer(self) -> str:
