@@ -78,9 +78,8 @@ def _ends(module: Operation) -> dict[tuple[Function, CoreKind], End]:
 
 def _initialise(end: End, op: InitializePipe) -> None:
     if op.number in end.initialised:
-        end.problems.append(
-            (op, Problem(f"a FIFO with id {op.number} is already initialised in this function", at="id"))
-        )
+        message = f"a FIFO with id {op.number} is already initialised in this function"
+        end.problems.append((op, Problem(message, at="id")))
     else:
         end.initialised[op.number] = op
 
@@ -105,10 +104,8 @@ def _matches(end: End) -> Found:
         pipe = end.initialised.get(op.number)
         side = "aic" if op.cores == (CoreKind.AIC,) else "aiv"
         if pipe is None:
-            yield (
-                op,
-                Problem(f"{op.name} needs pto.{side}_initialize_pipe with id {op.number} in this function", at="id"),
-            )
+            message = f"{op.name} needs pto.{side}_initialize_pipe with id {op.number} in this function"
+            yield op, Problem(message, at="id")
         elif not (pipe.integer("dir_mask") or 0) & op.direction:
             way = "from cube to vector" if op.direction == C2V else "from vector to cube"
             message = f"the FIFO with id {op.number} has dir_mask {pipe.integer('dir_mask')}: nothing goes {way}"
@@ -289,10 +286,8 @@ def _in_order(entries: list[Entry]) -> Found:
                 yield op, Problem(f"the entry popped before from the FIFO with id {op.number} is not freed yet")
             held[key] = op
         elif earlier is None:
-            yield (
-                op,
-                Problem(f"{op.name} frees an entry of the FIFO with id {op.number} that is not popped in this block"),
-            )
+            message = f"{op.name} frees an entry of the FIFO with id {op.number} that is not popped in this block"
+            yield op, Problem(message)
         else:
             yield from _used_after(earlier, op)
     for op in held.values():
@@ -330,8 +325,7 @@ def _peers(ends: dict[tuple[Function, CoreKind], End], target: str) -> Found:
             continue
         for (other, kind), cube in ends.items():
             if kind is CoreKind.AIC and (other is function or _imports(function, other) or _imports(other, function)):
-                yield from _same_slots(end, cube)
-                yield from _same_epilogue(end, cube)
+                yield from _same_settings(end, cube)
                 yield from _same_entries(cube, end, target)
                 yield from _same_entries(end, cube, target)
 
@@ -346,8 +340,8 @@ def _imports(function: Function, peer: Function) -> bool:
     return False
 
 
-def _same_slots(vector: End, cube: End) -> Found:
-    """Each end counts by itself, so that they must agree on what they count."""
+def _same_settings(vector: End, cube: End) -> Found:
+    """Each end counts by itself, so that they must agree on what they count, and on what becomes of it."""
     for number, pipe in vector.initialised.items():
         if (other := cube.initialised.get(number)) is None:
             continue
@@ -356,12 +350,7 @@ def _same_slots(vector: End, cube: End) -> Found:
             if mine != theirs:
                 message = f"{name} of the FIFO with id {number} is {mine} here and {theirs} at its other end"
                 yield pipe, Problem(message, at=name if pipe.integer(name) is not None else None)
-
-
-def _same_epilogue(vector: End, cube: End) -> Found:
-    for number, pipe in vector.initialised.items():
-        other = cube.initialised.get(number)
-        if other is not None and pipe.acc_push_epilogue != other.acc_push_epilogue:
+        if pipe.acc_push_epilogue != other.acc_push_epilogue:
             message = f"acc_push_epilogue of the FIFO with id {number} differs from that of its other end"
             yield pipe, Problem(message, at="acc_push_epilogue")
 
