@@ -150,7 +150,7 @@ class Demand:
 @cache
 def demand(mode: LoadMode, width: int) -> Demand:
     """That of lanes of `width` bytes; a register beside the first has the same lanes."""
-    unit = next(size for size in (8, 4, 2, 1) if size <= width and all(_moves(table, size) for table in mode.tables))
+    unit = min(width, *map(largest_unit, mode.tables))
     lanes: list[set[int]] = [set() for _ in range(mode.footprint // unit)]
     for table in mode.tables:
         for byte in range(0, VECTOR_BYTES, unit):
@@ -159,8 +159,12 @@ def demand(mode: LoadMode, width: int) -> Demand:
     return Demand(unit, tuple(tuple(sorted(each)) for each in lanes))
 
 
+def largest_unit(table: Table) -> int:
+    """The bytes of the largest units, up to eight, that a table moves whole, or leaves out."""
+    return next(size for size in (8, 4, 2, 1) if _moves(table, size))
+
+
 def _moves(table: Table, size: int) -> bool:
-    """Whether a table moves whole units of this size, or leaves them out."""
     starts = table[::size]
     whole = all(start == NOTHING or start % size == 0 for start in starts)
     return whole and table == _units(size, (start if start == NOTHING else start // size for start in starts))
