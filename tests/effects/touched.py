@@ -71,9 +71,6 @@ class Log:
     def write_pieces(self, space: Space, starts: Any, data: Any, *_: Any, **__: Any) -> None:
         self._touch("write", space, np.asarray(starts), data.shape[1])
 
-    def accumulate(self, space: Space, starts: Any, data: Any, *_: Any, **__: Any) -> None:
-        self._touch("write", space, np.asarray(starts), data.shape[1])
-
     def holds(self, *_: Any, **__: Any) -> bool:
         return True
 

@@ -30,7 +30,7 @@ from ptosim.reference.fault import Fault
 from ptosim.reference.memories import NOTHING, GlobalMemory, Memories
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes, Places, Starts
-from ptosim.reference.port import Active, Atomic, Combine, Complaint, Place, Port, Witness
+from ptosim.reference.port import Active, Atomic, Complaint, Place, Port, Witness
 from ptosim.reference.taint import Observed
 
 CTRL_AT_RESET = 1 << 48
@@ -245,14 +245,16 @@ class Core:
         return self.port.read_numbers(Place(space, starts, width, alignment, None, True))
 
     def write_pieces(
-        self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
+        self,
+        space: Space,
+        starts: Starts,
+        data: Bytes,
+        alignment: int = 1,
+        at: str | None = None,
+        atomic: Atomic | None = None,
     ) -> None:
-        """Store one row of `data` at each address, in order."""
-        self.port.write(Place(space, starts, data.shape[1], alignment, at, True), data)
-
-    def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
-        """Atomically combine one row of `data` into the bytes at each address, in order; `name` is like "add f32"."""
-        self.port.write(Place(space, starts, data.shape[1], in_pieces=True), data, atomic=Atomic(combine, name))
+        """Store one row of `data` at each address, in order, or combine it with what is there."""
+        self.port.write(Place(space, starts, data.shape[1], alignment, at, True), data, None, atomic)
 
     def pattern(self, data: Bytes) -> Bytes:
         """Bytes that come from no memory, such as padding."""

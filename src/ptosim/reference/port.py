@@ -33,8 +33,10 @@ Combine = Callable[[Bytes, Bytes], Bytes]
 class Atomic(NamedTuple):
     """How an atomic update joins what is there with what is stored; the name is like "add f32"."""
 
-    combine: Combine
     name: str
+    width: int
+    """Bytes of an element."""
+    combine: Combine
 
 
 @dataclass(frozen=True)
