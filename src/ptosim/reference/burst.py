@@ -170,11 +170,13 @@ def look_at_registers(
     core: Core, direction: str, config: Config, is_older: bool, loops: int, pads: bool = False
 ) -> None:
     """An older copy relies on the registers of a direction; one with clauses has hardware write them."""
-    others = ["mov_pad_val"] if pads else []
+    remarks, others = core.port.remarks, ["mov_pad_val"] if pads else []
+    if remarks is None:
+        return
     if is_older:
-        core.relies_on(direction, config, *others)
+        remarks.relies_on(direction, config, others)
     else:
-        core.overwrites(direction, config, loops, *others)
+        remarks.overwrites(direction, config, loops, others)
 
 
 @lru_cache(1024)
