@@ -217,9 +217,6 @@ def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken
 def _first_half(entry: Entry) -> None:
     assert entry.start is not None
     core = entry.core
-    if core.tracker is None:
-        entry.payload = entry.start()
-        return
     core.current = entry
     entry.payload = entry.start()
     core.current = None
@@ -229,6 +226,6 @@ def _second_half(entry: Entry) -> None:
     if entry.finish is None:
         return
     core = entry.core
-    core.current = entry if core.tracker else None
+    core.current = entry
     entry.finish(entry.payload)
     core.current = None

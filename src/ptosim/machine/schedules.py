@@ -19,7 +19,7 @@ import random
 from bisect import bisect
 from collections.abc import Callable
 from itertools import accumulate
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import Pipe
@@ -81,10 +81,6 @@ class ProgramSchedule:
 
     def give_way(self, core: Core, entry: Entry) -> None:
         self._suspend(core, entry, None)
-
-    def give_up(self, core: Core, entry: Entry) -> NoReturn:
-        core.waiting = entry
-        raise self.turns.stuck()
 
     def drain(self, woken: list[PipeQueue]) -> None:
         """Empty the queues that were set free, and first those that this sets free in turn."""
@@ -165,10 +161,6 @@ class QueuedSchedule:
         core.waiting = None
 
     give_way = block
-
-    def give_up(self, core: Core, entry: Entry) -> NoReturn:
-        core.waiting = entry
-        raise self.turns.stuck()
 
     def drain(self, woken: list[PipeQueue]) -> None:
         """Pipes that were set free are actors like any other."""

@@ -116,7 +116,10 @@ def buffer_word(table: int, pipe: Pipe, buffer: int) -> int:
 class Counter:
     """One counter that sets raise and waits take from; the number itself is a word that compiled code may change."""
 
-    __slots__ = ("core", "history", "index", "key", "limit", "pending", "rendezvous", "words")
+    __slots__ = (
+        *("core", "index", "key", "limit", "rendezvous", "words"),
+        *("last_set", "last_wait", "pending", "unordered_waits"),
+    )
 
     def __init__(self, words: array[int], index: int, key: Key, core: Core | None, limit: int = 0) -> None:
         self.words = words
@@ -125,24 +128,16 @@ class Counter:
         self.core = core  # the core that waits for it, if it takes part in this run
         self.limit = limit  # 0: none
         self.rendezvous: Rendezvous | None = None
-        # In observed runs only: the sets behind each unit of the count, oldest first, and what came before.
+        # In observed runs only: the sets behind each unit of the count, oldest first, and what came before, of which
+        # the protocol checks remember no more than the latest of each.
         self.pending: deque[tuple[Entry, ...]] = deque()
-        self.history = History()
+        self.last_set: Entry | None = None
+        self.last_wait: Entry | None = None
+        self.unordered_waits: deque[Entry] = deque()
 
     @property
     def value(self) -> int:
         return self.words[self.index]
-
-
-class History:
-    """What the protocol checks remember of a counter: no more than the latest of each."""
-
-    __slots__ = ("last_set", "last_wait", "unordered_waits")
-
-    def __init__(self) -> None:
-        self.last_set: Entry | None = None
-        self.last_wait: Entry | None = None
-        self.unordered_waits: deque[Entry] = deque()
 
 
 class Rendezvous:

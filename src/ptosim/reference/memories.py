@@ -15,7 +15,7 @@ import numpy as np
 
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Space
-from ptosim.machine.memory import Regions, decode, outside
+from ptosim.machine.memory import Regions, decode, misaligned, outside
 from ptosim.machine.observer import Footprint
 from ptosim.reference.fault import Fault
 from ptosim.reference.integers import signed64
@@ -232,8 +232,7 @@ class Memories(Port):
         if start % alignment:
             start = signed64(start)
             offset = decode(start)[1] if space is GM else start
-            message = f"{verb} {space} at {offset}, which is not a multiple of {alignment}"
-            self.core.port.say(Complaint("misaligned", message))
+            self.core.port.say(Complaint("misaligned", misaligned(verb, space, offset, alignment)))
 
     # --- what lies where ----------------------------------------------------------------------------------------------
 
