@@ -141,22 +141,15 @@ class Tracker:
 
     def _double_set(self, counter: Counter, entry: Entry) -> None:
         if counter.pending:
-            earlier = counter.pending[-1][-1]
-            self.report(
-                "double-set",
-                f"sets {counter.key} again before the earlier set has been consumed",
-                entry,
-                (earlier, "set here and not yet waited for"),
-                severity="warning",
-            )
+            earlier, role = counter.pending[-1][-1], "set here and not yet waited for"
+            message = f"sets {counter.key} again before the earlier set has been consumed"
         elif counter.last_wait and not ended_by(counter.last_wait, entry.clock or {}):
-            self.report(
-                "double-set",
-                f"may set {counter.key} again before the wait for the earlier set: nothing orders it after that wait",
-                entry,
-                (counter.last_wait, "the wait that consumes the earlier set"),
-                severity="warning",
-            )
+            earlier, role = counter.last_wait, "the wait that consumes the earlier set"
+            again = f"may set {counter.key} again before the wait for the earlier set"
+            message = f"{again}: nothing orders it after that wait"
+        else:
+            return
+        self.report("double-set", message, entry, (earlier, role), severity="warning")
 
     def _overflow(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
         waits = counter.unordered_waits
