@@ -170,7 +170,8 @@ def _unit_sources(count: int, dest_count: int, part: str | None) -> list[int | N
 
 
 def _gate(source: str, value: int | None) -> int | None:
-    return None if value is None else value // values_per_lane(element(source)) * element(source).mask_stride
+    """A lane is decided by the lowest of as many bits as it has bytes."""
+    return None if value is None else value // values_per_lane(element(source)) * element(source).bytes
 
 
 EFFECTS: dict[str, Effects] = (

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
-from ptosim.effects.record import Effects, Group, Spread, Taint
+from ptosim.effects.record import Group, Spread, Taint
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import CROSSED, DECIDED, distinct
 from ptosim.reference.mask import FULL, Mask
@@ -48,7 +48,7 @@ class Observed:
     site: Site
     function: Callable[..., Any]
     parameters: tuple[str, ...]
-    effects: Effects | None
+    taint: Taint
     result_widths: tuple[int, ...]
     """Bytes per lane of each register result; 0 for any other result."""
     operand_widths: tuple[int, ...]
@@ -61,10 +61,6 @@ class Observed:
     """Per argument, as far as it has been found out: for each result the bytes that each lane reaches."""
     data_seen: list[tuple[int, ...]] = field(default_factory=list["tuple[int, ...]"])
     """Which arguments are data, once that has been seen: their types do not change."""
-
-    @property
-    def taint(self) -> Taint:
-        return self.effects.taint if self.effects else Taint.ALL_TO_ALL
 
     @property
     def uses(self) -> bool:

@@ -62,7 +62,6 @@ class Code:
     operations: Mapping[Site, Operation]
     entry: Function
     filename: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class Translator:
         sites = {number: self.site(line.op) for number, line in lines.items() if line.op is not None}
         loops = {number: line.loops for number, line in lines.items() if line.loops}
         operations = {site: op for op, site in self.sites.items()}
-        return Code(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename, text)
+        return Code(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename)
 
     def _text(self) -> tuple[str, dict[int, _Line]]:
         out: list[str] = []

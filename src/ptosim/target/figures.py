@@ -88,12 +88,16 @@ def kind_of(architecture: str, path: str) -> Kind | None:
     return None
 
 
+def _paths(architecture: str) -> list[str]:
+    """The figures that a target must have."""
+    return [f"{table}.{key}" for table, keys in SCHEMA[architecture].items() for key in keys]
+
+
 def checked(architecture: str, path: str, value: Any, where: str) -> Value:
     """The value as it is kept; a PTOError where the path does not exist or the value is of another kind."""
     kind = kind_of(architecture, path)
     if kind is None:
-        known = [f"{table}.{key}" for table, keys in SCHEMA[architecture].items() for key in keys]
-        raise error("argument", f"{where}: there is no figure '{path}'", hint=near(path, known))
+        raise error("argument", f"{where}: there is no figure '{path}'", hint=near(path, _paths(architecture)))
     kept = kind.kept(value)
     if kept is None:
         raise error("argument", f"{where}: '{path}' must be {kind.words}, not {value!r}")
@@ -153,7 +157,7 @@ def _read(path: Path, children: tuple[Path, ...]) -> Figures:
     table = dict(parent.table) if parent else {}
     change(table, _settled(_entries(document, architecture, where), table))
     _convert_rates(table)
-    missing = [key for keys in _required(architecture) for key in keys if key not in table]
+    missing = [key for key in _paths(architecture) if key not in table]
     if missing:
         raise error(
             "argument",
@@ -184,11 +188,6 @@ def _architecture(stated: str | None, parent: Figures | None, where: str) -> str
     if inherited and architecture != inherited:
         raise error("argument", f"{where}: is {stated} and inherits from a target that is {inherited}")
     return architecture
-
-
-def _required(architecture: str) -> Iterable[list[str]]:
-    for table, keys in SCHEMA[architecture].items():
-        yield [f"{table}.{key}" for key in keys]
 
 
 def _entries(document: dict[str, Any], architecture: str, where: str) -> dict[str, Figure]:
