@@ -24,7 +24,7 @@ from ptosim.effects.element import ELEMENTS, element
 def test_widths(name: str, bytes_: int, lanes: int, granularity: str) -> None:
     e = element(name)
     assert (e.name, e.bytes, e.bits, e.lanes, e.mask_granularity) == (name, bytes_, 8 * bytes_, lanes, granularity)
-    assert e.mask_stride * e.lanes == 256
+    assert e.bytes * e.lanes == 256
 
 
 def test_kinds() -> None:

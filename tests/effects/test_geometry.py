@@ -14,7 +14,6 @@ from ptosim.effects.geometry import (
     ceil_to,
     floor_div,
     floor_to,
-    is_inside,
     is_multiple,
     maximum,
     minimum,
@@ -47,10 +46,6 @@ EXPRESSIONS: dict[str, tuple[Callable[..., Any], Callable[[int, int], int]]] = {
     "ceil_div 32": (lambda a, b: ceil_div(a, 32) + b, lambda a, b: -(-a // 32) + b),
     "ceil_div 1": (lambda a, b: ceil_div(a, 1) + b, lambda a, b: a + b),
     "is_multiple": (lambda a, b: select(is_multiple(a, 32), b, a), lambda a, b: b if a % 32 == 0 else a),
-    "is_inside": (
-        lambda a, b: select(is_inside(a, b, 256), 1, 0),
-        lambda a, b: int(a >= 0 and b <= 256 and a <= b),
-    ),
     "constant first": (lambda a, b: 5 - a * 2 + (3 & b) + maximum(0, b), lambda a, b: 5 - 2 * a + (b & 3) + max(0, b)),
 }
 

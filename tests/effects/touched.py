@@ -16,7 +16,6 @@ from ptosim.effects.names import UB, Space
 from ptosim.effects.record import Access, Static
 from ptosim.machine.memory import pointer
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.core import Config
 from ptosim.target.profile import load_target
 
 GM_BASE = pointer(0, 1 << 20)
@@ -30,7 +29,8 @@ class Log:
     wants_lint = False
 
     def __init__(self, special: Mapping[str, int]) -> None:
-        self.config, self.ctrl, self.scope_ctrl, self.target = Config(), 0, 0, "a5"
+        self.config, self.ctrl, self.scope_ctrl, self.target = dict[str, Any](), 0, 0, "a5"
+        self.port = SimpleNamespace(remarks=None)
         self.special = {"AR": 0, "SQZN": 0, "VMS4_SR": 0, **special}
         sizes = load_target("a5").memory
         self.memories = {space: np.zeros(sizes[space.value], np.uint8) for space in Space if space.value in sizes}
@@ -69,9 +69,6 @@ class Log:
     read_numbers = read_pieces
 
     def write_pieces(self, space: Space, starts: Any, data: Any, *_: Any, **__: Any) -> None:
-        self._touch("write", space, np.asarray(starts), data.shape[1])
-
-    def accumulate(self, space: Space, starts: Any, data: Any, *_: Any, **__: Any) -> None:
         self._touch("write", space, np.asarray(starts), data.shape[1])
 
     def holds(self, *_: Any, **__: Any) -> bool:

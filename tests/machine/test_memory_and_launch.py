@@ -2,7 +2,7 @@
 
 import pytest
 
-from machine.stage import A2A3, A5, at, run
+from machine.stage import A2A3, A5, run
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core
 from ptosim.machine.launch import KernelKind, Launch, Place
@@ -13,7 +13,6 @@ from ptosim.machine.memory import (
     decode,
     misaligned,
     pointer,
-    space_size,
     window_number,
 )
 from ptosim.machine.sync import (
@@ -45,8 +44,8 @@ KIB = 1024
     ],
 )
 def test_sizes(space: Space, a5: int, a2a3: int) -> None:
-    assert space_size(A5, space) == a5
-    assert space_size(A2A3, space) == a2a3
+    assert A5.memory[space] == a5
+    assert A2A3.memory[space] == a2a3
 
 
 @pytest.mark.parametrize(("argument", "offset"), [(0, 0), (0, 4095), (3, 1 << 40), (2, -4), (0, -1)])
@@ -131,11 +130,9 @@ def test_a_window_has_no_more_ranks_than_there_are() -> None:
     )
 
 
-def test_misalignment(core: Core) -> None:
-    (diagnostic,) = misaligned(core, at(9), Space.UB, "writes", 48, 32).diagnostics
-    assert (diagnostic.kind, diagnostic.message) == ("misaligned", "writes ub at 48, which is not a multiple of 32")
-    (diagnostic,) = misaligned(core, at(9), Space.GM, "reads", pointer(1, 6), 4).diagnostics
-    assert diagnostic.message == "reads gm at 6, which is not a multiple of 4"
+def test_misalignment() -> None:
+    assert misaligned("writes", Space.UB, 48, 32) == "writes ub at 48, which is not a multiple of 32"
+    assert misaligned("reads", Space.GM, 6, 4) == "reads gm at 6, which is not a multiple of 4"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from ptosim.diagnostics import PTOError
 from ptosim.target import Target, load_target
 from ptosim.target.figures import BUILT_IN
-from ptosim.target.profile import IssueUnit
+from ptosim.target.tables import IssueUnit
 
 
 def changed(value: Any) -> Any:

@@ -6,7 +6,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.target import Target, load_target
 from ptosim.target.classes import TIMING_CLASSES
 from ptosim.target.figures import ORIGINS, built_in_names
-from ptosim.target.profile import IssueUnit, RepeatUnit
+from ptosim.target.tables import IssueUnit, RepeatUnit
 
 KIB = 1024
 BUILT_IN = ("a5", "a2a3", "a2a3-flat", "a2a3-board")

@@ -6,7 +6,7 @@ import pytest
 
 from ptosim.effects.catalogue import effects
 from ptosim.target import Target, load_target
-from ptosim.target.profile import IssueUnit
+from ptosim.target.tables import IssueUnit
 
 TARGETS = {name: load_target(name) for name in ("a5", "a2a3", "a2a3-flat", "a2a3-board")}
 A5, A2A3, _, BOARD = TARGETS.values()

@@ -6,7 +6,7 @@ import pytest
 
 from ptosim.diagnostics import PTOError
 from ptosim.target import load_target
-from ptosim.target.profile import IssueUnit
+from ptosim.target.tables import IssueUnit
 
 
 def write(directory: Path, text: str, name: str = "my.toml") -> Path:

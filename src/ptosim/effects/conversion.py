@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ptosim.effects.element import Element, element
+from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Taint, table
 
@@ -22,8 +23,6 @@ QUARTERS = ("P0", "P1", "P2", "P3")
 
 # H is meant for 8-bit float targets; what it does elsewhere is not published.
 _ORDINARY = "RAFCZO"
-
-_PAIRED_NIBBLES = frozenset({"f4E1M2x2", "f4E2M1x2"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,41 +92,29 @@ _PAIRS: dict[str, str] = {
     "si32 si64": "part",
     "si64 f32": "rnd part",
     "si64 si32": "sat part",
-    "f32 f8E4M3FN": "rnd sat part",
-    "f32 f8E5M2": "rnd sat part",
-    "f32 hif8": "rnd sat part",
-    "f16 f8E4M3FN": "rnd sat part",
-    "f16 f8E5M2": "rnd sat part",
-    "f16 hif8": "rnd sat part",
-    "bf16 f8E4M3FN": "rnd sat part",
-    "bf16 f8E5M2": "rnd sat part",
-    "bf16 f4E1M2x2": "rnd part",
-    "bf16 f4E2M1x2": "rnd part",
+    "f32 f8E4M3FN": "rnd:RAHZ sat part",
+    "f32 f8E5M2": "rnd:RAHZ sat part",
+    "f32 hif8": "rnd:AH sat part",
+    "f16 f8E4M3FN": "rnd:RAFZC sat part",
+    "f16 f8E5M2": "rnd:RAFZC sat part",
+    "f16 hif8": "rnd:AH sat part",
+    "bf16 f8E4M3FN": "rnd:RAFZC sat part",
+    "bf16 f8E5M2": "rnd:RAFZC sat part",
+    "bf16 f4E1M2x2": "rnd:RAFZC part",
+    "bf16 f4E2M1x2": "rnd:RAFZC part",
     "f8E4M3FN f32": "part",
     "f8E5M2 f32": "part",
     "hif8 f32": "part",
     "f4E1M2x2 bf16": "part",
     "f4E2M1x2 bf16": "part",
 }
-
-_LOW_PRECISION_ROUNDINGS: dict[str, str] = {
-    "f32 f8E4M3FN": "RAHZ",
-    "f32 f8E5M2": "RAHZ",
-    "f32 hif8": "AH",
-    "f16 hif8": "AH",
-    "f16 f8E4M3FN": "RAFZC",
-    "f16 f8E5M2": "RAFZC",
-    "bf16 f8E4M3FN": "RAFZC",
-    "bf16 f8E5M2": "RAFZC",
-    "bf16 f4E1M2x2": "RAFZC",
-    "bf16 f4E2M1x2": "RAFZC",
-}
+"""The attributes of each pair, and the rounding modes where they are not the ordinary ones."""
 
 
 def _conversion(pair: str, attributes: str) -> Conversion:
     source, dest = pair.split()
-    words = attributes.split()
-    roundings = tuple(_LOW_PRECISION_ROUNDINGS.get(pair, _ORDINARY)) if "rnd" in words else ()
+    words = {name: modes for name, _, modes in (word.partition(":") for word in attributes.split())}
+    roundings = tuple(words["rnd"] or _ORDINARY) if "rnd" in words else ()
     fewer, more = sorted((_units(source, dest), _units(dest, source)))
     parts = (HALVES if more // fewer == 2 else QUARTERS) if "part" in words else ()
     return Conversion(source, dest, roundings, SATURATIONS if "sat" in words else (), parts)
@@ -135,7 +122,7 @@ def _conversion(pair: str, attributes: str) -> Conversion:
 
 def values_per_lane(kind: Element) -> int:
     """Two in the packed 4-bit formats, the low nibble first."""
-    return 2 if kind.name in _PAIRED_NIBBLES else 1
+    return 2 if kind.name in FOUR_BITS else 1
 
 
 def _values_per_unit(source: str, dest: str) -> int:
@@ -183,7 +170,8 @@ def _unit_sources(count: int, dest_count: int, part: str | None) -> list[int | N
 
 
 def _gate(source: str, value: int | None) -> int | None:
-    return None if value is None else value // values_per_lane(element(source)) * element(source).mask_stride
+    """A lane is decided by the lowest of as many bits as it has bytes."""
+    return None if value is None else value // values_per_lane(element(source)) * element(source).bytes
 
 
 EFFECTS: dict[str, Effects] = (

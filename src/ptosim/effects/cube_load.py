@@ -105,17 +105,13 @@ def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ..
     def accesses(static: Static) -> tuple[Access, ...]:
         transpose = bool(static.integers.get("transpose", 0))
         columns = fractal_columns(static.elements["source"])
+
+        def control(operands: Any) -> Control:
+            return tile_control(operands, static, side, transpose)
+
         return (
-            Access(
-                "read", Space.L1, "source", lambda o: tile_source(tile_control(o, static, side, transpose)), GRANULE
-            ),
-            Access(
-                "write",
-                dest,
-                "dest",
-                lambda o: tile_dest(tile_control(o, static, side, transpose), columns, transpose),
-                FRACTAL,
-            ),
+            Access("read", Space.L1, "source", lambda o: tile_source(control(o)), GRANULE),
+            Access("write", dest, "dest", lambda o: tile_dest(control(o), columns, transpose), FRACTAL),
         )
 
     return accesses

@@ -49,11 +49,6 @@ class Element:
         """The mask type that governs vectors of this element; 64-bit lanes are governed by a b32 mask."""
         return _GRANULARITIES[self.bytes]
 
-    @property
-    def mask_stride(self) -> int:
-        """Distance in the 256-bit predicate image between the bits that decide neighbouring lanes."""
-        return self.bytes
-
 
 _GRANULARITIES: dict[int, Granularity] = {1: "b8", 2: "b16", 4: "b32", 8: "b32"}
 

@@ -76,8 +76,3 @@ def ceil_div(quantity: Quantity, power: int) -> Any:
 def reach(count: Quantity, stride: Quantity) -> Any:
     """How far the last of `count` equally spaced rows starts behind the first (nothing for an empty or single one)."""
     return maximum(count - 1, 0) * stride
-
-
-def is_inside(low: Quantity, high: Quantity, size: Quantity) -> Any:
-    """Whether the bytes from `low` up to, not including, `high` lie in a memory of `size` bytes."""
-    return (low >= 0) & (high <= size) & (low <= high)

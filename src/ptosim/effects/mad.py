@@ -145,7 +145,9 @@ def _has(operands: Any, bit: int) -> Any:
     return operands.packed >> bit & 1 != 0
 
 
-def _accesses(static: Static) -> tuple[Access, ...]:
+def accesses(static: Static) -> tuple[Access, ...]:
+    """What a product touches. A plain row needs less alignment than fractals."""
+
     def of_b(operands: Any) -> Extent:
         operands = _unpacked(operands)
         return operand_extent(operands.n, depth_bytes(static.elements["b"], operands.k))
@@ -163,7 +165,7 @@ def _accesses(static: Static) -> tuple[Access, ...]:
 
 EFFECTS = named(
     *(
-        Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, _accesses, required(*EXTENTS), reads=("CTRL",))
+        Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, accesses, required(*EXTENTS), reads=("CTRL",))
         for name in (
             *("mad", "mad_acc", "mad_bias", "mad_raw", "mad_bias_raw"),
             *("mad_mx", "mad_mx_acc", "mad_mx_bias", "mad_mx_raw", "mad_mx_bias_raw"),

@@ -138,27 +138,22 @@ def stream_bytes(granularity: Granularity) -> int:
 _GRANULARITIES: dict[int, Granularity] = {stride: name for name, stride in STRIDES.items()}
 
 
-def _access(static: Static, direction: Literal["read", "write"], base: str, immediate: bool) -> tuple[Access, ...]:
-    modes = LOAD_MODES if direction == "read" else STORE_MODES
-    mode = modes[static.words["dist"]]
-    scale = mode.unit if immediate else 1
+def _moving(direction: Literal["read", "write"], immediate: bool) -> Callable[[Static], tuple[Access, ...]]:
+    is_load = direction == "read"
+    modes, base, touch = (LOAD_MODES, "source", "used") if is_load else (STORE_MODES, "dest", "always")
 
-    def extent(operands: Any) -> Extent:
-        # With an updated base the offset is what the base advances by, not part of the address.
-        low = 0 if "next" in static.present else operands.offset * scale
-        return low, low + mode.footprint
+    def accesses(static: Static) -> tuple[Access, ...]:
+        mode = modes[static.words["dist"]]
+        scale = mode.unit if immediate else 1
 
-    return (
-        Access(direction, Space.UB, base, extent, mode.unit, "used" if direction == "read" else "always", map=mode),
-    )
+        def extent(operands: Any) -> Extent:
+            # With an updated base the offset is what the base advances by, not part of the address.
+            low = 0 if "next" in static.present else operands.offset * scale
+            return low, low + mode.footprint
 
+        return (Access(direction, Space.UB, base, extent, mode.unit, touch, map=mode),)
 
-def _load(immediate: bool) -> Callable[[Static], tuple[Access, ...]]:
-    return lambda static: _access(static, "read", "source", immediate)
-
-
-def _store(immediate: bool) -> Callable[[Static], tuple[Access, ...]]:
-    return lambda static: _access(static, "write", "dest", immediate)
+    return accesses
 
 
 def _pstu(static: Static) -> tuple[Access, ...]:
@@ -177,10 +172,10 @@ EFFECTS: dict[str, Effects] = {
     **table(Pipe.V, Taint.ELEMENTWISE, {"mask": "pand por pxor pnot psel"}),
     **table(Pipe.V, Taint.MOVEMENT, {"mask": f"ppack punpack {_sized('pintlv', 'pdintlv')}", "rename": "pbitcast"}),
     **named(
-        Effects("pto.plds", Pipe.V, "mask_load", Taint.MOVEMENT, _load(immediate=False)),
-        Effects("pto.pldi", Pipe.V, "mask_load", Taint.MOVEMENT, _load(immediate=True)),
-        Effects("pto.psts", Pipe.V, "mask_store", Taint.MOVEMENT, _store(immediate=False)),
-        Effects("pto.psti", Pipe.V, "mask_store", Taint.MOVEMENT, _store(immediate=True)),
+        Effects("pto.plds", Pipe.V, "mask_load", Taint.MOVEMENT, _moving("read", immediate=False)),
+        Effects("pto.pldi", Pipe.V, "mask_load", Taint.MOVEMENT, _moving("read", immediate=True)),
+        Effects("pto.psts", Pipe.V, "mask_store", Taint.MOVEMENT, _moving("write", immediate=False)),
+        Effects("pto.psti", Pipe.V, "mask_store", Taint.MOVEMENT, _moving("write", immediate=True)),
         Effects("pto.pstu", Pipe.V, "mask_store", Taint.MOVEMENT, _pstu),
     ),
 }

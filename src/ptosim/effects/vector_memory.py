@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element, Granularity
 from ptosim.effects.names import Pipe, Space
@@ -150,7 +150,7 @@ class Demand:
 @cache
 def demand(mode: LoadMode, width: int) -> Demand:
     """That of lanes of `width` bytes; a register beside the first has the same lanes."""
-    unit = next(size for size in (8, 4, 2, 1) if size <= width and all(_moves(table, size) for table in mode.tables))
+    unit = min(width, *map(largest_unit, mode.tables))
     lanes: list[set[int]] = [set() for _ in range(mode.footprint // unit)]
     for table in mode.tables:
         for byte in range(0, VECTOR_BYTES, unit):
@@ -159,8 +159,12 @@ def demand(mode: LoadMode, width: int) -> Demand:
     return Demand(unit, tuple(tuple(sorted(each)) for each in lanes))
 
 
+def largest_unit(table: Table) -> int:
+    """The bytes of the largest units, up to eight, that a table moves whole, or leaves out."""
+    return next(size for size in (8, 4, 2, 1) if _moves(table, size))
+
+
 def _moves(table: Table, size: int) -> bool:
-    """Whether a table moves whole units of this size, or leaves them out."""
     starts = table[::size]
     whole = all(start == NOTHING or start % size == 0 for start in starts)
     return whole and table == _units(size, (start if start == NOTHING else start // size for start in starts))
@@ -289,6 +293,7 @@ def block_offsets(operands: Any, static: Static) -> tuple[Any, ...]:
 # --- records ----------------------------------------------------------------------------------------------------------
 
 _Form = Callable[[Any], Extent]
+_Accesses = Callable[[Static], tuple[Access, ...]]
 
 
 def _displacement(static: Static, base: str, size: int) -> _Form:
@@ -299,80 +304,60 @@ def _displacement(static: Static, base: str, size: int) -> _Form:
     return lambda operands: (operands.offset * unit, operands.offset * unit + size)
 
 
-def _read_mode(static: Static, mode: LoadMode) -> tuple[Access, ...]:
+def _reading(mode_of: Callable[[Static], LoadMode]) -> _Accesses:
     """With a mask by the bytes that its lanes call for (`demand`), without one by those that are used."""
-    extent = _displacement(static, "source", mode.footprint)
-    touch: Touch = "active" if "mask" in static.present else "used"
-    gate = "mask" if "mask" in static.present else None
-    return (Access("read", Space.UB, "source", extent, mode.alignment, touch, gate, mode),)
+
+    def accesses(static: Static) -> tuple[Access, ...]:
+        mode = mode_of(static)
+        extent = _displacement(static, "source", mode.footprint)
+        touch: Touch = "active" if "mask" in static.present else "used"
+        gate = "mask" if "mask" in static.present else None
+        return (Access("read", Space.UB, "source", extent, mode.alignment, touch, gate, mode),)
+
+    return accesses
 
 
-def _write_mode(static: Static, mode: StoreMode) -> tuple[Access, ...]:
-    extent = _displacement(static, "dest", mode.footprint)
-    gated = "mask" in static.present and any(bit != ALWAYS for bit in mode.gate)
-    touch: Touch = "active" if gated else "always"
-    return (Access("write", Space.UB, "dest", extent, mode.alignment, touch, "mask" if gated else None, mode),)
+def _writing(mode_of: Callable[[Static], StoreMode]) -> _Accesses:
+    def accesses(static: Static) -> tuple[Access, ...]:
+        mode = mode_of(static)
+        extent = _displacement(static, "dest", mode.footprint)
+        gated = "mask" in static.present and any(bit != ALWAYS for bit in mode.gate)
+        touch: Touch = "active" if gated else "always"
+        return (Access("write", Space.UB, "dest", extent, mode.alignment, touch, "mask" if gated else None, mode),)
+
+    return accesses
 
 
-def _vlds(static: Static) -> tuple[Access, ...]:
-    return _read_mode(static, load_mode(static.words.get("dist")))
+def _blocks(direction: Literal["read", "write"], base: str) -> _Accesses:
+    def accesses(static: Static) -> tuple[Access, ...]:
+        def extent(operands: Any) -> Extent:
+            offsets = block_offsets(operands, static)
+            return offsets[0], offsets[-1] + GRANULE
+
+        return (Access(direction, Space.UB, base, extent, GRANULE, "active", "mask", block_offsets),)
+
+    return accesses
 
 
-def _vldsx2(static: Static) -> tuple[Access, ...]:
-    return _read_mode(static, DUAL_LOAD_MODES[static.words["dist"]])
-
-
-def _vsld(static: Static) -> tuple[Access, ...]:
-    return _read_mode(static, STRIDED_LOAD_MODES[static.words["stride"]])
-
-
-def _vsts(static: Static) -> tuple[Access, ...]:
-    return _write_mode(static, store_mode_of(static))
-
-
-def _vstsx2(static: Static) -> tuple[Access, ...]:
-    return _write_mode(static, DUAL_STORE_MODES[static.words["dist"]])
-
-
-def _vsst(static: Static) -> tuple[Access, ...]:
-    return _write_mode(static, STRIDED_STORE_MODES[static.words["stride"]])
-
-
-def _block_extent(static: Static) -> _Form:
-    def extent(operands: Any) -> Extent:
-        offsets = block_offsets(operands, static)
-        return offsets[0], offsets[-1] + GRANULE
-
-    return extent
-
-
-def _vsldb(static: Static) -> tuple[Access, ...]:
-    extent = _block_extent(static)
-    return (Access("read", Space.UB, "source", extent, GRANULE, "active", "mask", block_offsets),)
-
-
-def _vsstb(static: Static) -> tuple[Access, ...]:
-    extent = _block_extent(static)
-    return (Access("write", Space.UB, "dest", extent, GRANULE, "active", "mask", block_offsets),)
+def _mode(static: Static) -> LoadMode:
+    return load_mode(static.words.get("dist"))
 
 
 def _broadcasts(static: Static) -> bool:
-    return load_mode(static.words.get("dist")).crosses
+    return _mode(static).crosses
 
 
-def _record(
-    name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]], taint: Taint = Taint.MOVEMENT
-) -> Effects:
+def _record(name: str, timing: str, accesses: _Accesses, taint: Taint = Taint.MOVEMENT) -> Effects:
     return Effects(f"pto.{name}", Pipe.V, timing, taint, accesses)
 
 
 EFFECTS = named(
-    _record("vlds", "load", _vlds, Taint(Spread.MOVEMENT, _broadcasts)),
-    _record("vldsx2", "load_pair", _vldsx2),
-    _record("vsld", "load", _vsld),
-    _record("vsldb", "load", _vsldb),
-    _record("vsts", "store", _vsts),
-    _record("vstsx2", "store_interleave", _vstsx2),
-    _record("vsst", "store", _vsst),
-    _record("vsstb", "store", _vsstb),
+    _record("vlds", "load", _reading(_mode), Taint(Spread.MOVEMENT, _broadcasts)),
+    _record("vldsx2", "load_pair", _reading(lambda static: DUAL_LOAD_MODES[static.words["dist"]])),
+    _record("vsld", "load", _reading(lambda static: STRIDED_LOAD_MODES[static.words["stride"]])),
+    _record("vsldb", "load", _blocks("read", "source")),
+    _record("vsts", "store", _writing(store_mode_of)),
+    _record("vstsx2", "store_interleave", _writing(lambda static: DUAL_STORE_MODES[static.words["dist"]])),
+    _record("vsst", "store", _writing(lambda static: STRIDED_STORE_MODES[static.words["stride"]])),
+    _record("vsstb", "store", _blocks("write", "dest")),
 )

@@ -47,6 +47,6 @@ Observing (observer.py): Observer, to derive from; Footprint(space, owner, start
     Observer.closeness says whether it wants each access, or only what entries do.
 Clocks (clock.py): entry.clock; ordered(first, second) -> bool.
 Deadlock (deadlock.py): Deadlock(heads, roots), Blocked, Release, Root, diagnostics(deadlock), describe(deadlock, head).
-Memory (memory.py): space_size(target, space), Argument(index, name, size), pointer(argument, offset), decode(address),
-    gm_out_of_bounds(..), misaligned(..) -> PTOError.
+Memory (memory.py): Region(index, name, size, ..), Regions, pointer(number, offset), decode(address),
+    outside(..), misaligned(..) -> what to say of an access.
 """

@@ -10,10 +10,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.effects.record import Half
 from ptosim.machine.buffers import Buffers
 from ptosim.machine.clock import TRANSFER_SLOTS
 from ptosim.machine.complaints import FLAG_BASES, absent, has, wrong_flag
@@ -41,13 +42,14 @@ from ptosim.machine.entry import (
 from ptosim.machine.launch import Place, Progress
 from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.queue import PipeQueue, fire, take
-from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
+from ptosim.machine.semaphores import Cluster, Grid, Signal, signal_of
 from ptosim.machine.signal import Notice, Signals, Watched, Words
 from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, SLOW, Counter, Form, token_word
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
 if TYPE_CHECKING:
     from ptosim.machine.observer import Footprint, Observer
+    from ptosim.machine.schedules import Turns
     from ptosim.target.profile import Target
 
 
@@ -59,6 +61,8 @@ _RETURN = Site("return")
 class Schedule(Protocol):
     """When things happen. `Scheduler` hands one to every core."""
 
+    turns: Turns
+
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
         """The SU appends an entry to a pipe."""
         ...
@@ -69,10 +73,6 @@ class Schedule(Protocol):
 
     def give_way(self, core: Core, entry: Entry) -> None:
         """The SU could go on, but lets others go first; returns when the turn comes back."""
-        ...
-
-    def give_up(self, core: Core, entry: Entry) -> NoReturn:
-        """The SU would go on for ever without anything happening."""
         ...
 
     def drain(self, woken: list[PipeQueue]) -> None:
@@ -266,7 +266,7 @@ class Core:
 
     def semaphore_set(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
         """`pipe` is ALL for the forms that name none: they fire when everything issued so far has ended."""
-        signal = self._signal(site, pipe, number, form, set_signal)
+        signal = self._signal(site, pipe, number, form, "set")
         if signal is None:
             return
         inline = self.words[SLOW] == 0 and self.cluster_words[CLUSTER_SLOW] == 0 and signal.rendezvous is None
@@ -278,7 +278,7 @@ class Core:
 
     def semaphore_wait(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
         """Holds the pipe, or the SU where the target or a form without a pipe says so."""
-        signal = self._signal(site, pipe, number, form, wait_signal)
+        signal = self._signal(site, pipe, number, form, "wait")
         if signal is None:
             return
         if self.words[SLOW] == 0 and all(counter.value > 0 for counter in signal.counters):
@@ -297,12 +297,10 @@ class Core:
         self.issue(self._set_entry(site, Pipe.S, Signal(meeting.key, (meeting.arrived[self],), meeting)))
         self.issue(self._wait_entry(site, Pipe.S, Signal(meeting.key, (meeting.ready[self],))))
 
-    def _signal(
-        self, site: Site, pipe: Pipe, number: int, form: Form, resolve: Callable[[Core, int, Form], Signal | Illegal]
-    ) -> Signal | None:
+    def _signal(self, site: Site, pipe: Pipe, number: int, form: Form, half: Half) -> Signal | None:
         if pipe is not Pipe.ALL and pipe not in self.queues:
             return self.illegal(site, "wrong-pipe", absent(self, pipe))
-        signal = resolve(self, number, form)
+        signal = signal_of(self, number, form, half)
         if isinstance(signal, Signal):
             return signal
         return self.illegal(site, *signal)
@@ -359,7 +357,8 @@ class Core:
         entry.watched = watched
         self.signals.fruitless += 1
         if self.signals.fruitless > MOST_POLLS:
-            self.schedule.give_up(self, entry)
+            self.waiting = entry
+            raise self.schedule.turns.stuck()
         self.issue(entry)
 
     def _watch(self, site: Site, watched: Watched) -> None:

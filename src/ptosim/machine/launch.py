@@ -4,7 +4,7 @@ launch comes after which."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ptosim.effects.names import CoreKind
@@ -67,20 +67,18 @@ class Launch:
         return tuple(Place(kind, block, self.blocks, index, count, self.rank) for kind, index, count in shape)
 
 
+@dataclass(eq=False, slots=True)
 class Progress:
     """How far a launch of a run is: its cores start when all cores of those before it have ended."""
 
-    __slots__ = ("before", "ended", "left", "number", "round")
-
-    def __init__(self, number: int, before: tuple[Progress, ...], cores: int, round: int = 0) -> None:
-        self.number = number
-        """Of the launch in the list of the run."""
-        self.round = round
-        self.before = before
-        self.left = cores
-        """Cores that have not ended."""
-        self.ended: dict[int, int] = {}
-        """In runs with clocks: everything that its cores, and those before them, have ended."""
+    number: int
+    """Of the launch in the list of the run."""
+    before: tuple[Progress, ...]
+    left: int
+    """Cores that have not ended."""
+    round: int
+    ended: dict[int, int] = field(default_factory=dict[int, int])
+    """In runs with clocks: everything that its cores, and those before them, have ended."""
 
     @property
     def may_start(self) -> bool:

@@ -14,15 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from ptosim.diagnostics import Details, PTOError, error
-from ptosim.effects.names import Space
-
-if TYPE_CHECKING:
-    from ptosim.machine.core import Core
-    from ptosim.machine.entry import Site
-    from ptosim.target.profile import Target
 
 POISON = bytes.fromhex("c17fc17fc1ffc1ff")
 """What fills, over and over, the on-chip memories of a run that must not rely on zeros. Lanes of f16, bf16 and f32 are
@@ -123,16 +114,16 @@ def window_number(window: int, rank: int) -> int:
     return FIRST_WINDOW + MOST_RANKS * window + rank
 
 
+def misaligned(verb: str, space: str, start: int, alignment: int) -> str:
+    """An access whose address is not a multiple of the alignment; in GM `start` is the offset in the region."""
+    return f"{verb} {space} at {start}, which is not a multiple of {alignment}"
+
+
 def outside(verb: str, name: str, size: int, start: int, width: int) -> str:
     """An access to bytes of which not all exist."""
     first = start if start < 0 else max(start, size)
     message = f"{verb} bytes {start} to {start + width - 1} of {name}, which has {size} bytes"
     return f"{message}: the first byte outside is {first}"
-
-
-def space_size(target: Target, space: Space) -> int:
-    """The bytes of an on-chip memory of one core; GM is as large as its arguments."""
-    return target.memory[space]
 
 
 def poisoned(size: int) -> bytes:
@@ -149,11 +140,3 @@ def decode(address: int) -> tuple[int, int]:
     """The number of the region and the byte offset of a GM pointer; the number may belong to no region."""
     number = ((address + FARTHEST) >> OFFSET_BITS) - 1
     return number, address - pointer(number)
-
-
-def misaligned(core: Core, site: Site, space: Space, verb: str, address: int, alignment: int) -> PTOError:
-    """An access whose address is not a multiple of the alignment."""
-    offset = decode(address)[1] if space is Space.GM else address
-    message = f"{verb} {space} at {offset}, which is not a multiple of {alignment}"
-    where = Details(core=core.name, pipe=str(site.pipe), block=core.block, loops=tuple(core.loops))
-    return error("misaligned", message, site.location, **where)

@@ -8,9 +8,10 @@ begin is for the schedules to decide; this module knows only whether they may.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ptosim.effects.names import SERIAL_PIPES, Pipe
+from ptosim.effects.names import Pipe
 from ptosim.machine.entry import BARRIER, DRAIN, GET, RELEASE, SET, WAIT, WATCH, WORK, Entry
 from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Counter, Rendezvous, buffer_word
 
@@ -18,36 +19,23 @@ if TYPE_CHECKING:
     from ptosim.machine.core import Core
 
 
+@dataclass(eq=False, slots=True)
 class PipeQueue:
     """One pipe of one core. `issued`, `reached` and `prefix` are numbers of entries, counted from the start of the
     block."""
 
-    __slots__ = (
-        "core",
-        "draining",
-        "entries",
-        "issued",
-        "last",
-        "pipe",
-        "reached",
-        "serial",
-        "stalled",
-        "unended",
-        "watchers",
-    )
-
-    def __init__(self, core: Core, pipe: Pipe) -> None:
-        self.core = core
-        self.pipe = pipe
-        self.serial = pipe in SERIAL_PIPES
-        self.entries: deque[Entry] = deque()  # not yet begun
-        self.issued = 0
-        self.reached = 0
-        self.unended: dict[int, Entry] = {}  # begun or, for markers, reached; in order of their numbers
-        self.watchers: list[tuple[int, Entry]] = []  # markers that need the prefix to exceed a number
-        self.last: Entry | None = None  # issued most recently
-        self.stalled = False  # "program" schedule: the head is an unsatisfied wait
-        self.draining = False
+    core: Core
+    pipe: Pipe
+    entries: deque[Entry] = field(default_factory=deque[Entry])  # not yet begun
+    issued: int = 0
+    reached: int = 0
+    unended: dict[int, Entry] = field(default_factory=dict[int, Entry])
+    """Begun or, for markers, reached; in order of their numbers."""
+    watchers: list[tuple[int, Entry]] = field(default_factory=list[tuple[int, Entry]])
+    """Markers that need the prefix to exceed a number."""
+    last: Entry | None = None  # issued most recently
+    stalled: bool = False  # "program" schedule: the head is an unsatisfied wait
+    draining: bool = False
 
     @property
     def prefix(self) -> int:
@@ -217,9 +205,6 @@ def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken
 def _first_half(entry: Entry) -> None:
     assert entry.start is not None
     core = entry.core
-    if core.tracker is None:
-        entry.payload = entry.start()
-        return
     core.current = entry
     entry.payload = entry.start()
     core.current = None
@@ -229,6 +214,6 @@ def _second_half(entry: Entry) -> None:
     if entry.finish is None:
         return
     core = entry.core
-    core.current = entry if core.tracker else None
+    core.current = entry
     entry.finish(entry.payload)
     core.current = None

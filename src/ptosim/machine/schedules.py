@@ -18,11 +18,12 @@ from __future__ import annotations
 import random
 from bisect import bisect
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ptosim.diagnostics import error
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import SERIAL_PIPES, Pipe
 from ptosim.machine.entry import WORK, Entry
 from ptosim.machine.queue import PipeQueue, may_begin
 
@@ -82,10 +83,6 @@ class ProgramSchedule:
     def give_way(self, core: Core, entry: Entry) -> None:
         self._suspend(core, entry, None)
 
-    def give_up(self, core: Core, entry: Entry) -> NoReturn:
-        core.waiting = entry
-        raise self.turns.stuck()
-
     def drain(self, woken: list[PipeQueue]) -> None:
         """Empty the queues that were set free, and first those that this sets free in turn."""
         pending = woken[::-1]
@@ -124,17 +121,18 @@ class ProgramSchedule:
         raise self.turns.stuck()
 
 
+@dataclass(eq=False, slots=True)
 class Actor:
     """Something that can take the next step: a scalar unit, or a pipe that begins or ends an entry."""
 
-    __slots__ = ("core", "ends", "pipe", "queue", "speed")
+    core: Core
+    queue: PipeQueue | None = None  # None: the scalar unit
+    ends: bool = False
+    speed: int = 0  # until a schedule draws one
 
-    def __init__(self, core: Core, queue: PipeQueue | None = None, ends: bool = False) -> None:
-        self.core = core
-        self.queue = queue  # None: the scalar unit
-        self.pipe = Pipe.S if queue is None else queue.pipe
-        self.ends = ends
-        self.speed = 0  # until a schedule draws one
+    @property
+    def pipe(self) -> Pipe:
+        return Pipe.S if self.queue is None else self.queue.pipe
 
 
 Pick = Callable[[list[Actor]], Actor]
@@ -166,10 +164,6 @@ class QueuedSchedule:
 
     give_way = block
 
-    def give_up(self, core: Core, entry: Entry) -> NoReturn:
-        core.waiting = entry
-        raise self.turns.stuck()
-
     def drain(self, woken: list[PipeQueue]) -> None:
         """Pipes that were set free are actors like any other."""
 
@@ -198,7 +192,7 @@ class QueuedSchedule:
             if actor.ends:
                 queue.end(self.pick_end(_in_flight(queue)), [])
             else:
-                queue.begin(queue.entries.popleft(), [], overlap=not queue.serial)
+                queue.begin(queue.entries.popleft(), [], overlap=queue.pipe not in SERIAL_PIPES)
 
     def _actors(self) -> list[Actor]:
         """Those that can take the next step: the same object for the same one each time."""

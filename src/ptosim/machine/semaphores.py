@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptosim.effects.names import CoreKind
+from ptosim.effects.record import Half
 from ptosim.effects.sync import no_such_id
 from ptosim.machine.entry import Key
 from ptosim.machine.sync import (
@@ -144,36 +145,28 @@ class Illegal(NamedTuple):
     hint: str | None = None
 
 
-def set_signal(core: Core, number: int, form: Form) -> Signal | Illegal:
-    """What a set with this id raises."""
+def signal_of(core: Core, number: int, form: Form, half: Half) -> Signal | Illegal:
+    """What a set with this id raises, or a wait needs and takes."""
     ids = _decode(core, number, form)
     if isinstance(ids, Illegal):
         return ids
     f, k = ids
     if form in MEETINGS:
-        meeting = _meeting(core, f, form)
-        return Signal(meeting.key, (meeting.arrived[core],), meeting)
-    if core.kind is CoreKind.AIV:
-        return _one(core.cluster.to_aic(core.subblock, f))
-    if _direct(core):
-        return _one(core.cluster.to_aiv(k, f))
-    return Signal(Key("semaphore", f, "aic", "both aiv", (f,)), (core.cluster.to_aiv(0, f), core.cluster.to_aiv(1, f)))
-
-
-def wait_signal(core: Core, number: int, form: Form) -> Signal | Illegal:
-    """What a wait with this id needs and takes."""
-    ids = _decode(core, number, form)
-    if isinstance(ids, Illegal):
-        return ids
-    f, k = ids
-    if form in MEETINGS:
-        meeting = _meeting(core, f, form)
+        meeting = core.cluster.pair(f) if form is Form.VECTOR_PAIR else core.grid.cross_block(core.kind, f)
+        if half == "set":
+            return Signal(meeting.key, (meeting.arrived[core],), meeting)
         return Signal(meeting.key, (meeting.ready[core],))
-    if core.kind is CoreKind.AIV:
-        return _one(core.cluster.to_aiv(core.subblock, f))
-    if _direct(core):
-        return _one(core.cluster.to_aic(k, f))
-    return Signal(Key("semaphore", f, "both aiv", "aic", (f,)), (core.cluster.to_aic(0, f), core.cluster.to_aic(1, f)))
+    to_aic = (core.kind is CoreKind.AIV) == (half == "set")
+    counter = core.cluster.to_aic if to_aic else core.cluster.to_aiv
+    if core.kind is CoreKind.AIV or _direct(core):
+        one = counter(core.subblock if core.kind is CoreKind.AIV else k, f)
+        return Signal(one.key, (one,))
+    return Signal(_of_both(f, to_aic), (counter(0, f), counter(1, f)))
+
+
+def _of_both(f: int, to_aic: bool) -> Key:
+    """The signal that joins the cube core with both vector cores."""
+    return Key("semaphore", f, *(("both aiv", "aic") if to_aic else ("aic", "both aiv")), (f,))
 
 
 def heard(target: Target) -> dict[int, Key]:
@@ -185,20 +178,12 @@ def heard(target: Target) -> dict[int, Key]:
             to_aiv, to_aic = cluster.to_aiv(k, f), cluster.to_aic(k, f)
             found[to_aiv.index] = to_aiv.key
             direct = target.sync.inter_core_signal == "direct"
-            found[to_aic.index] = to_aic.key if direct else Key("semaphore", f, "both aiv", "aic", (f,))
+            found[to_aic.index] = to_aic.key if direct else _of_both(f, to_aic=True)
     return found
-
-
-def _one(counter: Counter) -> Signal:
-    return Signal(counter.key, (counter,))
 
 
 def _direct(core: Core) -> bool:
     return core.target.sync.inter_core_signal == "direct"
-
-
-def _meeting(core: Core, f: int, form: Form) -> Rendezvous:
-    return core.cluster.pair(f) if form is Form.VECTOR_PAIR else core.grid.cross_block(core.kind, f)
 
 
 def _decode(core: Core, number: int, form: Form) -> tuple[int, int] | Illegal:

@@ -147,17 +147,13 @@ class Signals:
         self.doubtful: Mapping[Step, set[Step]] = {}
         self.doubted: dict[Step, set[Step]] = {}
         self._passed: dict[int, list[Passed]] = {}
-        self._before = 0
+        self.before = 0
+        """What the word was that has been notified last."""
         self.fruitless = 0
         """Looks in vain since anybody has done anything else."""
 
-    @property
-    def before(self) -> int:
-        """What the word was that has been notified last."""
-        return self._before
-
     def deliver(self, notice: Notice) -> None:
-        self._before = notice.words.read(0)
+        self.before = notice.words.read(0)
         notice.deliver()
         self.received[notice.address] = self.received.get(notice.address, 0) + 1
 
@@ -175,8 +171,8 @@ class Signals:
         notice = entry.notice
         assert notice is not None
         history = self.histories.get(notice.address)
-        if history is None or history.now != self._before:  # something else has written the word
-            history = self.histories[notice.address] = History(self._before)
+        if history is None or history.now != self.before:  # something else has written the word
+            history = self.histories[notice.address] = History(self.before)
         if notice.adds:
             self._doubt(notice, clock)
         told = Told(entry, notice.value, notice.adds, clock, notice.words.read(0))

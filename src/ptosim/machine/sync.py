@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -113,36 +114,26 @@ def buffer_word(table: int, pipe: Pipe, buffer: int) -> int:
     return table + buffer * PIPES + SLOT[pipe]
 
 
+@dataclass(eq=False, slots=True)
 class Counter:
     """One counter that sets raise and waits take from; the number itself is a word that compiled code may change."""
 
-    __slots__ = ("core", "history", "index", "key", "limit", "pending", "rendezvous", "words")
-
-    def __init__(self, words: array[int], index: int, key: Key, core: Core | None, limit: int = 0) -> None:
-        self.words = words
-        self.index = index
-        self.key = key
-        self.core = core  # the core that waits for it, if it takes part in this run
-        self.limit = limit  # 0: none
-        self.rendezvous: Rendezvous | None = None
-        # In observed runs only: the sets behind each unit of the count, oldest first, and what came before.
-        self.pending: deque[tuple[Entry, ...]] = deque()
-        self.history = History()
+    words: array[int]
+    index: int
+    key: Key
+    core: Core | None  # the core that waits for it, if it takes part in this run
+    limit: int = 0  # 0: none
+    rendezvous: Rendezvous | None = None
+    # In observed runs only: the sets behind each unit of the count, oldest first, and what came before, of which the
+    # protocol checks remember no more than the latest of each.
+    pending: deque[tuple[Entry, ...]] = field(default_factory=deque["tuple[Entry, ...]"])
+    last_set: Entry | None = None
+    last_wait: Entry | None = None
+    unordered_waits: deque[Entry] = field(default_factory=deque["Entry"])
 
     @property
     def value(self) -> int:
         return self.words[self.index]
-
-
-class History:
-    """What the protocol checks remember of a counter: no more than the latest of each."""
-
-    __slots__ = ("last_set", "last_wait", "unordered_waits")
-
-    def __init__(self) -> None:
-        self.last_set: Entry | None = None
-        self.last_wait: Entry | None = None
-        self.unordered_waits: deque[Entry] = deque()
 
 
 class Rendezvous:

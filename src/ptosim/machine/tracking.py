@@ -101,33 +101,31 @@ class Tracker:
             if self._keeps(counter):
                 continue
             entry.consumed += counter.pending.popleft()
-            history = counter.history
             if self.clocks:
-                earlier = history.last_wait
+                earlier = counter.last_wait
                 if earlier is not None and (earlier.pipe is not entry.pipe or earlier.core is not entry.core):
                     self._in_order(entry, self.clocks.reached(entry), earlier, counter.key, "waits")
                 if counter.limit:
-                    history.unordered_waits.append(entry)
-                    if len(history.unordered_waits) > counter.limit:
-                        history.unordered_waits.popleft()
-            history.last_wait = entry
+                    counter.unordered_waits.append(entry)
+                    if len(counter.unordered_waits) > counter.limit:
+                        counter.unordered_waits.popleft()
+            counter.last_wait = entry
 
     def set(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
         """A set is about to raise this counter."""
         if self._keeps(counter):
             return
-        history = counter.history
         if self.clocks:
             if counter.key.mechanism == "flag":
                 self._double_set(counter, entry)
             elif counter.key.mechanism != "token":  # of which any number may be set
-                earlier = history.last_set
+                earlier = counter.last_set
                 if earlier is not None and counter.rendezvous is None:  # the last one to a meeting raises it for all
                     self._in_order(entry, entry.clock or {}, earlier, counter.key, "sets")
                 self._overflow(counter, entry, sets)
                 self._both_ways(counter, entry)
         counter.pending.append(sets)
-        history.last_set = entry
+        counter.last_set = entry
 
     def meeting(self, last: Entry, sets: list[Entry]) -> Entry:
         """All members have come: one set that tells what each of theirs would, for every wait."""
@@ -142,27 +140,19 @@ class Tracker:
         return self.observer.inline and (counter.words is self.core.words or counter.words is self.core.cluster_words)
 
     def _double_set(self, counter: Counter, entry: Entry) -> None:
-        history = counter.history
         if counter.pending:
-            earlier = counter.pending[-1][-1]
-            self.report(
-                "double-set",
-                f"sets {counter.key} again before the earlier set has been consumed",
-                entry,
-                (earlier, "set here and not yet waited for"),
-                severity="warning",
-            )
-        elif history.last_wait and not ended_by(history.last_wait, entry.clock or {}):
-            self.report(
-                "double-set",
-                f"may set {counter.key} again before the wait for the earlier set: nothing orders it after that wait",
-                entry,
-                (history.last_wait, "the wait that consumes the earlier set"),
-                severity="warning",
-            )
+            earlier, role = counter.pending[-1][-1], "set here and not yet waited for"
+            message = f"sets {counter.key} again before the earlier set has been consumed"
+        elif counter.last_wait and not ended_by(counter.last_wait, entry.clock or {}):
+            earlier, role = counter.last_wait, "the wait that consumes the earlier set"
+            again = f"may set {counter.key} again before the wait for the earlier set"
+            message = f"{again}: nothing orders it after that wait"
+        else:
+            return
+        self.report("double-set", message, entry, (earlier, role), severity="warning")
 
     def _overflow(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
-        waits = counter.history.unordered_waits
+        waits = counter.unordered_waits
         while waits and any(ordered(waits[0], one) for one in sets):
             waits.popleft()
         if len(counter.pending) + len(waits) >= counter.limit:
@@ -175,8 +165,8 @@ class Tracker:
             return
         if other.pending:
             earlier, role = other.pending[-1][-1], "set here and not yet waited for"
-        elif other.history.last_wait and not ended_by(other.history.last_wait, entry.clock or {}):
-            earlier, role = other.history.last_wait, "the wait for it, which nothing orders before"
+        elif other.last_wait and not ended_by(other.last_wait, entry.clock or {}):
+            earlier, role = other.last_wait, "the wait for it, which nothing orders before"
         else:
             return
         message = f"sets {counter.key} while {other.key} may be set: one id for both directions must alternate strictly"

@@ -12,7 +12,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from ptosim.diagnostics import Details, Diagnostic
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import UB, Pipe
 from ptosim.machine.entry import Entry, Kind, Site
@@ -23,12 +22,12 @@ from ptosim.reference.integers import signed64
 from ptosim.reference.memories import clip
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes
-from ptosim.reference.port import Active, Atomic, Complaint, Place, Port, Step
+from ptosim.reference.port import Active, Atomic, Complaint, Place, Step, Witness
 from ptosim.reference.remarks import Remarks
 from ptosim.reference.taint import Image, Observed, Taints
 
 
-class AccessWitness(Port):
+class AccessWitness(Witness):
     """Stands beside a core and tells of its accesses."""
 
     goes_on = True
@@ -42,9 +41,7 @@ class AccessWitness(Port):
     """The quick way past the observer, inside a vector scope."""
 
     def __init__(self, core: Core) -> None:
-        assert core.machine.observer is not None
-        self.core, self.machine, self.observer = core, core.machine, core.machine.observer
-        self.memories = core.memories
+        super().__init__(core)
         self._size_of_ub = len(core.memories.own.get(UB, ()))
         self._register_starts, self._lanes_of_ub = core.memories.register_starts, core.memories.lanes_of_ub
         self.remarks = self._remarks = Remarks(self.say, lambda: self.site)
@@ -220,11 +217,4 @@ class AccessWitness(Port):
     def say(self, complaint: Complaint) -> None:
         if complaint.site is not None:
             self.stand_at(complaint.site)
-        machine = self.machine
-        pipe, loops = str(self.entry.pipe), tuple(machine.loops)
-        details = Details(core=machine.name, pipe=pipe, bytes=complaint.bytes, block=machine.block, loops=loops)
-        if complaint.hint is not None:
-            details["hint"] = complaint.hint
-        location = self.site.location
-        found = Diagnostic(complaint.kind, complaint.severity, complaint.message, location, **details)
-        self.observer.report(found, self.entry)
+        self.report(complaint, complaint.severity, self.entry, self.site, self.machine.loops)

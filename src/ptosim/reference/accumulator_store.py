@@ -23,7 +23,7 @@ from ptosim.effects.fixpipe import (
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW
 from ptosim.effects.names import Space
 from ptosim.reference.accumulator import read_accumulators
-from ptosim.reference.atomic import atomic_combine
+from ptosim.reference.atomic import atomic_store, check_length
 from ptosim.reference.burst import MOST_BYTES
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
@@ -176,12 +176,6 @@ def _write(core: Core, store: Store, at: str | None, offsets: Places, data: Byte
         touched = core.touched(store.dest, offsets, data.shape[1])
         if not touched.all():
             offsets, data = offsets[touched], data[touched]
-    starts = store.dest + offsets
-    atomic = atomic_combine(store.atomic) if store.space is Space.GM else None
-    if atomic is None:
-        core.write_pieces(store.space, starts, data, at=at)
-        return
-    name, width, combine = atomic
-    if data.shape[1] % width:
-        raise Fault("misaligned", f"an atomic store of {data.shape[1]} bytes is no whole number of {name} elements")
-    core.accumulate(store.space, starts, data, combine, name)
+    atomic = atomic_store(store.atomic) if store.space is Space.GM else None
+    check_length(atomic, data.shape[1])
+    core.write_pieces(store.space, store.dest + offsets, data, at=at, atomic=atomic)

@@ -15,7 +15,7 @@ from ptosim.machine.entry import Site
 from ptosim.reference import elementary, numbers
 from ptosim.reference.core import Core
 from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
-from ptosim.reference.mask import Mask, of_lanes
+from ptosim.reference.mask import FULL, Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
 
 Function1 = Callable[[Lanes], Lanes]
@@ -213,45 +213,26 @@ for _name in ("vshl", "vshr"):
 # --- carry chain ------------------------------------------------------------------------------------------------------
 
 
-def _chain(total: Lanes, carry: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
-    return np.where(active, total, 0).astype(np.uint32), of_lanes(carry & active, 4)
+def _chain(lhs: Lanes, total: Lanes, carry: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
+    return np.where(active, total, 0).astype(np.uint32).view(lhs.dtype), of_lanes(carry & active, 4)
 
 
-def _add(lhs: Lanes, rhs: Lanes, carry_in: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
-    total = unsigned(lhs).astype(np.uint64) + unsigned(rhs) + carry_in
-    result, carry = _chain(total & 0xFFFFFFFF, total > 0xFFFFFFFF, active)
-    return result.view(lhs.dtype), carry
+_NO_CARRY = of_lanes(np.zeros(64, np.bool_), 4)
 
 
-def _subtract(lhs: Lanes, rhs: Lanes, carry_in: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
-    """The carry means "no borrow"."""
-    a, b = unsigned(lhs).astype(np.int64), unsigned(rhs).astype(np.int64) + ~carry_in
-    result, carry = _chain((a - b) & 0xFFFFFFFF, a >= b, active)
-    return result.view(lhs.dtype), carry
-
-
-_NO_LANES = np.zeros(64, np.bool_)
-_ALL_LANES = np.ones(64, np.bool_)
-
-
-@semantics(arithmetic_integer.VAddC)
-def vaddc(lhs: Lanes, rhs: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
-    return _add(lhs, rhs, _NO_LANES, active)
-
-
+@semantics(arithmetic_integer.VAddC, bind=lambda static: {"carry_in": _NO_CARRY})
 @semantics(arithmetic_integer.VAddCs)
-def vaddcs(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes, Mask]:
-    return _add(lhs, rhs, carry_in.lanes(4), active)
+def vaddc(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes, Mask]:
+    total = unsigned(lhs).astype(np.uint64) + unsigned(rhs) + carry_in.lanes(4)
+    return _chain(lhs, total & 0xFFFFFFFF, total > 0xFFFFFFFF, active)
 
 
-@semantics(arithmetic_integer.VSubC)
-def vsubc(lhs: Lanes, rhs: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
-    return _subtract(lhs, rhs, _ALL_LANES, active)
-
-
+@semantics(arithmetic_integer.VSubC, bind=lambda static: {"carry_in": FULL[4]})
 @semantics(arithmetic_integer.VSubCs)
-def vsubcs(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes, Mask]:
-    return _subtract(lhs, rhs, carry_in.lanes(4), active)
+def vsubc(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes, Mask]:
+    """The carry means "no borrow"."""
+    a, b = unsigned(lhs).astype(np.int64), unsigned(rhs).astype(np.int64) + ~carry_in.lanes(4)
+    return _chain(lhs, (a - b) & 0xFFFFFFFF, a >= b, active)
 
 
 # --- multiply and add -------------------------------------------------------------------------------------------------

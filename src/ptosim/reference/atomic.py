@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.element import element
 from ptosim.reference import numbers
-from ptosim.reference.core import Bytes, Combine
+from ptosim.reference.fault import Fault
+from ptosim.reference.places import Bytes
+from ptosim.reference.port import Atomic
 
 
-def atomic_combine(ctrl: int) -> tuple[str, int, Combine] | None:
-    """What an atomic store does to the bytes in GM: its name, element width, function. None for a plain store."""
+def atomic_store(ctrl: int) -> Atomic | None:
+    """What an atomic store does to the bytes in GM; None for a plain store."""
     kind = ATOMIC_TYPES.get(ctrl >> 6 & 7)
     if kind is None:
         return None
@@ -26,7 +28,13 @@ def atomic_combine(ctrl: int) -> tuple[str, int, Combine] | None:
         first, second = old.copy().view(dtype), new.copy().view(dtype)
         return _combined(operation, described, first, second).view(np.uint8)
 
-    return f"{operation} {kind}", described.bytes, combine
+    return Atomic(f"{operation} {kind}", described.bytes, combine)
+
+
+def check_length(atomic: Atomic | None, length: int) -> None:
+    """Rows of an atomic store have whole elements."""
+    if atomic is not None and length % atomic.width:
+        raise Fault("misaligned", f"an atomic store of {length} bytes is no whole number of {atomic.name} elements")
 
 
 def _combined(operation: str, kind: Any, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:

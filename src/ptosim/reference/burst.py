@@ -5,7 +5,7 @@ The copies themselves are in the rooms, dma and dma_granules.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -14,16 +14,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
+from ptosim.effects.dma import padded_width
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.machine.memory import FARTHEST
 from ptosim.reference.core import Config, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.places import Starts, Steps, at_places, joined_steps, outermost_places, spaced
+from ptosim.reference.places import Bytes, Starts, Steps, at_places, joined_steps, outermost_places, spaced
+from ptosim.reference.port import Atomic
 from ptosim.reference.semantics import Operands
 
 Loop = tuple[int, int, int]
 """Count, source stride, destination stride."""
+Step = tuple[int, int]
+"""Count and stride of one side."""
 
 
 class Side(NamedTuple):
@@ -45,22 +49,16 @@ class Burst:
     def is_empty(self) -> bool:
         return self.length == 0 or any(count == 0 for count, _, _ in self.loops)
 
-    def sources(self, base: int) -> Starts:
-        """Where each row is read, in the order of execution."""
-        return spaced(base, self._source_steps)
+    def places(self, source: int, dest: int) -> tuple[Starts, Starts]:
+        """Where each row is read and where it is written, in the order of execution."""
+        read, written = self._steps
+        return spaced(source, read), spaced(dest, written)
 
-    def dests(self, base: int) -> Starts:
-        """Where each row is written, in the order of execution."""
-        return spaced(base, self._dest_steps)
-
-    def rows(self, core: Core, source: Side, dest: Side, width: int | None = None) -> tuple[Starts, Starts]:
-        """Where each row is read and where it is written, in the order of execution.
-
-        A check goes on after rows have left their memory: it copies those that reach the destination, and the
-        outermost ones, which tell how far the copy reaches. `width` is that of a destination row.
-        """
-        sources, dests = self.sources(source.base), self.dests(dest.base)
-        landing = core.landing(dest.space, dests, width or self.length, dest.at)
+    def rows(self, core: Core, source: Side, dest: Side, width: int) -> tuple[Starts, Starts]:
+        """Likewise; a check goes on after rows have left their memory: it copies those that reach the destination, and
+        the outermost ones, which tell how far the copy reaches. `width` is that of a destination row."""
+        sources, dests = self.places(source.base, dest.base)
+        landing = core.landing(dest.space, dests, width, dest.at)
         if landing is None:
             return sources, dests
         outermost = [place for starts in (sources, dests) for place in outermost_places(starts)]
@@ -70,23 +68,26 @@ class Burst:
         return at_places(sources, kept), at_places(dests, kept)
 
     @cached_property
-    def _source_steps(self) -> Steps:
-        return joined_steps((count, stride) for count, stride, _ in self.loops)
+    def sides(self) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+        """Counts and strides of the source, and of the destination."""
+        read = tuple((count, stride) for count, stride, _ in self.loops)
+        return read, tuple((count, stride) for count, _, stride in self.loops)
 
     @cached_property
-    def _dest_steps(self) -> Steps:
-        return joined_steps((count, stride) for count, _, stride in self.loops)
+    def _steps(self) -> tuple[Steps, Steps]:
+        read, written = self.sides
+        return joined_steps(read), joined_steps(written)
 
-    def source_alignment(self, space: Space, target: str) -> int:
-        """What the rows that are read must be multiples of; where a stride is none, `check` says so once."""
-        return _remaining_alignment(alignment_of(space, target), (loop[:2] for loop in self.loops))
+    def alignments(self, core: Core, source: Side, dest: Side) -> list[int]:
+        """What the rows that are read, and those that are written, must be multiples of; where a stride is none,
+        `check` says so once."""
+        demanded = [alignment_of(side.space, core.target) for side in (source, dest)]
+        pairs = zip(demanded, self.sides, strict=True)
+        return [1 if any(_is_off(step, each) for step in steps) else each for each, steps in pairs]
 
-    def dest_alignment(self, space: Space, target: str) -> int:
-        return _remaining_alignment(alignment_of(space, target), ((loop[0], loop[2]) for loop in self.loops))
-
-    def check(self, core: Core, source: Space, dest: Space, width: int | None = None) -> None:
-        """What depends on all sizes together; `width` is that of a destination row, where it is not the length."""
-        for kind, message in _complaints(self, source, dest, width or self.length, core.target):
+    def check(self, core: Core, source: Side, dest: Side, width: int) -> None:
+        """What depends on all sizes together; `width` is that of a destination row."""
+        for kind, message in _complaints(self, source.space, dest.space, width, core.target):
             if kind == "misaligned":
                 core.violation(kind, message)
             elif kind == "idle":
@@ -123,15 +124,59 @@ def granule_rows(operands: Operands) -> Burst:
     return _burst(length * GRANULE, (operands.n_burst, *strides), *_loops(operands))
 
 
+@dataclass(frozen=True)
+class Padding:
+    """What surrounds the data of a UB row: a pattern, so many elements of its width before and behind."""
+
+    pattern: bytes
+    left: int
+    right: int
+
+    def width(self, burst: Burst) -> int:
+        """The bytes of a padded row."""
+        return int(padded_width(burst.length, self.left, self.right, len(self.pattern), burst.loops[0][2]))
+
+    def around(self, core: Core, data: Bytes, total: int) -> Bytes:
+        """Rows with their padding; the phase of the pattern counts from the start of each padded stretch."""
+        rows, length = data.shape
+        before = self.left * len(self.pattern)
+        filling = np.frombuffer(self.pattern * (total // len(self.pattern) + 1), np.uint8)
+        padded = np.empty((rows, total), np.uint8)
+        padded[:, :before] = core.pattern(filling[:before])
+        padded[:, before : before + length] = data
+        padded[:, before + length :] = core.pattern(filling[: total - before - length])
+        return padded
+
+
+def moved(
+    core: Core, burst: Burst, source: Side, dest: Side, pad: Padding | None = None, atomic: Atomic | None = None
+) -> Iterator[None]:
+    """Read all rows, then write them in order."""
+    width = burst.length if pad is None else pad.width(burst)
+    burst.check(core, source, dest, width)
+    if burst.is_empty:
+        yield
+        return
+    sources, dests = burst.rows(core, source, dest, width)
+    read, written = burst.alignments(core, source, dest)
+    rows = core.read_pieces(source.space, sources, burst.length, read, source.at)
+    yield
+    if pad is not None:
+        rows = pad.around(core, rows, width)
+    core.write_pieces(dest.space, dests, rows, written, dest.at, atomic)
+
+
 def look_at_registers(
     core: Core, direction: str, config: Config, is_older: bool, loops: int, pads: bool = False
 ) -> None:
     """An older copy relies on the registers of a direction; one with clauses has hardware write them."""
-    others = ["mov_pad_val"] if pads else []
+    remarks, others = core.port.remarks, ["mov_pad_val"] if pads else []
+    if remarks is None:
+        return
     if is_older:
-        core.relies_on(direction, config, *others)
+        remarks.relies_on(direction, config, others)
     else:
-        core.overwrites(direction, config, loops, *others)
+        remarks.overwrites(direction, config, loops, others)
 
 
 @lru_cache(1024)
@@ -142,30 +187,23 @@ def _complaints(burst: Burst, source: Space, dest: Space, width: int, target: st
         message = f"a copy of {rows} rows of {burst.length} bytes; at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
         return (("limit", f"{message} can be copied at once"),)
     found: list[tuple[str, str]] = []
-    for index, space in ((1, source), (2, dest)):
-        reach = sum(max(0, loop[0] - 1) * loop[index] for loop in burst.loops)
+    for space, steps in zip((source, dest), burst.sides, strict=True):
+        reach = sum(max(0, count - 1) * stride for count, stride in steps)
         if reach >= FARTHEST:
             found.append(("out-of-bounds", f"the last row lies {reach} bytes behind the pointer"))
-        steps = [(loop[0], loop[index]) for loop in burst.loops]
         found += _stride_complaints(burst.length, space, steps, alignment_of(space, target))
     if burst.is_empty:
         found.append(("idle", "this copy does nothing: its length or a count is 0"))
     return tuple(found)
 
 
-def _is_off(step: tuple[int, int], alignment: int) -> bool:
+def _is_off(step: Step, alignment: int) -> bool:
     """A stride that is used and does not place rows at whole granules."""
     count, stride = step
     return count > 1 and stride % alignment != 0
 
 
-def _remaining_alignment(alignment: int, steps: Iterable[tuple[int, int]]) -> int:
-    return 1 if any(_is_off(step, alignment) for step in steps) else alignment
-
-
-def _stride_complaints(
-    length: int, space: Space, steps: list[tuple[int, int]], alignment: int
-) -> Iterator[tuple[str, str]]:
+def _stride_complaints(length: int, space: Space, steps: Sequence[Step], alignment: int) -> Iterator[tuple[str, str]]:
     """Strides that are used place on-chip rows at whole granules, and rows should lie apart."""
     for count, stride in steps:
         if _is_off((count, stride), alignment):

@@ -19,7 +19,7 @@ def _setter(written: ConfigurationRegister) -> Callable[..., None]:
         fields = written.unpack(*operands)
         if written.parts:
             demand(core, written.requires, dict(zip(written.parts, fields, strict=True)))
-        core.config = core.config.with_word(written.name, fields)
+        core.config = {**core.config, written.name: fields}
 
     return set_register
 
@@ -32,7 +32,7 @@ for _register in CONFIGURATION.values():
 @semantics(register.SetMovPadVal, bind=lambda static: {"kind": static.elements["value"]})
 def set_mov_pad_val(core: Core, value: int, kind: Element) -> None:
     """The bit pattern of a scalar, zero-extended; a float is held as one."""
-    core.config = core.config.with_word("mov_pad_val", (value & ((1 << kind.bits) - 1),))
+    core.config = {**core.config, "mov_pad_val": (value & ((1 << kind.bits) - 1),)}
 
 
 @semantics(register.SetPadValOutToL1, register.SetStoreAtomicCfg)

@@ -130,8 +130,7 @@ def _return(t: Translator, op: Operation) -> None:
 
 def _section(t: Translator, op: Operation) -> None:
     if isinstance(op, Section) and op.core is t.kind:
-        for block in op.regions[0].blocks:
-            t.block(block)
+        _body(t, op)
 
 
 def _constant(t: Translator, op: Operation) -> None:
@@ -159,19 +158,15 @@ STRUCTURED: dict[str, Callable[[Translator, Operation], None]] = {
 }
 
 
-def _vecscope_body(t: Translator, op: Operation) -> None:
-    for block in op.regions[0].blocks:
-        t.block(block)
-
-
-def _strict_body(t: Translator, op: Operation) -> None:
+def _body(t: Translator, op: Operation) -> None:
+    """What a strict scope captures are its operands."""
     for block in op.regions[0].blocks:
         t.assign(block.args, op.operands)
         t.block(block)
 
 
 SCOPE_BODIES: dict[str, Callable[[Translator, Operation], None]] = {
-    VecScope.name: _vecscope_body,
-    StrictVecScope.name: _strict_body,
+    VecScope.name: _body,
+    StrictVecScope.name: _body,
     "scf.for": _for,
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -30,23 +29,15 @@ from ptosim.reference.fault import Fault
 from ptosim.reference.memories import NOTHING, GlobalMemory, Memories
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes, Places, Starts
-from ptosim.reference.port import Active, Atomic, Combine, Complaint, Place, Port, Witness
+from ptosim.reference.port import Active, Atomic, Complaint, Place, Port, Witness
 from ptosim.reference.taint import Observed
 
 CTRL_AT_RESET = 1 << 48
 
 
-@dataclass(frozen=True)
-class Config:
-    """The configuration registers. A write makes a new value, so an issued copy keeps the one it was issued with."""
-
-    words: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    def with_word(self, name: str, value: Any) -> Config:
-        return replace(self, words={**self.words, name: value})
-
-    def get(self, name: str, default: Any) -> Any:
-        return self.words.get(name, default)
+Config = Mapping[str, tuple[Any, ...]]
+"""The fields of the configuration registers that were written. A write makes a new mapping, so an issued copy keeps the
+one it was issued with."""
 
 
 def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], Any]) -> Any:
@@ -98,7 +89,7 @@ class Core:
         self.together = False
         """Whether it runs together with other blocks, which it may wait for."""
         self.say: Say | None = show
-        self.config = Config()
+        self.config: Config = {}
         self.ctrl = self.scope_ctrl = CTRL_AT_RESET
         """CTRL now, and as it was when the vector scope that is running was launched."""
         self.special: dict[str, int] = {"AR": 0, "SQZN": 0, "VMS4_SR": 0}
@@ -245,14 +236,16 @@ class Core:
         return self.port.read_numbers(Place(space, starts, width, alignment, None, True))
 
     def write_pieces(
-        self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
+        self,
+        space: Space,
+        starts: Starts,
+        data: Bytes,
+        alignment: int = 1,
+        at: str | None = None,
+        atomic: Atomic | None = None,
     ) -> None:
-        """Store one row of `data` at each address, in order."""
-        self.port.write(Place(space, starts, data.shape[1], alignment, at, True), data)
-
-    def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
-        """Atomically combine one row of `data` into the bytes at each address, in order; `name` is like "add f32"."""
-        self.port.write(Place(space, starts, data.shape[1], in_pieces=True), data, atomic=Atomic(combine, name))
+        """Store one row of `data` at each address, in order, or combine it with what is there."""
+        self.port.write(Place(space, starts, data.shape[1], alignment, at, True), data, None, atomic)
 
     def pattern(self, data: Bytes) -> Bytes:
         """Bytes that come from no memory, such as padding."""
@@ -343,16 +336,6 @@ class Core:
         """The instruction does nothing, which its author may not have meant; tiles may be empty."""
         if self.port.remarks is not None:
             self.port.remarks.idle(message)
-
-    def relies_on(self, direction: str, config: Config, *others: str) -> None:
-        """A copy of the older generation takes its loops from the registers of a direction, and `others` as well."""
-        if self.port.remarks is not None:
-            self.port.remarks.relies_on(direction, config.words, others)
-
-    def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None:
-        """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""
-        if self.port.remarks is not None:
-            self.port.remarks.overwrites(direction, config.words, loops, others)
 
     def hold(self, before: Any, after: Any) -> None:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.vector_memory import NOTHING
-
-Bytes = NDArray[np.uint8]
-
-_UNITS = {8: np.uint64, 4: np.uint32, 2: np.uint16, 1: np.uint8}
+from ptosim.effects.vector_memory import NOTHING, largest_unit
+from ptosim.reference.numbers import UNSIGNED
+from ptosim.reference.places import Bytes
 
 
 @dataclass(frozen=True)
@@ -41,20 +38,9 @@ def distribution(table: tuple[int, ...]) -> Distribution | None:
     """The gather of a byte table; None for one that changes nothing."""
     if table == tuple(range(len(table))):
         return None
-    size = next(size for size in _UNITS if _is_regular(table, size))
+    size = largest_unit(table)
     units = np.array(table[::size], np.intp)
     from_somewhere = units != NOTHING
     places = units[from_somewhere] // size
     filled = None if from_somewhere.all() else np.flatnonzero(from_somewhere)
-    return Distribution(_UNITS[size], len(units), places, filled)
-
-
-def _is_regular(table: Sequence[int], size: int) -> bool:
-    """Whether a byte table moves whole units of this size."""
-    if len(table) % size:
-        return False
-    starts = table[::size]
-    if any(start != NOTHING and start % size for start in starts):
-        return False
-    expected = [NOTHING if start == NOTHING else start + byte for start in starts for byte in range(size)]
-    return list(table) == expected
+    return Distribution(UNSIGNED[size], len(units), places, filled)

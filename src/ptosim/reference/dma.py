@@ -7,48 +7,20 @@ dma_granules.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
-from ptosim.effects.dma import OLDER, padded_width
+from ptosim.effects.dma import OLDER
 from ptosim.effects.element import Element
 from ptosim.effects.names import GM, UB
 from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
-from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import Burst, Side, byte_rows, look_at_registers
-from ptosim.reference.core import Bytes, Config, Core
-from ptosim.reference.fault import Fault
+from ptosim.reference.atomic import atomic_store, check_length
+from ptosim.reference.burst import Padding, Side, byte_rows, look_at_registers, moved
+from ptosim.reference.core import Config, Core
 from ptosim.reference.semantics import Operands, define, semantics
 
 # --- GM to UB ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Padding:
-    """What surrounds the data of a UB row: a pattern, so many elements of its width before and behind."""
-
-    pattern: bytes
-    left: int
-    right: int
-
-    def width(self, burst: Burst) -> int:
-        """The bytes of a padded row."""
-        return int(padded_width(burst.length, self.left, self.right, len(self.pattern), burst.loops[0][2]))
-
-    def around(self, core: Core, data: Bytes, total: int) -> Bytes:
-        """Rows with their padding; the phase of the pattern counts from the start of each padded stretch."""
-        rows, length = data.shape
-        before = self.left * len(self.pattern)
-        filling = np.frombuffer(self.pattern * (total // len(self.pattern) + 1), np.uint8)
-        padded = np.empty((rows, total), np.uint8)
-        padded[:, :before] = core.pattern(filling[:before])
-        padded[:, before : before + length] = data
-        padded[:, before + length :] = core.pattern(filling[: total - before - length])
-        return padded
 
 
 def _pad_facts(static: Static) -> dict[str, Any]:
@@ -72,17 +44,7 @@ def mte_gm_ub(
         pattern = (operands.pad_value & ((1 << pad_kind.bits) - 1)).to_bytes(8, "little")[:pad_width]
         pad = Padding(pattern, operands.left_padding or 0, operands.right_padding or 0)
     look_at_registers(core, "outtoub", config, is_older, len(burst.loops) - 1, pad is not None)
-    width = burst.length if pad is None else pad.width(burst)
-    burst.check(core, GM, UB, width)
-    if burst.is_empty:
-        yield
-        return
-    sources, dests = burst.rows(core, Side(GM, operands.source), Side(UB, operands.dest), width)
-    data = core.read_pieces(GM, sources, burst.length)
-    yield
-    if pad is not None:
-        data = pad.around(core, data, width)
-    core.write_pieces(UB, dests, data, burst.dest_alignment(UB, core.target))
+    yield from moved(core, burst, Side(GM, operands.source), Side(UB, operands.dest), pad)
 
 
 # --- UB to GM ---------------------------------------------------------------------------------------------------------
@@ -93,21 +55,9 @@ def mte_ub_gm(core: Core, operands: Operands, config: Config, is_older: bool, ct
     """Plain, or combined with GM as CTRL says."""
     burst = byte_rows(operands)
     look_at_registers(core, "ubtoout", config, is_older, len(burst.loops) - 1)
-    atomic = atomic_combine(ctrl)
-    if atomic is not None and burst.length % atomic[1]:
-        raise Fault("misaligned", f"an atomic store of {burst.length} bytes is no whole number of {atomic[0]} elements")
-    burst.check(core, UB, GM)
-    if burst.is_empty:
-        yield
-        return
-    sources, dests = burst.rows(core, Side(UB, operands.source), Side(GM, operands.dest))
-    data = core.read_pieces(UB, sources, burst.length, burst.source_alignment(UB, core.target))
-    yield
-    if atomic is None:
-        core.write_pieces(GM, dests, data)
-    else:
-        name, _, combine = atomic
-        core.accumulate(GM, dests, data, combine, name)
+    atomic = atomic_store(ctrl)
+    check_length(atomic, burst.length)
+    yield from moved(core, burst, Side(UB, operands.source), Side(GM, operands.dest), atomic=atomic)
 
 
 # --- atomic stores ----------------------------------------------------------------------------------------------------

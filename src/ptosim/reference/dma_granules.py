@@ -11,23 +11,9 @@ from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.reference.burst import Burst, Side, byte_rows, granule_rows, is_overlapping, look_at_registers
+from ptosim.reference.burst import Burst, Side, byte_rows, granule_rows, is_overlapping, look_at_registers, moved
 from ptosim.reference.core import Config, Core
 from ptosim.reference.semantics import Operands, semantics
-
-
-def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]:
-    """Read all rows, then write them in order."""
-    burst.check(core, source.space, dest.space)
-    if burst.is_empty:
-        yield
-        return
-    sources, dests = burst.rows(core, source, dest)
-    read, written = burst.source_alignment(source.space, core.target), burst.dest_alignment(dest.space, core.target)
-    rows = core.read_pieces(source.space, sources, burst.length, read, source.at)
-    yield
-    core.write_pieces(dest.space, dests, rows, written, dest.at)
-
 
 # --- rows of granules -------------------------------------------------------------------------------------------------
 
@@ -38,13 +24,13 @@ def mte_ub(core: Core, operands: Operands, dest_space: Space) -> Iterator[None]:
     burst = granule_rows(operands)
     if dest_space is Space.UB:
         _look_for_overlap(core, burst, operands.source, operands.dest)
-    yield from _moved(core, burst, Side(Space.UB, operands.source), Side(dest_space, operands.dest))
+    yield from moved(core, burst, Side(Space.UB, operands.source), Side(dest_space, operands.dest))
 
 
 def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
     if not core.wants_lint or burst.is_empty:
         return
-    if is_overlapping(burst.sources(source), burst.dests(dest), burst.length):
+    if is_overlapping(*burst.places(source, dest), burst.length):
         core.lint("source and destination overlap; in which order the bytes are copied is not defined", "overlap")
 
 
@@ -53,7 +39,7 @@ def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
 def mte_l1_ub(core: Core, operands: Operands, sid: int) -> Iterator[None]:
     """`sid` is the vector core; the clauses name none, which is the first."""
     there = Side(Space.UB, operands.dest, f"aiv{sid}")
-    yield from _moved(core, granule_rows(operands), Side(Space.L1, operands.source), there)
+    yield from moved(core, granule_rows(operands), Side(Space.L1, operands.source), there)
 
 
 # --- between GM and L1 ------------------------------------------------------------------------------------------------
@@ -67,4 +53,4 @@ def mte_l1(
     burst = byte_rows(operands)
     if spaces[0] is Space.GM:
         look_at_registers(core, "outtol1", config, is_older, len(burst.loops) - 1)
-    yield from _moved(core, burst, Side(spaces[0], operands.source), Side(spaces[1], operands.dest))
+    yield from moved(core, burst, Side(spaces[0], operands.source), Side(spaces[1], operands.dest))

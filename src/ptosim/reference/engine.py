@@ -32,7 +32,8 @@ from ptosim.reference.entries import EntryWitness
 from ptosim.reference.fault import Fault
 from ptosim.reference.memories import GlobalMemory
 from ptosim.reference.places import Bytes
-from ptosim.reference.translate import Code, translate
+from ptosim.reference.port import Witness
+from ptosim.reference.translate import Code, Translator
 from ptosim.reference.watch import Watch
 from ptosim.target.profile import Target
 
@@ -45,7 +46,7 @@ ON_CHIP: Mapping[CoreKind, tuple[Space, ...]] = {
 }
 
 
-_WITNESSES: Mapping[Closeness, Callable[[Core], AccessWitness | EntryWitness]] = {
+_WITNESSES: Mapping[Closeness, type[Witness]] = {
     "entries": EntryWitness,
     "accesses": AccessWitness,
 }
@@ -68,7 +69,9 @@ def prepare(
     watch: Watch | None = None,
 ) -> Programs:
     """Translate a kernel for the cores it runs on."""
-    return Programs(kind, {core: translate(module, entry, core, observed, watch) for core, entry in entries.items()})
+    return Programs(
+        kind, {core: Translator(module, core, observed, watch).translate(entry) for core, entry in entries.items()}
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from ptosim.diagnostics import Details, Diagnostic
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import UB, Pipe, Space
 from ptosim.machine.entry import Entry, Kind, Site
@@ -21,7 +20,7 @@ from ptosim.reference.core import Core
 from ptosim.reference.integers import signed64
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes, Starts, shifted
-from ptosim.reference.port import Active, Atomic, Complaint, Place, Port, Step
+from ptosim.reference.port import Active, Atomic, Complaint, Place, Step, Witness
 from ptosim.reference.taint import Observed
 
 _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
@@ -33,12 +32,11 @@ Where = tuple[Space, str | None, int, Site | None]
 vector scope calls is not told apart."""
 
 
-class EntryWitness(Port):
+class EntryWitness(Witness):
     """Stands beside a core and tells what each entry does. Accesses of one length are told together, when it ends."""
 
     def __init__(self, core: Core) -> None:
-        assert core.machine.observer is not None
-        self.core, self.machine, self.observer = core, core.machine, core.machine.observer
+        super().__init__(core)
         self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
         """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
         self._reads: dict[Where, list[int]] = {}
@@ -87,7 +85,7 @@ class EntryWitness(Port):
         entry, total = cast(Entry, self.machine.current), 0
         self.act = entry.site
         step()
-        footprint = self.core.memories.footprint
+        footprint = self.memories.footprint
         for registers, pieces in ((self._loads, reads), (self._stores, writes)):
             if registers:
                 for site, starts in registers.items():
@@ -100,45 +98,37 @@ class EntryWitness(Port):
             self.observer.store(entry, site or entry.site, footprint(Place(space, starts, width, at=at)))
         return total
 
-    def stand_at(self, site: Site) -> None: ...
-
-    def begin_transfer(self, entry: Entry) -> None: ...
-
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def read(self, place: Place, by_use: bool = False) -> Bytes:
         self._reads.setdefault((place.space, place.at, place.width, self.act), []).extend(_integers(place.starts))
-        return self.core.memories.read(place)
+        return self.memories.read(place)
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
         self._loads[self.act].append(start)
-        return self.core.memories.load(start, dtype)
+        return self.memories.load(start, dtype)
 
     def store(self, start: int, value: Lanes) -> None:
         self._stores[self.act].append(start)
-        self.core.memories.store(start, value)
+        self.memories.store(start, value)
 
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
         low, high = (0, place.width) if active is None else _hull(active)
         if high > low:
             starts = place.starts + low if low else place.starts  # only bytes in a row are active by themselves
             self._writes.setdefault((place.space, place.at, high - low, self.act), []).extend(_integers(starts))
-        self.core.memories.write(place, data, active, atomic)
+        self.memories.write(place, data, active, atomic)
 
     def say(self, complaint: Complaint) -> None:
         """The run goes on where hardware tolerates an access, and its observer is told."""
         if not complaint.is_stray:
-            self.core.memories.say(complaint)
+            self.memories.say(complaint)
             return
-        machine, frame = self.machine, inspect.currentframe()
-        entry = machine.current
+        entry, frame = self.machine.current, inspect.currentframe()
         site = entry.site if entry is not None else self.core.standing(frame)
         assert site is not None  # outside of entries an instruction of the scalar unit
-        entry = entry or Entry(site, Pipe.S, machine, Kind.LOAD)
-        details = Details(core=machine.name, pipe=str(entry.pipe), bytes=complaint.bytes, block=machine.block)
-        details["loops"] = self.core.indices(frame)
-        found = Diagnostic("out-of-bounds", "warning", complaint.message, site.location, **details)
-        self.observer.report(found, entry)
+        entry = entry or Entry(site, Pipe.S, self.machine, Kind.LOAD)
+        self.report(complaint, "warning", entry, site, self.core.indices(frame))
 
 
 def _integers(starts: int | Starts) -> Iterable[int]:

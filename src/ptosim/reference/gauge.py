@@ -86,7 +86,7 @@ class Gauge:
         """The function of an instruction, of a core and of the values of its operands; whether it works in halves."""
         meaning = semantics_of(op.name)
         assert meaning is not None
-        translator = Translator(self.module, kind, None, None)
+        translator = Translator(self.module, kind)
         distinct = list(dict.fromkeys(op.operands))
         translator.names.update({value: f"r{number}" for number, value in enumerate(distinct)})
         arguments = translator.arguments(op, meaning, self.module.static(op))

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptosim.effects.element import Element
-from ptosim.reference.numbers import dtype_of
-
-Lanes = NDArray[Any]
-
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-_SIGNED = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+from ptosim.reference.numbers import SIGNED, UNSIGNED, Lanes, dtype_of
 
 
 def unsigned(lanes: Lanes) -> Lanes:
     """The bits of lanes as unsigned integers."""
-    return lanes.view(_UNSIGNED[lanes.itemsize])
+    return lanes.view(UNSIGNED[lanes.itemsize])
 
 
 def signed(lanes: Lanes) -> Lanes:
     """The bits of lanes as signed integers."""
-    return lanes.view(_SIGNED[lanes.itemsize])
+    return lanes.view(SIGNED[lanes.itemsize])
 
 
 Lane = Callable[[int], Lanes]
@@ -56,6 +49,6 @@ def broadcast(element: Element) -> Lane:
 
 
 def _filled(value: int, element: Element, count: int) -> Lanes:
-    bits = np.full(count, value & ((1 << element.bits) - 1), _UNSIGNED[element.bytes])
+    bits = np.full(count, value & ((1 << element.bits) - 1), UNSIGNED[element.bytes])
     bits.flags.writeable = False
     return bits.view(dtype_of(element))

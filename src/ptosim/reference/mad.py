@@ -7,7 +7,6 @@ f32 once. Integers are exact modulo 2^32.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,8 +18,6 @@ from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS, largest
 from ptosim.effects.fractal import (
     ACCUMULATOR,
-    ACCUMULATOR_FRACTAL,
-    BIAS_ALIGNMENT,
     FRACTAL,
     FRACTAL_ROW,
     FRACTAL_ROWS,
@@ -35,14 +32,12 @@ from ptosim.effects.mad import (
     NO_GEMV_BIT,
     ZERO_BIT,
     Packed,
-    accumulator_extent,
+    accesses,
     clauses,
-    operand_extent,
     raw_elements,
-    scale_extent,
 )
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
+from ptosim.effects.record import Access, Static
 from ptosim.language import mad as op
 from ptosim.reference import numbers
 from ptosim.reference.accumulator import Words, read_accumulators, write_accumulators
@@ -102,9 +97,18 @@ def _decoded(data: Bytes, kind: Element, k: int) -> Matrix:
     return (numbers.widen(kind, lanes) if kind.is_float else lanes).astype(np.float64)
 
 
-def _scales(core: Core, space: Space, base: int, rows: int, k: int) -> Matrix:
-    """The MX scale of each row or column for each value of k."""
+def _scales(core: Core, space: Space, base: int, rows: int, k: int, plain: bool) -> Matrix:
+    """The MX scale of each row or column for each value of k; those of a plain row lie one after the other."""
     groups = -(-k // SCALE_GROUP)
+    if plain:
+        codes = core.read(space, base, groups).reshape(rows, -1)
+    else:
+        codes = _paired_codes(core, space, base, rows, groups)
+    return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), SCALE_GROUP, axis=1)[:, :k]
+
+
+def _paired_codes(core: Core, space: Space, base: int, rows: int, groups: int) -> Bytes:
+    """The codes of scales in fragments of 16 rows x 2 groups."""
     pairs, odd = divmod(groups, 2)
     line = -(-groups // 2) * SCALE_FRAGMENT
     codes = np.empty((rows, groups), np.uint8)
@@ -114,13 +118,7 @@ def _scales(core: Core, space: Space, base: int, rows: int, k: int) -> Matrix:
         codes[:, : 2 * pairs] = core.read_pieces(space, both.reshape(-1), 2).reshape(rows, -1)
     if odd:
         codes[:, -1:] = core.read_pieces(space, starts + pairs * SCALE_FRAGMENT, 1)
-    return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), SCALE_GROUP, axis=1)[:, :k]
-
-
-def _plain_scales(core: Core, space: Space, base: int, rows: int, k: int) -> Matrix:
-    """The MX scales of a plain row, one after the other."""
-    codes = core.read(space, base, -(-k // SCALE_GROUP)).reshape(rows, -1)
-    return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), SCALE_GROUP, axis=1)[:, :k]
+    return codes
 
 
 def _operand(product: Product, kind: Element, data: Bytes) -> Matrix:
@@ -143,9 +141,8 @@ def _operands(core: Core, product: Product, a: int, b: int) -> tuple[Matrix, Mat
     columns = _read_rows(core, Space.L0B, b, product.n, depth_bytes(product.b, product.k))
     right = _operand(product, product.b, columns)
     if product.scaled:
-        scales = _plain_scales if product.gemv else _scales
-        left = left * scales(core, Space.SCALE_A, a >> SCALE_SHIFT, product.m, product.k)
-        right = right * _scales(core, Space.SCALE_B, b >> SCALE_SHIFT, product.n, product.k)
+        left = left * _scales(core, Space.SCALE_A, a >> SCALE_SHIFT, product.m, product.k, product.gemv)
+        right = right * _scales(core, Space.SCALE_B, b >> SCALE_SHIFT, product.n, product.k, False)
     return left, right
 
 
@@ -176,11 +173,11 @@ def _rounded(sums: Matrix, saturate: bool) -> Words:
     return numbers.canonical(sums.astype(np.float32)).view(np.uint32)
 
 
-def multiply(core: Core, product: Product, operands: Operands) -> None:
+def multiply(core: Core, product: Product, operands: Operands, static: Static) -> None:
     c = operands.c
     if product.scaled and (message := op.leaves_a_rest(product.k)) is not None:
         core.lint(message)
-    if not all(core.holds(*access) for access in _accesses(product, operands)):
+    if not all(_holds(core, product, operands, access) for access in accesses(static)):
         return
     left, right = _operands(core, product, operands.a, operands.b)
     start = _start(core, product, operands)
@@ -195,29 +192,13 @@ def multiply(core: Core, product: Product, operands: Operands) -> None:
     write_accumulators(core, c, _rounded(sums, product.saturate))
 
 
-Access = tuple[str, Space, int, int, int]
-
-
-def _accesses(product: Product, operands: Operands) -> Iterator[Access]:
-    """All that a product touches, in order: verb, memory, address, bytes, alignment."""
-    a, b, c = operands.a, operands.b, operands.c
-    m, n, k = product.m, product.n, product.k
-    depth = depth_bytes(product.a, k)
-    if product.gemv:
-        yield "reads", Space.L0A, a, depth, FRACTAL_ROW
-    else:
-        yield "reads", Space.L0A, a, operand_extent(m, depth)[1], FRACTAL
-    yield "reads", Space.L0B, b, operand_extent(n, depth_bytes(product.b, k))[1], FRACTAL
-    if product.scaled:
-        of_a = -(-k // SCALE_GROUP) if product.gemv else scale_extent(m, k)[1]
-        yield "reads", Space.SCALE_A, a >> SCALE_SHIFT, of_a, 1
-        yield "reads", Space.SCALE_B, b >> SCALE_SHIFT, scale_extent(n, k)[1], 1
-    accumulators = accumulator_extent(m, n)[1]
-    if product.start == "accumulators":
-        yield "reads", Space.L0C, c, accumulators, ACCUMULATOR_FRACTAL
-    if product.start == "bias":
-        yield "reads", Space.BT, operands.bias, n * ACCUMULATOR, BIAS_ALIGNMENT
-    yield "writes", Space.L0C, c, accumulators, ACCUMULATOR_FRACTAL
+def _holds(core: Core, product: Product, operands: Operands, access: Access) -> bool:
+    """Whether an access of the record lies inside."""
+    low, high = access.extent(operands)
+    start, alignment = getattr(operands, access.base) + low, access.alignment
+    if access.space is Space.L0A and not product.gemv:
+        alignment = FRACTAL
+    return core.holds(f"{access.direction}s", access.space, start, high - low, alignment)
 
 
 def _start(core: Core, product: Product, operands: Operands) -> Words | None:
@@ -238,7 +219,8 @@ def mad(core: Core, operands: Operands, static: Static, sat: str | None, ctrl: i
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
     m, kinds, (gemv, tf32) = operands.m, (static.elements["a"], static.elements["b"]), clauses(static)
     saturate = sat == "sat" if sat is not None else not ctrl >> KEEP_BIT & 1
-    multiply(core, Product(m, operands.n, operands.k, *kinds, scaled, start, gemv and m == 1, saturate, tf32), operands)
+    product = Product(m, operands.n, operands.k, *kinds, scaled, start, gemv and m == 1, saturate, tf32)
+    multiply(core, product, operands, static)
 
 
 @semantics(op.MadRaw, op.MadBiasRaw, op.MadMxRaw, op.MadMxBiasRaw)
@@ -257,7 +239,7 @@ def mad_raw(core: Core, operands: Operands, static: Static, ctrl: int, scaled: b
     saturate = not ctrl >> KEEP_BIT & 1
     elements = raw_elements(*kinds, hif8=bool(ctrl >> HIF8_BIT & 1))
     product = Product(m, n, k, *elements, scaled, start, gemv, saturate, _tf32(kinds, ctrl))
-    multiply(core, product, operands)
+    multiply(core, product, operands, static)
 
 
 def _tf32(kinds: tuple[Element, Element], ctrl: int) -> str | None:

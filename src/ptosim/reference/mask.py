@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+
+from ptosim.reference.numbers import UNSIGNED, Lanes
 
 Bits = NDArray[np.bool_]
 
@@ -39,7 +39,7 @@ class Mask:
                 self.full.add(stride)
         return view
 
-    def zero_inactive(self, values: NDArray[Any]) -> NDArray[Any]:
+    def zero_inactive(self, values: Lanes) -> Lanes:
         """The values with all-zero bits in inactive lanes."""
         if values.itemsize in self.full:
             return values
@@ -47,11 +47,8 @@ class Mask:
         if full:
             return values
         kept = values.copy()
-        kept.view(_UNSIGNED[values.itemsize])[~lanes] = 0
+        kept.view(UNSIGNED[values.itemsize])[~lanes] = 0
         return kept
-
-
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def of_lanes(lanes: Bits, stride: int) -> Mask:

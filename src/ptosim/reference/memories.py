@@ -15,7 +15,7 @@ import numpy as np
 
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Space
-from ptosim.machine.memory import Regions, decode, outside
+from ptosim.machine.memory import Regions, decode, misaligned, outside
 from ptosim.machine.observer import Footprint
 from ptosim.reference.fault import Fault
 from ptosim.reference.integers import signed64
@@ -106,10 +106,7 @@ class Memories(Port):
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
         space, start, width, alignment, at, _ = place
         if place.in_pieces:
-            if atomic is None:
-                self._write_pieces(place, data)
-            else:
-                self._accumulate(place, data, atomic)
+            self._write_pieces(place, data, atomic)
             return
         if active is None and at is None and (own := self.own.get(space)) is not None:
             end = start + width
@@ -127,7 +124,7 @@ class Memories(Port):
         else:
             np.copyto(window, data, where=active)
 
-    def _write_pieces(self, place: Place, data: Bytes) -> None:
+    def _write_pieces(self, place: Place, data: Bytes, atomic: Atomic | None) -> None:
         width = place.width
         memory, offsets, inside = self._windows("writes", place)
         if not inside:
@@ -135,27 +132,22 @@ class Memories(Port):
             offsets, data = at_places(offsets, numbers), data[numbers]
             inside = bool(((offsets >= 0) & (offsets <= len(memory) - width)).all())
         if inside and (view := view_to_write(memory, offsets, width)) is not None:
-            view[...] = data
+            view[...] = data if atomic is None else atomic.combine(view, data)
             return
-        if inside and data.size <= INDEXED:  # where pieces overlap the last one stays
+        if atomic is None and inside and data.size <= INDEXED:  # where pieces overlap the last one stays
             memory[np.asarray(offsets)[:, np.newaxis] + np.arange(width)] = data
             return
-        numbers = lasting(offsets)
-        for offset, row in zip(at_places(offsets, numbers), data[numbers], strict=True):
-            low, high = clip(memory, int(offset), width)
-            memory[offset + low : offset + high] = row[low:high]
-
-    def _accumulate(self, place: Place, data: Bytes, atomic: Atomic) -> None:
-        width = place.width
-        memory, offsets, inside = self._windows("writes", place)
-        if inside and (view := view_to_write(memory, offsets, width)) is not None:
-            view[...] = atomic.combine(view, data)
-            return
+        if atomic is None:
+            numbers = lasting(offsets)
+            offsets, data = at_places(offsets, numbers), data[numbers]
         for offset, row in zip(offsets, data, strict=True):
             low, high = clip(memory, int(offset), width)
-            old = np.zeros(width, np.uint8)  # an element may lie half outside
-            old[low:high] = memory[offset + low : offset + high]
-            memory[offset + low : offset + high] = atomic.combine(old, row)[low:high]
+            stored = row
+            if atomic is not None:
+                old = np.zeros(width, np.uint8)  # an element may lie half outside
+                old[low:high] = memory[offset + low : offset + high]
+                stored = atomic.combine(old, row)
+            memory[offset + low : offset + high] = stored[low:high]
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
         if start in self.register_starts:
@@ -232,8 +224,7 @@ class Memories(Port):
         if start % alignment:
             start = signed64(start)
             offset = decode(start)[1] if space is GM else start
-            message = f"{verb} {space} at {offset}, which is not a multiple of {alignment}"
-            self.core.port.say(Complaint("misaligned", message))
+            self.core.port.say(Complaint("misaligned", misaligned(verb, space, offset, alignment)))
 
     # --- what lies where ----------------------------------------------------------------------------------------------
 

@@ -35,25 +35,17 @@ _DTYPES: dict[str, type[np.generic]] = {
     "bf16x2": np.uint32,
     "i1": np.bool_,
 }
-_INTEGERS: dict[tuple[bool, int], type[np.generic]] = {
-    (True, 1): np.int8,
-    (True, 2): np.int16,
-    (True, 4): np.int32,
-    (True, 8): np.int64,
-    (False, 1): np.uint8,
-    (False, 2): np.uint16,
-    (False, 4): np.uint32,
-    (False, 8): np.uint64,
-}
+SIGNED: dict[int, np.dtype[Any]] = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
+UNSIGNED: dict[int, np.dtype[Any]] = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+"""Integers by their bytes."""
 
-
-LANE_TYPES = tuple(map(np.dtype, dict.fromkeys((*_DTYPES.values(), *_INTEGERS.values()))))
+LANE_TYPES = tuple(dict.fromkeys((*map(np.dtype, _DTYPES.values()), *SIGNED.values(), *UNSIGNED.values())))
 """Every NumPy type that lanes have."""
 
 
 def dtype_of(element: Element) -> np.dtype[Any]:
     """The NumPy type in which lanes of that element are computed; formats that NumPy lacks are their raw bits."""
-    return np.dtype(_DTYPES.get(element.name) or _INTEGERS[element.kind == "signed", element.bytes])
+    return np.dtype(_DTYPES.get(element.name) or (SIGNED if element.kind == "signed" else UNSIGNED)[element.bytes])
 
 
 def has_nan(values: Lanes) -> bool:
@@ -119,7 +111,7 @@ def _extremum(result: Lanes, a: Lanes, b: Lanes, join: np.ufunc) -> Lanes:
     # Equal operands have equal bits, unless they are the two zeros: joining the sign bits picks the right one.
     if np.count_nonzero(result) == result.size:
         return canonical(result)
-    unsigned = _INTEGERS[False, result.itemsize]
+    unsigned = UNSIGNED[result.itemsize]
     np.copyto(result.view(unsigned), join(a.view(unsigned), b.view(unsigned)), where=a == b)
     return canonical(result)
 

@@ -8,6 +8,7 @@ instead of data (replay.py), `Counted` only counts (gauge.py).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.diagnostics import Severity
+from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import UB, Space
 from ptosim.machine.entry import Entry, Site
@@ -24,6 +25,7 @@ from ptosim.reference.places import Bytes
 from ptosim.reference.taint import Observed
 
 if TYPE_CHECKING:
+    from ptosim.reference.core import Core
     from ptosim.reference.remarks import Remarks
 
 Active = NDArray[np.bool_]
@@ -33,8 +35,10 @@ Combine = Callable[[Bytes, Bytes], Bytes]
 class Atomic(NamedTuple):
     """How an atomic update joins what is there with what is stored; the name is like "add f32"."""
 
-    combine: Combine
     name: str
+    width: int
+    """Bytes of an element."""
+    combine: Combine
 
 
 @dataclass(frozen=True)
@@ -118,25 +122,44 @@ class Port(Protocol):
 Step = Callable[[], Any]
 
 
-class Witness(Protocol):
-    """Stands beside a core whose run is observed."""
+class Witness(Port):
+    """Stands beside a core whose run is observed, and tells the observer what it does."""
 
+    def __init__(self, core: Core) -> None:
+        assert core.machine.observer is not None
+        self.core, self.machine, self.observer = core, core.machine, core.machine.observer
+        self.memories = core.memories
+
+    @abstractmethod
     def loop(self, indices: Iterable[int], lower: int, trips: int) -> Iterable[int]:
         """The indices of a loop that begins."""
-        ...
 
+    @abstractmethod
     def attend(self, what: Observed, arguments: tuple[Any, ...]) -> tuple[Callable[[Step], Any], Any]:
         """An instruction is queued: how to take each of its steps, and what the observer wants to know of it now."""
-        ...
 
+    @abstractmethod
     def enter(self, site: Site, scope: Step) -> Any:
         """Carry out a vector scope."""
-        ...
 
     def stand_at(self, site: Site) -> None:
         """The scalar unit has come to an instruction that makes no access of its own."""
-        ...
 
     def begin_transfer(self, entry: Entry) -> None:
         """A copy in GM goes on by itself from here."""
-        ...
+
+    def report(self, complaint: Complaint, severity: Severity, entry: Entry, site: Site, loops: Iterable[int]) -> None:
+        """Tell the observer what an instruction does and should not."""
+        found = Diagnostic(
+            complaint.kind,
+            severity,
+            complaint.message,
+            site.location,
+            hint=complaint.hint,
+            core=self.machine.name,
+            pipe=str(entry.pipe),
+            bytes=complaint.bytes,
+            block=self.machine.block,
+            loops=tuple(loops),
+        )
+        self.observer.report(found, entry)

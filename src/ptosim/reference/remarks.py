@@ -1,7 +1,7 @@
 """What a check remarks that no single access shows: loop sizes that a copy finds again, copies that rely on what
 another one has overwritten, streams whose last bytes are never stored.
 
-The words of registers are those of `Config`: each write makes a new object.
+Of registers it gets what `Core.config` holds: each write makes a new object.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Remarks:
     # --- loop registers -----------------------------------------------------------------------------------------------
 
     def relies_on(self, direction: str, words: Words, others: Sequence[str]) -> None:
+        """A copy of the older generation takes its loops from the registers of a direction, and `others` as well."""
         sizes = words.get(f"loop_size_{direction}", _ONCE)
         if sizes != _ONCE and self._relied.get(direction) is sizes:
             self._lint(f"the loop sizes {sizes} were not written since the last copy; restore them to 1, 1 after use")
@@ -53,6 +54,7 @@ class Remarks:
                 )
 
     def overwrites(self, direction: str, words: Words, loops: int, others: Sequence[str]) -> None:
+        """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""
         self._relied[direction] = words.get(f"loop_size_{direction}", _ONCE)
         strides = [f"loop{number}_stride_{direction}" for number in (1, 2) if number <= loops]
         self._overwritten |= {register: words.get(register, None) for register in (*strides, *others)}

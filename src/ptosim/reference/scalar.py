@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ptosim.effects.element import Element
+from ptosim.effects.float_format import BINARY_FORMATS
 from ptosim.effects.record import Static
 from ptosim.language.number import float_bits, float_of
 from ptosim.machine.entry import Site
@@ -21,9 +22,6 @@ from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.integers import signed, unsigned, wrap
 from ptosim.reference.semantics import define
-
-CANONICAL_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC0_0000, "f64": 0x7FF8 << 48}
-
 
 # --- integers ---------------------------------------------------------------------------------------------------------
 
@@ -96,32 +94,24 @@ def _undivided(core: Core, site: Site, message: str, goes_on: bool) -> None:
     core.complain(site, "arithmetic", message, fatal=False)
 
 
-def _divides(divide: Callable[[int, int], int]) -> Callable[..., int]:
+def _divides(divide: Callable[[int, int], int], is_signed: bool) -> Callable[..., int]:
     def evaluate(core: Core, site: Site, lhs: int, rhs: int, kind: Element, goes_on: bool) -> int:
         if rhs == 0:
             _undivided(core, site, "division by zero", goes_on)
             return 0
-        if rhs == -1 and lhs == -(1 << (kind.bits - 1)):
+        if not is_signed:
+            lhs, rhs = unsigned(lhs, kind), unsigned(rhs, kind)
+        elif rhs == -1 and lhs == -(1 << (kind.bits - 1)):
             _undivided(core, site, f"the quotient of {lhs} and -1 does not fit {kind.name}", goes_on)
         return wrap(divide(lhs, rhs), kind)
 
     return evaluate
 
 
-def _divides_unsigned(divide: Callable[[int, int], int]) -> Callable[..., int]:
-    def evaluate(core: Core, site: Site, lhs: int, rhs: int, kind: Element, goes_on: bool) -> int:
-        if rhs == 0:
-            _undivided(core, site, "division by zero", goes_on)
-            return 0
-        return wrap(divide(unsigned(lhs, kind), unsigned(rhs, kind)), kind)
-
-    return evaluate
-
-
 for _name, _function in _SIGNED.items():
-    define(f"arith.{_name}", _divides(_function), _kinds)
+    define(f"arith.{_name}", _divides(_function, is_signed=True), _kinds)
 for _name, _function in _UNSIGNED.items():
-    define(f"arith.{_name}", _divides_unsigned(_function), _kinds)
+    define(f"arith.{_name}", _divides(_function, is_signed=False), _kinds)
 
 
 def _shift(shift: Callable[[int, int, Element], int]) -> Callable[..., int]:
@@ -146,19 +136,17 @@ def _add_extended(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
     return wrap(total, kind), total >> kind.bits
 
 
-def _multiply_signed(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
-    product = signed(lhs, kind) * signed(rhs, kind)
-    return wrap(product, kind), wrap(product >> kind.bits, kind)
+def _multiply_extended(read: Callable[[int, Element], int]) -> Callable[..., tuple[int, int]]:
+    def evaluate(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
+        product = read(lhs, kind) * read(rhs, kind)
+        return wrap(product, kind), wrap(product >> kind.bits, kind)
 
-
-def _multiply_unsigned(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
-    product = unsigned(lhs, kind) * unsigned(rhs, kind)
-    return wrap(product, kind), wrap(product >> kind.bits, kind)
+    return evaluate
 
 
 define("arith.addui_extended", _add_extended, _kinds)
-define("arith.mulsi_extended", _multiply_signed, _kinds)
-define("arith.mului_extended", _multiply_unsigned, _kinds)
+define("arith.mulsi_extended", _multiply_extended(signed), _kinds)
+define("arith.mului_extended", _multiply_extended(unsigned), _kinds)
 
 
 def _magnitude(operand: int, kind: Element) -> int:
@@ -171,18 +159,14 @@ define("math.absi", _magnitude, _kinds)
 # --- floats -----------------------------------------------------------------------------------------------------------
 
 
-def to_float(bits: int, kind: Element) -> float:
-    return float_of(bits, kind)
-
-
 def to_bits(value: float, kind: Element) -> int:
     """Rounded to the type, to nearest even; a NaN that arithmetic produced is the canonical one."""
-    return CANONICAL_NAN[kind.name] if value != value else float_bits(value, kind)
+    return BINARY_FORMATS[kind.name].nan if value != value else float_bits(value, kind)
 
 
 def _binary(function: Callable[[float, float], float]) -> Callable[..., int]:
     def evaluate(lhs: int, rhs: int, kind: Element) -> int:
-        return to_bits(function(to_float(lhs, kind), to_float(rhs, kind)), kind)
+        return to_bits(function(float_of(lhs, kind), float_of(rhs, kind)), kind)
 
     return evaluate
 
@@ -230,7 +214,7 @@ def _elementary(function: Callable[[Any], Any], double: Callable[[Any], Any]) ->
     """An elementary function, evaluated as the vector unit does; f64, which that does not have, by the C library."""
 
     def evaluate(operand: int, kind: Element) -> int:
-        value = to_float(operand, kind)
+        value = float_of(operand, kind)
         if kind.name == "f64":
             return to_bits(float(double(value)), kind)
         return to_bits(float(function(np.array([value], np.float32))[0]), kind)
@@ -253,7 +237,7 @@ def _log(value: float) -> float:
 
 def _unary(function: Callable[[float], float]) -> Callable[..., int]:
     def evaluate(operand: int, kind: Element) -> int:
-        value = to_float(operand, kind)
+        value = float_of(operand, kind)
         return to_bits(function(value) if math.isfinite(value) else value, kind)
 
     return evaluate
@@ -295,7 +279,7 @@ def _compare_integers(lhs: int, rhs: int, predicate: str, kind: Element) -> int:
 
 
 def _compare_floats(lhs: int, rhs: int, predicate: str, kind: Element) -> int:
-    a, b = to_float(lhs, kind), to_float(rhs, kind)
+    a, b = float_of(lhs, kind), float_of(rhs, kind)
     unordered = a != a or b != b
     match predicate:
         case "false" | "true":
@@ -351,7 +335,7 @@ def _to_integer(limits: Callable[[Element], tuple[int, int]]) -> Callable[..., i
     """Toward zero; outside the range the nearest end of it, and 0 for NaN."""
 
     def evaluate(core: Core, site: Site, operand: int, kind: Element, result_kind: Element) -> int:
-        value = to_float(operand, kind)
+        value = float_of(operand, kind)
         low, high = limits(result_kind)
         if low - 1 < value < high + 1:
             return wrap(int(value), result_kind)
@@ -371,7 +355,7 @@ def _unsigned_limits(kind: Element) -> tuple[int, int]:
 
 
 def _refloat(operand: int, kind: Element, result_kind: Element) -> int:
-    return to_bits(to_float(operand, kind), result_kind)
+    return to_bits(float_of(operand, kind), result_kind)
 
 
 def _reinterpret(operand: int, result_kind: Element) -> int:

@@ -12,7 +12,7 @@ from ptosim.effects.names import GM, UB
 from ptosim.effects.record import Static
 from ptosim.effects.sim_table import INDEX_BYTES
 from ptosim.language import sim_table as op
-from ptosim.reference.atomic import atomic_combine
+from ptosim.reference.atomic import atomic_store
 from ptosim.reference.core import Core
 from ptosim.reference.semantics import Operands, semantics
 
@@ -114,8 +114,5 @@ def scatter(
         _look_for_conflicts(core, numbers, data)
     yield
     dests = operands.table + numbers * (operands.pitch * width)
-    atomic = None if combine == "none" or kind is None else atomic_combine(atomic_fields(kind, combine))
-    if atomic is None:
-        core.write_pieces(GM, dests, data)
-    else:
-        core.accumulate(GM, dests, data, atomic[2], atomic[0])
+    atomic = None if combine == "none" or kind is None else atomic_store(atomic_fields(kind, combine))
+    core.write_pieces(GM, dests, data, atomic=atomic)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ptosim.effects.element import element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
@@ -13,10 +14,11 @@ from ptosim.language import system as op
 from ptosim.language.print_format import printed
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.integers import signed64
+from ptosim.reference.integers import signed64, wrap
 from ptosim.reference.semantics import Bind, semantics
 
 _CTRL_MASK = (1 << 64) - 1
+_I16 = element("i16")
 
 
 @semantics(op.GetBlockIdx)
@@ -62,12 +64,7 @@ def sbitset1(value: int, bit: int) -> int:
 @semantics(op.GetVms4Sr)
 def get_vms4_sr(core: Core) -> tuple[int, ...]:
     counts = core.special["VMS4_SR"]
-    return tuple(_signed16(counts >> (16 * number)) for number in range(4))
-
-
-def _signed16(bits: int) -> int:
-    bits &= 0xFFFF
-    return bits - 0x10000 if bits >> 15 else bits
+    return tuple(wrap(counts >> (16 * number), _I16) for number in range(4))
 
 
 @semantics(op.SprClr)
@@ -79,21 +76,13 @@ def _store_facts(unit: int) -> Bind:
     return lambda static: {"unit": unit, "post": "next" in static.present}
 
 
-def _store(core: Core, register: str, dest: int, offset: int, unit: int, post: bool) -> int | None:
+@semantics(op.SprSti, bind=_store_facts(WORD))
+@semantics(op.SprSts, bind=_store_facts(1))
+def sprst(core: Core, register: str, dest: int, offset: int, unit: int, post: bool) -> int | None:
     """The register as 32 bits; with a result the store is at the pointer, and the result is the pointer moved on."""
     data = np.array([core.special[register]], np.uint32).view(np.uint8)
     core.write(Space.UB, dest if post else dest + offset * unit, data, WORD)
     return dest + offset * unit if post else None
-
-
-@semantics(op.SprSti, bind=_store_facts(WORD))
-def sprsti(core: Core, register: str, dest: int, offset: int, unit: int, post: bool) -> int | None:
-    return _store(core, register, dest, offset, unit, post)
-
-
-@semantics(op.SprSts, bind=_store_facts(1))
-def sprsts(core: Core, register: str, dest: int, offset: int, unit: int, post: bool) -> int | None:
-    return _store(core, register, dest, offset, unit, post)
 
 
 @semantics(op.Trap)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
-from ptosim.effects.record import Effects, Group, Spread, Taint
+from ptosim.effects.record import Group, Spread, Taint
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import CROSSED, DECIDED, distinct
 from ptosim.reference.mask import FULL, Mask
@@ -48,7 +48,7 @@ class Observed:
     site: Site
     function: Callable[..., Any]
     parameters: tuple[str, ...]
-    effects: Effects | None
+    taint: Taint
     result_widths: tuple[int, ...]
     """Bytes per lane of each register result; 0 for any other result."""
     operand_widths: tuple[int, ...]
@@ -61,10 +61,6 @@ class Observed:
     """Per argument, as far as it has been found out: for each result the bytes that each lane reaches."""
     data_seen: list[tuple[int, ...]] = field(default_factory=list["tuple[int, ...]"])
     """Which arguments are data, once that has been seen: their types do not change."""
-
-    @property
-    def taint(self) -> Taint:
-        return self.effects.taint if self.effects else Taint.ALL_TO_ALL
 
     @property
     def uses(self) -> bool:
@@ -198,17 +194,13 @@ def _gated(observed: Observed, taint: Image | None) -> Image:
     moves = observed.taint.spread in (Spread.ELEMENTWISE, Spread.MOVEMENT)
     if moves and not observed.taint.placed_by_mask:
         lanes = _lanewise(taint, observed.lane_width())
-        return _repeated(np.where(lanes != 0, lanes | np.uint8(DECIDED), np.uint8(0)), observed.lane_width())
+        return np.repeat(np.where(lanes != 0, lanes | np.uint8(DECIDED), np.uint8(0)), observed.lane_width())
     return np.full(VECTOR_BYTES, taint.max() | DECIDED, np.uint8)
 
 
 def _lanewise(image: Image, width: int) -> Image:
     """The taint of each lane: the largest of its bytes."""
     return image.reshape(-1, width).max(axis=1)
-
-
-def _repeated(lanes: Image, width: int) -> Image:
-    return np.repeat(lanes, width)
 
 
 def _active(observed: Observed, arguments: Arguments, width: int) -> Image | None:
@@ -233,7 +225,7 @@ def _elementwise(observed: Observed, arguments: Arguments, taints: Taints) -> It
     union: Image | None = None
     for place, taint in enumerate(taints):
         if taint is not None and place != observed.gate():
-            union = _largest(union, _repeated(_lanewise(taint, width), width))
+            union = _largest(union, np.repeat(_lanewise(taint, width), width))
     active = _active(observed, arguments, width)
     if union is not None and active is not None:
         union = union & active
@@ -355,7 +347,7 @@ def _reduction(observed: Observed, arguments: Arguments, taints: Taints) -> Iter
         image = None if reduced is None or not result else _filled(observed.taint, reduced, width, result)
         if image is not None and active is not None and result == MASK_WIDTH:
             image = image & active
-        own = below if below is None or result <= 0 else _repeated(_lanewise(below, result), result)
+        own = below if below is None or result <= 0 else np.repeat(_lanewise(below, result), result)
         yield _largest(image, own)
 
 

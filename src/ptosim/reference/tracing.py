@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.record import Taint
 from ptosim.language.binding import zeroing_mask
 from ptosim.language.operation import PTOOperation
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
@@ -105,7 +106,7 @@ def described(t: Translator, op: Operation, meaning: Semantics) -> str:
         t.site(op),
         meaning.function,
         meaning.parameters,
-        record,
+        Taint.ALL_TO_ALL if record is None else record.taint,
         tuple(_width_of(result) for result in op.results),
         widths + ((MASK_WIDTH,) if mask is not None else ()),
         len(widths) if mask is not None else None,

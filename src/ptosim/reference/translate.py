@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -61,18 +62,6 @@ class Code:
     operations: Mapping[Site, Operation]
     entry: Function
     filename: str
-    text: str
-
-
-def translate(
-    module: VerifiedModule,
-    entry: Function,
-    kind: CoreKind,
-    observed: Closeness | None = None,
-    watch: Watch | None = None,
-) -> Code:
-    """The program that a core of this kind runs for an entry function; `observed`: how closely an observer looks."""
-    return Translator(module, kind, observed, watch).translate(entry)
 
 
 @dataclass(frozen=True)
@@ -95,7 +84,11 @@ class _Function:
 
 
 class Translator:
-    def __init__(self, module: VerifiedModule, kind: CoreKind, observed: Closeness | None, watch: Watch | None) -> None:
+    """Writes what a core of this kind runs; `observed`: how closely an observer looks."""
+
+    def __init__(
+        self, module: VerifiedModule, kind: CoreKind, observed: Closeness | None = None, watch: Watch | None = None
+    ) -> None:
         self.module = module
         self.kind = kind
         self.observed = observed is not None
@@ -117,6 +110,7 @@ class Translator:
     # --- the whole ----------------------------------------------------------------------------------------------------
 
     def translate(self, entry: Function) -> Code:
+        """The program of an entry function."""
         with deep_recursion():
             name = self.function(entry)
         text, lines = self._text()
@@ -126,7 +120,7 @@ class Translator:
         sites = {number: self.site(line.op) for number, line in lines.items() if line.op is not None}
         loops = {number: line.loops for number, line in lines.items() if line.loops}
         operations = {site: op for op, site in self.sites.items()}
-        return Code(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename, text)
+        return Code(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename)
 
     def _text(self) -> tuple[str, dict[int, _Line]]:
         out: list[str] = []
@@ -153,8 +147,14 @@ class Translator:
                 self.block(block)
         return self.functions[key].name
 
-    def _writing(self, key: tuple[Any, bool], name: str, parameters: list[str]) -> _Writing:
-        return _Writing(self, key, _Function(name, parameters))
+    @contextmanager
+    def _writing(self, key: tuple[Any, bool], name: str, parameters: list[str]) -> Generator[None]:
+        """Write another Python function for a while."""
+        before = self.out, self.depth, self.current, self.loops
+        self.functions[key] = self.out = _Function(name, parameters)
+        self.depth, self.loops = 0, ()
+        yield
+        self.out, self.depth, self.current, self.loops = before
 
     def scope(self, op: Operation, body: Callable[[], None]) -> tuple[str, list[str]]:
         """The function of a vector scope, which also takes CTRL, and the names of the values it captures."""
@@ -375,25 +375,6 @@ class Translator:
         left, right = ", ".join(self.expand(targets)), ", ".join(self.expand(values))
         if left and left != right:
             self.line(f"{left} = {right}")
-
-
-@dataclass
-class _Writing:
-    """Switches the translator to another Python function for a while."""
-
-    translator: Translator
-    key: tuple[Any, bool]
-    function: _Function
-
-    def __enter__(self) -> None:
-        t = self.translator
-        t.functions[self.key] = self.function
-        self.saved = (t.out, t.depth, t.current, t.loops)
-        t.out, t.depth, t.loops = self.function, 0, ()
-
-    def __exit__(self, *_: object) -> None:
-        t = self.translator
-        t.out, t.depth, t.current, t.loops = self.saved
 
 
 def _reads_of_other_pipes(op: Operation) -> bool:

@@ -119,7 +119,7 @@ def _flush_facts(static: Static) -> dict[str, Any]:
     return {"unit": static.elements["dest"].bytes, "post": "next" in static.present}
 
 
-@semantics(op.VStas, bind=_flush_facts)
+@semantics(op.VStas, op.VSta, bind=_flush_facts)
 def vstas(core: Core, align: StoreAlign, dest: int, offset: int, unit: int, post: bool) -> int | None:
     """Older text counts the offset in bytes: a flush that fits either way is not complained of."""
     if post:
@@ -127,11 +127,6 @@ def vstas(core: Core, align: StoreAlign, dest: int, offset: int, unit: int, post
         return dest + offset * unit
     flush(core, align, dest + offset * unit, dest + offset)
     return None
-
-
-@semantics(op.VSta, bind=_flush_facts)
-def vsta(core: Core, align: StoreAlign, dest: int, offset: int, unit: int) -> None:
-    flush(core, align, dest + offset * unit, dest + offset)
 
 
 @semantics(op.VStar)

@@ -3,16 +3,16 @@
 Inheritance, spelling, types and completeness are settled here, so that `profile` only has to arrange what it gets.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from os.path import isfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
+from ptosim.target import tables
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES, WITHOUT_RESULT
-
-Value = int | float | str | tuple[int, int]
+from ptosim.target.tables import Kind, Value, figures_of
 
 ORIGINS: dict[str, str] = {
     "CA": "cycle-accurate simulator of the vendor",
@@ -44,158 +44,63 @@ class Figures(NamedTuple):
 
 # --- what a file may hold ---------------------------------------------------------------------------------------------
 
-Check = Callable[[Any], Value | None]  # the value as kept, or None where it does not fit
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40
-
-
-def _whole(value: Any) -> Value | None:
-    return value if _is_whole(value) else None
-
-
-def _count(value: Any) -> Value | None:
-    return value if _is_whole(value) and value > 0 else None
-
-
-def _number(value: Any) -> Value | None:
-    return value if _is_whole(value) or (isinstance(value, float) and 0 <= value < 1e12) else None
-
-
-def _rate(value: Any) -> Value | None:
-    return _number(value) if value else None
-
-
-def _pair(value: Any) -> Value | None:
-    """The figure for wide and for narrow elements; one number stands for both."""
-    if _is_whole(value):
-        return value, value
-    if isinstance(value, list | tuple):
-        columns: tuple[Any, ...] = tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        if len(columns) == 2 and all(map(_is_whole, columns)):
-            return columns
-    return None
-
-
-def _gap(value: Any) -> Value | None:
-    """Likewise, of numbers that may be negative."""
-    columns: tuple[Any, ...] = tuple(value) if isinstance(value, list) else (value, value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    whole = [each for each in columns if isinstance(each, int) and _is_whole(abs(each))]
-    return (whole[0], whole[1]) if len(whole) == len(columns) == 2 else None
-
-
-def _flag(value: Any) -> Value | None:
-    return value if isinstance(value, bool) else None
-
-
-def _word(*words: str) -> Check:
-    def check(value: Any) -> Value | None:
-        return value if value in words else None
-
-    check.__doc__ = " or ".join(map(repr, words))
-    return check
-
-
-MEANS: dict[Check, str] = {
-    _whole: "a whole number",
-    _count: "a whole number above 0",
-    _number: "a number, not negative",
-    _rate: "a number above 0",
-    _pair: "a whole number, or [wide, narrow]",
-    _gap: "a whole number, or [wide, narrow]",
-    _flag: "true or false",
-}
-
 SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "bt", "fb", "fb_relu", "scale_a", "scale_b")
-_COMMON: dict[str, dict[str, Check]] = {
-    "memory": dict.fromkeys(SPACES, _count),
-    "alignment": dict.fromkeys(("ub", "l1", "l0a", "l0b"), _count),
-    "sync": {
-        "event_ids": _count,
-        "buffer_ids": _count,
-        "semaphores": _count,
-        "vector_semaphores": _count,
-        "semaphore_limit": _count,
-        "subblock_sem_offset": _count,
-        "inter_core_wait": _word("pipe", "core"),
-        "inter_core_signal": _word("direct", "broadcast"),
-        "buffers": _flag,
-    },
-    "rules": {"scatter_duplicates": _word("lowest-lane", "illegal"), "dma_length_multiple": _count},
-    "chip": {"clock_ghz": _rate, "cube_cores": _count, "vector_cores": _count},
-    "link": {"peer_gb_s": _rate, "rank_gb_s": _rate},
-    "latency": dict.fromkeys(("scalar", "flag", "inter_core", "barrier", "notify"), _whole),
-    **{f"operation.{name}": {"startup": _whole, "each": _pair} for name in OPERATION_CLASSES},
-    **{f"dma.{path}": {"bytes_per_cycle": _rate, "startup": _whole, "ramp_bytes": _whole} for path in COPY_CLASSES},
+_COMMON: dict[str, dict[str, Kind]] = {
+    "memory": dict.fromkeys(SPACES, tables.COUNT),
+    "alignment": dict.fromkeys(("ub", "l1", "l0a", "l0b"), tables.COUNT),
+    "sync": figures_of(tables.Sync),
+    "rules": figures_of(tables.Rules),
+    "chip": figures_of(tables.Chip),
+    "link": figures_of(tables.Link),
+    "latency": figures_of(tables.Latency),
+    **{f"operation.{name}": figures_of(tables.Operation) for name in OPERATION_CLASSES},
+    **{f"dma.{path}": figures_of(tables.Copy) for path in COPY_CLASSES},
 }
+_FORWARDING = [name for name in TIMING_CLASSES if name not in WITHOUT_RESULT]
 
-_ISSUE_UNIT: dict[str, Check] = {
-    "startup": _whole,
-    "drain": _whole,
-    "decode": _count,
-    "issue": _count,
-    "load_slots": _count,
-    "load_slots_beside_store": _whole,
-    "store_slots": _count,
-    "shared_queue": _count,
-    "execute_queue": _count,
-    "registers": _count,
-    "register_release": _whole,
-    "retire_in_order": _flag,
-    "iteration": _count,
-    "loop_entry": _whole,
-    "post_update": _whole,
-    "branch": _whole,
-}
-_ISSUE_CLASS: dict[str, Check] = {
-    "latency": _pair,
-    "interval": _pair,
-    "port": _word("any", "exu0", "load", "both-loads", "store", "none"),
-    "consumer": _word("alu", "special", "store"),
-}
-_FORWARD: dict[str, Check] = dict.fromkeys(("alu", "special", "store"), _pair)
-_REPEAT_CLASS: dict[str, Check] = {"head": _number, "slope": _number, "tail": _number}
-
-SCHEMA: dict[str, dict[str, dict[str, Check]]] = {
+SCHEMA: dict[str, dict[str, dict[str, Kind]]] = {
     "a5": {
         **_COMMON,
-        "vector": _ISSUE_UNIT,
-        **{f"class.{name}": _ISSUE_CLASS for name in TIMING_CLASSES},
-        **{f"forward.{name}": _FORWARD for name in TIMING_CLASSES if name not in WITHOUT_RESULT},
+        "vector": figures_of(tables.IssueUnit),
+        **{f"class.{name}": figures_of(tables.IssueClass) for name in TIMING_CLASSES},
+        **{f"forward.{name}": dict.fromkeys(tables.CONSUMERS, tables.PAIR) for name in _FORWARDING},
     },
-    "a2a3": {**_COMMON, **{f"class.{name}": _REPEAT_CLASS for name in TIMING_CLASSES}},
+    "a2a3": {**_COMMON, **{f"class.{name}": figures_of(tables.RepeatClass) for name in TIMING_CLASSES}},
 }
 ROW_TABLES = ("operation", "dma", "class", "forward", "early")
 HEADER = ("name", "architecture", "inherits")
 
 
-def check_of(architecture: str, path: str) -> Check | None:
-    """How the figure at a dotted path is checked; None where no such figure exists."""
+def kind_of(architecture: str, path: str) -> Kind | None:
+    """What the figure at a dotted path may be; None where no such figure exists."""
     table, _, key = path.rpartition(".")
     if table.startswith("early."):
-        return _gap if check_of(architecture, _forwarded(path)) is not None else None
-    checks = SCHEMA[architecture].get(table)
-    if checks is None:
+        return tables.GAP if kind_of(architecture, _forwarded(path)) is not None else None
+    kinds = SCHEMA[architecture].get(table)
+    if kinds is None:
         return None
-    if key in checks:
-        return checks[key]
+    if key in kinds:
+        return kinds[key]
     if table.startswith("dma.") and key == "gib_per_second":
-        return _rate
+        return tables.RATE
     if table.startswith("forward.") and key in TIMING_CLASSES:
-        return _pair
+        return tables.PAIR
     return None
+
+
+def _paths(architecture: str) -> list[str]:
+    """The figures that a target must have."""
+    return [f"{table}.{key}" for table, keys in SCHEMA[architecture].items() for key in keys]
 
 
 def checked(architecture: str, path: str, value: Any, where: str) -> Value:
     """The value as it is kept; a PTOError where the path does not exist or the value is of another kind."""
-    check = check_of(architecture, path)
-    if check is None:
-        known = [f"{table}.{key}" for table, keys in SCHEMA[architecture].items() for key in keys]
-        raise error("argument", f"{where}: there is no figure '{path}'", hint=near(path, known))
-    kept = check(value)
+    kind = kind_of(architecture, path)
+    if kind is None:
+        raise error("argument", f"{where}: there is no figure '{path}'", hint=near(path, _paths(architecture)))
+    kept = kind.kept(value)
     if kept is None:
-        raise error("argument", f"{where}: '{path}' must be {MEANS.get(check, check.__doc__)}, not {value!r}")
+        raise error("argument", f"{where}: '{path}' must be {kind.words}, not {value!r}")
     return kept
 
 
@@ -252,7 +157,7 @@ def _read(path: Path, children: tuple[Path, ...]) -> Figures:
     table = dict(parent.table) if parent else {}
     change(table, _settled(_entries(document, architecture, where), table))
     _convert_rates(table)
-    missing = [key for keys in _required(architecture) for key in keys if key not in table]
+    missing = [key for key in _paths(architecture) if key not in table]
     if missing:
         raise error(
             "argument",
@@ -283,11 +188,6 @@ def _architecture(stated: str | None, parent: Figures | None, where: str) -> str
     if inherited and architecture != inherited:
         raise error("argument", f"{where}: is {stated} and inherits from a target that is {inherited}")
     return architecture
-
-
-def _required(architecture: str) -> Iterable[list[str]]:
-    for table, keys in SCHEMA[architecture].items():
-        yield [f"{table}.{key}" for key in keys]
 
 
 def _entries(document: dict[str, Any], architecture: str, where: str) -> dict[str, Figure]:

@@ -7,132 +7,20 @@
     a5.vector.classes["exp"].latency     (16, 21): elements of 4 bytes and more, smaller ones
     a5.origin("class.exp.latency")       "CA"
 
-Figures live in the .toml files beside this module; `figures` reads them, `classes` lists the timing classes that an
-instruction can belong to. Nothing here knows an instruction or computes a schedule.
+Figures live in the .toml files beside this module; `tables` says what they are called and may be, `figures` reads them,
+`classes` lists the timing classes that an instruction can belong to. Nothing here knows an instruction or computes a
+schedule.
 """
 
 from collections.abc import Mapping
 from functools import cache
-from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
+from ptosim.target import tables
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES
 from ptosim.target.figures import Figure, Figures, built_in_names, change, checked, near, read_figures
-
-Pair = tuple[int, int]
-
-
-def column(width: int) -> int:
-    """Which half of a pair holds for elements of so many bytes."""
-    return 0 if width >= 4 else 1
-
-
-class Sync(NamedTuple):
-    event_ids: int
-    buffer_ids: int
-    semaphores: int
-    vector_semaphores: int
-    semaphore_limit: int
-    subblock_sem_offset: int
-    inter_core_wait: str  # "pipe" or "core": what a wait for another core stalls
-    inter_core_signal: str  # "direct" or "broadcast"
-    buffers: bool
-
-
-class Rules(NamedTuple):
-    scatter_duplicates: str  # "lowest-lane" or "illegal"
-    dma_length_multiple: int
-
-
-class Chip(NamedTuple):
-    clock_ghz: float
-    cube_cores: int
-    vector_cores: int
-
-
-class Link(NamedTuple):
-    """What copies between ranks get together, one way, in GB/s: between two ranks, and out of or into one rank."""
-
-    peer_gb_s: float
-    rank_gb_s: float
-
-
-class Latency(NamedTuple):
-    scalar: int
-    flag: int
-    inter_core: int
-    barrier: int
-    notify: int
-
-
-class Operation(NamedTuple):
-    """A queue entry that is no copy and no vector function: start-up, then cycles for each item."""
-
-    startup: int
-    each: Pair
-
-    def cycles(self, items: int, width: int = 4) -> int:
-        return self.startup + items * self.each[column(width)]
-
-
-class Copy(NamedTuple):
-    """A path between two memories."""
-
-    bytes_per_cycle: float
-    startup: int
-    ramp_bytes: int  # a copy takes as long as this many more bytes at full rate
-
-    def transfer(self, size: int) -> int:
-        return ceil((size + self.ramp_bytes) / self.bytes_per_cycle) if size else 0
-
-    def cycles(self, size: int) -> int:
-        return self.startup + self.transfer(size)
-
-
-class IssueClass(NamedTuple):
-    """How an A5 vector unit executes the instructions of a class."""
-
-    latency: Pair
-    interval: Pair
-    port: str  # "any", "exu0", "load", "both-loads", "store" or "none"
-    consumer: str  # the column of `forward` that holds where this class consumes
-
-
-class IssueUnit(NamedTuple):
-    """The A5 vector unit: vector functions issue instructions to queues and ports."""
-
-    startup: int
-    drain: int
-    decode: int
-    issue: int
-    load_slots: int
-    load_slots_beside_store: int
-    store_slots: int
-    shared_queue: int
-    execute_queue: int
-    registers: int
-    register_release: int
-    retire_in_order: bool
-    iteration: int
-    loop_entry: int
-    post_update: int
-    branch: int
-    classes: Mapping[str, IssueClass]
-    forward: Mapping[str, Mapping[str, Pair]]  # producer class -> consumer column or class -> distance of the starts
-
-
-class RepeatClass(NamedTuple):
-    head: float
-    slope: float
-    tail: float
-
-
-class RepeatUnit(NamedTuple):
-    """The A2A3 vector unit: each instruction is a repeat between a head and a tail."""
-
-    classes: Mapping[str, RepeatClass]
 
 
 class Target(NamedTuple):
@@ -140,14 +28,14 @@ class Target(NamedTuple):
     architecture: str  # "a5" or "a2a3"
     memory: Mapping[str, int]  # bytes by space: ub, l1, l0a, l0b, l0c, bt, fb, fb_relu, scale_a, scale_b
     alignment: Mapping[str, int]
-    sync: Sync
-    rules: Rules
-    chip: Chip
-    link: Link
-    latency: Latency
-    operation: Mapping[str, Operation]
-    dma: Mapping[str, Copy]  # by source_destination
-    vector: IssueUnit | RepeatUnit
+    sync: tables.Sync
+    rules: tables.Rules
+    chip: tables.Chip
+    link: tables.Link
+    latency: tables.Latency
+    operation: Mapping[str, tables.Operation]
+    dma: Mapping[str, tables.Copy]  # by source_destination
+    vector: tables.IssueUnit | tables.RepeatUnit
     figures: Mapping[str, Figure]  # the same, flat, by dotted path
 
     def origin(self, path: str) -> str:
@@ -209,25 +97,25 @@ def _target(figures: Figures) -> Target:
         figures.architecture,
         memory=table["memory"],
         alignment=table["alignment"],
-        sync=Sync(**table["sync"]),
-        rules=Rules(**table["rules"]),
-        chip=Chip(**table["chip"]),
-        link=Link(**table["link"]),
-        latency=Latency(**table["latency"]),
-        operation={name: Operation(**table[f"operation.{name}"]) for name in OPERATION_CLASSES},
-        dma={path: Copy(**table[f"dma.{path}"]) for path in COPY_CLASSES},
+        sync=tables.Sync(**table["sync"]),
+        rules=tables.Rules(**table["rules"]),
+        chip=tables.Chip(**table["chip"]),
+        link=tables.Link(**table["link"]),
+        latency=tables.Latency(**table["latency"]),
+        operation={name: tables.Operation(**table[f"operation.{name}"]) for name in OPERATION_CLASSES},
+        dma={path: tables.Copy(**table[f"dma.{path}"]) for path in COPY_CLASSES},
         vector=_issue_unit(table) if figures.architecture == "a5" else _repeat_unit(table),
         figures=figures.table,
     )
 
 
-def _issue_unit(table: Mapping[str, dict[str, Any]]) -> IssueUnit:
-    return IssueUnit(
+def _issue_unit(table: Mapping[str, dict[str, Any]]) -> tables.IssueUnit:
+    return tables.IssueUnit(
         **table["vector"],
-        classes={name: IssueClass(**table[f"class.{name}"]) for name in TIMING_CLASSES},
+        classes={name: tables.IssueClass(**table[f"class.{name}"]) for name in TIMING_CLASSES},
         forward={name: table[f"forward.{name}"] for name in TIMING_CLASSES if f"forward.{name}" in table},
     )
 
 
-def _repeat_unit(table: Mapping[str, dict[str, Any]]) -> RepeatUnit:
-    return RepeatUnit({name: RepeatClass(**table[f"class.{name}"]) for name in TIMING_CLASSES})
+def _repeat_unit(table: Mapping[str, dict[str, Any]]) -> tables.RepeatUnit:
+    return tables.RepeatUnit({name: tables.RepeatClass(**table[f"class.{name}"]) for name in TIMING_CLASSES})

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import chain, count
 
-from ptosim.target.profile import IssueUnit
+from ptosim.target.tables import IssueUnit
 from ptosim.timing.price import EXECUTE, LOAD, STORE, Step
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from ptosim.target.profile import IssueUnit, column
+from ptosim.target.tables import IssueUnit, column
 from ptosim.timing.program import Body, Branch, Instruction, Loop, Node, Values, While
 
 EXECUTE, LOAD, STORE, SCALAR, RENAME, FENCE = range(6)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from math import ceil
 
-from ptosim.target.profile import RepeatUnit
+from ptosim.target.tables import RepeatUnit
 from ptosim.timing.program import Body, Branch, Instruction, Loop, Program, Turns, Way, While
 from ptosim.timing.result import VectorFunctionTiming
 

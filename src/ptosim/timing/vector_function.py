@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
 
-from ptosim.target.profile import IssueClass, IssueUnit, RepeatUnit, Target
+from ptosim.target.profile import Target
+from ptosim.target.tables import IssueClass, IssueUnit, RepeatUnit
 from ptosim.timing import repeat
 from ptosim.timing.critical_path import Clock, Repetition, critical_path
 from ptosim.timing.issue import Binding, Machine

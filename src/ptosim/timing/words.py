@@ -9,7 +9,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import decode
 from ptosim.machine.signal import Watched, wrapped
-from ptosim.target.profile import Latency
+from ptosim.target.tables import Latency
 
 Moment = tuple[int, int]
 """A time, and the row whose end led to it."""

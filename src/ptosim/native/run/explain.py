@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ptosim.diagnostics import Details, Location, PTOError, Source, error
-from ptosim.machine.memory import decode, outside
+from ptosim.machine.memory import decode, misaligned, outside
 from ptosim.native.run.cores import Fault
 
 Told = tuple[str, str, tuple[int, int] | None]
@@ -52,7 +52,7 @@ def _global(kind: str, message: Sequence[Any], fault: Fault) -> Told:
 
 
 def _misaligned(verb: str, space: str, start: int, alignment: int) -> Told:
-    return "misaligned", f"{verb} {space} at {start}, which is not a multiple of {alignment}", None
+    return "misaligned", misaligned(verb, space, start, alignment), None
 
 
 def _outside(verb: str, name: str, size: int, start: int, width: int) -> Told:
