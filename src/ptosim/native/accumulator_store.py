@@ -34,6 +34,7 @@ from ptosim.native.burst import MOST_BYTES, Loop, each_row
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, I64, Value
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.quantisation import COLUMNS, Lanes, Saturation, Steps, quantised, slopes, stored_type
 from ptosim.native.vector.registers import splat
 
@@ -75,14 +76,14 @@ class Part:
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The quantisation words of n channels."""
     words = core.stretch("reads", Space.FB, offset, n * QUANT_WORD)
-    core.observer.copied(core, "reads", Space.FB, offset, (), n * QUANT_WORD)
+    core.observer.copied(core, "reads", Rows(Space.FB, offset, (), n * QUANT_WORD))
     return lambda column: words.at(column * QUANT_WORD).load(I64.vector(COLUMNS))
 
 
 def slope_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The slopes of n channels."""
     words = core.stretch("reads", Space.FB_RELU, offset, n * RELU_WORD)
-    core.observer.copied(core, "reads", Space.FB_RELU, offset, (), n * RELU_WORD)
+    core.observer.copied(core, "reads", Rows(Space.FB_RELU, offset, (), n * RELU_WORD))
     return lambda column: slopes(words.at(column * RELU_WORD).load(I32.vector(COLUMNS)))
 
 
@@ -188,7 +189,7 @@ def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Eleme
         if store.space is not Space.GM:
             for count, distance in steps:
                 core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (GRANULE - 1)) != 0))
-        core.observer.copied(core, "writes", store.space, base, steps, length, part.at, store.ctrl)
+        core.observer.copied(core, "writes", Rows(store.space, base, steps, length, part.at), store.ctrl)
 
     if layout == "nz2nd":
         stores(store.dest, [(m, stride), *later], size(n))

@@ -18,6 +18,7 @@ from ptosim.native.burst import Loop, each_row
 from ptosim.native.fractals import load_scales, load_tile
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, Value
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.vector.numbers import canonical, lane_type, widen
 
 
@@ -88,20 +89,19 @@ def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, con
     _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, count, blocks)
 
     def load() -> None:
-        length, strides = (
-            blocks * GRANULE,
-            ((blocks + operands.source_gap) * GRANULE, (blocks + operands.dest_gap) * unit),
-        )
+        length = blocks * GRANULE
+        strides = (blocks + operands.source_gap) * GRANULE, (blocks + operands.dest_gap) * unit
         _, read = row_extent((count,), (strides[0],), length)
         origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
         _, written = row_extent((count,), (strides[1],), blocks * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
-        steps = (count, strides[0]), (count, strides[1])
+        taken = Rows(Space.L1, source, [(count, strides[0])], length)
+        given = Rows(Space.BT, dest, [(count, strides[1])], blocks * unit)
         if element.bytes == ACCUMULATOR:  # rows that are only moved stay as defined as they are
-            core.observer.carried(core, (Space.L1, source), (Space.BT, dest), [steps], length)
+            core.observer.carried(core, taken, given)
         else:
-            core.observer.copied(core, "reads", Space.L1, source, [steps[0]], length)
-            core.observer.copied(core, "writes", Space.BT, dest, [steps[1]], blocks * unit)
+            core.observer.copied(core, "reads", taken)
+            core.observer.copied(core, "writes", given)
         with each_row(f, [Loop(count, *strides)]) as (from_, to):
 
             def copy() -> None:
@@ -139,8 +139,8 @@ def mte_l1_fb(core: Core, operands: Operands) -> None:
         def into(space: Space) -> None:
             _, written = row_extent((count,), (strides[1],), length)
             target = core.stretch("writes", space, offset, written, FB_UNIT)
-            steps = [((count, strides[0]), (count, strides[1]))]
-            core.observer.carried(core, (Space.L1, source), (space, offset), steps, length)
+            taken = Rows(Space.L1, source, [(count, strides[0])], length)
+            core.observer.carried(core, taken, Rows(space, offset, [(count, strides[1])], length))
             with each_row(f, [Loop(count, *strides)]) as (from_, to):
                 target.at(to).copy_from(origin.at(from_), length)
 

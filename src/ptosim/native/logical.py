@@ -8,6 +8,7 @@ from ptosim.effects.vector_memory import Demand, LoadMode, demand
 from ptosim.native.build.core import Core
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, Type, Value
+from ptosim.native.observe.hooks import Access
 from ptosim.native.vector.registers import Mask, insert, shuffle
 
 
@@ -22,7 +23,8 @@ def logical_window(
     def active() -> Value:
         return _called_for(f, mask.lanes(width), wanted)
 
-    return core.partial_window("reads", Space.UB, address, mode.footprint, active, wanted.unit, alignment)
+    access = Access("reads", Space.UB, address, mode.footprint, alignment, active, wanted.unit)
+    return core.partial_window(access)
 
 
 def _called_for(f: Function, lanes: Value, wanted: Demand) -> Value:

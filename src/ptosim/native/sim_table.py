@@ -18,6 +18,7 @@ from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
+from ptosim.native.observe.hooks import Access, Rows
 
 
 def _width(static: Static) -> dict[str, int]:
@@ -53,7 +54,8 @@ class Walk:
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
             first = (row * given.row_stride + column * given.column_stride) * self.width
             if core.is_observed:
-                core.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
+                address = given.indices + index
+                core.observer.accessed(core, Access("reads", Space.UB, address, INDEX_BYTES, INDEX_BYTES))
             number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
             there_row = given.table + number * given.pitch * self.width
@@ -78,12 +80,15 @@ class Walk:
         in_granules = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
         row = self.operands.length * width
 
+        def element(_: Value, here: Value) -> None:
+            observer.accessed(core, Access(verb, Space.UB, first + here, width, width))
+
         def elements() -> None:
-            self.each_element(lambda _, here: observer.accessed(core, verb, Space.UB, first + here, width, width))
+            self.each_element(element)
 
         def granules() -> None:
-            observer.stretched(core, verb, Space.UB, first, row, None)
-            core.observer.copied(core, verb, Space.UB, first, (), row)
+            observer.stretched(core, verb, Space.UB, first, row)
+            observer.copied(core, verb, Rows(Space.UB, first, (), row))
 
         self.f.either(in_granules, granules, elements)
 
@@ -111,7 +116,7 @@ class Walk:
     def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
         length = self.operands.length * self.width
         found, _ = self.core.global_place(verb, pointer, length)
-        self.core.observer.copied(self.core, verb, Space.GM, pointer, (), length, ctrl=ctrl)
+        self.core.observer.copied(self.core, verb, Rows(Space.GM, pointer, (), length), ctrl)
         return found
 
 

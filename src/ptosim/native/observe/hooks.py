@@ -8,6 +8,7 @@ a kernel is linked and kept from block to block and from run to run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
@@ -27,6 +28,32 @@ Range = tuple[Space, Value, Value]
 """Bytes: a memory, the first, and how many."""
 Step = tuple[Value, Value]
 """How often, and how many bytes further each time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """Bytes of an on-chip memory that an instruction "reads" or "writes": all of them, or those units of so many bytes
+    that are active."""
+
+    verb: str
+    space: Space
+    address: Value
+    extent: int
+    alignment: int
+    active: Callable[[], Value] | None = None
+    unit: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One side of a copy: so many bytes at every combination of steps, the innermost first; `at` names the core whose
+    UB it is, where that is another one."""
+
+    space: Space
+    base: Value
+    steps: Sequence[Step]
+    length: Value
+    at: str | None = None
 
 
 class Observer:
@@ -103,19 +130,8 @@ class Observer:
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
-    def accessed(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        alignment: int,
-        active: Callable[[], Value] | None = None,
-        unit: int = 1,
-    ) -> None:
-        """Bytes of an on-chip memory, before they are read or written: all of them, or those units of so many bytes
-        that are active."""
+    def accessed(self, core: Core, access: Access) -> None:
+        """Before it happens."""
 
     def scattered(
         self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
@@ -123,53 +139,26 @@ class Observer:
         """So many bytes at each of several addresses, of which some are active, before they are read or written; an
         address is a multiple of that number, or of a block. `units`: which parts of these bytes, where not all."""
 
-    def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
-        """The bytes from the first to the last of an instruction that is no access of a register, before it begins;
-        `at` names the core whose UB it is, where that is another one."""
-
-    def in_global(self, core: Core, verb: str, pointer: Value, extent: Value) -> None:
-        """So many bytes of GM behind this pointer, before they are read or written."""
+    def stretched(
+        self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
+    ) -> None:
+        """The bytes from the first to the last of an instruction that is no access of a register, before it begins, in
+        GM as well; `at` names the core whose UB it is, where that is another one."""
 
     def is_needed(self, core: Core, pointer: Value) -> Value | None:
         """Whether the kernel may read what is about to be written to GM behind this pointer; None: write it in any
         case."""
         return None
 
-    def copied(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        base: Value,
-        steps: Sequence[Step],
-        length: Value,
-        at: str | None = None,
-        ctrl: Value | None = None,
-    ) -> None:
-        """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
-        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another one,
-        `ctrl` says whether and how they are combined with what is there."""
+    def copied(self, core: Core, verb: str, rows: Rows, ctrl: Value | None = None) -> None:
+        """Rows of a copy, before they are read or written; `ctrl` says whether and how they are combined with what is
+        there."""
 
-    def carried(
-        self,
-        core: Core,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        steps: Sequence[tuple[Step, Step]],
-        length: Value,
-    ) -> None:
+    def carried(self, core: Core, source: Rows, dest: Rows) -> None:
         """Rows of whole granules, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
 
-    def turned(
-        self,
-        core: Core,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        read: Sequence[Step],
-        written: Sequence[Step],
-        width: int,
-    ) -> None:
+    def turned(self, core: Core, source: Rows, dest: Rows, width: int) -> None:
         """Fractals, before the matrix that they form is copied transposed, with elements of so many bytes: so many one
         behind the other, and so many of these columns, on either side."""
 

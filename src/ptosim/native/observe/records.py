@@ -17,7 +17,7 @@ from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout
-from ptosim.native.observe.hooks import Step
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.observe.layout import ATOMIC, CLOCK_AT, Layout, row_bytes
 from ptosim.native.observe.rows import joined
 
@@ -29,14 +29,12 @@ class Records:
         self._layout = layout
         self._copies = 0
 
-    def add(
-        self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value, ctrl: Value | None
-    ) -> None:
+    def add(self, core: Core, slot: int, verb: str, rows: Rows, ctrl: Value | None) -> None:
         """One for each combination of all but the innermost steps."""
         f = core.f
         one = f.constant(I64, 1)
-        steps, length = joined(steps, length)
-        (count, distance), *others = steps or [(one, one)]
+        rows = joined(rows)
+        (count, distance), *others = rows.steps or [(one, one)]
         place = clocks.place(f, core.kind, self._layout.is_mixed)
         kind = (place * PIPES + slot) * 2 + int(verb == "writes")
         kind = kind if isinstance(kind, Value) else f.constant(I64, kind)
@@ -44,9 +42,9 @@ class Records:
             kind = kind + is_atomic(ctrl).select((ctrl.lshr(6) & 31) << ATOMIC, ctrl.like(0))
         number = f.constant(I64, self._copies % layout.SITES)
         self._copies += 1
-        with f.nested(others, base) as (start,):
+        with f.nested(others, rows.base) as (start,):
             f.settle()
-            told = (start, length, count, distance, kind, number)
+            told = (start, rows.length, count, distance, kind, number)
             f.leave_with(f.status_of(f.base(Word.RECORD).text, f.context, *told))
             if self._layout.waits_for_bytes:  # which entry it was must be known of each
                 clocks.at(f, layout.LATEST).at(number << 3).store(f.constant(I64, 0), 8)

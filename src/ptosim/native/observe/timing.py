@@ -8,7 +8,7 @@ goes to the reference engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from ptosim.machine.sync import DONE, PIPES, SLOT
 from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.observe.hooks import Number, Observer, Range
+from ptosim.native.observe.hooks import Access, Number, Observer, Range
 from ptosim.native.observe.pages import page_of
 from ptosim.native.observe.records import may_be_read
 from ptosim.native.observe.timekeeping import (
@@ -194,18 +194,8 @@ class Timing(Observer):
     def instruction_begins(self, body: Body, op: Operation) -> None:
         self._touches.in_scope = body.in_scope
 
-    def accessed(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        alignment: int,
-        active: Callable[[], Value] | None = None,
-        unit: int = 1,
-    ) -> None:
-        self._touches.access(core, verb, space, address, extent, active, unit)
+    def accessed(self, core: Core, access: Access) -> None:
+        self._touches.access(core, access)
 
     def scattered(
         self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
@@ -215,16 +205,19 @@ class Timing(Observer):
         else:
             self._touches.parts(core, verb, space, starts, extent, units)
 
-    def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
+    def stretched(
+        self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
+    ) -> None:
+        if space is Space.GM:
+            self._stay_allowed(core, verb, address)
         self._touches.stretch(core, verb, space, address, extent, at)
 
-    def in_global(self, core: Core, verb: str, pointer: Value, extent: Value) -> None:
+    def _stay_allowed(self, core: Core, verb: str, pointer: Value) -> None:
         """Buffers that are only read are the caller's, and those only written hold nothing: that must stay so."""
         allowed = page_of(core.f).at((moments.WRITABLE if verb == "writes" else moments.READABLE) * WORD_BYTES)
         number = pointer.lshr(OFFSET_BITS)
         last = number.compare("ult", _BUFFER_BITS).select(number, _BUFFER_BITS)
         core.fail((allowed.load(I64, WORD_BYTES).lshr(last) & 1) == 0, "unsupported", _STRAY)
-        self._touches.stretch(core, verb, Space.GM, pointer, extent)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
