@@ -15,7 +15,7 @@ from ptosim.diagnostics import Location
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
-from ptosim.native.build.global_memory import Place, leaves_buffer, locate
+from ptosim.native.build.global_memory import Place, leaves_buffer, locate, may_access
 from ptosim.native.build.issue import issue
 from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, register_word
@@ -320,12 +320,11 @@ class Core:
         return place, outside
 
     def store_global(self, pointer: Value, store: Callable[[], None]) -> None:
-        """Write to GM behind this pointer. An observer may know that the kernel never reads it; then nothing is
-        written, since an observed kernel works on copies."""
-        needed = self.observer.is_needed(self, pointer)
-        if needed is None:
+        """Write to GM behind this pointer. An observed kernel works on copies: what it never reads is not written."""
+        if not self.is_observed:
             store()
             return
+        needed = may_access(self.f, "reads", pointer)
         self.f.settle()
         with self.f.when(needed):
             store()

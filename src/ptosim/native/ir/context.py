@@ -74,7 +74,8 @@ class Word(IntEnum):
     OBSERVED_AIV0 = 129  # and for other cores of it
     OBSERVED_AIV1 = 130
     RECORD = 131  # address of what notes accesses to GM (observe/records.py)
-    READABLE = 132  # bits by the number of a buffer: whether an observed kernel may read it (observe/stand_ins.py)
+    READABLE = 132  # bits by the number of a buffer: whether an observed kernel may read it (observe/stand_ins.py),
+    WRITABLE = 133  # and whether it may write to it
 
 
 class Register(IntEnum):
@@ -120,7 +121,8 @@ MEMORIES = {space: Word[space.name] for space in Space if space is not Space.GM}
 UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
-WORDS = Word.READABLE + 1  # the whole context
+BUFFER_BITS = 64  # of READABLE and WRITABLE: the last stands for all buffers beyond; buffer 0 is none
+WORDS = Word.WRITABLE + 1  # the whole context
 
 
 def register_word(register: Register) -> int:

@@ -37,7 +37,7 @@ from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Access, Number, Observer, Range, Rows
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
 from ptosim.native.observe.ranges import Ranges
-from ptosim.native.observe.records import Records, may_be_read
+from ptosim.native.observe.records import Records
 from ptosim.native.observe.rows import Copies
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
@@ -403,9 +403,6 @@ class Filter(Observer):
     def _next_epoch(self, f: Function, which: int) -> None:
         place = clocks.at(f, layout.EPOCHS + 4 * which)
         place.store(place.load(words.integer(32), 4) + 1, 4)
-
-    def is_needed(self, core: Core, pointer: Value) -> Value:
-        return may_be_read(core.f, pointer)
 
     def copied(self, core: Core, verb: str, rows: Rows, ctrl: Value | None = None) -> None:
         visit = self._visits.get(core.f)

@@ -145,11 +145,6 @@ class Observer:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins, in
         GM as well; `at` names the core whose UB it is, where that is another one."""
 
-    def is_needed(self, core: Core, pointer: Value) -> Value | None:
-        """Whether the kernel may read what is about to be written to GM behind this pointer; None: write it in any
-        case."""
-        return None
-
     def copied(self, core: Core, verb: str, rows: Rows, ctrl: Value | None = None) -> None:
         """Rows of a copy, before they are read or written; `ctrl` says whether and how they are combined with what is
         there."""

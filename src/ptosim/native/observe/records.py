@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptosim.effects.geometry import minimum
-from ptosim.machine.memory import FARTHEST, OFFSET_BITS
 from ptosim.machine.sync import PIPES
 from ptosim.native.atomic import is_atomic
 from ptosim.native.build.core import Core
-from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.build.global_memory import may_access
+from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
@@ -50,16 +49,6 @@ class Records:
                 clocks.at(f, layout.LATEST).at(number << 3).store(f.constant(I64, 0), 8)
 
 
-def may_be_read(f: Function, pointer: Value) -> Value:
-    """Whether code may read the buffer that a pointer names."""
-    return (f.word(Word.READABLE).load(I64, WORD_BYTES).lshr(_buffer(pointer)) & 1) != 0
-
-
-def _buffer(pointer: Value) -> Value:
-    """The bit of the buffer that a pointer names."""
-    return minimum((pointer + FARTHEST).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
-
-
 # --- what it calls ----------------------------------------------------------------------------------------------------
 
 
@@ -78,9 +67,8 @@ def build_record(module: Module, name: str, is_mixed: bool) -> None:
 def _note(f: Function, site: int, is_mixed: bool) -> None:
     start, length, count, distance, kind, copy = f.parameters
     is_write = (kind & 1) != 0
-    readable, writable = (clocks.at(f, place).load(I64, 8) for place in (layout.READABLE, layout.WRITABLE))
-    number = _buffer(start)
-    f.check((is_write.select(writable, readable).lshr(number) & 1) == 0, site)
+    readable, writable = (may_access(f, verb, start) for verb in ("reads", "writes"))
+    f.check(is_write.select(writable, readable) ^ True, site)
     slot = kind.lshr(1) & (PIPES - 1)
     stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
     last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
@@ -89,7 +77,7 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
     latest = clocks.at(f, layout.LATEST).at(copy << 3)
     previous = latest.load(PTR, 8)
     # where a buffer is both read and written, the order of single accesses matters
-    alone = ((readable & writable).lshr(number) & 1) == 0
+    alone = (readable & writable) ^ True
     known = f.emit(I64, f"ptrtoint {previous} to i64") != 0
 
     def append() -> None:

@@ -42,7 +42,7 @@ class Run:
     max_steps: int
     block_done: Callable[[], None] | None = None
     poison: bool = False
-    attach: Callable[[Cluster, Invocation], Observer] | None = None
+    attach: Callable[[Cluster], Observer] | None = None
     say: Say | None = show
     """Takes what the kernel prints."""
 
