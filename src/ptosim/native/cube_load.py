@@ -13,7 +13,7 @@ from ptosim.effects.record import Static
 from ptosim.language import cube_load as op
 from ptosim.language import cube_load_raw as raw
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Operands, lowering
+from ptosim.native.build.lowering import Operands, given, lowering
 from ptosim.native.burst import Loop, each_row
 from ptosim.native.fractals import load_scales, load_tile
 from ptosim.native.ir.flow import Function
@@ -34,12 +34,8 @@ def _with_starts(core: Core, operands: Operands) -> Operands:
     return Operands(**vars(operands) | known)
 
 
-_A = {"space": Space.L0A, "side": "m"}
-_B = {"space": Space.L0B, "side": "n"}
-
-
-@lowering(op.MteL1L0a, bind=lambda static: _A)
-@lowering(op.MteL1L0b, bind=lambda static: _B)
+@lowering(op.MteL1L0a, bind=given(space=Space.L0A, side="m"))
+@lowering(op.MteL1L0b, bind=given(space=Space.L0B, side="n"))
 def mte_l1_l0(core: Core, operands: Operands, transpose: int | None, static: Static, space: Space, side: str) -> None:
     element = static.elements["source"]
     control = tile_control(_with_starts(core, operands), static, side, bool(transpose))
@@ -49,17 +45,12 @@ def mte_l1_l0(core: Core, operands: Operands, transpose: int | None, static: Sta
     load_tile(core, space, operands.source, operands.dest, control, element, bool(transpose))
 
 
-_SCALE_A = {"space": Space.SCALE_A, "side": "m", "shift": SCALE_SHIFT}
-_SCALE_B = {"space": Space.SCALE_B, "side": "n", "shift": SCALE_SHIFT}
-_ADDRESSED = {"shift": 0}
-"""In the raw spelling the destination is the address in the scale buffer itself."""
-
-
-@lowering(op.MteL1L0aMx, bind=lambda static: _SCALE_A)
-@lowering(op.MteL1L0bMx, bind=lambda static: _SCALE_B)
-@lowering(raw.LoadCbufToCaMx, bind=lambda static: _SCALE_A | _ADDRESSED)
-@lowering(raw.LoadCbufToCbMx, bind=lambda static: _SCALE_B | _ADDRESSED)
+@lowering(op.MteL1L0aMx, bind=given(space=Space.SCALE_A, side="m", shift=SCALE_SHIFT))
+@lowering(op.MteL1L0bMx, bind=given(space=Space.SCALE_B, side="n", shift=SCALE_SHIFT))
+@lowering(raw.LoadCbufToCaMx, bind=given(space=Space.SCALE_A, side="m", shift=0))
+@lowering(raw.LoadCbufToCbMx, bind=given(space=Space.SCALE_B, side="n", shift=0))
 def mte_l1_l0_mx(core: Core, operands: Operands, static: Static, space: Space, side: str, shift: int) -> None:
+    """In the raw spelling the destination is the address in the scale buffer itself."""
     control = scale_control(_with_starts(core, operands), static, side)
     load_scales(core, space, operands.source, operands.dest, control, shift)
 
@@ -79,7 +70,7 @@ def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_
     core.f.settle()
 
 
-@lowering(op.MteL1Bt, bind=lambda static: {"convert": None})
+@lowering(op.MteL1Bt, bind=given(convert=None))
 @lowering(raw.CopyCbufToBt)
 def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, convert: Value | None) -> None:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""

@@ -12,7 +12,7 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim_table import INDEX_BYTES, base_extent, index_extent
 from ptosim.language import sim_table as op
-from ptosim.native.atomic import accumulate
+from ptosim.native.atomic import accumulate_inside
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands, lowering
@@ -160,7 +160,7 @@ def scatter(
     f: Function, core: Core, operands: Operands, beyond: str, combine: str, ordered: bool, kind: str | None, width: int
 ) -> None:
     walk = Walk(f, core, operands, beyond, width, combine == "none" and not ordered)
-    size, room = f.constant(I64, width), f.scratch(8)
+    size = f.constant(I64, width)
     ctrl = None if combine == "none" or kind is None else f.constant(I64, atomic_fields(kind, combine))
 
     def run(pointer: Value, ub: Value) -> None:
@@ -172,10 +172,8 @@ def scatter(
                 write_inside(target, data, size)
             elif ctrl is None:
                 target.address.copy_from(data, size)
-            else:  # an element that lies half outside is combined as if there were zeros
-                read_inside(target, room, size)
-                accumulate(f, core.unit, room, data, size, ctrl)
-                write_inside(target, room, size)
+            else:
+                accumulate_inside(f, core.unit, target, data, size, ctrl)
 
         walk.each_element(one)
 
