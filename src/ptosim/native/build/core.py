@@ -353,11 +353,11 @@ class Core:
 
     # --- registers ----------------------------------------------------------------------------------------------------
 
-    def register(self, register: Register) -> Value:
-        """What a special register holds now, i64."""
+    def register(self, register: Register | str) -> Value:
+        """What a register, or a field of a configuration register, holds now, i64."""
         return self.f.word(register_word(register)).load(I64, WORD_BYTES)
 
-    def set_register(self, register: Register, value: Value) -> None:
+    def set_register(self, register: Register | str, value: Value) -> None:
         self.f.word(register_word(register)).store(value, WORD_BYTES)
 
     # --- the scheduler ------------------------------------------------------------------------------------------------
