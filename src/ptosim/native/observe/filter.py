@@ -91,17 +91,17 @@ class Filter(Observer):
     def state_bytes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.layout.size
 
-    def outline(self) -> dict[str, Any]:
-        """What the run time has to know of the layout when all is built."""
+    def facts(self) -> dict[str, Any]:
         own = [[start, self.layout.granules(space)] for space, start in self.layout.defined.items()]
         shared = [self.layout.is_shared(space) for space in self.layout.defined]
-        return {
+        outline = {
             "shared": self.layout.shared,
             "semaphores": self.layout.semaphores,
             "row": self.layout.row,
             "defined": [each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere],
             "shared_defined": [each for each, elsewhere in zip(own, shared, strict=True) if elsewhere],
         }
+        return {"outline": outline}
 
     def suspect(self, core: Core, doubtful: Value) -> None:
         self._suspect(core.f, doubtful)
@@ -424,8 +424,8 @@ class Filter(Observer):
 
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
-    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
-        self.signals.flags(steps, words)
+    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
+        self.signals.flag(step, word, number)
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         self.signals.got_buffer(core, pipe, buffer, mode)

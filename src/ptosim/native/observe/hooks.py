@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -62,6 +62,10 @@ class Observer:
     purpose: Observe = "none"
     state_bytes = 0
     """To be known when the whole kernel is built."""
+
+    def facts(self) -> dict[str, Any]:
+        """What the run time has to know besides, when all is built; data that JSON can say."""
+        return {}
 
     # --- the scalar program of a core ---------------------------------------------------------------------------------
 
@@ -172,11 +176,8 @@ class Observer:
 
     # --- synchronisation that happens inline --------------------------------------------------------------------------
 
-    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
-        """Sets and waits that follow each other, with the addresses of their sync words, before these change."""
-
     def flag(self, step: FlagStep, word: Value, number: Number) -> None:
-        """One of them, with the number of its sync word, before that changes."""
+        """A set or wait, with the address and the number of its sync word, before that changes."""
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         """A get_buf, before the word of its bracket changes."""

@@ -94,6 +94,9 @@ class Timing(Observer):
         self._rows: dict[Function, Value] = {}
         """Of a gather or scatter: how many rows of a table its indices have named, which is its path."""
 
+    def facts(self) -> dict[str, Any]:
+        return {"works": [work.to_json() for work in self.works]}
+
     def program_begins(self, core: Core) -> None:
         call(core.f, Routine.BEGIN)
 

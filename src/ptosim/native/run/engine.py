@@ -69,7 +69,7 @@ class LinkedKernel:
         self._outline: Any = data.get("outline")
         self._executable = executable
         self.kind: str = data["kind"]
-        self.works: list[Any] = data["works"]
+        self.works: list[Any] = data.get("works", [])
         self._runner = Runner(executable, target, reachable)
         self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]
