@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ptosim.native.host.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.observe import Observe
     from ptosim.native.run.cores import Cluster as NativeCluster
-    from ptosim.native.run.cores import Invocation
     from ptosim.native.run.engine import LinkedKernel
     from ptosim.native.run.reachability import Reachability
     from ptosim.profiling import Pricing
@@ -280,7 +279,7 @@ class Kernel:
         launch: Launch,
         threads: int | None,
         observe: Observe = "none",
-        attach: Callable[[NativeCluster, Invocation], Observer] | None = None,
+        attach: Callable[[NativeCluster], Observer] | None = None,
     ) -> None:
         """A run on the native engine."""
         from ptosim.native.run.engine import Run as NativeRun

@@ -163,16 +163,7 @@ def test_elementary(name: str, operation: str) -> None:
     assert_same_bits(result, getattr(reference_elementary, operation)(x), x)
 
 
-@pytest.mark.parametrize("name", ["f32", "f16"])
-def test_divide(name: str) -> None:
-    a, b = pairs(name)
-    result = apply(
-        lambda _, x, y: elementary.divide(element(name), x, y), [(a, TYPES[name]), (b, TYPES[name])], a.dtype
-    )
-    assert_same_bits(result, reference_elementary.divide(a, b), a, b)
-
-
-# --- sums, tf32, sort keys --------------------------------------------------------------------------------------------
+# --- sums, sort keys --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "lanes"), [("f32", 64), ("f16", 128)])
@@ -191,13 +182,6 @@ def test_tree_sum(name: str, lanes: int, groups: int) -> None:
     for row in rows:
         result = np.frombuffer(bench.run(memory=row.tobytes()).results[0], row.dtype)[:groups]
         assert_same_bits(result, np.atleast_1d(reference.tree_sum(row.reshape(groups, -1))))
-
-
-@pytest.mark.parametrize("ties", ["even", "away"])
-def test_round_tf32(ties: str) -> None:
-    x = patterns("f32")
-    result = apply(lambda _, v: numbers.round_tf32(v, ties), [(x, F32)], "f4")
-    assert_same_bits(result, reference.round_tf32(x, ties), x)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["f32", "f16"])

@@ -112,7 +112,7 @@ def test_memory_and_registers_are_as_new_for_every_block():
         out = kernel.argument(function, 0)
         ub = function.word(Word.UB).load(PTR, 8)
         control = function.word(register_word(Register.CTRL))
-        size = function.word(register_word(Register.OUTTOUB_LOOP2_SIZE))
+        size = function.word(register_word("outtoub_loop2_size"))
         site = kernel.module.site("out")
         found = ub.load(I64) + ub.at((1 << 18) - 8).load(I64)
         host = host_address(function, out + function.word(Word.BLOCK).load(I64, 8) * 24, 24, site)

@@ -18,7 +18,6 @@ The times of a core that compiled code shares with this package are words of a p
                                  is, if not its own
     TOUCH_HASH                   a number that differs where they do
     LOG, ROUTINES                addresses of the log and of what compiled code calls
-    READABLE, WRITABLE           bits by the number of a buffer of GM: whether it may be accessed
     FLYING                       the address of what entries in flight touch: FLYING_WORDS each, the moment at which one
                                  ends, the number of a memory in `MEMORIES`, its first byte and one past the last
     FLYING_COUNT, REACHED        how many, and how many behind them that the entry which ran last has touched
@@ -184,9 +183,7 @@ TOUCH_HASH = PLACE + 6
 LOG = PLACE + 7
 ROUTINES = PLACE + 8
 ROUTINE_ROOM = 16
-READABLE = ROUTINES + ROUTINE_ROOM
-WRITABLE = READABLE + 1
-FIRST = READABLE + 2
+FIRST = ROUTINES + ROUTINE_ROOM
 FLYING = FIRST + Part.CORES
 FLYING_COUNT = FLYING + 1
 REACHED = FLYING + 2

@@ -27,13 +27,14 @@ from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
 from ptosim.language.fixpipe_modes import QUANT_MODES
 from ptosim.native.accumulators import accumulators_touched
-from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.atomic import accumulate, accumulate_inside, atomic_checks, element_bytes, is_atomic
 from ptosim.native.build.core import Core
-from ptosim.native.build.global_memory import read_inside, write_inside
+from ptosim.native.build.global_memory import write_inside
 from ptosim.native.burst import MOST_BYTES, Loop, each_row
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, I64, Value
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.quantisation import COLUMNS, Lanes, Saturation, Steps, quantised, slopes, stored_type
 from ptosim.native.vector.registers import splat
 
@@ -75,14 +76,14 @@ class Part:
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The quantisation words of n channels."""
     words = core.stretch("reads", Space.FB, offset, n * QUANT_WORD)
-    core.observer.copied(core, "reads", Space.FB, offset, (), n * QUANT_WORD)
+    core.observer.copied(core, "reads", Rows(Space.FB, offset, (), n * QUANT_WORD))
     return lambda column: words.at(column * QUANT_WORD).load(I64.vector(COLUMNS))
 
 
 def slope_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The slopes of n channels."""
     words = core.stretch("reads", Space.FB_RELU, offset, n * RELU_WORD)
-    core.observer.copied(core, "reads", Space.FB_RELU, offset, (), n * RELU_WORD)
+    core.observer.copied(core, "reads", Rows(Space.FB_RELU, offset, (), n * RELU_WORD))
     return lambda column: slopes(words.at(column * RELU_WORD).load(I32.vector(COLUMNS)))
 
 
@@ -188,7 +189,7 @@ def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Eleme
         if store.space is not Space.GM:
             for count, distance in steps:
                 core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (GRANULE - 1)) != 0))
-        core.observer.copied(core, "writes", store.space, base, steps, length, part.at, store.ctrl)
+        core.observer.copied(core, "writes", Rows(store.space, base, steps, length, part.at), store.ctrl)
 
     if layout == "nz2nd":
         stores(store.dest, [(m, stride), *later], size(n))
@@ -218,52 +219,48 @@ def _quantise(f: Function, shape: Shape, origin: Value, room: Value, pitch: Valu
 # --- layouts ----------------------------------------------------------------------------------------------------------
 
 Write = Callable[[Value, Value, Value], None]
-"""(destination in bytes, host address, bytes)"""
+"""(destination, host address, how many): in bytes, or where a layout puts values together in values."""
 
 
 def _lay_out(core: Core, store: Store, part: Part, dest: Element, pitch: Value, first: Value, write: Write) -> None:
     room = core.f.base(Word.WORKSPACE).at((part.row * pitch + part.column) * (stored_type(dest).bits // 8))
     plans = {"nz2nd": _rows, "nz2dn": _columns, "nz2nz": _fractals}
+
+    def put(to: Value, values: Value, count: Value) -> None:
+        _run(core, dest, first + to, values, count, write)
+
     for condition, layout in store.layouts:
-        core.f.either(condition, lambda plan=plans[layout]: plan(core, store, part, dest, room, pitch, first, write))
+        core.f.either(condition, lambda plan=plans[layout]: plan(core.f, store, part, dest, room, pitch, put))
 
 
-def _rows(
-    core: Core, store: Store, part: Part, dest: Element, room: Value, pitch: Value, first: Value, write: Write
-) -> None:
+def _rows(f: Function, store: Store, part: Part, dest: Element, room: Value, pitch: Value, put: Write) -> None:
     """dst[m * ds + n]"""
     size = stored_type(dest).bits // 8
-    loop = Loop(part.shape.m, pitch * size, store.shape.dest_stride)
-    with each_row(core.f, [loop]) as (from_, to):
-        _run(core, dest, first + to, room.at(from_), part.shape.n, write)
+    with each_row(f, [Loop(part.shape.m, pitch * size, store.shape.dest_stride)]) as (from_, to):
+        put(to, room.at(from_), part.shape.n)
 
 
-def _columns(
-    core: Core, store: Store, part: Part, dest: Element, room: Value, pitch: Value, first: Value, write: Write
-) -> None:
+def _columns(f: Function, store: Store, part: Part, dest: Element, room: Value, pitch: Value, put: Write) -> None:
     """dst[n * ds + m]"""
-    f, kind = core.f, stored_type(dest)
+    kind = stored_type(dest)
     size = kind.bits // 8
     run = f.base(Word.WORKSPACE).at(RUN_OFFSET)
     with each_row(f, [Loop(part.shape.n, pitch.like(size), store.shape.dest_stride)]) as (from_, to):
         with f.each(part.shape.m) as row:
             run.at(row * size).store(room.at(row * pitch * size + from_).load(kind))
-        _run(core, dest, first + to, run, part.shape.m, write)
+        put(to, run, part.shape.m)
 
 
-def _fractals(
-    core: Core, store: Store, part: Part, dest: Element, room: Value, pitch: Value, first: Value, write: Write
-) -> None:
+def _fractals(f: Function, store: Store, part: Part, dest: Element, room: Value, pitch: Value, put: Write) -> None:
     """dst[(n / W) * ds + m * W + n % W]"""
-    f, size = core.f, stored_type(dest).bits // 8
-    shape = part.shape
+    size, shape = stored_type(dest).bits // 8, part.shape
     width = store.split.select(pitch.like(group_columns(dest, True)), pitch.like(group_columns(dest, False)))
     with f.each((shape.n + width - 1).udiv(width), polls=True) as number:
         column = number * width
         count = minimum(shape.n - column, width)
-        begin = first + number * store.shape.dest_stride
+        begin = number * store.shape.dest_stride
         with each_row(f, [Loop(shape.m, pitch * size, width)]) as (from_, to):
-            _run(core, dest, begin + to, room.at(from_ + column * size), count, write)
+            put(begin + to, room.at(from_ + column * size), count)
 
 
 def _run(core: Core, dest: Element, index: Value, run: Value, count: Value, write: Write) -> None:
@@ -320,21 +317,16 @@ def _writer(core: Core, store: Store, part: Part, dest: Element) -> Write:
         def atomic() -> None:
             atomic_checks(core, count, ctrl)
             core.f.settle()
-            core.dropping(outside, combine, lambda: _each_element(core, to, run, count))
+            core.dropping(outside, combine, each_element)
 
         def combine() -> None:
             accumulate(core.f, core.unit, place.address.at(to), run, count, ctrl)
 
-        core.f.either(is_atomic(ctrl), atomic, lambda: plain(to, run, count))
+        def each_element() -> None:
+            width = element_bytes(ctrl)
+            with each_row(core.f, [Loop(count.udiv(width), width, width)]) as (from_, offset):
+                accumulate_inside(core.f, core.unit, place.further(to + offset), run.at(from_), width, ctrl)
 
-    def _each_element(core: Core, to: Value, run: Value, count: Value) -> None:
-        """One that lies half outside is combined as if there were zeros."""
-        width = element_bytes(ctrl)
-        room = core.f.scratch(8)
-        with each_row(core.f, [Loop(count.udiv(width), width, width)]) as (from_, offset):
-            there = place.further(to + offset)
-            read_inside(there, room, width)
-            accumulate(core.f, core.unit, room, run.at(from_), width, ctrl)
-            write_inside(there, room, width)
+        core.f.either(is_atomic(ctrl), atomic, lambda: plain(to, run, count))
 
     return write

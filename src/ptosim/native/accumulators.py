@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.names import Space
-from ptosim.native.build.core import Core, Step
+from ptosim.native.build.core import Core
 from ptosim.native.ir.values import Value
+from ptosim.native.observe.hooks import Rows, Step
 
 
 def accumulators_touched(
@@ -16,5 +17,5 @@ def accumulators_touched(
     """Rows of n accumulators in groups of 16 columns, which lie `group` bytes apart."""
     full, rest = n.udiv(FRACTAL_ROWS), n & (FRACTAL_ROWS - 1)
     whole = n.like(ACCUMULATOR_ROW)
-    core.observer.copied(core, verb, Space.L0C, base, [rows, (full, group), *repeats], whole)
-    core.observer.copied(core, verb, Space.L0C, base + full * group, [rows, *repeats], rest * ACCUMULATOR)
+    core.observer.copied(core, verb, Rows(Space.L0C, base, [rows, (full, group), *repeats], whole))
+    core.observer.copied(core, verb, Rows(Space.L0C, base + full * group, [rows, *repeats], rest * ACCUMULATOR))

@@ -11,6 +11,7 @@ from functools import partial
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.element import Element, element
 from ptosim.native.build.core import Core, Unit
+from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I64, PTR, Value
 from ptosim.native.vector.numbers import lane_type, maximum, minimum, narrow, widen
@@ -55,6 +56,14 @@ def _operations(ctrl: Value) -> list[tuple[str, Value]]:
 def accumulate(f: Function, unit: Unit, dest: Value, source: Value, count: Value, ctrl: Value) -> None:
     """Combine `count` bytes at a host address into those at another, element by element."""
     f.call(unit.routine("accumulate", [PTR, PTR, I64, I64], _accumulate), dest, source, count, ctrl)
+
+
+def accumulate_inside(f: Function, unit: Unit, place: Place, source: Value, width: Value, ctrl: Value) -> None:
+    """One element, of so many bytes, to a place of GM: as far as that lies outside, it is as if there were zeros."""
+    room = f.scratch(8)
+    read_inside(place, room, width)
+    accumulate(f, unit, room, source, width, ctrl)
+    write_inside(place, room, width)
 
 
 def _accumulate(f: Function) -> None:

@@ -19,6 +19,7 @@ from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, PTR, Value
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.transfer import read
 
 _CEILING = 1 << 62
@@ -82,9 +83,9 @@ class Burst:
         """Tell an observer which rows are read and written, and CTRL where it may make a store atomic."""
         read = [(loop.count, loop.source) for loop in self.loops]
         written = [(loop.count, loop.dest) for loop in self.loops]
-        core.observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
+        core.observer.copied(core, "reads", Rows(source.space, source.base, read, self.length, source.at))
         length = self.length if width is None else width
-        core.observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at, ctrl)
+        core.observer.copied(core, "writes", Rows(dest.space, dest.base, written, length, dest.at), ctrl)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)

@@ -11,19 +11,16 @@ from ptosim.language import dma_registers as register
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import define, lowering
 from ptosim.native.build.requirement import demand
-from ptosim.native.ir.context import Register
 from ptosim.native.ir.values import I64, Type, Value
 
 
 def _setter(written: ConfigurationRegister) -> Callable[..., None]:
-    words = [Register[field.upper()] for field in written.fields]
-
     def set_register(core: Core, *operands: Value) -> None:
-        fields = written.unpack(*operands)
+        values = written.unpack(*operands)
         if written.parts:
-            demand(core, written.requires, dict(zip(written.parts, fields, strict=True)))
-        for word, field in zip(words, fields, strict=True):
-            core.set_register(word, field)
+            demand(core, written.requires, dict(zip(written.parts, values, strict=True)))
+        for field, value in zip(written.fields, values, strict=True):
+            core.set_register(field, value)
 
     return set_register
 
@@ -35,7 +32,7 @@ for _register in CONFIGURATION.values():
 
 @lowering(register.SetMovPadVal)
 def set_mov_pad_val(core: Core, value: Value) -> None:
-    core.set_register(Register.PAD, value.zext(I64))
+    core.set_register("pad", value.zext(I64))
 
 
 @lowering(register.SetPadValOutToL1, register.SetStoreAtomicCfg)
@@ -45,4 +42,4 @@ def nothing() -> None:
 
 @lowering(op.SimRegister)
 def read_register(core: Core, field: str, result_element: Element) -> Value:
-    return core.register(Register[field.upper()]).trunc(Type(f"i{result_element.bits}"))
+    return core.register(field).trunc(Type(f"i{result_element.bits}"))

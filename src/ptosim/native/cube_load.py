@@ -13,11 +13,12 @@ from ptosim.effects.record import Static
 from ptosim.language import cube_load as op
 from ptosim.language import cube_load_raw as raw
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Operands, lowering
+from ptosim.native.build.lowering import Operands, given, lowering
 from ptosim.native.burst import Loop, each_row
 from ptosim.native.fractals import load_scales, load_tile
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, Value
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.vector.numbers import canonical, lane_type, widen
 
 
@@ -33,12 +34,8 @@ def _with_starts(core: Core, operands: Operands) -> Operands:
     return Operands(**vars(operands) | known)
 
 
-_A = {"space": Space.L0A, "side": "m"}
-_B = {"space": Space.L0B, "side": "n"}
-
-
-@lowering(op.MteL1L0a, bind=lambda static: _A)
-@lowering(op.MteL1L0b, bind=lambda static: _B)
+@lowering(op.MteL1L0a, bind=given(space=Space.L0A, side="m"))
+@lowering(op.MteL1L0b, bind=given(space=Space.L0B, side="n"))
 def mte_l1_l0(core: Core, operands: Operands, transpose: int | None, static: Static, space: Space, side: str) -> None:
     element = static.elements["source"]
     control = tile_control(_with_starts(core, operands), static, side, bool(transpose))
@@ -48,17 +45,12 @@ def mte_l1_l0(core: Core, operands: Operands, transpose: int | None, static: Sta
     load_tile(core, space, operands.source, operands.dest, control, element, bool(transpose))
 
 
-_SCALE_A = {"space": Space.SCALE_A, "side": "m", "shift": SCALE_SHIFT}
-_SCALE_B = {"space": Space.SCALE_B, "side": "n", "shift": SCALE_SHIFT}
-_ADDRESSED = {"shift": 0}
-"""In the raw spelling the destination is the address in the scale buffer itself."""
-
-
-@lowering(op.MteL1L0aMx, bind=lambda static: _SCALE_A)
-@lowering(op.MteL1L0bMx, bind=lambda static: _SCALE_B)
-@lowering(raw.LoadCbufToCaMx, bind=lambda static: _SCALE_A | _ADDRESSED)
-@lowering(raw.LoadCbufToCbMx, bind=lambda static: _SCALE_B | _ADDRESSED)
+@lowering(op.MteL1L0aMx, bind=given(space=Space.SCALE_A, side="m", shift=SCALE_SHIFT))
+@lowering(op.MteL1L0bMx, bind=given(space=Space.SCALE_B, side="n", shift=SCALE_SHIFT))
+@lowering(raw.LoadCbufToCaMx, bind=given(space=Space.SCALE_A, side="m", shift=0))
+@lowering(raw.LoadCbufToCbMx, bind=given(space=Space.SCALE_B, side="n", shift=0))
 def mte_l1_l0_mx(core: Core, operands: Operands, static: Static, space: Space, side: str, shift: int) -> None:
+    """In the raw spelling the destination is the address in the scale buffer itself."""
     control = scale_control(_with_starts(core, operands), static, side)
     load_scales(core, space, operands.source, operands.dest, control, shift)
 
@@ -78,7 +70,7 @@ def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_
     core.f.settle()
 
 
-@lowering(op.MteL1Bt, bind=lambda static: {"convert": None})
+@lowering(op.MteL1Bt, bind=given(convert=None))
 @lowering(raw.CopyCbufToBt)
 def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, convert: Value | None) -> None:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
@@ -88,20 +80,19 @@ def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, con
     _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, count, blocks)
 
     def load() -> None:
-        length, strides = (
-            blocks * GRANULE,
-            ((blocks + operands.source_gap) * GRANULE, (blocks + operands.dest_gap) * unit),
-        )
+        length = blocks * GRANULE
+        strides = (blocks + operands.source_gap) * GRANULE, (blocks + operands.dest_gap) * unit
         _, read = row_extent((count,), (strides[0],), length)
         origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
         _, written = row_extent((count,), (strides[1],), blocks * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
-        steps = (count, strides[0]), (count, strides[1])
+        taken = Rows(Space.L1, source, [(count, strides[0])], length)
+        given = Rows(Space.BT, dest, [(count, strides[1])], blocks * unit)
         if element.bytes == ACCUMULATOR:  # rows that are only moved stay as defined as they are
-            core.observer.carried(core, (Space.L1, source), (Space.BT, dest), [steps], length)
+            core.observer.carried(core, taken, given)
         else:
-            core.observer.copied(core, "reads", Space.L1, source, [steps[0]], length)
-            core.observer.copied(core, "writes", Space.BT, dest, [steps[1]], blocks * unit)
+            core.observer.copied(core, "reads", taken)
+            core.observer.copied(core, "writes", given)
         with each_row(f, [Loop(count, *strides)]) as (from_, to):
 
             def copy() -> None:
@@ -139,8 +130,8 @@ def mte_l1_fb(core: Core, operands: Operands) -> None:
         def into(space: Space) -> None:
             _, written = row_extent((count,), (strides[1],), length)
             target = core.stretch("writes", space, offset, written, FB_UNIT)
-            steps = [((count, strides[0]), (count, strides[1]))]
-            core.observer.carried(core, (Space.L1, source), (space, offset), steps, length)
+            taken = Rows(Space.L1, source, [(count, strides[0])], length)
+            core.observer.carried(core, taken, Rows(space, offset, [(count, strides[1])], length))
             with each_row(f, [Loop(count, *strides)]) as (from_, to):
                 target.at(to).copy_from(origin.at(from_), length)
 

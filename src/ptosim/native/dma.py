@@ -14,10 +14,10 @@ from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
-from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.atomic import accumulate, accumulate_inside, atomic_checks, element_bytes, is_atomic
 from ptosim.native.build.core import Core
-from ptosim.native.build.global_memory import Place, read_inside, write_inside
-from ptosim.native.build.lowering import Operands, define, lowering
+from ptosim.native.build.global_memory import Place, read_inside
+from ptosim.native.build.lowering import Operands, define, given, lowering
 from ptosim.native.burst import Burst, Loop, Side, byte_rows, each_row, fill, read_rows, unless_empty, write_rows_inside
 from ptosim.native.ir.context import Register
 from ptosim.native.ir.flow import Function
@@ -141,13 +141,10 @@ def _accumulate(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) 
 
 
 def _accumulate_inside(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) -> None:
-    """Element by element; one that lies half outside is combined as if there were zeros."""
+    """Element by element."""
     f, width = core.f, element_bytes(ctrl)
-    room = f.scratch(8)
     with each_row(f, [Loop(burst.length.udiv(width), width, width), *burst.loops]) as (source, dest):
-        read_inside(place.further(dest), room, width)
-        accumulate(f, core.unit, room, ub.at(source), width, ctrl)
-        write_inside(place.further(dest), room, width)
+        accumulate_inside(f, core.unit, place.further(dest), ub.at(source), width, ctrl)
 
 
 @lowering(grouped.MteUbGm)
@@ -163,16 +160,13 @@ def mte_ub_gm(core: Core, operands: Operands, ctrl: Value) -> None:
 # --- atomic stores ----------------------------------------------------------------------------------------------------
 
 
-def _set_ctrl(low: int, width: int, value: int) -> Any:
-    def set_field(core: Core) -> None:
-        kept = core.register(Register.CTRL) & ~(((1 << width) - 1) << low)
-        core.set_register(Register.CTRL, kept | value << low)
-
-    return set_field
+def _set_ctrl(core: Core, low: int, width: int, value: int) -> None:
+    kept = core.register(Register.CTRL) & ~(((1 << width) - 1) << low)
+    core.set_register(Register.CTRL, kept | value << low)
 
 
-define("pto.set_atomic_none", _set_ctrl(6, 5, 0))
+define("pto.set_atomic_none", _set_ctrl, given(low=6, width=5, value=0))
 for _code, _name in ATOMIC_OPERATIONS.items():
-    define(f"pto.set_atomic_{_name}", _set_ctrl(9, 2, _code))
+    define(f"pto.set_atomic_{_name}", _set_ctrl, given(low=9, width=2, value=_code))
 for _code, _name in ATOMIC_TYPES.items():
-    define(f"pto.set_atomic_{_name.replace('si', 's')}", _set_ctrl(6, 3, _code))
+    define(f"pto.set_atomic_{_name.replace('si', 's')}", _set_ctrl, given(low=6, width=3, value=_code))

@@ -8,7 +8,7 @@ from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Operands, lowering
+from ptosim.native.build.lowering import Operands, given, lowering
 from ptosim.native.burst import Side, byte_rows, copy_rows, granule_rows
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import Value
@@ -16,13 +16,13 @@ from ptosim.native.ir.values import Value
 # --- rows of granules -------------------------------------------------------------------------------------------------
 
 
-@lowering(grouped.MteUbUb, bind=lambda static: {"dest_space": Space.UB})
-@lowering(grouped.MteUbL1, bind=lambda static: {"dest_space": Space.L1})
+@lowering(grouped.MteUbUb, bind=given(dest_space=Space.UB))
+@lowering(grouped.MteUbL1, bind=given(dest_space=Space.L1))
 def mte_ub(core: Core, operands: Operands, dest_space: Space) -> None:
     copy_rows(core, granule_rows(operands), Side(Space.UB, operands.source), Side(dest_space, operands.dest))
 
 
-@lowering(grouped.MteL1Ub, bind=lambda static: {"sid": None})
+@lowering(grouped.MteL1Ub, bind=given(sid=None))
 @lowering(op.CopyCbufToUbuf)
 def mte_l1_ub(f: Function, core: Core, operands: Operands, sid: Value | None) -> None:
     """`sid` is the vector core; the clauses name none, which is the first."""
@@ -41,7 +41,7 @@ def mte_l1_ub(f: Function, core: Core, operands: Operands, sid: Value | None) ->
 # --- between GM and L1 ------------------------------------------------------------------------------------------------
 
 
-@lowering(grouped.MteGmL1, bind=lambda static: {"spaces": (Space.GM, Space.L1)})
-@lowering(grouped.SimL1Gm, bind=lambda static: {"spaces": (Space.L1, Space.GM)})
+@lowering(grouped.MteGmL1, bind=given(spaces=(Space.GM, Space.L1)))
+@lowering(grouped.SimL1Gm, bind=given(spaces=(Space.L1, Space.GM)))
 def mte_l1(core: Core, operands: Operands, spaces: tuple[Space, Space]) -> None:
     copy_rows(core, byte_rows(operands), Side(spaces[0], operands.source), Side(spaces[1], operands.dest))

@@ -18,6 +18,7 @@ from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.burst import Loop, each_row, fill
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, Value
+from ptosim.native.observe.hooks import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     lines, length = (matrix.n, matrix.d) if is_rows else (matrix.d, matrix.n)
     groups, columns = matrix.groups, ceil_div(matrix.d * matrix.width, GRANULE)
     read = [(lines, matrix.inner_stride), (groups, matrix.outer_stride)]
-    core.observer.copied(core, "reads", Space.GM, source, read, length * matrix.width)
+    core.observer.copied(core, "reads", Rows(Space.GM, source, read, length * matrix.width))
     row, column, group = matrix.loop2_stride, matrix.loop3_stride, matrix.loop4_stride
 
     def fractals() -> None:
@@ -97,11 +98,11 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
         core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
         core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
         written = [(matrix.n, row * GRANULE), (columns, column * GRANULE), (groups, group * GRANULE)]
-        core.observer.copied(core, "writes", Space.L1, dest, written, dest.like(GRANULE))
+        core.observer.copied(core, "writes", Rows(Space.L1, dest, written, dest.like(GRANULE)))
 
     def packed() -> None:
         length = ceil_to(matrix.n * (SMALL_ROW * matrix.width), GRANULE)
-        core.observer.copied(core, "writes", Space.L1, dest, [(groups, group * GRANULE)], length)
+        core.observer.copied(core, "writes", Rows(Space.L1, dest, [(groups, group * GRANULE)], length))
 
     core.f.either(matrix.small_c0 != 0, packed, fractals)
 
@@ -191,7 +192,7 @@ def raw_fill_l1(core: Core, operands: Operands, fill_word_bits: int) -> None:
         target = core.stretch("writes", Space.L1, start, extent, alignment_of(Space.L1, core.target.name))
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
-        core.observer.copied(core, "writes", Space.L1, start, [(repeat, step)], length)
+        core.observer.copied(core, "writes", Rows(Space.L1, start, [(repeat, step)], length))
         with each_row(f, [Loop(repeat, step, step)]) as (_, to):
             fill(f, core.unit, target.at(to), length, word)
 

@@ -22,7 +22,7 @@ from ptosim.native.accumulator_store import (
     slope_vector,
 )
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Bind, Operands, lowering
+from ptosim.native.build.lowering import Operands, given, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import F32, I1, I64, Value
 from ptosim.native.quantisation import Lanes, Relu, Steps
@@ -67,13 +67,9 @@ def _atomic(core: Core, static: Static, ctrl: Value) -> Value | None:
     return ctrl.like(atomic_fields(kind, static.words["atomic_op"]))
 
 
-def _into(space: Space, **absent: None) -> Bind:
-    return lambda static: {"space": space, **absent}
-
-
-@lowering(op.MteL0cL1, bind=_into(Space.L1, sub_block=None))
-@lowering(op.MteL0cGm, bind=_into(Space.GM, sub_block=None))
-@lowering(op.MteL0cUb, bind=_into(Space.UB))
+@lowering(op.MteL0cL1, bind=given(space=Space.L1, sub_block=None))
+@lowering(op.MteL0cGm, bind=given(space=Space.GM, sub_block=None))
+@lowering(op.MteL0cUb, bind=given(space=Space.UB))
 def mte_l0c(
     f: Function,
     core: Core,

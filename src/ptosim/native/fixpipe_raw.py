@@ -27,7 +27,7 @@ from ptosim.native.accumulator_store import (
     slope_vector,
 )
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Bind, Operands, lowering
+from ptosim.native.build.lowering import Operands, given, lowering
 from ptosim.native.build.requirement import demand
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, Value
@@ -35,13 +35,9 @@ from ptosim.native.quantisation import COLUMNS, Lanes, Relu, Saturation, Steps, 
 from ptosim.native.vector.registers import splat
 
 
-def _into(space: Space) -> Bind:
-    return lambda static: {"space": space}
-
-
-@lowering(op.CopyMatrixCcToGm, bind=_into(Space.GM))
-@lowering(op.CopyMatrixCcToCbuf, bind=_into(Space.L1))
-@lowering(op.CopyMatrixCcToUb, bind=_into(Space.UB))
+@lowering(op.CopyMatrixCcToGm, bind=given(space=Space.GM))
+@lowering(op.CopyMatrixCcToCbuf, bind=given(space=Space.L1))
+@lowering(op.CopyMatrixCcToUb, bind=given(space=Space.UB))
 def copy_matrix_cc(f: Function, core: Core, operands: Operands, ctrl: Value, static: Static, space: Space) -> None:
     shape, config1 = raw_shape(operands), operands.config1
     check_shape(core, shape)

@@ -14,6 +14,7 @@ from ptosim.native.build.requirement import demand
 from ptosim.native.burst import Loop, each_row
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, I64, PTR, Type, Value
+from ptosim.native.observe.hooks import Rows
 
 # --- fractals ---------------------------------------------------------------------------------------------------------
 
@@ -46,19 +47,20 @@ def _observe(
     if not core.is_observed:
         return
     low, high = tile_source(control)
-    core.observer.stretched(core, "reads", Space.L1, source + low, high - low, None)
+    core.observer.stretched(core, "reads", Space.L1, source + low, high - low)
     core.suspect(lambda: source + high > core.target.memory[Space.L1])
-    read = [(control.m_step, dest.like(FRACTAL)), (control.k_step, control.source_stride * FRACTAL)]
+    fractal = dest.like(FRACTAL)
+    read = [(control.m_step, fractal), (control.k_step, control.source_stride * FRACTAL)]
     outer, inner = dest_counts(control, columns, turned)
-    written = [(inner, dest.like(FRACTAL)), (outer, control.dest_stride * FRACTAL)]
+    written = [(inner, fractal), (outer, control.dest_stride * FRACTAL)]
+    taken, given = Rows(Space.L1, source + low, read, fractal), Rows(space, dest, written, fractal)
     if turned and columns > FRACTAL_ROW:  # of four bits
-        core.observer.copied(core, "reads", Space.L1, source + low, read, dest.like(FRACTAL))
-        core.observer.copied(core, "writes", space, dest, written, dest.like(FRACTAL))
+        core.observer.copied(core, "reads", taken)
+        core.observer.copied(core, "writes", given)
     elif turned:
-        core.observer.turned(core, (Space.L1, source + low), (space, dest), read, written, FRACTAL_ROW // columns)
+        core.observer.turned(core, taken, given, FRACTAL_ROW // columns)
     else:
-        steps = list(zip(read, written, strict=True))
-        core.observer.carried(core, (Space.L1, source + low), (space, dest), steps, dest.like(FRACTAL))
+        core.observer.carried(core, taken, given)
 
 
 def _source(core: Core, source: Value, control: Control) -> tuple[Value, Value]:
@@ -161,8 +163,8 @@ def load_scales(
         strides = control.source_stride * SCALE_FRAGMENT, control.dest_stride * SCALE_FRAGMENT
         rows = [Loop(control.m_step, *strides)]
         core.suspect(lambda: ((dest >> shift) & (GRANULE - 1)) != 0)  # fragments that begin inside of a granule
-        steps = [((control.m_step, strides[0]), (control.m_step, strides[1]))]
-        core.observer.carried(core, (Space.L1, source + low), (space, dest >> shift), steps, length)
+        taken = Rows(Space.L1, source + low, [(control.m_step, strides[0])], length)
+        core.observer.carried(core, taken, Rows(space, dest >> shift, [(control.m_step, strides[1])], length))
         with each_row(core.f, rows) as (from_, to):
             target.at(to).copy_from(origin.at(from_), length)
 

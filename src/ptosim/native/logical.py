@@ -7,8 +7,9 @@ from ptosim.effects.names import Space
 from ptosim.effects.vector_memory import Demand, LoadMode, demand
 from ptosim.native.build.core import Core
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, Type, Value
-from ptosim.native.vector.registers import Mask, insert, shuffle
+from ptosim.native.ir.values import I1, Value
+from ptosim.native.observe.hooks import Access
+from ptosim.native.vector.registers import Mask, as_word, insert, shuffle
 
 
 def logical_window(
@@ -22,7 +23,8 @@ def logical_window(
     def active() -> Value:
         return _called_for(f, mask.lanes(width), wanted)
 
-    return core.partial_window("reads", Space.UB, address, mode.footprint, active, wanted.unit, alignment)
+    access = Access("reads", Space.UB, address, mode.footprint, alignment, active, wanted.unit)
+    return core.partial_window(access)
 
 
 def _called_for(f: Function, lanes: Value, wanted: Demand) -> Value:
@@ -36,7 +38,7 @@ def _called_for(f: Function, lanes: Value, wanted: Demand) -> Value:
 
 
 def _called_for_by_many(f: Function, lanes: Value, wanted: Demand) -> Value:
-    word = lanes.bitcast(Type(f"i{lanes.kind.lanes}"))
+    word = as_word(lanes)
     called = f.constant(I1.vector(len(wanted.lanes)), 0)
     for number, each in enumerate(wanted.lanes):
         called = insert(called, number, (word & sum(1 << lane for lane in each)) != 0)

@@ -43,6 +43,7 @@ from ptosim.native.build.requirement import demand
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, PTR, Value
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.product import Kind, product
 
 
@@ -98,7 +99,7 @@ def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
         address = operand >> SCALE_SHIFT
         found.append(core.stretch("reads", space, address, size))
         core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a granule
-        core.observer.copied(core, "reads", space, address, (), size)
+        core.observer.copied(core, "reads", Rows(space, address, (), size))
     return found
 
 
@@ -114,10 +115,10 @@ def _observe(core: Core, kind: Kind, operands: Any, how: Options) -> None:
             column = how.is_row.select(column.like(FRACTAL_ROW), column)
         full = depth.lshr(5)
         line = rows, m.like(FRACTAL_ROW)
-        core.observer.copied(core, "reads", space, base, [line, (full, column)], m.like(FRACTAL_ROW))
-        core.observer.copied(core, "reads", space, base + full * column, [line], depth & (FRACTAL_ROW - 1))
+        core.observer.copied(core, "reads", Rows(space, base, [line, (full, column)], m.like(FRACTAL_ROW)))
+        core.observer.copied(core, "reads", Rows(space, base + full * column, [line], depth & (FRACTAL_ROW - 1)))
     if (bias := _bias(operands)) is not None:
-        core.observer.copied(core, "reads", Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR))
+        core.observer.copied(core, "reads", Rows(Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR)))
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     for verb, wanted in (("reads", how.from_accumulators), ("writes", how.from_accumulators.like(1))):
         if wanted.literal != 0:

@@ -26,7 +26,7 @@ from ptosim.effects.record import Static
 from ptosim.language import predicate as op
 from ptosim.language.predicate_memory import Pstu
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import define, lowering
+from ptosim.native.build.lowering import define, given, lowering
 from ptosim.native.build.state import Align
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I16, I32, I64, I128, Type, Value
@@ -37,40 +37,22 @@ from ptosim.native.vector.tables import gated
 # --- generation -------------------------------------------------------------------------------------------------------
 
 
-def _by_pattern(granularity: Granularity) -> Callable[..., Mask]:
-    def pset(f: Function, pattern: str) -> Mask:
-        return constant_mask(f, STRIDES[granularity], map(int, pattern_lanes(pattern, granularity)))
-
-    return pset
+def _by_pattern(f: Function, pattern: str, granularity: Granularity) -> Mask:
+    return constant_mask(f, STRIDES[granularity], map(int, pattern_lanes(pattern, granularity)))
 
 
-def _tail(granularity: Granularity) -> Callable[..., tuple[Mask, Value]]:
+def _tail(f: Function, count: Value, granularity: Granularity) -> tuple[Mask, Value]:
     """The count is read without sign."""
+    mask = prefix_mask(f, STRIDES[granularity], count)
+    return mask, f.intrinsic("llvm.usub.sat", count.kind, count, count.like(mask.bits.kind.lanes))
+
+
+def _loop_tail(f: Function, loop: Value, bound: Value, granularity: Granularity) -> Mask:
     lanes = PREDICATE_BITS // STRIDES[granularity]
+    left = bound.sext(I128) - loop.sext(I128) * lanes
+    count = f.intrinsic("llvm.smin", I128, f.intrinsic("llvm.smax", I128, left, left.like(0)), left.like(lanes))
+    return prefix_mask(f, STRIDES[granularity], count.trunc(I32))
 
-    def plt(f: Function, count: Value) -> tuple[Mask, Value]:
-        mask = prefix_mask(f, STRIDES[granularity], count)
-        return mask, f.intrinsic("llvm.usub.sat", count.kind, count, count.like(lanes))
-
-    return plt
-
-
-def _loop_tail(granularity: Granularity) -> Callable[..., Mask]:
-    lanes = PREDICATE_BITS // STRIDES[granularity]
-
-    def pltm(f: Function, loop: Value, bound: Value) -> Mask:
-        left = bound.sext(I128) - loop.sext(I128) * lanes
-        count = f.intrinsic("llvm.smin", I128, f.intrinsic("llvm.smax", I128, left, left.like(0)), left.like(lanes))
-        return prefix_mask(f, STRIDES[granularity], count.trunc(I32))
-
-    return pltm
-
-
-for _granularity in STRIDES:
-    define(f"pto.pset_{_granularity}", _by_pattern(_granularity))
-    define(f"pto.pge_{_granularity}", _by_pattern(_granularity))
-    define(f"pto.plt_{_granularity}", _tail(_granularity))
-    define(f"pto.pltm_{_granularity}", _loop_tail(_granularity))
 
 # --- algebra, on all 256 bits -----------------------------------------------------------------------------------------
 
@@ -133,21 +115,17 @@ def _two(f: Function, tables: tuple[Table, Table], lhs: Mask, rhs: Mask) -> tupl
     return low, high
 
 
-def _interleaved(granularity: Granularity) -> Callable[..., tuple[Mask, Mask]]:
+def _interleaved(f: Function, lhs: Mask, rhs: Mask, granularity: Granularity) -> tuple[Mask, Mask]:
     """Groups of bits are shifted, not shuffled: two or four bits and a gap of zeros are to LLVM the extension of an i2
     or i4, which it cannot compile."""
-
-    def pintlv(f: Function, lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
-        given = min(lhs.width, rhs.width)
-        group = STRIDES[granularity] // given
-        if group < 2:
-            return _two(f, INTERLEAVE[granularity], lhs, rhs)
-        first, second = (_spread(f, mask.lanes(given), group) for mask in (lhs, rhs))
-        kind = I1.vector(PREDICATE_BITS // given)
-        low, high = (Mask(f, (a | b << group).bitcast(kind), given) for a, b in zip(first, second, strict=True))
-        return low, high
-
-    return pintlv
+    width = min(lhs.width, rhs.width)
+    group = STRIDES[granularity] // width
+    if group < 2:
+        return _two(f, INTERLEAVE[granularity], lhs, rhs)
+    first, second = (_spread(f, mask.lanes(width), group) for mask in (lhs, rhs))
+    kind = I1.vector(PREDICATE_BITS // width)
+    low, high = (Mask(f, (a | b << group).bitcast(kind), width) for a, b in zip(first, second, strict=True))
+    return low, high
 
 
 def _spread(f: Function, bits: Value, group: int) -> list[Value]:
@@ -162,16 +140,21 @@ def _spread(f: Function, bits: Value, group: int) -> list[Value]:
     return spread
 
 
-def _deinterleaved(granularity: Granularity) -> Callable[..., tuple[Mask, Mask]]:
-    def pdintlv(f: Function, lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
-        return _two(f, DEINTERLEAVE[granularity], lhs, rhs)
-
-    return pdintlv
+def _deinterleaved(f: Function, lhs: Mask, rhs: Mask, granularity: Granularity) -> tuple[Mask, Mask]:
+    return _two(f, DEINTERLEAVE[granularity], lhs, rhs)
 
 
-for _granularity in STRIDES:
-    define(f"pto.pintlv_{_granularity}", _interleaved(_granularity))
-    define(f"pto.pdintlv_{_granularity}", _deinterleaved(_granularity))
+_BY_GRANULARITY = {
+    "pset": _by_pattern,
+    "pge": _by_pattern,
+    "plt": _tail,
+    "pltm": _loop_tail,
+    "pintlv": _interleaved,
+    "pdintlv": _deinterleaved,
+}
+for _name, _function in _BY_GRANULARITY.items():
+    for _granularity in STRIDES:
+        define(f"pto.{_name}_{_granularity}", _function, given(granularity=_granularity))
 
 
 @lowering(op.PBitcast)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import define
+from ptosim.native.build.lowering import Bind, define
 from ptosim.native.build.state import Align, Native
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import F64, I1, Type, Value
+from ptosim.native.ir.values import F64, I1, I64, Type, Value
 from ptosim.native.vector import elementary
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, maximum, minimum, narrow, widen
 from ptosim.native.vector.registers import Mask
@@ -19,9 +20,14 @@ from ptosim.native.vector.value_conversion import convert
 Function2 = Callable[[Function, Value, Value], Value]
 
 
-def _kinds(static: Static) -> dict[str, Element]:
+def _kinds(static: Static) -> dict[str, Any]:
     given = static.elements.get("lhs") or static.elements.get("operand") or static.elements["result"]
     return {"kind": given, "result_kind": static.elements.get("result", given)}
+
+
+def _with(**facts: Any) -> Bind:
+    """The kinds, and what a row of a table says."""
+    return lambda static: _kinds(static) | facts
 
 
 # --- integers ---------------------------------------------------------------------------------------------------------
@@ -60,15 +66,12 @@ _INTEGERS: Mapping[str, Function2] = {
 }
 
 
-def _integer(function: Function2) -> Callable[..., Value]:
-    def lower(f: Function, lhs: Value, rhs: Value) -> Value:
-        return function(f, lhs, rhs)
-
-    return lower
+def _integer(f: Function, lhs: Value, rhs: Value, function: Function2) -> Value:
+    return function(f, lhs, rhs)
 
 
 for _name, _function in _INTEGERS.items():
-    define(f"arith.{_name}", _integer(_function))
+    define(f"arith.{_name}", _integer, _with(function=_function))
 
 
 Divide = Callable[[Value, Value, Value], Value]
@@ -107,23 +110,20 @@ _UNSIGNED: Mapping[str, Divide] = {
 }
 
 
-def _division(divide: Divide, signed: bool) -> Callable[..., Value]:
-    def lower(core: Core, lhs: Value, rhs: Value, kind: Element, goes_on: bool) -> Value:
-        zero = rhs == 0
-        overflow = (rhs == -1) & (lhs == -(1 << (kind.bits - 1))) & signed
-        if not goes_on:
-            core.fail(zero, "arithmetic", "division by zero")
-            core.fail(overflow, "arithmetic", f"the quotient of {{}} and -1 does not fit {kind.name}", lhs)
-        result = divide(lhs, rhs, (zero | overflow).select(rhs.like(1), rhs))
-        return zero.select(result.like(0), result) if goes_on else result
-
-    return lower
+def _division(core: Core, lhs: Value, rhs: Value, kind: Element, goes_on: bool, divide: Divide, signed: bool) -> Value:
+    zero = rhs == 0
+    overflow = (rhs == -1) & (lhs == -(1 << (kind.bits - 1))) & signed
+    if not goes_on:
+        core.fail(zero, "arithmetic", "division by zero")
+        core.fail(overflow, "arithmetic", f"the quotient of {{}} and -1 does not fit {kind.name}", lhs)
+    result = divide(lhs, rhs, (zero | overflow).select(rhs.like(1), rhs))
+    return zero.select(result.like(0), result) if goes_on else result
 
 
 for _name, _divide in _SIGNED.items():
-    define(f"arith.{_name}", _division(_divide, signed=True), _kinds)
+    define(f"arith.{_name}", _division, _with(divide=_divide, signed=True))
 for _name, _divide in _UNSIGNED.items():
-    define(f"arith.{_name}", _division(_divide, signed=False), _kinds)
+    define(f"arith.{_name}", _division, _with(divide=_divide, signed=False))
 
 
 def _add_extended(lhs: Value, rhs: Value) -> tuple[Value, Value]:
@@ -131,18 +131,15 @@ def _add_extended(lhs: Value, rhs: Value) -> tuple[Value, Value]:
     return total, total.compare("ult", lhs)
 
 
-def _multiply_extended(extension: str) -> Callable[..., tuple[Value, Value]]:
-    def lower(lhs: Value, rhs: Value, kind: Element) -> tuple[Value, Value]:
-        wide = Type(f"i{2 * kind.bits}")
-        product = lhs.convert(extension, wide) * rhs.convert(extension, wide)
-        return product.trunc(lhs.kind), product.lshr(kind.bits).trunc(lhs.kind)
-
-    return lower
+def _multiply_extended(lhs: Value, rhs: Value, kind: Element, extension: str) -> tuple[Value, Value]:
+    wide = Type(f"i{2 * kind.bits}")
+    product = lhs.convert(extension, wide) * rhs.convert(extension, wide)
+    return product.trunc(lhs.kind), product.lshr(kind.bits).trunc(lhs.kind)
 
 
 define("arith.addui_extended", _add_extended)
-define("arith.mulsi_extended", _multiply_extended("sext"), _kinds)
-define("arith.mului_extended", _multiply_extended("zext"), _kinds)
+define("arith.mulsi_extended", _multiply_extended, _with(extension="sext"))
+define("arith.mului_extended", _multiply_extended, _with(extension="zext"))
 
 
 def _absolute(operand: Value) -> Value:
@@ -183,23 +180,17 @@ _FLOATS: Mapping[str, Function2] = {
 }
 
 
-def _float_binary(function: Function2) -> Callable[..., Value]:
-    def lower(f: Function, lhs: Value, rhs: Value, kind: Element) -> Value:
-        return _bits(function(f, _float(lhs, kind), _float(rhs, kind)), kind)
-
-    return lower
+def _float_binary(f: Function, lhs: Value, rhs: Value, kind: Element, function: Function2) -> Value:
+    return _bits(function(f, _float(lhs, kind), _float(rhs, kind)), kind)
 
 
-for _name, _float_function in _FLOATS.items():
-    define(f"arith.{_name}", _float_binary(_float_function), _kinds)
+for _name, _function in _FLOATS.items():
+    define(f"arith.{_name}", _float_binary, _with(function=_function))
 
 
-def _float_unary(intrinsic: str) -> Callable[..., Value]:
-    def lower(f: Function, operand: Value, kind: Element) -> Value:
-        value = _float(operand, kind)
-        return _bits(f.intrinsic(intrinsic, value.kind, value), kind)
-
-    return lower
+def _rounded_to(f: Function, operand: Value, kind: Element, intrinsic: str) -> Value:
+    value = _float(operand, kind)
+    return _bits(f.intrinsic(intrinsic, value.kind, value), kind)
 
 
 def _root(f: Function, operand: Value, kind: Element) -> Value:
@@ -211,16 +202,12 @@ def _root(f: Function, operand: Value, kind: Element) -> Value:
 _F32 = element("f32")
 
 
-def _elementary(function: Callable[[Function, Value], Value], double: str) -> Callable[..., Value]:
+def _elementary(
+    f: Function, operand: Value, kind: Element, function: Callable[[Function, Element, Value], Value], double: str
+) -> Value:
     """An elementary function, evaluated as the vector unit does; f64, which that does not have, by the host's."""
-
-    def lower(f: Function, operand: Value, kind: Element) -> Value:
-        value = _float(operand, kind)
-        if value.kind == F64:
-            return _bits(f.intrinsic(double, F64, value), kind)
-        return _bits(function(f, value), kind)
-
-    return lower
+    value = _float(operand, kind)
+    return _bits(f.intrinsic(double, F64, value) if value.kind == F64 else function(f, _F32, value), kind)
 
 
 def _negated(operand: Value, kind: Element) -> Value:
@@ -234,10 +221,10 @@ def _without_sign(operand: Value, kind: Element) -> Value:
 define("arith.negf", _negated, _kinds)
 define("math.absf", _without_sign, _kinds)
 define("math.sqrt", _root, _kinds)
-define("math.floor", _float_unary("llvm.floor"), _kinds)
-define("math.ceil", _float_unary("llvm.ceil"), _kinds)
-define("math.exp", _elementary(lambda f, value: elementary.exp(f, _F32, value), "llvm.exp"), _kinds)
-define("math.log", _elementary(lambda f, value: elementary.log(f, _F32, value), "llvm.log"), _kinds)
+define("math.floor", _rounded_to, _with(intrinsic="llvm.floor"))
+define("math.ceil", _rounded_to, _with(intrinsic="llvm.ceil"))
+define("math.exp", _elementary, _with(function=elementary.exp, double="llvm.exp"))
+define("math.log", _elementary, _with(function=elementary.log, double="llvm.log"))
 
 
 # --- comparisons and selection ----------------------------------------------------------------------------------------
@@ -290,26 +277,18 @@ def _zero_extend(operand: Value, result_kind: Element) -> Value:
 _WIDE = {sign: element(f"{sign}i64") for sign in ("s", "u")}
 
 
-def _from_integer(sign: str) -> Callable[..., Value]:
+def _from_integer(f: Function, operand: Value, result_kind: Element, sign: str) -> Value:
     """Integers of any width are 64-bit ones that are rounded once."""
-
-    def lower(f: Function, operand: Value, result_kind: Element) -> Value:
-        wide = operand.convert("sext" if sign == "s" else "zext", Type("i64"))
-        return bits_of(convert(f, _WIDE[sign], result_kind, wide))
-
-    return lower
+    wide = operand.convert("sext" if sign == "s" else "zext", I64)
+    return bits_of(convert(f, _WIDE[sign], result_kind, wide))
 
 
-def _to_integer(intrinsic: str, signed: bool) -> Callable[..., Value]:
+def _to_integer(f: Function, core: Core, operand: Value, kind: Element, result_kind: Element, sign: str) -> Value:
     """Toward zero; outside the range the nearest end of it, and 0 for NaN, which a check remarks."""
-
-    def lower(f: Function, core: Core, operand: Value, kind: Element, result_kind: Element) -> Value:
-        value, integer = _float(operand, kind), _kind_of(result_kind)
-        end = 1 << (result_kind.bits - signed)
-        core.suspect(lambda: ((value >= float(-end if signed else 0)) & (value < float(end))) == 0)
-        return f.intrinsic(intrinsic, integer, value, overloads=(integer, value.kind))
-
-    return lower
+    value, integer, signed = _float(operand, kind), _kind_of(result_kind), sign == "s"
+    end = 1 << (result_kind.bits - signed)
+    core.suspect(lambda: ((value >= float(-end if signed else 0)) & (value < float(end))) == 0)
+    return f.intrinsic(f"llvm.fpto{sign}i.sat", integer, value, overloads=(integer, value.kind))
 
 
 def _refloat(f: Function, operand: Value, kind: Element, result_kind: Element) -> Value:
@@ -326,9 +305,8 @@ for _name in ("index_castui", "extui"):
     define(f"arith.{_name}", _zero_extend, _kinds)
 for _name in ("extf", "truncf"):
     define(f"arith.{_name}", _refloat, _kinds)
-define("arith.sitofp", _from_integer("s"), _kinds)
-define("arith.uitofp", _from_integer("u"), _kinds)
-define("arith.fptosi", _to_integer("llvm.fptosi.sat", signed=True), _kinds)
-define("arith.fptoui", _to_integer("llvm.fptoui.sat", signed=False), _kinds)
+for _sign in _WIDE:
+    define(f"arith.{_sign}itofp", _from_integer, _with(sign=_sign))
+    define(f"arith.fpto{_sign}i", _to_integer, _with(sign=_sign))
 define("arith.bitcast", _reinterpret)
 define("builtin.unrealized_conversion_cast", _reinterpret)

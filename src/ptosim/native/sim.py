@@ -18,6 +18,7 @@ from ptosim.native.build.global_memory import locate
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.transfer import address_of
 from ptosim.native.vector.numbers import bits_of, canonical, lane_type, widen
 from ptosim.native.vector.registers import extract
@@ -59,8 +60,8 @@ def scale_words(
 ) -> None:
     origin = core.stretch("reads", Space.L1, source, count * element.bytes, GRANULE)
     target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_UNIT)
-    core.observer.copied(core, "reads", Space.L1, source, (), count * element.bytes)
-    core.observer.copied(core, "writes", Space.FB, dest, (), count * QUANT_WORD)
+    core.observer.copied(core, "reads", Rows(Space.L1, source, (), count * element.bytes))
+    core.observer.copied(core, "writes", Rows(Space.FB, dest, (), count * QUANT_WORD))
 
     sign = 0 if unsigned else SIGNED_RESULT
     with f.each(count) as index:
@@ -76,7 +77,7 @@ def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     if core.is_observed:
         if bias is not None:
-            core.observer.copied(core, "reads", Space.BT, bias, (), n * ACCUMULATOR)
+            core.observer.copied(core, "reads", Rows(Space.BT, bias, (), n * ACCUMULATOR))
         accumulators_touched(core, "writes", c, (m, m.like(ACCUMULATOR_ROW)), n, group)
 
     with f.each(n, polls=True) as number:

@@ -12,12 +12,13 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim_table import INDEX_BYTES, base_extent, index_extent
 from ptosim.language import sim_table as op
-from ptosim.native.atomic import accumulate
+from ptosim.native.atomic import accumulate_inside
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside, write_inside
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Value
+from ptosim.native.observe.hooks import Access, Rows
 
 
 def _width(static: Static) -> dict[str, int]:
@@ -53,7 +54,8 @@ class Walk:
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
             first = (row * given.row_stride + column * given.column_stride) * self.width
             if core.is_observed:
-                core.observer.accessed(core, "reads", Space.UB, given.indices + index, INDEX_BYTES, INDEX_BYTES)
+                address = given.indices + index
+                core.observer.accessed(core, Access("reads", Space.UB, address, INDEX_BYTES, INDEX_BYTES))
             number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
             there_row = given.table + number * given.pitch * self.width
@@ -78,12 +80,15 @@ class Walk:
         in_granules = (self.operands.element_stride == 1) & ((first & (GRANULE - 1)) == 0)
         row = self.operands.length * width
 
+        def element(_: Value, here: Value) -> None:
+            observer.accessed(core, Access(verb, Space.UB, first + here, width, width))
+
         def elements() -> None:
-            self.each_element(lambda _, here: observer.accessed(core, verb, Space.UB, first + here, width, width))
+            self.each_element(element)
 
         def granules() -> None:
-            observer.stretched(core, verb, Space.UB, first, row, None)
-            core.observer.copied(core, verb, Space.UB, first, (), row)
+            observer.stretched(core, verb, Space.UB, first, row)
+            observer.copied(core, verb, Rows(Space.UB, first, (), row))
 
         self.f.either(in_granules, granules, elements)
 
@@ -111,7 +116,7 @@ class Walk:
     def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
         length = self.operands.length * self.width
         found, _ = self.core.global_place(verb, pointer, length)
-        self.core.observer.copied(self.core, verb, Space.GM, pointer, (), length, ctrl=ctrl)
+        self.core.observer.copied(self.core, verb, Rows(Space.GM, pointer, (), length), ctrl)
         return found
 
 
@@ -155,7 +160,7 @@ def scatter(
     f: Function, core: Core, operands: Operands, beyond: str, combine: str, ordered: bool, kind: str | None, width: int
 ) -> None:
     walk = Walk(f, core, operands, beyond, width, combine == "none" and not ordered)
-    size, room = f.constant(I64, width), f.scratch(8)
+    size = f.constant(I64, width)
     ctrl = None if combine == "none" or kind is None else f.constant(I64, atomic_fields(kind, combine))
 
     def run(pointer: Value, ub: Value) -> None:
@@ -167,10 +172,8 @@ def scatter(
                 write_inside(target, data, size)
             elif ctrl is None:
                 target.address.copy_from(data, size)
-            else:  # an element that lies half outside is combined as if there were zeros
-                read_inside(target, room, size)
-                accumulate(f, core.unit, room, data, size, ctrl)
-                write_inside(target, room, size)
+            else:
+                accumulate_inside(f, core.unit, target, data, size, ctrl)
 
         walk.each_element(one)
 

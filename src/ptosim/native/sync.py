@@ -31,7 +31,7 @@ from ptosim.machine.sync import (
 )
 from ptosim.native.build.core import Core, FlagStep
 from ptosim.native.build.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
-from ptosim.native.build.lowering import Bind, Operands, lowering
+from ptosim.native.build.lowering import Bind, Operands, given, lowering
 from ptosim.native.build.operations import Known
 from ptosim.native.ir.context import WORD_BYTES, Word
 from ptosim.native.ir.flow import Function
@@ -88,14 +88,14 @@ def _event(f: Function, event: str | Value) -> Number:
     return _number(f, event, None)
 
 
-@lowering(op.SetFlag, op.SetFlagDyn, bind=lambda static: {"step": +1})
-@lowering(op.WaitFlag, op.WaitFlagDyn, bind=lambda static: {"step": -1})
+@lowering(op.SetFlag, op.SetFlagDyn, bind=given(step=+1))
+@lowering(op.WaitFlag, op.WaitFlagDyn, bind=given(step=-1))
 def flag(f: Function, core: Core, source: str, destination: str, event: str | Value, step: int) -> None:
     core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), _event(f, event)))
 
 
-@lowering(token.SimSetToken, bind=lambda static: {"step": +1})
-@lowering(token.SimWaitToken, bind=lambda static: {"step": -1})
+@lowering(token.SimSetToken, bind=given(step=+1))
+@lowering(token.SimWaitToken, bind=given(step=-1))
 def private_token(core: Core, source: str, destination: str, number: int, step: int) -> None:
     core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), number, private=True))
 
@@ -125,13 +125,12 @@ def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
     places = [_place(step) for step in steps]
     operation = core.unit.run([step.operation for step in steps], len(f.loops))
     captured = [step.event for step in steps if isinstance(step.event, Value)]
-    if any(place is None for place in places):
+    known = [(step, *place) for step, place in zip(steps, places, strict=True) if place is not None]
+    if len(known) < len(steps):
         issue(f, operation, captured)
         return
     inline, counts = nothing_stalled(f), dict[str, int]()
-    for step, place in zip(steps, places, strict=True):
-        assert place is not None
-        exists, word = place
+    for step, exists, word in known:
         name = str((step.pipes, step.private)) + str(step.event if isinstance(step.event, int) else step.event.text)
         inline = inline & exists
         if step.step < 0:  # as many are there as before the run, and those that the run itself has set
@@ -140,11 +139,9 @@ def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
         counts[name] = counts.get(name, 0) + step.step
 
     def act() -> None:
-        core.observer.flags(steps, [place[1] for place in places if place is not None])
-        for step, place in zip(steps, places, strict=True):
-            assert place is not None
-            core.observer.flag(step, place[1], _flag_number(step))
-            _add(place[1], step.step)
+        for step, _, word in known:
+            core.observer.flag(step, word, _flag_number(step))
+            _add(word, step.step)
 
     inline_or_issue(f, inline, act, operation, captured)
 
@@ -180,8 +177,8 @@ def _buffer_word(core: Core, table: int, pipe: Pipe, buffer: Number) -> Value:
     return core_word(core.f, buffer * PIPES + (table + SLOT.get(pipe, 0)))
 
 
-@lowering(op.GetBuf, op.GetBufDyn, bind=lambda static: {"method": "get_buffer"})
-@lowering(op.RlsBuf, op.RlsBufDyn, bind=lambda static: {"method": "release_buffer"})
+@lowering(op.GetBuf, op.GetBufDyn, bind=given(method="get_buffer"))
+@lowering(op.RlsBuf, op.RlsBufDyn, bind=given(method="release_buffer"))
 def buffer(
     f: Function,
     core: Core,
@@ -277,19 +274,15 @@ def _semaphore_words(core: Core, exists: Value, counters: Sequence[Number]) -> l
     return words if exists.literal is not None else [exists.select(word, cluster_word(core.f, 1)) for word in words]
 
 
-def _meet(core: Core, method: str, pipe: Pipe, number: Number) -> None:
+def _meet(core: Core, sets: bool, pipe: Pipe, number: Number) -> None:
     """By the machine; code that is sifting goes on from there."""
-    known, captured = _known((pipe, number, Form.VECTOR_PAIR))
-    issue(core.f, core.operation(method, known, captured), captured, sifts=True)
+    core.issue("semaphore_set" if sets else "semaphore_wait", *_known((pipe, number, Form.VECTOR_PAIR)), at_once=True)
     if core.kind is CoreKind.AIV:
         observer = core.observer
-        (observer.meeting_set if method == "semaphore_set" else observer.meeting_waited)(core, pipe, number)
+        (observer.meeting_set if sets else observer.meeting_waited)(core, pipe, number)
 
 
 def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
-    if form is Form.VECTOR_PAIR:
-        _meet(core, "semaphore_set", pipe, number)
-        return
     f, (exists, counters) = core.f, _counters(core, True, pipe, number, form)
     words = _semaphore_words(core, exists, counters)
     inline = exists & nothing_stalled(f) & (cluster_word(f, CLUSTER_SLOW).load(I64, WORD_BYTES) == 0)
@@ -305,9 +298,6 @@ def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
 
 
 def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
-    if form is Form.VECTOR_PAIR:
-        _meet(core, "semaphore_wait", pipe, number)
-        return
     f, (exists, counters) = core.f, _counters(core, False, pipe, number, form)
     words = _semaphore_words(core, exists, counters)
     inline = exists & nothing_stalled(f)
@@ -324,29 +314,33 @@ def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
         core.observer.semaphore_waited(core, pipe, counters)
 
 
-def _signal(act: Callable[[Core, Pipe, Number, Form], None], form: Form | None = None) -> Bind:
+def _signal(sets: bool, form: Form | None = None) -> Bind:
     """What an instruction does to semaphores of a form, which the mode says where it has one. Without a pipe (an i64 in
     its place) the whole core signals or waits."""
 
     def facts(static: Static) -> dict[str, Any]:
         form_, pipe = form or form_of(static.integers.get("ffts_mode")), static.words.get("pipe")
-        return {"act": act, "form": form_, "pipe": Pipe.ALL if pipe is None else _pipe(pipe)}
+        return {"sets": sets, "form": form_, "pipe": Pipe.ALL if pipe is None else _pipe(pipe)}
 
     return facts
 
 
-@lowering(semaphore.SyncSet, bind=_signal(_set))
-@lowering(semaphore.SyncWait, bind=_signal(_wait))
-@lowering(semaphore.SetIntraBlock, bind=_signal(_set, Form.INTRA_BLOCK))
-@lowering(semaphore.WaitIntraBlock, bind=_signal(_wait, Form.INTRA_BLOCK))
-@lowering(semaphore.SetCrossCore, bind=_signal(_set, Form.CROSS_CORE))
-@lowering(semaphore.WaitFlagDev, bind=lambda static: {"act": _wait, "form": Form.CROSS_CORE, "pipe": Pipe.ALL})
-@lowering(semaphore.SetCrossBlock, bind=_signal(_set, Form.CROSS_BLOCK))
-@lowering(semaphore.WaitCrossBlock, bind=_signal(_wait, Form.CROSS_BLOCK))
+@lowering(semaphore.SyncSet, bind=_signal(True))
+@lowering(semaphore.SyncWait, bind=_signal(False))
+@lowering(semaphore.SetIntraBlock, bind=_signal(True, Form.INTRA_BLOCK))
+@lowering(semaphore.WaitIntraBlock, bind=_signal(False, Form.INTRA_BLOCK))
+@lowering(semaphore.SetCrossCore, bind=_signal(True, Form.CROSS_CORE))
+@lowering(semaphore.WaitFlagDev, bind=given(sets=False, form=Form.CROSS_CORE, pipe=Pipe.ALL))
+@lowering(semaphore.SetCrossBlock, bind=_signal(True, Form.CROSS_BLOCK))
+@lowering(semaphore.WaitCrossBlock, bind=_signal(False, Form.CROSS_BLOCK))
 def signal(
-    f: Function, core: Core, id: Value | None, id_literal: int | None, pipe: Pipe, form: Form, act: Callable[..., None]
+    f: Function, core: Core, id: Value | None, id_literal: int | None, pipe: Pipe, form: Form, sets: bool
 ) -> None:
-    act(core, pipe, _number(f, id, id_literal), form)
+    number = _number(f, id, id_literal)
+    if form is Form.VECTOR_PAIR:
+        _meet(core, sets, pipe, number)
+    else:
+        (_set if sets else _wait)(core, pipe, number, form)
 
 
 @lowering(semaphore.SyncAll)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ptosim.effects.element import Element
@@ -11,26 +10,18 @@ from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
 from ptosim.language import system as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import define, lowering
+from ptosim.native.build.lowering import given, lowering
 from ptosim.native.ir.context import WORD_BYTES, Register, Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I16, I32, I64, Value
 
 
-def _query(word: Word) -> Callable[..., Value]:
-    def query(f: Function) -> Value:
-        return f.word(word).load(I64, WORD_BYTES)
-
-    return query
-
-
-for _operation, _word in (
-    (op.GetBlockIdx, Word.BLOCK),
-    (op.GetBlockNum, Word.BLOCK_NUM),
-    (op.GetSubblockIdx, Word.SUBBLOCK),
-    (op.GetSubblockNum, Word.SUBBLOCK_NUM),
-):
-    define(_operation.name, _query(_word))
+@lowering(op.GetBlockIdx, bind=given(word=Word.BLOCK))
+@lowering(op.GetBlockNum, bind=given(word=Word.BLOCK_NUM))
+@lowering(op.GetSubblockIdx, bind=given(word=Word.SUBBLOCK))
+@lowering(op.GetSubblockNum, bind=given(word=Word.SUBBLOCK_NUM))
+def query(f: Function, word: Word) -> Value:
+    return f.word(word).load(I64, WORD_BYTES)
 
 
 @lowering(op.GetCtrl)
@@ -68,19 +59,14 @@ def sprclr(f: Function, core: Core, register: str) -> None:
     core.set_register(Register[register], f.constant(I64, 0))
 
 
-def _store(unit: int) -> Callable[..., Value | None]:
-    def store(core: Core, register: str, dest: Value, offset: Value, static: Static) -> Value | None:
-        """The register as 32 bits; with a result the store is at the pointer, and the result the pointer moved on."""
-        post, further = "next" in static.present, dest + offset.signed(I64) * unit
-        window = core.window("writes", Space.UB, dest if post else further, WORD, WORD)
-        window.store(core.register(Register[register]).trunc(I32))
-        return further if post else None
-
-    return store
-
-
-define(op.SprSti.name, _store(WORD))
-define(op.SprSts.name, _store(1))
+@lowering(op.SprSti, bind=given(unit=WORD))
+@lowering(op.SprSts, bind=given(unit=1))
+def spr_store(core: Core, register: str, dest: Value, offset: Value, static: Static, unit: int) -> Value | None:
+    """The register as 32 bits; with a result the store is at the pointer, and the result the pointer moved on."""
+    post, further = "next" in static.present, dest + offset.signed(I64) * unit
+    window = core.window("writes", Space.UB, dest if post else further, WORD, WORD)
+    window.store(core.register(Register[register]).trunc(I32))
+    return further if post else None
 
 
 @lowering(op.Trap)

@@ -12,7 +12,8 @@ from ptosim.language import vector_gather as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I8, I64, Type, Value
+from ptosim.native.ir.values import I8, I64, Type, Value
+from ptosim.native.vector.lanes import first_lane
 from ptosim.native.vector.registers import any_lane, extract, gather_at, joined, lane_numbers, shuffle, splat, view
 
 
@@ -115,10 +116,7 @@ def _meetings(f: Function, core: Core, starts: Value, active: Value) -> None:
         same = active & (starts == splat(f, start, lanes)) & (numbers > splat(f, number, lanes))
         mine = (flags.lshr(number.convert("zext" if lanes > 64 else "trunc", flags.kind)) & 1) != 0
         better = mine & any_lane(same) & (start < best)
-        other = f.intrinsic(
-            "llvm.cttz", flags.kind, same.bitcast(flags.kind), f.constant(I1, 0), overloads=(flags.kind,)
-        )
-        both = number | (other.convert("trunc" if lanes > 64 else "zext", I64) << 16)
+        both = number | (first_lane(f, same) << 16)
         return better.select(start, best), better.select(both, pair)
 
     best, pair = f.for_loop(f.constant(I64, 0), lanes, 1, [farthest, f.constant(I64, 0)], lane, polls=False)

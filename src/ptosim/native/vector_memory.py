@@ -29,6 +29,7 @@ from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.logical import logical_window
+from ptosim.native.observe.hooks import Access
 from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.registers import (
     Mask,
@@ -125,8 +126,8 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     written = [int(place != NOTHING) for place in order]
     lanes = f.constant(I1.vector(len(written)), 1 if all(written) else written)
     some = None if all(written) else lambda: lanes
-    window = core.window("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
-    masked_store(f, window, data, lanes)
+    access = Access("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
+    masked_store(f, core.whole_window(access), data, lanes)
 
 
 def _spread(f: Function, order: list[int], register: Value) -> Value:

@@ -25,7 +25,7 @@ from ptosim.native.host.cache import Compiled
 from ptosim.native.host.toolchain import Host, compile_object, this_host
 from ptosim.native.ir.module import Module
 from ptosim.native.observe.hooks import NOBODY, Observer
-from ptosim.native.observe.timing import Timing
+from ptosim.native.observe.usage import usage
 from ptosim.target.profile import load_target
 
 _ATOMIC_BITS = range(6, 11)
@@ -46,11 +46,14 @@ def compile_kernel(
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
-        "works": [work.to_json() for work in observer.works] if isinstance(observer, Timing) else [],
         "observe": observer.purpose,
         "state": observer.state_bytes,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
+        **observer.facts(),
     }
+    if observer is not NOBODY:
+        used = usage(program, module.target)
+        data["usage"] = used and [sorted(side) for side in used]
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
@@ -58,26 +61,18 @@ def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     """The kernel with the filter of `check`, or only the reason why there is none."""
     from ptosim.native.observe.coverage import uncovered
     from ptosim.native.observe.filter import Filter
-    from ptosim.native.observe.usage import usage
 
     if (reason := uncovered(program, module.target)) is not None:
         return Compiled(b"", {"uncovered": reason})
-    observer = Filter(program.entries, load_target(module.target))
-    compiled = compile_kernel(module, program, False, observer=observer)
-    used = usage(program, module.target)
-    data = {**compiled.data, "outline": observer.outline(), "usage": used and [sorted(side) for side in used]}
-    return Compiled(compiled.image, data)
+    return compile_kernel(module, program, False, observer=Filter(program.entries, load_target(module.target)))
 
 
 def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
     """The kernel with what `profile` adds."""
-    from ptosim.native.observe.usage import usage
+    from ptosim.native.observe.timing import Timing
 
-    alone = len(program.entries) == 1
     waits = any(isinstance(op, SimTSync) for op in reached(*program.entries.values()))
-    compiled = compile_kernel(module, program, False, observer=Timing(alone, waits))
-    used = usage(program, module.target)
-    return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
+    return compile_kernel(module, program, False, observer=Timing(len(program.entries) == 1, waits))
 
 
 @without_collection()
@@ -85,16 +80,14 @@ def lower(
     module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer = NOBODY
 ) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
-    atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
-    alone = len(program.entries) == 1
-    sets_ctrl = any(isinstance(op, SetCtrl) for op in reached(*program.entries.values()))
+    operations = list(reached(*program.entries.values()))
     unit = Unit(
         load_target(module.target),
         drop,
-        alone,
+        len(program.entries) == 1,
         Module(host.has_avx512, sifting=observer.purpose == "check"),
-        may_store_atomically=atomic,
-        may_set_ctrl=sets_ctrl,
+        may_store_atomically=any(map(_may_make_atomic, operations)),
+        may_set_ctrl=any(isinstance(op, SetCtrl) for op in operations),
         together=program.cross_block,
         observer=observer,
     )
@@ -106,12 +99,10 @@ def lower(
 def _stores_in_order(op: Operation) -> bool:
     """Whether an operation stores to GM what blocks may store to one place in a certain order, atomically by a clause
     of its own, a scalar or by index, or whether it prints."""
-    if isinstance(op, Print | SimPrintTile):
+    if isinstance(op, Print | SimPrintTile | SimScatter):
         return True
     if isinstance(op, MteL0cGm):
         return op.atomic_type is not None
-    if isinstance(op, SimScatter):
-        return True
     if not isinstance(op, StoreScalar | StDev):
         return False
     pointer = op.pointer.type

@@ -15,20 +15,17 @@ from ptosim.diagnostics import Location
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
-from ptosim.native.build.global_memory import Place, leaves_buffer, locate
+from ptosim.native.build.global_memory import Place, leaves_buffer, locate, may_access
 from ptosim.native.build.issue import issue
 from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, register_word
 from ptosim.native.ir.flow import Function, Reported
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I1, I64, Type, Value
-from ptosim.native.observe.hooks import NOBODY, Observer
+from ptosim.native.observe.hooks import NOBODY, Access, Observer, Rows
 from ptosim.native.vector import registers
 from ptosim.native.vector.numbers import lane_type, lanes_as
 from ptosim.target.profile import Target
-
-Step = tuple[Value, Value]
-"""How often, and how many bytes further each time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,27 +140,22 @@ class Core:
 
     # --- on-chip memory -----------------------------------------------------------------------------------------------
 
-    def window(
-        self,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        alignment: int = 1,
-        some: Callable[[], Value] | None = None,
-        unit: int = 1,
-    ) -> Value:
-        """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes". An observer
-        may hear that `some` units of them are meant, from the first to the last."""
-        self.observer.accessed(self, verb, space, address, extent, alignment, some, unit)
-        return self._window(verb, space, address, extent, alignment)
+    def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
+        """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
+        return self.whole_window(Access(verb, space, address, extent, alignment))
 
-    def _window(self, verb: str, space: Space, address: Value, extent: int, alignment: int) -> Value:
+    def whole_window(self, access: Access) -> Value:
+        """Likewise, where only an observer cares which units of it are active."""
+        self.observer.accessed(self, access)
+        return self._window(access)
+
+    def _window(self, access: Access) -> Value:
+        verb, space, address, extent = access.verb, access.space, access.address, access.extent
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
         size = self.target.memory[space.value]
-        site = self.site("access", [verb, space.value, size, extent, alignment])
-        return self.base(space).at(self.f.access(address, extent, size, alignment, site))
+        site = self.site("access", [verb, space.value, size, extent, access.alignment])
+        return self.base(space).at(self.f.access(address, extent, size, access.alignment, site))
 
     def aligned(self, verb: str, space: Space, address: Value, alignment: int) -> None:
         """A pointer must be aligned even where no lane of the access is active."""
@@ -178,33 +170,27 @@ class Core:
         extent = active.kind.lanes * unit
         if active.text == "splat (i1 true)":
             return self.window("writes", Space.UB, address, extent, alignment)
-        return self.partial_window("writes", Space.UB, address, extent, lambda: active, unit, alignment)
+        return self.partial_window(Access("writes", Space.UB, address, extent, alignment, lambda: active, unit))
 
-    def partial_window(
-        self,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        active: Callable[[], Value],
-        unit: int,
-        alignment: int,
-    ) -> Value:
-        """Likewise of `extent` bytes; which units are active is computed only where some may lie outside.
+    def partial_window(self, access: Access) -> Value:
+        """Likewise of any access; which units are active is computed only where some may lie outside.
 
         All of them may be read, wherever they lie: what is there outside of the memory is anything.
         """
+        verb, space, address, extent = access.verb, access.space, access.address, access.extent
+        active = access.active
+        assert active is not None
         size = self.target.memory[space.value]
-        self.observer.accessed(self, verb, space, address, extent, alignment, active, unit)
+        self.observer.accessed(self, access)
         if address.range.within(0, size - extent):
-            return self._window(verb, space, address, extent, alignment)
+            return self._window(access)
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
-        self.aligned(verb, space, address, alignment)
+        self.aligned(verb, space, address, access.alignment)
 
         def stretch() -> tuple[Value, Value]:
             first, end = registers.active_span(self.f, active())
-            return address + first * unit, address + end * unit
+            return address + first * access.unit, address + end * access.unit
 
         def outside() -> Value:
             low, high = stretch()
@@ -324,7 +310,7 @@ class Core:
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
         """
         extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
-        self.observer.in_global(self, verb, pointer, extent)
+        self.observer.stretched(self, verb, Space.GM, pointer, extent)
         place = locate(self.f, pointer)
         outside = leaves_buffer(place, 0, extent) & (extent > 0)
         misaligned = (pointer & (alignment - 1)) != 0
@@ -334,12 +320,11 @@ class Core:
         return place, outside
 
     def store_global(self, pointer: Value, store: Callable[[], None]) -> None:
-        """Write to GM behind this pointer. An observer may know that the kernel never reads it; then nothing is
-        written, since an observed kernel works on copies."""
-        needed = self.observer.is_needed(self, pointer)
-        if needed is None:
+        """Write to GM behind this pointer. An observed kernel works on copies: what it never reads is not written."""
+        if not self.is_observed:
             store()
             return
+        needed = may_access(self.f, "reads", pointer)
         self.f.settle()
         with self.f.when(needed):
             store()
@@ -364,15 +349,15 @@ class Core:
 
     def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
         """So many bytes of GM are read or written by something else than a copy."""
-        self.observer.copied(self, verb, Space.GM, pointer, (), self.f.constant(I64, extent))
+        self.observer.copied(self, verb, Rows(Space.GM, pointer, (), self.f.constant(I64, extent)))
 
     # --- registers ----------------------------------------------------------------------------------------------------
 
-    def register(self, register: Register) -> Value:
-        """What a special register holds now, i64."""
+    def register(self, register: Register | str) -> Value:
+        """What a register, or a field of a configuration register, holds now, i64."""
         return self.f.word(register_word(register)).load(I64, WORD_BYTES)
 
-    def set_register(self, register: Register, value: Value) -> None:
+    def set_register(self, register: Register | str, value: Value) -> None:
         self.f.word(register_word(register)).store(value, WORD_BYTES)
 
     # --- the scheduler ------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.machine.memory import FARTHEST, OFFSET_BITS
-from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.ir.context import BUFFER_BITS, WORD_BYTES, Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I64, PTR, Value
 
@@ -35,10 +35,20 @@ class Place:
         return low, maximum(low, minimum(width, self.size - self.offset))
 
 
+def _number(pointer: Value) -> Value:
+    """Of the buffer. Half its range is added so that an offset below 0 still belongs to it."""
+    return (pointer + FARTHEST).lshr(OFFSET_BITS)
+
+
+def may_access(function: Function, verb: str, pointer: Value) -> Value:
+    """Whether an observed kernel may read, or write, what lies there in place of the buffer that a pointer names."""
+    allowed = function.word(Word.WRITABLE if verb == "writes" else Word.READABLE).load(I64, WORD_BYTES)
+    return (allowed.lshr(minimum(_number(pointer), BUFFER_BITS - 1)) & 1) != 0
+
+
 def locate(function: Function, pointer: Value) -> Place:
     """What a GM pointer names."""
-    # half a buffer's range is added so that an offset below 0 still belongs to its buffer
-    number = (pointer + FARTHEST).lshr(OFFSET_BITS)
+    number = _number(pointer)
     known = number.compare("ule", function.word(Word.BUFFER_NUM).load(I64, WORD_BYTES))
     number = known.select(number, 0)
     table = function.base(Word.BUFFERS).at(number * (2 * WORD_BYTES))

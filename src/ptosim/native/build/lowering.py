@@ -16,7 +16,7 @@ when absent), or
     result_element  the element type of the result
     operands        all operands but hints, as attributes by role
     static          effects.record.Static of the operation
-    ctrl, pad, …    a register (context.Register, in lower case) as it was when the instruction was issued, i64
+    ctrl, ar, …     a register (context.Register, in lower case) as it was when the instruction was issued, i64
 
 or a key of what `bind(static)` returned, or of the facts of the operation class.
 
@@ -78,6 +78,11 @@ def define(
     assert name not in LOWERINGS, f"{name} is lowered twice"
     named = parameters or tuple(inspect.signature(function).parameters)
     LOWERINGS[name] = Lowering(function, named, bind, lanewise)
+
+
+def given(**facts: Any) -> Bind:
+    """What a row of a table says, the same for every operation."""
+    return lambda static: facts
 
 
 def lowering(*operations: Any, bind: Bind | None = None, lanewise: bool = False) -> Callable[[Function], Function]:

@@ -165,7 +165,7 @@ class Body:
         if self.builder.site(op).pipe is Pipe.S or self.in_scope:
             self.perform(op, lowering)
             return
-        registers = [_REGISTERS[name] for name in lowering.parameters if name in _REGISTERS and not _is_role(op, name)]
+        registers = [_REGISTERS[name] for name in lowering.parameters if name in _REGISTERS]
         self.entry(op, list(dict.fromkeys(op.operands)), registers, lambda body: body.perform(op, lowering))
 
     def launch(self, op: Operation) -> None:
@@ -383,7 +383,3 @@ def _is_register(value: SSAValue) -> bool:
 def _scalar(argument: Any) -> Any:
     """What all lanes of a register hold; other arguments as they are."""
     return argument.uniform if isinstance(argument, Value) and argument.uniform is not None else argument
-
-
-def _is_role(op: Operation, name: str) -> bool:
-    return isinstance(op, PTOOperation) and name in (*op.operand_roles, *op.property_roles)

@@ -19,7 +19,7 @@ llvm: Any = llvm_binding  # llvmlite has no type information
 
 # What the code generator does not do by itself and what pays for its time. All of O2 costs more than twice the compile
 # time and gains nothing on these kernels.
-PASSES = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
+PASSES = ("sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
 LEVEL = 1
 """Of the code generator: a higher one takes longer, and its code is no faster."""
 

@@ -6,7 +6,7 @@ instruction reads or writes a register is said where that instruction is lowered
 
 from enum import IntEnum
 
-from ptosim.effects.configuration import CONFIGURATION
+from ptosim.effects.configuration import FIELDS
 from ptosim.effects.names import Space
 
 WORD_BYTES = 8
@@ -56,7 +56,7 @@ class Word(IntEnum):
     FAULT_DEPTH = 27  # how many loops it was in,
     FAULT_LOOPS = 28  # and their indices, outermost first
     WORKSPACE = 60  # address of memory for the length of one cube instruction
-    REGISTERS = 64  # CTRL, configuration and special registers, by `Register`
+    REGISTERS = 64  # special registers, by `Register`, and fields of configuration registers
     HANDOUT = 104  # address of two words that all threads of a run share: the next block, and the last that may begin
     PAUSE = 105  # so many blocks from now compiled code pauses
     ATTENDED = 106  # not 0: the scheduler takes part in this block, and code pauses after it
@@ -74,66 +74,37 @@ class Word(IntEnum):
     OBSERVED_AIV0 = 129  # and for other cores of it
     OBSERVED_AIV1 = 130
     RECORD = 131  # address of what notes accesses to GM (observe/records.py)
-    READABLE = 132  # bits by the number of a buffer: whether an observed kernel may read it (observe/stand_ins.py)
+    READABLE = 132  # bits by the number of a buffer: whether an observed kernel may read it (observe/stand_ins.py),
+    WRITABLE = 133  # and whether it may write to it
 
 
 class Register(IntEnum):
-    """Registers that outlive one instruction. All are reset at the start of a block."""
+    """Registers that outlive one instruction, before the fields of the configuration registers. All are reset at the
+    start of a block."""
 
     CTRL = 0
-    PAD = 1  # the pattern of set_mov_pad_val
-    OUTTOUB_LOOP1_SIZE = 2
-    OUTTOUB_LOOP2_SIZE = 3
-    OUTTOUB_LOOP1_SOURCE = 4
-    OUTTOUB_LOOP1_DESTINATION = 5
-    OUTTOUB_LOOP2_SOURCE = 6
-    OUTTOUB_LOOP2_DESTINATION = 7
-    UBTOOUT_LOOP1_SIZE = 8
-    UBTOOUT_LOOP2_SIZE = 9
-    UBTOOUT_LOOP1_SOURCE = 10
-    UBTOOUT_LOOP1_DESTINATION = 11
-    UBTOOUT_LOOP2_SOURCE = 12
-    UBTOOUT_LOOP2_DESTINATION = 13
-    OUTTOL1_LOOP1_SIZE = 14
-    OUTTOL1_LOOP2_SIZE = 15
-    OUTTOL1_LOOP1_SOURCE = 16
-    OUTTOL1_LOOP1_DESTINATION = 17
-    OUTTOL1_LOOP2_SOURCE = 18
-    OUTTOL1_LOOP2_DESTINATION = 19
-    AR = 20  # byte address accumulator of vstur and vstar
-    SQZN = 21  # bytes kept by the last vsqz or vusqz
-    VMS4_SR = 22  # finished counts of the last vmrgsort4
-    SCOPE_CTRL = 23  # CTRL as it was when the vector scope that is running was launched
-    NZ_GROUPS = 24  # groups and strides of layout-converting copies
-    NZ_LOOP2_STRIDE = 25
-    NZ_LOOP3_STRIDE = 26
-    NZ_LOOP4_STRIDE = 27
-    LOOP3_PARA = 28  # what raw fixpipe stores take from registers
-    CHANNEL_PARA = 29
-    QUANT_PRE = 30
-    RELU_ALPHA = 31
-    FIX_CLIP_RELU = 32
-    FPC = 33
+    AR = 1  # byte address accumulator of vstur and vstar
+    SQZN = 2  # bytes kept by the last vsqz or vusqz
+    VMS4_SR = 3  # finished counts of the last vmrgsort4
+    SCOPE_CTRL = 4  # CTRL as it was when the vector scope that is running was launched
 
 
 MEMORIES = {space: Word[space.name] for space in Space if space is not Space.GM}
 UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
-WORDS = Word.READABLE + 1  # the whole context
+BUFFER_BITS = 64  # of READABLE and WRITABLE: the last stands for all buffers beyond; buffer 0 is none
+WORDS = Word.WRITABLE + 1  # the whole context
 
 
-def register_word(register: Register) -> int:
-    return Word.REGISTERS + register
+_FIELDS = tuple(FIELDS)
 
 
-_AT_RESET: dict[int, int] = {
-    Register.CTRL: 1 << 48,  # saturating conversions
-    **{
-        Register[field.upper()]: start
-        for register in CONFIGURATION.values()
-        for field, start in zip(register.fields, register.start, strict=True)
-    },
-}
-"""What is not here is 0."""
-REGISTERS_AT_RESET = tuple(_AT_RESET.get(register, 0) for register in range(REGISTER_ROOM))
+def register_word(register: Register | str) -> int:
+    """The word of a register, or of a field of a configuration register."""
+    return Word.REGISTERS + (len(Register) + _FIELDS.index(register) if isinstance(register, str) else register)
+
+
+_SATURATING = 1 << 48  # conversions, in CTRL
+_AT_RESET = [_SATURATING, *[0] * (len(Register) - 1), *(register.start[number] for register, number in FIELDS.values())]
+REGISTERS_AT_RESET = tuple(_AT_RESET + [0] * (REGISTER_ROOM - len(_AT_RESET)))

@@ -22,9 +22,9 @@ from ptosim.native.ir.values import I1, I32, I64, PTR, Operand, Type, Value, con
 if TYPE_CHECKING:
     from ptosim.native.ir.module import Module
 
-Linkage = Literal["exported", "inlined", "internal"]
-LINKAGE = {"exported": "", "inlined": "internal ", "internal": "internal "}
-_ATTRIBUTES = {"exported": "nounwind", "inlined": "nounwind alwaysinline", "internal": "nounwind noinline"}
+Linkage = Literal["exported", "internal"]
+LINKAGE = {"exported": "", "internal": "internal "}
+_ATTRIBUTES = {"exported": "nounwind", "internal": "nounwind noinline"}
 
 # One test for each check, or one for hundreds of them, compiles slower: the one has more blocks, the other longer live
 # ranges. At run time there is no difference up to here.

@@ -172,20 +172,17 @@ class Value:
     def __and__(self, other: Operand) -> "Value":
         return _binary("and", self, self.like(other))
 
-    def __rand__(self, other: Operand) -> "Value":
-        return _binary("and", self, self.like(other))
+    __rand__ = __and__
 
     def __or__(self, other: Operand) -> "Value":
         return _binary("or", self, self.like(other))
 
-    def __ror__(self, other: Operand) -> "Value":
-        return _binary("or", self, self.like(other))
+    __ror__ = __or__
 
     def __xor__(self, other: Operand) -> "Value":
         return _binary("xor", self, self.like(other))
 
-    def __rxor__(self, other: Operand) -> "Value":
-        return _binary("xor", self, self.like(other))
+    __rxor__ = __xor__
 
     def __invert__(self) -> "Value":
         return _binary("xor", self, self.like(-1))
@@ -403,14 +400,7 @@ _IDEMPOTENT = frozenset({"and", "or"})
 _FOLD_COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
-    "slt": operator.lt,
-    "sle": operator.le,
-    "sgt": operator.gt,
-    "sge": operator.ge,
-    "ult": operator.lt,
-    "ule": operator.le,
-    "ugt": operator.gt,
-    "uge": operator.ge,
+    **{f"{sign}{name}": getattr(operator, name) for sign in "su" for name in ("lt", "le", "gt", "ge")},
 }
 
 

@@ -8,7 +8,7 @@ not cover is listed in coverage.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -34,11 +34,11 @@ from ptosim.native.ir.values import I8, I64, Value
 from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.chosen import Chosen
 from ptosim.native.observe.clocks import Clocks
-from ptosim.native.observe.hooks import Number, Observer, Range, Step
+from ptosim.native.observe.hooks import Access, Number, Observer, Range, Rows
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
 from ptosim.native.observe.ranges import Ranges
-from ptosim.native.observe.records import Records, may_be_read
-from ptosim.native.observe.rows import Rows
+from ptosim.native.observe.records import Records
+from ptosim.native.observe.rows import Copies
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
 from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
@@ -74,7 +74,7 @@ class Filter(Observer):
         self.layout.add(tracks_of(entries, target.name))
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
-        self.rows = Rows(self.shadow, self.clocks, self._suspect)
+        self.copies = Copies(self.shadow, self.clocks, self._suspect)
         self.ranges = Ranges(self.shadow, self.clocks)
         self.records = Records(self.layout)
         self._chosen = Chosen(self.layout, self._suspect)
@@ -91,17 +91,17 @@ class Filter(Observer):
     def state_bytes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.layout.size
 
-    def outline(self) -> dict[str, Any]:
-        """What the run time has to know of the layout when all is built."""
+    def facts(self) -> dict[str, Any]:
         own = [[start, self.layout.granules(space)] for space, start in self.layout.defined.items()]
         shared = [self.layout.is_shared(space) for space in self.layout.defined]
-        return {
+        outline = {
             "shared": self.layout.shared,
             "semaphores": self.layout.semaphores,
             "row": self.layout.row,
             "defined": [each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere],
             "shared_defined": [each for each, elsewhere in zip(own, shared, strict=True) if elsewhere],
         }
+        return {"outline": outline}
 
     def suspect(self, core: Core, doubtful: Value) -> None:
         self._suspect(core.f, doubtful)
@@ -232,42 +232,31 @@ class Filter(Observer):
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
-    def accessed(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        alignment: int,
-        active: Callable[[], Value] | None = None,
-        unit: int = 1,
-    ) -> None:
-        f, size = core.f, self.target.memory[space]
-        place = f.confined(address, size)
-        if active is not None:
-            self._suspect(f, address.compare("ugt", size - extent))
-        if alignment % GRANULE and extent > GRANULE:
+    def accessed(self, core: Core, access: Access) -> None:
+        f, size, extent, aligned = core.f, self.target.memory[access.space], access.extent, access.alignment
+        place = f.confined(access.address, size)
+        if access.active is not None:
+            self._suspect(f, access.address.compare("ugt", size - extent))
+        if aligned % GRANULE and extent > GRANULE:
             if core.f in self._scopes:
-                (self._write_anywhere if verb == "writes" else self._read_anywhere)(core, place, extent, active, unit)
+                (self._write_anywhere if access.verb == "writes" else self._read_anywhere)(core, place, access)
                 return
             self._suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a granule
-            alignment = GRANULE
-        touch = shadow.vector(f, place, extent) if alignment % GRANULE == 0 else shadow.element(f, place, extent)
-        if active is not None:
-            touch = shadow.active(f, touch, active(), unit)
-        visit = self._visit(core, verb)
+            aligned = GRANULE
+        touch = shadow.vector(f, place, extent) if aligned % GRANULE == 0 else shadow.element(f, place, extent)
+        if access.active is not None:
+            touch = shadow.active(f, touch, access.active(), access.unit)
+        visit = self._visit(core, access.verb)
         instruction = self._instructions[-1]
-        if verb == "writes":
-            self._write(f, space, visit, touch, instruction.stored)
-        elif (taint := self._read(f, space, visit, touch)) is not None:
+        if access.verb == "writes":
+            self._write(f, access.space, visit, touch, instruction.stored)
+        elif (taint := self._read(f, access.space, visit, touch)) is not None:
             instruction.loaded.append(taint)
 
-    def _read_anywhere(
-        self, core: Core, place: Value, extent: int, active: Callable[[], Value] | None, unit: int
-    ) -> None:
+    def _read_anywhere(self, core: Core, place: Value, access: Access) -> None:
         """A load of a register from anywhere in UB, or of a stretch of which it takes a part."""
         f, visit, instruction = core.f, self._visit(core, "reads"), self._instructions[-1]
+        extent, active = access.extent, access.active
 
         def read(touch: Touch) -> Value:
             doubtful = self._read(f, Space.UB, visit, touch)
@@ -276,7 +265,7 @@ class Filter(Observer):
 
         if extent == VECTOR_BYTES:
             full = words.every(f, words.REGISTER_WORDS)
-            wanted = full if active is None else words.of_lanes(f, active(), unit)[0]
+            wanted = full if active is None else words.of_lanes(f, active(), access.unit)[0]
             instruction.loaded.append(Shifted.at(f, place).gathered(read, wanted))
             return
         starts = range(0, extent, VECTOR_BYTES)
@@ -287,14 +276,12 @@ class Filter(Observer):
             found = found | part.zext(found.kind) << (start // WORD)
         instruction.loaded.append(found)
 
-    def _write_anywhere(
-        self, core: Core, place: Value, extent: int, active: Callable[[], Value] | None, unit: int
-    ) -> None:
+    def _write_anywhere(self, core: Core, place: Value, access: Access) -> None:
         """A store of units, some of a stretch anywhere in UB."""
         f, visit, stored = core.f, self._visit(core, "writes"), self._instructions[-1].stored
-        assert active is not None, "all of a register begins with a granule"
-        some, whole = words.of_lanes(f, active(), unit)
-        for start in range(0, extent, VECTOR_BYTES):
+        assert access.active is not None, "all of a register begins with a granule"
+        some, whole = words.of_lanes(f, access.active(), access.unit)
+        for start in range(0, access.extent, VECTOR_BYTES):
             shifted = Shifted.at(f, place + start)
             taints = (None, None) if stored is None else shifted.touches(words.part(stored, start))
             covered = shifted.is_odd.select(f.constant(I64, 0), words.part(whole, start))
@@ -417,58 +404,28 @@ class Filter(Observer):
         place = clocks.at(f, layout.EPOCHS + 4 * which)
         place.store(place.load(words.integer(32), 4) + 1, 4)
 
-    def is_needed(self, core: Core, pointer: Value) -> Value:
-        return may_be_read(core.f, pointer)
-
-    def copied(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        base: Value,
-        steps: Sequence[Step],
-        length: Value,
-        at: str | None = None,
-        ctrl: Value | None = None,
-    ) -> None:
+    def copied(self, core: Core, verb: str, rows: Rows, ctrl: Value | None = None) -> None:
         visit = self._visits.get(core.f)
         slot = visit.slot if visit is not None else STORES if verb == "writes" else STEPS
-        if space is GM:
+        if rows.space is GM:
             if visit is None:
                 clocks.step(core.f, slot)
-            self.records.add(core, slot, verb, base, steps, length, ctrl)
+            self.records.add(core, slot, verb, rows, ctrl)
         else:
             if verb == "writes" and PREFETCH in self._instructions[-1].op.attributes:
                 verb = "prefetches"
-            self.rows.on_chip(core, slot, verb, Area(space, at), base, steps, length)
+            self.copies.on_chip(core, slot, verb, rows)
 
-    def carried(
-        self,
-        core: Core,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        steps: Sequence[tuple[Step, Step]],
-        length: Value,
-    ) -> None:
-        visit = self._visits.get(core.f)
-        assert visit is not None, "only entries copy rows"
-        self.rows.carried(core, visit.slot, source, dest, steps, length)
+    def carried(self, core: Core, source: Rows, dest: Rows) -> None:
+        self.copies.carried(core, self._visits[core.f].slot, source, dest)
 
-    def turned(
-        self,
-        core: Core,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        read: Sequence[Step],
-        written: Sequence[Step],
-        width: int,
-    ) -> None:
-        self.rows.turned(core, self._visits[core.f].slot, source, dest, (read, written), width)
+    def turned(self, core: Core, source: Rows, dest: Rows, width: int) -> None:
+        self.copies.turned(core, self._visits[core.f].slot, source, dest, width)
 
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
-    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
-        self.signals.flags(steps, words)
+    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
+        self.signals.flag(step, word, number)
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         self.signals.got_buffer(core, pipe, buffer, mode)

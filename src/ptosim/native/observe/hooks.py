@@ -8,7 +8,8 @@ a kernel is linked and kept from block to block and from run to run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 
@@ -29,12 +30,42 @@ Step = tuple[Value, Value]
 """How often, and how many bytes further each time."""
 
 
+@dataclass(frozen=True, eq=False)
+class Access:
+    """Bytes of an on-chip memory that an instruction "reads" or "writes": all of them, or those units of so many bytes
+    that are active."""
+
+    verb: str
+    space: Space
+    address: Value
+    extent: int
+    alignment: int
+    active: Callable[[], Value] | None = None
+    unit: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One side of a copy: so many bytes at every combination of steps, the innermost first; `at` names the core whose
+    UB it is, where that is another one."""
+
+    space: Space
+    base: Value
+    steps: Sequence[Step]
+    length: Value
+    at: str | None = None
+
+
 class Observer:
     """One that adds nothing. Override what you need."""
 
     purpose: Observe = "none"
     state_bytes = 0
     """To be known when the whole kernel is built."""
+
+    def facts(self) -> dict[str, Any]:
+        """What the run time has to know besides, when all is built; data that JSON can say."""
+        return {}
 
     # --- the scalar program of a core ---------------------------------------------------------------------------------
 
@@ -103,19 +134,8 @@ class Observer:
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
-    def accessed(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        alignment: int,
-        active: Callable[[], Value] | None = None,
-        unit: int = 1,
-    ) -> None:
-        """Bytes of an on-chip memory, before they are read or written: all of them, or those units of so many bytes
-        that are active."""
+    def accessed(self, core: Core, access: Access) -> None:
+        """Before it happens."""
 
     def scattered(
         self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
@@ -123,53 +143,21 @@ class Observer:
         """So many bytes at each of several addresses, of which some are active, before they are read or written; an
         address is a multiple of that number, or of a block. `units`: which parts of these bytes, where not all."""
 
-    def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
-        """The bytes from the first to the last of an instruction that is no access of a register, before it begins;
-        `at` names the core whose UB it is, where that is another one."""
-
-    def in_global(self, core: Core, verb: str, pointer: Value, extent: Value) -> None:
-        """So many bytes of GM behind this pointer, before they are read or written."""
-
-    def is_needed(self, core: Core, pointer: Value) -> Value | None:
-        """Whether the kernel may read what is about to be written to GM behind this pointer; None: write it in any
-        case."""
-        return None
-
-    def copied(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        base: Value,
-        steps: Sequence[Step],
-        length: Value,
-        at: str | None = None,
-        ctrl: Value | None = None,
+    def stretched(
+        self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
     ) -> None:
-        """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
-        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another one,
-        `ctrl` says whether and how they are combined with what is there."""
+        """The bytes from the first to the last of an instruction that is no access of a register, before it begins, in
+        GM as well; `at` names the core whose UB it is, where that is another one."""
 
-    def carried(
-        self,
-        core: Core,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        steps: Sequence[tuple[Step, Step]],
-        length: Value,
-    ) -> None:
+    def copied(self, core: Core, verb: str, rows: Rows, ctrl: Value | None = None) -> None:
+        """Rows of a copy, before they are read or written; `ctrl` says whether and how they are combined with what is
+        there."""
+
+    def carried(self, core: Core, source: Rows, dest: Rows) -> None:
         """Rows of whole granules, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
 
-    def turned(
-        self,
-        core: Core,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        read: Sequence[Step],
-        written: Sequence[Step],
-        width: int,
-    ) -> None:
+    def turned(self, core: Core, source: Rows, dest: Rows, width: int) -> None:
         """Fractals, before the matrix that they form is copied transposed, with elements of so many bytes: so many one
         behind the other, and so many of these columns, on either side."""
 
@@ -188,11 +176,8 @@ class Observer:
 
     # --- synchronisation that happens inline --------------------------------------------------------------------------
 
-    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
-        """Sets and waits that follow each other, with the addresses of their sync words, before these change."""
-
     def flag(self, step: FlagStep, word: Value, number: Number) -> None:
-        """One of them, with the number of its sync word, before that changes."""
+        """A set or wait, with the address and the number of its sync word, before that changes."""
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         """A get_buf, before the word of its bracket changes."""

@@ -38,10 +38,7 @@ EPOCHS = FRESH + 16
 """In scopes with fences of some classes only: how many ordered stores before loads, and loads before stores."""
 SORTED = EPOCHS + 8
 """The stamp of the last instruction that left counts in VMS4_SR."""
-READABLE = SORTED + 8
-WRITABLE = READABLE + 8
-"""Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
-HELD = WRITABLE + 8
+HELD = SORTED + 8
 """What store streams hold back (streams.py)."""
 FIRST_RECORD = HELD + 24
 """Of this block, in kernels that wait for bytes (ranges.py)."""
@@ -91,9 +88,6 @@ class Semaphore:
 
 PAIRS = CLUSTER_WORDS
 """The counters of meetings of the two vector cores, 16 for what each has set and waited for, come behind the others."""
-
-BUFFER_BITS = 64
-"""Of READABLE and WRITABLE; the last stands for all buffers beyond. Buffer 0 is none."""
 
 Track = tuple[Space, int, int, str]
 """A memory, the place of a core, the slot of a pipe, "reads" or "writes". A core that is alone has place 0; in a

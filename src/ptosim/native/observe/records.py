@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptosim.effects.geometry import minimum
-from ptosim.machine.memory import FARTHEST, OFFSET_BITS
 from ptosim.machine.sync import PIPES
 from ptosim.native.atomic import is_atomic
 from ptosim.native.build.core import Core
-from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.build.global_memory import may_access
+from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout
-from ptosim.native.observe.hooks import Step
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.observe.layout import ATOMIC, CLOCK_AT, Layout, row_bytes
 from ptosim.native.observe.rows import joined
 
@@ -29,14 +28,12 @@ class Records:
         self._layout = layout
         self._copies = 0
 
-    def add(
-        self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value, ctrl: Value | None
-    ) -> None:
+    def add(self, core: Core, slot: int, verb: str, rows: Rows, ctrl: Value | None) -> None:
         """One for each combination of all but the innermost steps."""
         f = core.f
         one = f.constant(I64, 1)
-        steps, length = joined(steps, length)
-        (count, distance), *others = steps or [(one, one)]
+        rows = joined(rows)
+        (count, distance), *others = rows.steps or [(one, one)]
         place = clocks.place(f, core.kind, self._layout.is_mixed)
         kind = (place * PIPES + slot) * 2 + int(verb == "writes")
         kind = kind if isinstance(kind, Value) else f.constant(I64, kind)
@@ -44,22 +41,12 @@ class Records:
             kind = kind + is_atomic(ctrl).select((ctrl.lshr(6) & 31) << ATOMIC, ctrl.like(0))
         number = f.constant(I64, self._copies % layout.SITES)
         self._copies += 1
-        with f.nested(others, base) as (start,):
+        with f.nested(others, rows.base) as (start,):
             f.settle()
-            told = (start, length, count, distance, kind, number)
+            told = (start, rows.length, count, distance, kind, number)
             f.leave_with(f.status_of(f.base(Word.RECORD).text, f.context, *told))
             if self._layout.waits_for_bytes:  # which entry it was must be known of each
                 clocks.at(f, layout.LATEST).at(number << 3).store(f.constant(I64, 0), 8)
-
-
-def may_be_read(f: Function, pointer: Value) -> Value:
-    """Whether code may read the buffer that a pointer names."""
-    return (f.word(Word.READABLE).load(I64, WORD_BYTES).lshr(_buffer(pointer)) & 1) != 0
-
-
-def _buffer(pointer: Value) -> Value:
-    """The bit of the buffer that a pointer names."""
-    return minimum((pointer + FARTHEST).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
 
 
 # --- what it calls ----------------------------------------------------------------------------------------------------
@@ -80,9 +67,8 @@ def build_record(module: Module, name: str, is_mixed: bool) -> None:
 def _note(f: Function, site: int, is_mixed: bool) -> None:
     start, length, count, distance, kind, copy = f.parameters
     is_write = (kind & 1) != 0
-    readable, writable = (clocks.at(f, place).load(I64, 8) for place in (layout.READABLE, layout.WRITABLE))
-    number = _buffer(start)
-    f.check((is_write.select(writable, readable).lshr(number) & 1) == 0, site)
+    readable, writable = (may_access(f, verb, start) for verb in ("reads", "writes"))
+    f.check(is_write.select(writable, readable) ^ True, site)
     slot = kind.lshr(1) & (PIPES - 1)
     stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
     last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
@@ -91,7 +77,7 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
     latest = clocks.at(f, layout.LATEST).at(copy << 3)
     previous = latest.load(PTR, 8)
     # where a buffer is both read and written, the order of single accesses matters
-    alone = ((readable & writable).lshr(number) & 1) == 0
+    alone = (readable & writable) ^ True
     known = f.emit(I64, f"ptrtoint {previous} to i64") != 0
 
     def append() -> None:

@@ -12,22 +12,8 @@ from threading import Lock
 from typing import Any
 
 from ptosim.machine.sync import PIPES, SEMAPHORE_IDS, TO_AIC, TO_AIV
-from ptosim.native.observe.layout import (
-    CORES_OF_PIECES,
-    COUNT,
-    EPOCHS,
-    FRESH,
-    KNOWN,
-    LAST_RECORD,
-    LAST_STORE,
-    LATEST,
-    NEXT_RECORD,
-    PIECE,
-    READABLE,
-    SITES,
-    WRITABLE,
-    Semaphore,
-)
+from ptosim.native.observe import layout
+from ptosim.native.observe.layout import CORES_OF_PIECES, PIECE, Semaphore
 from ptosim.native.run.cores import Cluster
 from ptosim.native.run.memory import Memory
 
@@ -98,22 +84,17 @@ class Room:
     @property
     def is_worn(self) -> bool:
         """Whether so many entries were counted that counting should begin anew."""
-        return max((ctypes.c_uint32 * PIPES).from_address(self._state.address + COUNT)) > MANY_ENTRIES
+        return max((ctypes.c_uint32 * PIPES).from_address(self._state.address + layout.COUNT)) > MANY_ENTRIES
 
     def reset(self) -> None:
         ctypes.memset(self._state.address, 0, self._state.size)
 
     def renew(self) -> None:
         """Before a run: no records."""
-        ctypes.memset(self._state.address + LATEST, 0, 8 * SITES)
+        ctypes.memset(self._state.address + layout.LATEST, 0, 8 * layout.SITES)
         self._pages = reserve().take()
-        self._word(NEXT_RECORD).value = ctypes.addressof(self._pages)
-        self._word(LAST_RECORD).value = ctypes.addressof(self._pages) + len(self._pages)
-
-    def allow(self, readable: int, writable: int) -> None:
-        """Let code read and write these buffers."""
-        self._word(READABLE).value = readable
-        self._word(WRITABLE).value = writable
+        self._word(layout.NEXT_RECORD).value = ctypes.addressof(self._pages)
+        self._word(layout.LAST_RECORD).value = ctypes.addressof(self._pages) + len(self._pages)
 
     def taken(self) -> bytes | memoryview:
         """All that was written since `renew`, which ends here; where it is much, the memory itself, which goes with
@@ -121,7 +102,7 @@ class Room:
         pages, self._pages = self._pages, None
         assert pages is not None
         first = ctypes.addressof(pages)
-        count = self._word(NEXT_RECORD).value - first
+        count = self._word(layout.NEXT_RECORD).value - first
         if count > KEPT_BYTES:
             return memoryview(pages)[:count]
         written = ctypes.string_at(first, count)
@@ -154,10 +135,6 @@ class Rooms:
         for room in self._rooms:
             room.renew()
 
-    def allow(self, readable: int, writable: int) -> None:
-        for room in self._rooms:
-            room.allow(readable, writable)
-
     def begin_block(self) -> None:
         """Before a block of several cores: all that earlier ones did has ended, nothing is signalled, and nothing is
         defined. (A core that is alone says so itself.)"""
@@ -165,12 +142,12 @@ class Rooms:
         ctypes.memset(self._shared.address, 0, self._outline["semaphores"])
         for start, size in self._outline["shared_defined"]:
             ctypes.memset(self._shared.address + start, 0, size)
-        counts = [ctypes.string_at(state.address + COUNT, PIECE) for state in self._states]
+        counts = [ctypes.string_at(state.address + layout.COUNT, PIECE) for state in self._states]
         for place, state in enumerate(self._states):
             clock = b"".join(counts[other] for other in CORES_OF_PIECES[place]) + bytes(PIECE)
-            ctypes.memmove(state.address + KNOWN, clock * PIPES, PIPES * len(clock))
-            ctypes.memset(state.address + LAST_STORE, 0, PIECE)
-            ctypes.memset(state.address + FRESH, 0, EPOCHS - FRESH)
+            ctypes.memmove(state.address + layout.KNOWN, clock * PIPES, PIPES * len(clock))
+            ctypes.memset(state.address + layout.LAST_STORE, 0, PIECE)
+            ctypes.memset(state.address + layout.FRESH, 0, layout.EPOCHS - layout.FRESH)
             for start, size in self._outline["defined"]:
                 ctypes.memset(state.address + start, 0, size)
 

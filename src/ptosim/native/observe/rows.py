@@ -5,10 +5,10 @@ Rows in on-chip memories begin with a granule; how long they are is known when t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 
 from ptosim.effects.element import GRANULE
-from ptosim.effects.fractal import FRACTAL
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import SLOT
 from ptosim.native.build.core import Core
@@ -16,7 +16,7 @@ from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I64, Value
 from ptosim.native.observe import clocks, words
 from ptosim.native.observe.clocks import Clocks
-from ptosim.native.observe.hooks import Step
+from ptosim.native.observe.hooks import Rows
 from ptosim.native.observe.layout import WORD, Area
 from ptosim.native.observe.shadow import Shadow, Touch, Visit
 from ptosim.native.observe.turning import TURNED, turn_words
@@ -29,19 +29,20 @@ CHUNK = AT_ONCE * GRANULE
 Suspect = Callable[[Function, Value], None]
 
 
-def joined(steps: Sequence[Step], length: Value) -> tuple[list[Step], Value]:
+def joined(rows: Rows) -> Rows:
     """Rows without gaps as one long row."""
-    if not steps:
-        return [], length
-    (count, distance), *others = steps
-    adjacent = distance == length
-    return [(adjacent.select(count.like(1), count), distance), *others], adjacent.select(length * count, length)
+    if not rows.steps:
+        return rows
+    (count, distance), *others = rows.steps
+    adjacent = distance == rows.length
+    steps = [(adjacent.select(count.like(1), count), distance), *others]
+    return replace(rows, steps=steps, length=adjacent.select(rows.length * count, rows.length))
 
 
 # --- on chip ----------------------------------------------------------------------------------------------------------
 
 
-class Rows:
+class Copies:
     """Emits what copies do to the shadow."""
 
     def __init__(self, shadow: Shadow, clocks: Clocks, suspect: Suspect) -> None:
@@ -49,63 +50,39 @@ class Rows:
         self.clocks = clocks
         self.suspect = suspect
 
-    def on_chip(
-        self, core: Core, slot: int, verb: str, area: Area, base: Value, steps: Sequence[Step], length: Value
-    ) -> None:
+    def on_chip(self, core: Core, slot: int, verb: str, rows: Rows) -> None:
         """Rows of an on-chip memory; what is read must be defined, and what is prefetched is not."""
-        steps, length = joined(steps, length)
-        self._rows(core, slot, verb, area, base, steps, length)
+        self._each(core, slot, verb, joined(rows))
 
-    def carried(
-        self,
-        core: Core,
-        slot: int,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        steps: Sequence[tuple[Step, Step]],
-        length: Value,
-    ) -> None:
+    def carried(self, core: Core, slot: int, source: Rows, dest: Rows) -> None:
         """Rows of whole granules that are copied as they are: what is not defined stays so."""
-        f, layout = core.f, self.shadow.layout
-        areas = Area(source[0]), Area(dest[0])
-        self._rows(core, slot, "moves", areas[0], source[1], [step for step, _ in steps], length)
-        self._rows(core, slot, "writes", areas[1], dest[1], [step for _, step in steps], length)
-        origin, target = (self.shadow.base(f, area).at(layout.defined[area.space]) for area in areas)
+        origin, target = self._moved(core, slot, source, dest)
+        steps = zip(source.steps, dest.steps, strict=True)
         places = [(count, distance.lshr(5), other.lshr(5)) for (count, distance), (_, other) in steps]
-        with f.nested(places, source[1].lshr(5), dest[1].lshr(5)) as (one, other):
-            target.at(other).copy_from(origin.at(one), length.lshr(5))
+        with core.f.nested(places, source.base.lshr(5), dest.base.lshr(5)) as (one, other):
+            target.at(other).copy_from(origin.at(one), source.length.lshr(5))
 
-    def turned(
-        self,
-        core: Core,
-        slot: int,
-        source: tuple[Space, Value],
-        dest: tuple[Space, Value],
-        steps: tuple[Sequence[Step], Sequence[Step]],
-        width: int,
-    ) -> None:
+    def turned(self, core: Core, slot: int, source: Rows, dest: Rows, width: int) -> None:
         """Fractals that are copied transposed: what is not defined goes with the elements."""
-        (read, written), f, layout = steps, core.f, self.shadow.layout
-        areas = Area(source[0]), Area(dest[0])
-        fractal = f.constant(I64, FRACTAL)
-        self._rows(core, slot, "moves", areas[0], source[1], read, fractal)
-        self._rows(core, slot, "writes", areas[1], dest[1], written, fractal)
-        origin, target = (
-            self.shadow.base(f, area).at(layout.defined[area.space]).at(place.lshr(5))
-            for area, (_, place) in zip(areas, (source, dest), strict=True)
-        )
+        origin, target = self._moved(core, slot, source, dest)
         routine = core.unit.routine(f"turn_words_{width}", TURNED, lambda inner: turn_words(inner, width))
-        (wide, _), (high, _) = written
-        f.call(routine, target, origin, high, wide, *(side[1][1].lshr(5) for side in (read, written)))
+        (wide, _), (high, _) = dest.steps
+        places = target.at(dest.base.lshr(5)), origin.at(source.base.lshr(5))
+        core.f.call(routine, *places, high, wide, *(side.steps[1][1].lshr(5) for side in (source, dest)))
 
-    def _rows(
-        self, core: Core, slot: int, verb: str, area: Area, base: Value, steps: Sequence[Step], length: Value
-    ) -> None:
-        kind = core.kind
+    def _moved(self, core: Core, slot: int, source: Rows, dest: Rows) -> tuple[Value, Value]:
+        """What is read may be undefined; gives where the bits of both memories begin that say so."""
+        self._each(core, slot, "moves", source)
+        self._each(core, slot, "writes", dest)
+        origin, target = (self.shadow.words_of(core.f, Area(side.space)) for side in (source, dest))
+        return origin, target
+
+    def _each(self, core: Core, slot: int, verb: str, rows: Rows) -> None:
+        kind, area = core.kind, Area(rows.space, rows.at)
         name = f"shadow_{area.space}_{area.at or kind}_{slot}_{verb}_{kind}"
         routine = core.unit.routine(name, [I64, I64], lambda inner: self._routine(inner, kind, area, slot, verb))
-        with core.f.nested(steps, base) as (start,):
-            core.f.call(routine, start, length)
+        with core.f.nested(rows.steps, rows.base) as (start,):
+            core.f.call(routine, start, rows.length)
 
     def _routine(self, f: Function, kind: CoreKind, area: Area, slot: int, verb: str) -> None:
         address, length = f.parameters

@@ -55,9 +55,12 @@ def remark(body: Body, op: Operation, static: Static, clauses: Collection[str], 
     if op.name in RULES:
         suspect(RULES[op.name](body, op, static))
     if op.name in COPIES:
-        suspect((_relying if OLDER in static.present else _overwriting)(body, op, COPIES[op.name]))
-        if OLDER in static.present and op.name in clauses:
-            suspect(_overwritten(body, op))
+        fresh = _fresh(body, COPIES[op.name])
+        if OLDER in static.present:
+            suspect(_loops(body, op) & (fresh.load(I32, 4) == 0))  # rounds that an earlier copy has used already
+            if op.name in clauses:
+                suspect(_overwritten(body, op))
+        fresh.store(body.f.constant(I32, 0), 4)
     if "offset" in op.operand_roles:
         for value in op.segment("offset"):
             suspect(_far(body.scalar(value)))
@@ -67,13 +70,8 @@ def _far(offset: Value) -> Value:
     """Whether an offset may make an address wrap past 2^63."""
     wide = offset.signed(I64)
     if wide.range.within(-FARTHEST, FARTHEST):
-        return _no(wide)
+        return wide.like(0) != 0
     return (wide + FARTHEST).compare("ugt", 2 * FARTHEST)
-
-
-def _no(value: Value) -> Value:
-    """A condition that never holds."""
-    return value.compare("ne", value)
 
 
 def _operand(body: Body, op: PTOOperation, role: str) -> Value:
@@ -129,7 +127,7 @@ def _vector_division(body: Body, op: PTOOperation, static: Static) -> Value:
     element = static.elements["rhs"]
     divisor = _operand(body, op, "rhs")
     if not element.is_integer:
-        return _no(body.f.constant(I64, 0))
+        return body.f.constant(I1, 0)
     return any_lane((divisor == 0) & _mask(body, op).lanes(element.bytes))
 
 
@@ -137,7 +135,7 @@ def _widening(body: Body, op: PTOOperation, static: Static) -> Value:
     """No text says whether the mask of a widening conversion selects lanes of the source or of the result."""
     result, source = static.elements["result"], static.elements["input"]
     if result.bytes <= source.bytes:
-        return _no(body.f.constant(I64, 0))
+        return body.f.constant(I1, 0)
     return _not_full(_mask(body, op), source.bytes)
 
 
@@ -194,22 +192,9 @@ def _fresh(body: Body, direction: str) -> Value:
 def _resizing(direction: str) -> Rule:
     def rule(body: Body, op: PTOOperation, static: Static) -> Value:
         _fresh(body, direction).store(body.f.constant(I32, 1), 4)
-        return _no(body.f.constant(I64, 0))
+        return body.f.constant(I1, 0)
 
     return rule
-
-
-def _relying(body: Body, op: PTOOperation, direction: str) -> Value:
-    """Loops of several rounds that an earlier copy has used already."""
-    fresh = _fresh(body, direction)
-    stale = fresh.load(I32, 4) == 0
-    fresh.store(body.f.constant(I32, 0), 4)
-    return _loops(body, op) & stale
-
-
-def _overwriting(body: Body, op: PTOOperation, direction: str) -> Value:
-    _fresh(body, direction).store(body.f.constant(I32, 0), 4)
-    return _no(body.f.constant(I64, 0))
 
 
 def _overwritten(body: Body, op: PTOOperation) -> Value:

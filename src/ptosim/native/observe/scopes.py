@@ -5,21 +5,18 @@ Loads that the same stores may overtake are a class; a store looks only at the c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
 from xdsl.ir import Operation
 
-from ptosim.effects.catalogue import effects
-from ptosim.effects.record import no_accesses
 from ptosim.effects.vector_stream import STORE_STREAM
 from ptosim.language.dependence import executed, stores, waiting
 from ptosim.language.function import Call
 from ptosim.language.parser import deep_recursion
 from ptosim.language.pointer import LoadScalar, StoreScalar
-from ptosim.language.static import static_of
 from ptosim.language.sync_fence import MemBar
+from ptosim.native.observe.tracks import accesses_of
 
 MOST_UNFOLDED = 10_000
 """Operations of a scope whose calls are built in place."""
@@ -56,10 +53,11 @@ def scope_of(op: Operation, target: str) -> Scope:
     calls = [each for each in inside if isinstance(each, Call)]
     writing = frozenset(stores(op, target))
     overtaken: dict[Operation, Class] = {}
-    for load in _loads(inside, target):
-        reached = waiting(load, lambda function: [call for call in calls if call.function is function], {})
-        if behind := writing - reached:
-            overtaken[load] = behind
+    for load in inside:
+        if any(access.direction == "read" for access in accesses_of(load, target)):
+            reached = waiting(load, lambda function: [call for call in calls if call.function is function], {})
+            if behind := writing - reached:
+                overtaken[load] = behind
     scalar = any(isinstance(each, LoadScalar | StoreScalar) for each in inside)
     fences = [each.word("order") for each in inside if isinstance(each, MemBar)]
     streams = any(each.name == STORE_STREAM[0] for each in inside)
@@ -77,14 +75,3 @@ def _unfolded(scope: Operation) -> int:
 
     with deep_recursion():
         return size(scope)
-
-
-def _loads(operations: Iterable[Operation], target: str) -> list[Operation]:
-    found: list[Operation] = []
-    for op in operations:
-        record = effects().get(op.name)
-        if record is None or record.accesses is no_accesses:
-            continue
-        if any(access.direction == "read" for access in record.accesses(static_of(op, target))):
-            found.append(op)
-    return found

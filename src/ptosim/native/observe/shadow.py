@@ -133,8 +133,12 @@ class Shadow:
         """The address of the stamps of an access in a track."""
         return self.base(f, area).at(track).at(touch.granule << 2)
 
+    def words_of(self, f: Function, area: Area) -> Value:
+        """The address of the bits that say which words of a memory are defined, a byte for each granule."""
+        return self.base(f, area).at(self.layout.defined[area.space])
+
     def defined(self, f: Function, area: Area, touch: Touch) -> Value:
-        return self.base(f, area).at(self.layout.defined[area.space]).at(touch.granule)
+        return self.words_of(f, area).at(touch.granule)
 
     def trails(self, f: Function, kind: CoreKind, area: Area, verb: str) -> list[Trail]:
         """The tracks that an access of a kind of core may be in conflict with."""

@@ -3,11 +3,9 @@ machine/tracking.py."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.machine.complaints import FLAG_BASES
-from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
+from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT
 from ptosim.native.build.core import Core, FlagStep
 from ptosim.native.build.issue import core_word
 from ptosim.native.ir.context import WORD_BYTES
@@ -29,33 +27,16 @@ class Signals:
         self.left: dict[CoreKind, dict[int, int]] = {kind: {} for kind in CoreKind}
         """Sync words that cores of a kind may leave set: the first, and how many."""
 
-    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
-        counts: dict[str, int] = {}
-        for step, place in zip(steps, words, strict=True):
-            event = step.event if isinstance(step.event, int) else step.event.text
-            key = f"{step.pipes} {step.private} {event}"
-            before = counts.get(key, 0)
-            if step.step > 0:
-                # the words themselves change only after the whole run
-                again = place.load(I64, WORD_BYTES) != -before
-                self._set(step, self._word(step), again)
-            else:
-                self._wait(step, self._word(step))
-            counts[key] = before + step.step
-
-    def _word(self, step: FlagStep) -> Number:
-        """The number of a sync word."""
+    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
         left = self.left[step.core.kind]
-        if step.private and isinstance(step.event, int):
-            number = token_word(*step.pipes, step.event)
-            left[number] = 1
-            return number
-        base = FLAG_BASES[step.core.kind][step.pipes]
-        if isinstance(step.event, int):
-            left.setdefault(base + step.event, 1)
-            return base + step.event
-        left[base] = step.core.target.sync.event_ids
-        return step.event + base
+        if isinstance(number, int):
+            left.setdefault(number, 1)
+        else:
+            left[FLAG_BASES[step.core.kind][step.pipes]] = step.core.target.sync.event_ids
+        if step.step > 0:
+            self._set(step, number, word.load(I64, WORD_BYTES) != 0)
+        else:
+            self._wait(step, number)
 
     def _set(self, step: FlagStep, word: Number, again: Value) -> None:
         """A flag must not be set again before it was waited for; of a token the first set is remembered."""

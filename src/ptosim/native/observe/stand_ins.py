@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.machine.memory import decode
-from ptosim.native.observe.layout import BUFFER_BITS
+from ptosim.native.ir.context import BUFFER_BITS
 
 Bytes = NDArray[np.uint8]
 KEPT = 256 << 20

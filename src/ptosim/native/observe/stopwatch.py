@@ -20,7 +20,7 @@ from ptosim.machine.sync import CORE_WORDS
 from ptosim.native.build.resident import resident
 from ptosim.native.ir.context import WORD_BYTES, Status
 from ptosim.native.observe.routines import SYMBOLS, Routine
-from ptosim.native.run.cores import Cluster, Invocation
+from ptosim.native.run.cores import Cluster
 
 _Price = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
@@ -285,7 +285,7 @@ class Sheet:
 
     # --- pages --------------------------------------------------------------------------------------------------------
 
-    def attach(self, cluster: Cluster, invocation: Invocation, figures: Sequence[int]) -> None:
+    def attach(self, cluster: Cluster, figures: Sequence[int]) -> None:
         """Prepare the pages of all cores for this log."""
         code = resident()
         for number, key in self.signals.items():
@@ -297,7 +297,6 @@ class Sheet:
                 page[figure] = figures[figure]
             self._paths.append(self.supplies.path())
             page[moments.PLACE] = place
-            page[moments.READABLE], page[moments.WRITABLE] = invocation.readable, invocation.writable
             page[moments.LOG] = ctypes.addressof(self.header)
             page[moments.PATH] = ctypes.addressof(self._paths[-1])
             page[moments.TOUCHED] = page[moments.PATH] + moments.PATH_ITEMS * WORD_BYTES
@@ -347,12 +346,12 @@ class Stopwatch:
         self.follow = follow
         self.sheets: list[Sheet] = []
 
-    def attach(self, cluster: Cluster, invocation: Invocation) -> Observer:
+    def attach(self, cluster: Cluster) -> Observer:
         """A cluster takes part in the launch."""
         with self.supplies.lock:
             sheet = Sheet(self.supplies, self.signals)
         self.sheets.append(sheet)
-        sheet.attach(cluster, invocation, self.figures)
+        sheet.attach(cluster, self.figures)
         return self.follow(sheet)
 
     @property

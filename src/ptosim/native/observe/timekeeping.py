@@ -7,6 +7,7 @@ are asked for (observe/stopwatch.py).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 
 from ptosim.machine import moments
@@ -19,25 +20,6 @@ from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe.flying import fly, nothing, seek
 from ptosim.native.observe.pages import add, free, keep, load, log_of, page_of, store, token_of, word_at
 from ptosim.native.observe.routines import SYMBOLS, Routine
-
-WAYS = {
-    Routine.WORK: (I64, I64, I64, PTR, I64),
-    Routine.HELD: (I64, I64, I64),
-    Routine.PASSED: (I64, I64, I64),
-    Routine.GET: (I64, I64, I64),
-    Routine.RELEASE: (I64, I64, I64),
-    Routine.BARRIER: (I64, I64),
-    Routine.DRAIN: (I64, I64),
-    Routine.FLY: (I64,),
-    Routine.SEEK: (I64, I64, I64),
-    Routine.BEGIN: (),
-    Routine.END: (),
-    Routine.FENCE: (),
-    Routine.SIGNAL: (I64, I64, I64, I64),
-    Routine.HEAR: (I64, I64, I64),
-}
-"""What each takes after the context."""
-
 
 AHEAD = 512
 """Bytes of the log that are asked for before they are written: kernels that stream leave nothing of it in the cache."""
@@ -59,21 +41,15 @@ def called(f: Function, routine: Routine, *arguments: Value) -> Value:
 
 def count(f: Function, operations: int) -> None:
     """The scalar unit has done so much by itself."""
-    page = page_of(f)
-    moment = counted(free(page, moments.S), operations, load(page, Figure.SCALAR))
-    store(page, moments.FREE + 2 * moments.S, moment[0])
+    _issued(page_of(f), operations)
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------
 
 
 def _when(f: Function, condition: Value, act: Callable[[], None]) -> None:
-    def arm() -> Sequence[Value]:
-        act()
-        return ()
-
     f.settle()
-    f.choose(condition, arm)
+    f.either(condition, act)
 
 
 def _written(f: Function, page: Value, part: Part, words: Sequence[Value]) -> Value:
@@ -122,9 +98,9 @@ def _pipe(head: Value) -> Value:
     return head.lshr(moments.PIPE_SHIFT) & (2 * PIPES - 1)
 
 
-def _issued(page: Value) -> Moment:
-    """The scalar unit has issued one thing more."""
-    moment = counted(free(page, moments.S), 1, load(page, Figure.SCALAR))
+def _issued(page: Value, operations: int = 1) -> Moment:
+    """The scalar unit has issued one thing more, or done so much by itself."""
+    moment = counted(free(page, moments.S), operations, load(page, Figure.SCALAR))
     store(page, moments.FREE + 2 * moments.S, moment[0])
     return moment
 
@@ -160,12 +136,8 @@ LINK_PIPE, LINK_ISSUE, LINK_SIGNAL, LINK_DRAIN = range(4)
 def _remember(f: Function, page: Value, words: Value, number: Value) -> None:
     """Keep so many operands."""
     _, place = _new(f, page, Part.POOL, number)
-
-    def copy(index: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(number) as index:  # a few: not worth a call
         store(place, index, load(words, index))
-        return ()
-
-    f.for_loop(number.like(0), number, 1, (), copy, polls=False)  # a few: not worth a call
 
 
 def _price(f: Function, page: Value, work: Value, key: Value, words: Value) -> Value:
@@ -425,14 +397,10 @@ def _begin(f: Function) -> None:
 
 def _forget_signals(f: Function, page: Value) -> None:
     """The first core of a cluster begins a block: nobody has signalled yet."""
-
-    def counter(number: Value, _: list[Value]) -> Sequence[Value]:
+    with f.each(CLUSTER_WORDS, lower=TO_AIV) as number:
         place = _counter(f, page, number)
         store(place, moments.SETS, number.like(0))
         store(place, moments.WAITS, number.like(0))
-        return ()
-
-    f.for_loop(f.constant(I64, TO_AIV), CLUSTER_WORDS, 1, (), counter, polls=False)
 
 
 def _end(f: Function) -> None:
@@ -475,8 +443,11 @@ _FILL: dict[Routine, Callable[..., None]] = {
 
 
 def build_timekeeping(module: Module) -> None:
-    """All routines, under their names."""
+    """All routines, under their names. Behind the context each takes numbers, and where it says so the address of
+    words."""
     for routine, symbol in SYMBOLS.items():
-        f = module.function(symbol, WAYS[routine])
-        _FILL[routine](f, *f.parameters)
+        fill = _FILL[routine]
+        _, *taken = inspect.signature(fill).parameters
+        f = module.function(symbol, [PTR if name == "words" else I64 for name in taken])
+        fill(f, *f.parameters)
         f.finish()

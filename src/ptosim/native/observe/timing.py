@@ -8,7 +8,7 @@ goes to the reference engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +23,13 @@ from ptosim.language.operation import is_scope
 from ptosim.language.sim_table import SimGather, SimScatter
 from ptosim.language.types import PtrType
 from ptosim.machine import moments
-from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import DONE, PIPES, SLOT
+from ptosim.native.build.global_memory import may_access
 from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.observe.hooks import Number, Observer, Range
+from ptosim.native.observe.hooks import Access, Number, Observer, Range
 from ptosim.native.observe.pages import page_of
-from ptosim.native.observe.records import may_be_read
 from ptosim.native.observe.timekeeping import (
     NO_COUNTER,
     Routine,
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 
 _TWICE = "sets a flag that is still set"
 _STRAY = "a pointer has left the argument that it comes from"
-_BUFFER_BITS = 63
-"""The last bit of those that say which buffers may be accessed stands for all further ones."""
 _LONG = "a vector scope takes a path of more than {} steps"
 
 
@@ -97,6 +94,9 @@ class Timing(Observer):
         self._rows: dict[Function, Value] = {}
         """Of a gather or scatter: how many rows of a table its indices have named, which is its path."""
 
+    def facts(self) -> dict[str, Any]:
+        return {"works": [work.to_json() for work in self.works]}
+
     def program_begins(self, core: Core) -> None:
         call(core.f, Routine.BEGIN)
 
@@ -104,9 +104,6 @@ class Timing(Observer):
         """Where cores meet, entries may be queued still: the machine says when all have ended."""
         if self.alone:
             call(core.f, Routine.END)
-
-    def is_needed(self, core: Core, pointer: Value) -> Value:
-        return may_be_read(core.f, pointer)
 
     # --- the scalar unit ----------------------------------------------------------------------------------------------
 
@@ -194,18 +191,8 @@ class Timing(Observer):
     def instruction_begins(self, body: Body, op: Operation) -> None:
         self._touches.in_scope = body.in_scope
 
-    def accessed(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        alignment: int,
-        active: Callable[[], Value] | None = None,
-        unit: int = 1,
-    ) -> None:
-        self._touches.access(core, verb, space, address, extent, active, unit)
+    def accessed(self, core: Core, access: Access) -> None:
+        self._touches.access(core, access)
 
     def scattered(
         self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
@@ -215,16 +202,13 @@ class Timing(Observer):
         else:
             self._touches.parts(core, verb, space, starts, extent, units)
 
-    def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
-        self._touches.stretch(core, verb, space, address, extent, at)
-
-    def in_global(self, core: Core, verb: str, pointer: Value, extent: Value) -> None:
+    def stretched(
+        self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
+    ) -> None:
         """Buffers that are only read are the caller's, and those only written hold nothing: that must stay so."""
-        allowed = page_of(core.f).at((moments.WRITABLE if verb == "writes" else moments.READABLE) * WORD_BYTES)
-        number = pointer.lshr(OFFSET_BITS)
-        last = number.compare("ult", _BUFFER_BITS).select(number, _BUFFER_BITS)
-        core.fail((allowed.load(I64, WORD_BYTES).lshr(last) & 1) == 0, "unsupported", _STRAY)
-        self._touches.stretch(core, verb, Space.GM, pointer, extent)
+        if space is Space.GM:
+            core.fail(may_access(core.f, verb, address) ^ True, "unsupported", _STRAY)
+        self._touches.stretch(core, verb, space, address, extent, at)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 

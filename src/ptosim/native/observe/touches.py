@@ -7,7 +7,7 @@ the log need not repeat it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
@@ -17,6 +17,7 @@ from ptosim.language.function import Call
 from ptosim.machine import moments
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
+from ptosim.native.observe.hooks import Access
 from ptosim.native.observe.pages import load, page_of, store, word_at
 from ptosim.native.vector.registers import active_span, any_lane, extract, least, shuffle
 
@@ -82,25 +83,14 @@ class Touches:
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
-    def access(
-        self,
-        core: Core,
-        verb: str,
-        space: Space,
-        address: Value,
-        extent: int,
-        active: Callable[[], Value] | None,
-        unit: int,
-    ) -> None:
-        """Of so many bytes, or of those units of them that are active."""
-        if active is None:
-            self._grow(core, verb, space, None, address, address + extent)
-            return
-        lanes = active()
-        first, end = active_span(core.f, lanes)
-        some = any_lane(lanes)
-        low, high = address + first * unit, address + end * unit
-        self._grow(core, verb, space, None, low, high, some)
+    def access(self, core: Core, access: Access) -> None:
+        first, end, some = 0, access.extent, None
+        if access.active is not None:
+            lanes = access.active()
+            first, end = (lane * access.unit for lane in active_span(core.f, lanes))
+            some = any_lane(lanes)
+        low, high = access.address + first, access.address + end
+        self._grow(core, access.verb, access.space, None, low, high, some)
 
     def lanes(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
         low, high = least(core.f, starts, active), extent - least(core.f, -starts, active)
@@ -112,11 +102,10 @@ class Touches:
         each = units.kind.lanes // starts.kind.lanes
         for number in range(starts.kind.lanes):
             part = shuffle(core.f, range(number * each, (number + 1) * each), units)
-            self.access(core, verb, space, extract(starts, number), extent, lambda part=part: part, extent // each)
+            unit = extent // each
+            self.access(core, Access(verb, space, extract(starts, number), extent, unit, lambda part=part: part, unit))
 
-    def stretch(
-        self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
-    ) -> None:
+    def stretch(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         self._grow(core, verb, space, at, address, address + extent, extent > 0)
 
     def _grow(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM, CoreKind, Pipe, Space
-from ptosim.effects.record import no_accesses
+from ptosim.effects.record import Access, no_accesses
 from ptosim.language.dependence import executed
 from ptosim.language.fixpipe_raw import RawStore
 from ptosim.language.function import Function as PTOFunction
@@ -20,6 +20,12 @@ from ptosim.native.observe.layout import STORES, Track
 
 _SEGMENTS = (Space.FB, Space.FB_RELU)
 """Memories of which an address tells the one that is meant."""
+
+
+def accesses_of(op: Operation, target: str) -> Iterable[Access]:
+    """What an operation reads and writes."""
+    record = effects().get(op.name)
+    return () if record is None or record.accesses is no_accesses else record.accesses(static_of(op, target))
 
 
 def _slots(op: Operation, verb: str, called: Collection[Operation]) -> set[int]:
@@ -40,12 +46,11 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
         scopes = [op for op in reached(entry) if is_scope(op)]
         called = {op for scope in scopes for op in executed(scope)}
         for op in reached(entry):
-            record = effects().get(op.name)
-            if record is None or record.accesses is no_accesses or core_of(op) not in (None, kind):
+            if core_of(op) not in (None, kind):
                 continue
             if isinstance(op, RawStore):  # finds parameters as a register says; no access of it tells of them
                 found |= {(space, 0, SLOT[Pipe.FIX], "reads") for space in _SEGMENTS}
-            for access in record.accesses(static_of(op, target)):
+            for access in accesses_of(op, target):
                 verb = "reads" if access.direction == "read" else "writes"
                 if access.space is not GM:
                     places = _places(kind, access.space) if is_mixed else (0,)

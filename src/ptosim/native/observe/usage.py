@@ -10,16 +10,14 @@ from collections.abc import Iterator
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM
-from ptosim.effects.record import no_accesses
-from ptosim.language.control import For, If, Yield
+from ptosim.language.flow import sources
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import AddPtr
-from ptosim.language.static import static_of
+from ptosim.native.observe.tracks import accesses_of
 
 Usage = tuple[frozenset[int], frozenset[int]]
 """The numbers of the parameters that are read, and of those that are written."""
@@ -49,56 +47,21 @@ def usage(program: KernelProgram, target: str) -> Usage | None:
 
 def _accesses(op: Operation, target: str) -> Iterator[tuple[SSAValue, str]]:
     """The pointers to GM behind which an operation reads or writes."""
-    record = effects().get(op.name)
-    if record is None or record.accesses is no_accesses or not isinstance(op, PTOOperation):
-        return
-    for access in record.accesses(static_of(op, target)):
-        if access.space is GM:
+    for access in accesses_of(op, target):
+        if access.space is GM and isinstance(op, PTOOperation):
             (pointer,) = op.segment(access.base)
             yield pointer, access.direction
 
 
 def _parameters(value: SSAValue, entry: PTOFunction, seen: set[SSAValue]) -> set[int]:
+    """Those that a pointer may come from."""
     if value in seen:
         return set()
     seen.add(value)
-    sources = list(_sources(value, entry))
-    if not sources:
-        assert isinstance(value, BlockArgument)
+    if isinstance(value, BlockArgument) and value.block.parent_op() is entry:
         return {value.index}
-    return {number for source in sources for number in _parameters(source, entry, seen)}
-
-
-def _sources(value: SSAValue, entry: PTOFunction) -> Iterator[SSAValue]:
-    """The values that this one may be, or be derived from; none of a parameter."""
     owner = value.owner
-    if isinstance(value, BlockArgument):
-        around = value.block.parent_op()
-        if around is entry:
-            return
-        if isinstance(around, For) and value.index > 0:
-            yield around.iter_args[value.index - 1]
-            yield _last(around, value.index - 1)
-            return
+    given = [owner.pointer] if isinstance(owner, AddPtr) else sources(value)
+    if not given:
         raise Unknown
-    match owner:
-        case AddPtr():
-            yield owner.pointer
-        case For():
-            number = owner.results.index(value)
-            yield owner.iter_args[number]
-            yield _last(owner, number)
-        case If():
-            number = owner.results.index(value)
-            for region in owner.regions:
-                end = region.block.last_op
-                assert isinstance(end, Yield)
-                yield end.arguments[number]
-        case _:
-            raise Unknown
-
-
-def _last(loop: For, number: int) -> SSAValue:
-    end = loop.body.block.last_op
-    assert isinstance(end, Yield)
-    return end.arguments[number]
+    return {number for source in given for number in _parameters(source, entry, seen)}

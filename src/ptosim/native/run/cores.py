@@ -62,7 +62,7 @@ class Invocation:
     readable: int = -1  # bits by the number of a buffer, for code that is checked: what lies there is what it reads
     writable: int = -1
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
-    attach: Callable[[Cluster, Invocation], Observer] | None = None
+    attach: Callable[[Cluster], Observer] | None = None
     """Prepares cores that are watched; who hears of the machine."""
     say: Say | None = show
     """Takes what the kernel prints."""
@@ -140,6 +140,7 @@ class Tables:
             Word.HANDOUT: self.handout.buffer_info()[0],
             Word.MAX_STEPS: min(invocation.max_steps, _LARGEST),
             Word.READABLE: _signed(invocation.readable),
+            Word.WRITABLE: _signed(invocation.writable),
         }
 
     def of_block(self, block: int) -> dict[Word, int]:

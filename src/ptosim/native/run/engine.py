@@ -42,7 +42,7 @@ class Run:
     max_steps: int
     block_done: Callable[[], None] | None = None
     poison: bool = False
-    attach: Callable[[Cluster, Invocation], Observer] | None = None
+    attach: Callable[[Cluster], Observer] | None = None
     say: Say | None = show
     """Takes what the kernel prints."""
 
@@ -69,7 +69,7 @@ class LinkedKernel:
         self._outline: Any = data.get("outline")
         self._executable = executable
         self.kind: str = data["kind"]
-        self.works: list[Any] = data["works"]
+        self.works: list[Any] = data.get("works", [])
         self._runner = Runner(executable, target, reachable)
         self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]

@@ -191,7 +191,7 @@ class _Worker:
         self._scheduler.launches = [Launch(self._executable.kind, tables.invocation.grid)]
         self.stop.word[0] = 0
         if tables.invocation.attach is not None:
-            self._scheduler.observer = tables.invocation.attach(self._cluster, tables.invocation)
+            self._scheduler.observer = tables.invocation.attach(self._cluster)
 
     @property
     def block(self) -> int:
@@ -252,10 +252,6 @@ class _BlockSifter(_BlockWorker):
         super().__init__(executable, target, None)
         self.rooms = Rooms(self._cluster, outline)
 
-    def take(self, tables: Tables) -> None:
-        super().take(tables)
-        self.rooms.allow(tables.invocation.readable, tables.invocation.writable)
-
     def run_blocks(self, lock: threading.Lock, most: int) -> int:
         try:
             return super().run_blocks(lock, most)
@@ -269,10 +265,6 @@ class _ClusterSifter(_Worker):
     def __init__(self, executable: Executable, target: Target, outline: Mapping[str, Any]) -> None:
         super().__init__(executable, target, None)
         self.rooms = Rooms(self._cluster, outline)
-
-    def take(self, tables: Tables) -> None:
-        super().take(tables)
-        self.rooms.allow(tables.invocation.readable, tables.invocation.writable)
 
     def _run_block(self) -> None:
         self.rooms.begin_block()

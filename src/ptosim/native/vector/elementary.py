@@ -1,4 +1,4 @@
-"""exp, log, sqrt and division on f32 and f16 lanes.
+"""exp, log and sqrt on f32 and f16 lanes.
 
 exp and log follow `effects.elementary` operation by operation, without contraction, and are rounded once from double;
 where the processor can, exp takes the way of `quick_exp` to the same bits.
@@ -23,7 +23,7 @@ from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import F32, F64, I32, Value
-from ptosim.native.vector.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, numeric, widen
+from ptosim.native.vector.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, numeric, widen
 from ptosim.native.vector.quick_exp import quick_exp
 from ptosim.native.vector.registers import register_type
 
@@ -132,8 +132,3 @@ def sqrt(function: Function, element: Element, lanes: Value) -> Value:
     # NaN goes in, canonical: LLVM drops a select of NaN after the root of a negative number, whose NaN has a sign.
     root = function.intrinsic("llvm.sqrt", x.kind, (x >= 0.0).select(x, _NAN))
     return root.convert("fptrunc", lane_type(element))
-
-
-def divide(element: Element, a: Value, b: Value) -> Value:
-    """Correctly rounded quotient, likewise; x/0 is an infinity, 0/0 a NaN."""
-    return narrow(element, widen(element, a) / widen(element, b))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
-from ptosim.native.vector.registers import lane_bytes, register_type, shuffle
+from ptosim.native.vector.registers import any_lane, counted, lane_bytes, register_type, shuffle
 
 LANES_AT_ONCE = 8
 """How many lanes one round of a loop over lanes deals with."""
@@ -41,19 +41,13 @@ def moved_up(f: Function, vector: Value, count: int) -> Value:
 
 def count_lanes(f: Function, condition: Value) -> Value:
     """In how many lanes a condition holds, i64."""
-    word = condition.bitcast(Type(f"i{condition.kind.lanes}"))
-    return _as_i64(f.intrinsic("llvm.ctpop", word.kind, word))
+    return counted(f, "llvm.ctpop", condition)
 
 
 def first_lane(f: Function, condition: Value) -> Value:
     """The lowest lane in which a condition holds, i64; 0 where there is none."""
-    word = condition.bitcast(Type(f"i{condition.kind.lanes}"))
-    place = f.intrinsic("llvm.cttz", word.kind, word, f.constant(I1, 0), overloads=(word.kind,))
-    return (word == 0).select(0, _as_i64(place))
-
-
-def _as_i64(number: Value) -> Value:
-    return number.convert("zext" if number.kind.bits < 64 else "trunc", I64)
+    place = counted(f, "llvm.cttz", condition, f.constant(I1, 0))
+    return any_lane(condition).select(place, 0)
 
 
 Step = Callable[[Value, Value, list[Value]], Sequence[Value]]  # (lane, active as i8, carried) -> carried

@@ -8,7 +8,6 @@ log in `elementary`.
 
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import BF16
-from ptosim.effects.float_format import F32 as F32_FORMAT
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import F16, F32, F64, I16, I32, I64, Type, Value
 from ptosim.native.vector import avx512
@@ -155,14 +154,6 @@ def tree_sum(function: Function, element: Element, lanes: Value, groups: int = 1
     Inactive lanes enter as +0, which the caller has put there.
     """
     return narrow(element, tree(function, widen(element, lanes), lambda a, b: a + b, groups))
-
-
-def round_tf32(value: Value, ties: str) -> Value:
-    """f32 rounded to the 10 fraction bits of tf32, ties to "even" or "away"; infinities and NaNs pass unchanged."""
-    bits = bits_of(value)
-    half = bits.like(0x1000) if ties == "away" else (bits.lshr(13) & 1) + 0xFFF
-    finite = (bits & 0x7FFFFFFF).compare("ult", F32_FORMAT.infinity)
-    return lanes_as(finite.select((bits + half) & 0xFFFFE000, bits), F32)
 
 
 def sort_key(scores: Value) -> Value:

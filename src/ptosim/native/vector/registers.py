@@ -276,28 +276,32 @@ def masked_store(function: Function, pointer: Value, vector: Value, active: Valu
     )
 
 
+def as_word(condition: Value) -> Value:
+    """The lanes of a condition as the bits of an integer."""
+    return condition.bitcast(Type(f"i{condition.kind.lanes}"))
+
+
+def counted(function: Function, name: str, condition: Value, *flags: Value) -> Value:
+    """How many bits of a condition an intrinsic counts, i64."""
+    word = as_word(condition)
+    number = function.intrinsic(name, word.kind, word, *flags, overloads=(word.kind,))
+    return number.convert("zext" if number.kind.bits < 64 else "trunc", I64)
+
+
 def active_span(function: Function, active: Value) -> tuple[Value, Value]:
     """The first active lane and the one behind the last, i64; without any, the number of lanes and 0."""
-    word = active.bitcast(Type(f"i{active.kind.lanes}"))
-
-    def zeros(end: str) -> Value:
-        number = function.intrinsic(end, word.kind, word, function.constant(I1, 0), overloads=(word.kind,))
-        return number.convert("zext" if number.kind.bits < 64 else "trunc", I64)
-
-    return zeros("llvm.cttz"), active.kind.lanes - zeros("llvm.ctlz")
+    before, behind = (counted(function, f"llvm.{end}", active, function.constant(I1, 0)) for end in ("cttz", "ctlz"))
+    return before, active.kind.lanes - behind
 
 
 def any_lane(condition: Value) -> Value:
     """Whether the condition holds in some lane."""
-    word = Type(f"i{condition.kind.lanes}")
-    return condition.bitcast(word) != 0
+    return as_word(condition) != 0
 
 
 def first_lane(function: Function, vector: Value, condition: Value) -> Value:
     """The lowest lane in which the condition holds; there is one."""
-    word = condition.bitcast(Type(f"i{condition.kind.lanes}"))
-    place = function.intrinsic("llvm.cttz", word.kind, word, function.constant(I1, 1), overloads=(word.kind,))
-    return extract(vector, place.convert("zext" if place.kind.bits < 64 else "trunc", I64))
+    return extract(vector, counted(function, "llvm.cttz", condition, function.constant(I1, 1)))
 
 
 def last_lane(function: Function, vector: Value, condition: Value) -> Value:
