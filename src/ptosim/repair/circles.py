@@ -14,7 +14,6 @@ from xdsl.ir import Operation
 from ptosim.language.operation import core_of
 from ptosim.language.sync import SetFlagDyn, WaitFlagDyn
 from ptosim.repair.balance import Balance
-from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.values import possible
 from ptosim.repair.written import SIGNAL_WAITS, Written, flag_words
@@ -41,7 +40,7 @@ def _later(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposal
         own = balance.written.get(wait) if outermost_loop(wait) is None else None
         for op, words in balance.written.items() if own is not None and own.sign < 0 else ():
             fits = words.mechanism == "semaphore" if own and own.mechanism == "semaphore" else _is_set_for(words, own)
-            if words.sign > 0 and fits and op.parent_block() is wait.parent_block() and comes_before(wait, op):
+            if words.sign > 0 and fits and op.parent_block() is wait.parent_block() and wait.is_before_in_block(op):
                 line, moved = balance.program.last_line(op), balance.program.first_line(wait)
                 yield Proposal((Edit("after", line, "", moved, op.parent_block()),))
 

@@ -17,7 +17,7 @@ from ptosim.effects.names import Pipe
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
 from ptosim.machine.entry import Key, Site
-from ptosim.repair.places import comes_before, works
+from ptosim.repair.places import works
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, flag_ends, flag_words, written
 from ptosim.sanitize.edit import Edit, after, before
@@ -73,7 +73,7 @@ class Halves:
                 yield before(self.program, early, text)
         for block, here in ancestors(op):
             following = works(block, pipe)
-            behind = [work for work in following if comes_before(here, work)]
+            behind = [work for work in following if here.is_before_in_block(work)]
             yield from (before(self.program, work, text) for work in behind[:1])
             if _is_in_loop(block):
                 yield from (before(self.program, work, text) for work in following[:1])
@@ -86,7 +86,7 @@ class Halves:
             return
         for block, here in ancestors(op):
             found = works(block, pipe)
-            ahead = [work for work in found if comes_before(work, here)]
+            ahead = [work for work in found if work.is_before_in_block(here)]
             yield from (after(self.program, work, text) for work in ahead[-1:])
             if _is_in_loop(block):
                 yield from (after(self.program, work, text) for work in found[-1:])
@@ -118,7 +118,7 @@ class Halves:
         return [
             loop
             for loop in (block.ops if block is not None else ())
-            if isinstance(loop, For | While) and comes_before(op, loop) == (op.name in SETS)
+            if isinstance(loop, For | While) and op.is_before_in_block(loop) == (op.name in SETS)
             if any(each.name in SETS | WAITS and flag_ends(each) == flag_ends(op) for each in loop.walk())
         ]
 
@@ -131,10 +131,10 @@ class Halves:
             return
         found = works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_")))
         if op.name in GETS:
-            inside = [work for work in found if comes_before(op, work)]
+            inside = [work for work in found if op.is_before_in_block(work)]
             yield from (after(self.program, work, text) for work in inside[:2])
         else:
-            inside = [work for work in found if comes_before(work, op)]
+            inside = [work for work in found if work.is_before_in_block(op)]
             yield from (before(self.program, work, text) for work in inside[:-3:-1])
 
     def _partner(self, op: Operation) -> str | None:

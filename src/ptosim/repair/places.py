@@ -18,14 +18,6 @@ from ptosim.sanitize.program import Program
 _NAME = re.compile(r"%\w+")
 
 
-def comes_before(first: Operation, second: Operation) -> bool:
-    """Whether one operation of a block stands before another of it."""
-    here = first.next_op
-    while here is not None and here is not second:
-        here = here.next_op
-    return here is not None
-
-
 def neighbour(op: Operation, forward: bool) -> Operation | None:
     """The next operation of a block, or the one before, that is more than a computation of the scalar unit; the end of
     a block is none."""
@@ -56,7 +48,7 @@ def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
     """What a pipe does next in the block of an instruction."""
     block = op.parent_block()
     found = works(block, pipe) if block is not None else []
-    return next((work for work in found if comes_before(op, work)), None)
+    return next((work for work in found if op.is_before_in_block(work)), None)
 
 
 def _is_work(op: Operation, pipe: Pipe) -> bool:

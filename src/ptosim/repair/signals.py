@@ -20,7 +20,6 @@ from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation, core_of
 from ptosim.language.scope import Section, SectionCube
 from ptosim.language.system import GetSubblockIdx
-from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.used import Taken
 from ptosim.repair.written import flag_words
@@ -222,7 +221,7 @@ def _is_carried(conflict: Conflict, first: _Side, second: _Side) -> bool:
     if not first.loops:
         return False
     if first.loops == second.loops:
-        return not comes_before(first.op, second.op)
+        return not first.op.is_before_in_block(second.op)
     loops, depth = (conflict.first and conflict.first.loops) or (), len(first.loops)
     return not conflict.reads_too_early and loops[:depth] != conflict.loops[:depth]
 
