@@ -144,10 +144,6 @@ class Linear(Quantity):
     constant: int
     terms: Mapping[Symbol, int]
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        return (self.constant, *sorted((symbol.number, factor) for symbol, factor in self.terms.items()))
-
 
 @dataclass(frozen=True, eq=False)
 class Periodic(Quantity):
@@ -157,6 +153,11 @@ class Periodic(Quantity):
     start: tuple[object, ...]
     """What the iteration counts from: empty for 0, else the key of the number that nobody knows."""
     values: tuple[int | Linear, ...]
+
+    @property
+    def is_by_turns(self) -> bool:
+        """Whether the iteration alone says which: no array counts them (arrays.py), and they count from 0."""
+        return not self.start and self.loop >= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,8 @@ class Difference(Quantity):
         return either(0, self.number)
 
 
-Number = int | Linear | Periodic
+Plain = int | Linear
+Number = Plain | Periodic
 
 
 def linear(constant: int, terms: Mapping[Symbol, int]) -> int | Linear:
@@ -193,9 +195,9 @@ def symbol(symbol_: Symbol) -> Linear:
     return Linear(0, {symbol_: 1})
 
 
-def between(low: Bound, high: Bound, loops: tuple[int, ...] = ()) -> Number:
+def between(low: Bound, high: Bound) -> Number:
     """Some number within bounds, another one at each use."""
-    return low if low is not None and low == high else symbol(Symbol(loops, low, high, is_single=False))
+    return low if low is not None and low == high else symbol(Symbol((), low, high, is_single=False))
 
 
 def periodic(loop: int, start: tuple[object, ...], values: tuple[int | Linear, ...]) -> Number:
@@ -214,7 +216,7 @@ def key_of(number: Number) -> tuple[object, ...]:
         case int():
             return (number,)
         case Linear():
-            return number.key
+            return (number.constant, *sorted((each.number, factor) for each, factor in number.terms.items()))
         case Periodic():
             return (number.loop, number.start, *map(key_of, number.values))
 
@@ -279,8 +281,6 @@ def _condition(a: Any, b: Any, decide: Callable[[Bound, Bound], Any]) -> Any:
 
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
-
-Plain = int | Linear
 
 
 def _both(function: Callable[[Plain, Plain], Number], a: Any, b: Any) -> Any:

@@ -24,9 +24,9 @@ from ptosim.language.operation import PTOOperation
 from ptosim.language.static import static_of
 from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
-from ptosim.order.known import Pointer
-from ptosim.order.model import Plain, Range, Span, Touch
-from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
+from ptosim.order.known import Pointer, number_of
+from ptosim.order.model import Range, Span, Touch
+from ptosim.order.number import Linear, Number, Periodic, Plain, Symbol, between, bounds, key_of, linear, symbol
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Values
 
 ENDLESS = symbol(Symbol(is_single=False))
@@ -108,27 +108,21 @@ def _distinct(found: list[Touch]) -> tuple[Touch, ...]:
 
 def range_key(range_: Range) -> tuple[object, ...]:
     """What tells ranges apart."""
-    ends = tuple(None if span is None else (_end_key(span[0]), _end_key(span[1])) for span in range_.spans)
+    ends = tuple(None if span is None else (key_of(span[0]), key_of(span[1])) for span in range_.spans)
     return (range_.space, range_.origin, range_.loop, range_.start, ends)
-
-
-def _end_key(end: Plain) -> tuple[object, ...]:
-    return end.key if isinstance(end, Linear) else (end,)
 
 
 def _touches(op: Operation, values: Values, target: str, inner: tuple[int, ...]) -> Iterator[Touch]:
     record = effects().get(op.name)
-    if record is None or not isinstance(op, PTOOperation):
-        return
-    static = static_of(op, target)
-    for access in record.accesses(static):
-        yield Touch(access.direction == "write", _range(op, access, values, inner))
+    if record is not None and isinstance(op, PTOOperation):
+        for access in record.accesses(static_of(op, target)):
+            yield Touch(access.direction == "write", _range(op, access, values, inner))
 
 
 def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, ...]) -> Range:
     base = values.of(op.segment(access.base)[0])
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
-    offset: Number = base.offset if isinstance(base, Pointer) else base
+    offset = number_of(base)
     whole = Range(access.space, origin, None, (), (None,))
     if access.reach == "unknown" or any(_is_read(value) for value in op.operands):
         return whole
