@@ -41,8 +41,7 @@ def _later(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposal
         for op, words in balance.written.items() if own is not None and own.sign < 0 else ():
             fits = words.mechanism == "semaphore" if own and own.mechanism == "semaphore" else _is_set_for(words, own)
             if words.sign > 0 and fits and op.parent_block() is wait.parent_block() and wait.is_before_in_block(op):
-                line, moved = balance.program.last_line(op), balance.program.first_line(wait)
-                yield Proposal((Edit("after", line, "", moved, op.parent_block()),))
+                yield Proposal((after(balance.program, op, moved=balance.program.first_line(wait)),))
 
 
 def _is_set_for(words: Written, wait: Written | None) -> bool:

@@ -22,7 +22,7 @@ from ptosim.repair.proposal import Proposal
 from ptosim.repair.used import Taken, UsedIds
 from ptosim.repair.values import possible
 from ptosim.repair.written import Written, flag_words
-from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.edit import after, before, instead
 from ptosim.sanitize.program import outermost_loop
 
 
@@ -113,10 +113,7 @@ class FlagPairs:
 
     def _instead(self, put: Operation, take: Operation, words: tuple[str, str], taken: Taken) -> Proposal:
         """Other words for a pair that is written."""
-        edits = (
-            Edit("at", self.program.first_line(op), text, block=op.parent_block())
-            for op, text in zip((put, take), words, strict=True)
-        )
+        edits = (instead(self.program, op, text) for op, text in zip((put, take), words, strict=True))
         return Proposal(tuple(edits), takes=taken)
 
 

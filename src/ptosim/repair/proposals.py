@@ -26,7 +26,7 @@ from ptosim.repair.additions import additions
 from ptosim.repair.balance import Balance, Change
 from ptosim.repair.circles import circles
 from ptosim.repair.flag_pairs import FlagPairs, Meeting
-from ptosim.repair.halves import Halves, held
+from ptosim.repair.halves import Halves
 from ptosim.repair.overlap import overlap
 from ptosim.repair.places import Visible
 from ptosim.repair.proposal import Proposal
@@ -172,11 +172,12 @@ class Proposals:
         return overlap(self.program, conflict) if conflict.kind == "race" else None
 
     def _too_early(self, found: Conflict | Diagnostic) -> list[tuple[Operation, Pipe]]:
+        """What has to wait, on which pipe: where the two meet, and what the scalar unit issues of the later access."""
         if not isinstance(found, Conflict) or found.first is None or found.kind != "race":
             return []
-        meeting = self._meeting(found.first, found.second)
-        own = held(self.program, found.second.site, found.second.pipe)
-        return [(meeting.second, found.second.pipe), *own] if meeting else own
+        meeting, op = self._meeting(found.first, found.second), self.program.of(found.second.site)
+        early = [*([meeting.second] if meeting else []), *([launched(op)] if op else [])]
+        return [(each, found.second.pipe) for each in early]
 
     def _of_conflict(self, conflict: Conflict, taken: Taken) -> Iterator[Proposal]:
         first, second = conflict.first, conflict.second
