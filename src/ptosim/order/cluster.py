@@ -150,7 +150,7 @@ class _Member(Reader):
     def _semaphore(self, op: Operation, values: Values) -> Iterator[Node]:
         """On a5 a signal goes from one core to one other; on a2a3 the cube core speaks to both, and hears both."""
         assert isinstance(op, PTOOperation)
-        pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
+        pipe = pipe_of(op, "pipe")
         if pipe is None or pipe not in PIPES_OF[self.kind] or _mode(op) != _BETWEEN_KINDS or op.name not in _SEMAPHORES:
             raise Unfollowed(op, f"{op.name} waits for or signals other cores than those of a cluster, or on no pipe")
         literal = op.integer("id_literal")

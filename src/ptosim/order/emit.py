@@ -71,7 +71,10 @@ class _Emitter:
         self.inserted = inserted
         self.core = core
         self.is_mixed = is_mixed
-        self.counts: dict[tuple[ModelBlock, int], Callable[[Builder | None], Number]] = {}
+        self.counts: dict[tuple[ModelBlock, int], Number] = {}
+        """How often blocks were executed, modulo some lanes, for those who ask inside."""
+        self.counters: dict[tuple[ModelBlock, int], SSAValue] = {}
+        """Where only a counter says it, for those who ask behind all loops."""
 
     def emit(self) -> None:
         for pair in filter(self.holds, self.inserted.pairs):
@@ -110,7 +113,7 @@ class _Emitter:
         lanes = pair.lanes or 1
         if lanes == 1:
             return 0
-        return build.remainder(build.plus(self.counts[pair.block, lanes](None), later), lanes)
+        return build.remainder(build.plus(self.counts[pair.block, lanes], later), lanes)
 
     def _prime(self, loop: Loop, pair: Pair) -> None:
         lanes = pair.lanes or 1
@@ -120,13 +123,13 @@ class _Emitter:
         for turn in reversed(range(pair.distance)):
             with self._beside(loop.op, pair.serves[1].op, behind=True) as build:
                 # where every id has a token left, it does not matter which is the first
-                count = 0 if pair.distance % lanes == 0 else self.counts[pair.block, lanes](build)
+                count = 0 if pair.distance % lanes == 0 else _held(build, self.counters[pair.block, lanes])
                 _flag(build, "wait_flag", pair, build.remainder(build.plus(count, turn), lanes))
 
     # --- counting -----------------------------------------------------------------------------------------------------
 
     def _count(self, pair: Pair) -> None:
-        """Learn to say how often a block was executed, modulo the lanes: inside it, and behind all loops."""
+        """Learn to say how often the block of a pair was executed, modulo its lanes."""
         lanes, outermost = pair.lanes or 1, pair.outermost
         if (pair.block, lanes) in self.counts:
             return
@@ -137,12 +140,10 @@ class _Emitter:
             for other in self.inserted.pairs
             if other.block is pair.block and other.lanes == lanes
         )
-        if is_even and outermost.body is pair.block and (found := self._by_index(outermost, lanes)) is not None:
-            self.counts[pair.block, lanes] = found
-        else:
-            self.counts[pair.block, lanes] = self._by_counter(pair, lanes)
+        found = self._by_index(outermost, lanes) if is_even and outermost.body is pair.block else None
+        self.counts[pair.block, lanes] = self._by_counter(pair, lanes) if found is None else found
 
-    def _by_index(self, loop: Loop, lanes: int) -> Callable[[Builder | None], Number] | None:
+    def _by_index(self, loop: Loop, lanes: int) -> Number | None:
         """The index of the loop says it, where the step is known. Behind the loop nobody asks."""
         op = self.place(loop.op)
         assert isinstance(op, For)
@@ -152,31 +153,23 @@ class _Emitter:
         first = op.body.block.first_op
         assert first is not None
         build = self.beside(first, op, behind=False)
-        inside = build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
+        return build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
 
-        return lambda behind: inside
-
-    def _by_counter(self, pair: Pair, lanes: int) -> Callable[[Builder | None], Number]:
+    def _by_counter(self, pair: Pair, lanes: int) -> Number:
         assert pair.outermost is not None
         serves = self.place(pair.serves[0].op)
         before = self.beside(self.place(pair.outermost.op), serves, behind=False)
-        counter: SSAValue = before.declare_local_array(result=_COUNTER)
+        counter = self.counters[pair.block, lanes] = before.declare_local_array(result=_COUNTER)
         zero = before.index(0)
         before.local_array_set(array=counter, indices=[zero], value=before.i64(0))
         block = self._block_of(pair)
         first, last = block.first_op, block.last_op
         assert first is not None and last is not None
         start, end = (self.beside(at, serves, behind=False) for at in (first, last))
-        inside = start.index(start.local_array_get(array=counter, indices=[zero], result=i64))
+        inside = _held(start, counter)
         following = end.i64(end.remainder(end.plus(inside, 1), lanes))
         end.local_array_set(array=counter, indices=[zero], value=following)
-
-        def count(behind: Builder | None) -> Number:
-            if behind is None:
-                return inside
-            return behind.index(behind.local_array_get(array=counter, indices=[zero], result=i64))
-
-        return count
+        return inside
 
     def _block_of(self, pair: Pair) -> Block:
         """The operations of the block of a pair; those of a section belong to the block around it."""
@@ -185,6 +178,11 @@ class _Emitter:
             block = block.parent_block()
         assert block is not None
         return block
+
+
+def _held(build: Builder, counter: SSAValue) -> SSAValue:
+    """What a counter holds."""
+    return build.index(build.local_array_get(array=counter, indices=[build.index(0)], result=i64))
 
 
 def _flag(build: Builder, name: str, pair: Pair, turn: Number) -> None:

@@ -80,7 +80,7 @@ class Inserter:
         if earlier.pipe is meeting.later.pipe:
             self.inserted.add(Barrier(earlier.pipe, before, walker.places.loops[block], serves, meeting.distance))
             raise Again(before, {})
-        pair = self._pair(earlier.pipe, meeting.later.pipe, block, after, before, meeting.distance, serves)
+        pair = self._pair(block, after, before, meeting.distance, serves)
         walker.own[0][pair.destination] |= pair.member
         raise Again(before, {pair: self._tokens(pair, meeting, state)})
 
@@ -114,16 +114,8 @@ class Inserter:
         passed = [round_.behind[pair.after] for round_ in meeting.rounds[1:] if pair.after in round_.behind]
         return (first, *(at.open[pair.source] & at.open[Pipe.S] & ~own for at in passed))
 
-    def _pair(
-        self,
-        source: Pipe,
-        destination: Pipe,
-        block: Block,
-        after: Node,
-        before: Node,
-        distance: int,
-        serves: tuple[Entry, Entry],
-    ) -> Pair:
+    def _pair(self, block: Block, after: Node, before: Node, distance: int, serves: tuple[Entry, Entry]) -> Pair:
+        source, destination = (entry.pipe for entry in serves)
         around, number = self.walker.places.loops[block], next(self.numbers)
         pair = Pair(source, destination, block, after, before, distance, around, serves, number)
         self.inserted.add(pair)
@@ -159,7 +151,7 @@ class Inserter:
         for each in (one, other):
             self.inserted.remove(each)
         serves = (late.serves[0], early.serves[1])
-        pair = self._pair(late.source, early.destination, one.block, late.after, early.before, one.distance, serves)
+        pair = self._pair(one.block, late.after, early.before, one.distance, serves)
         if self._suffices() and self._is_short() is None:
             return pair
         self.split(pair, one, other)
@@ -235,7 +227,7 @@ class Inserter:
             block = places.arm(pair.block, loop) or loop.body
             after, before = places.child(block, pair.before), places.child(block, pair.after)
             back = (pair.serves[1], pair.serves[0])
-            self._pair(pair.destination, pair.source, block, after, before, _CREDIT, back)
+            self._pair(block, after, before, _CREDIT, back)
             self.has_credit = True
             return True
         return False

@@ -242,7 +242,7 @@ class Reader:
         of this core, or stops the scalar unit, all that came before has to be in order with all that follows; a FIFO
         asks nothing of what came before."""
         assert isinstance(op, PTOOperation)
-        pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
+        pipe = pipe_of(op, "pipe")
         stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
         if stops and (slots is not None or self.shared == ()):
             return
