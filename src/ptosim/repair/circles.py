@@ -37,15 +37,14 @@ def circles(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposa
 def _later(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposal]:
     """A wait moved behind the set of its own flag, or behind a signal that its core sends."""
     for wait in blamed:
-        own = balance.written.get(wait) if outermost_loop(wait) is None else None
-        for op, words in balance.written.items() if own is not None and own.sign < 0 else ():
-            fits = words.mechanism == "semaphore" if own and own.mechanism == "semaphore" else _is_set_for(words, own)
-            if words.sign > 0 and fits and op.parent_block() is wait.parent_block() and wait.is_before_in_block(op):
+        own = balance.written.get(wait)
+        if own is None or own.sign > 0 or outermost_loop(wait) is not None:
+            continue
+        for op, words in balance.written.items():
+            is_signal = words.mechanism == own.mechanism == "semaphore"
+            is_set = words.mechanism == "flag" and words.partner() == own
+            if words.sign > 0 and (is_signal or is_set) and wait.is_before_in_block(op):
                 yield Proposal((after(balance.program, op, moved=balance.program.first_line(wait)),))
-
-
-def _is_set_for(words: Written, wait: Written | None) -> bool:
-    return words.mechanism == "flag" and words.partner() == wait
 
 
 # --- flags that a loop waits for first --------------------------------------------------------------------------------

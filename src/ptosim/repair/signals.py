@@ -166,7 +166,7 @@ class Signals:
         for op in ours:
             if isinstance(op, Section):
                 continue
-            if isinstance(op, If) and self.direct and _chooses_core(op):
+            if isinstance(op, If) and self.direct and _tells_core(op.cond, DEEPEST):
                 alone = True
             elif isinstance(op, For) and len(loops) < min(len(others), most) and run_alike(op, others[len(loops)]):
                 loops = (*loops, op)
@@ -246,11 +246,8 @@ def _cube_block(op: Operation) -> Block | None:
     return op.body.block if isinstance(op, Function) and core_of(op) is CoreKind.AIC else None
 
 
-def _chooses_core(op: If) -> bool:
-    return _comes_from(op.operands[0], GetSubblockIdx.name, DEEPEST)
-
-
-def _comes_from(value: SSAValue, name: str, depth: int) -> bool:
+def _tells_core(value: SSAValue, depth: int) -> bool:
+    """Whether a value is computed from the number of the vector core."""
     if not isinstance(value, OpResult) or not depth:
         return False
-    return value.op.name == name or any(_comes_from(operand, name, depth - 1) for operand in value.op.operands)
+    return isinstance(value.op, GetSubblockIdx) or any(_tells_core(each, depth - 1) for each in value.op.operands)
