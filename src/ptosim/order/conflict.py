@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Pipe, Space
 from ptosim.order.model import Entry, Program, Range, Span
-from ptosim.order.number import LONGEST_PERIOD, Plain, Symbol, bounds, most
+from ptosim.order.number import LONGEST_PERIOD, Plain, Symbol, bounds, extreme
 from ptosim.order.touches import range_key
 from ptosim.order.values import ANYWHERE
 
@@ -305,7 +305,7 @@ def _reaches(end: Plain, start: Plain, loop: int | None, apart: int | None, swap
                 if bound is None:
                     return True
                 constant += sign * factor * bound
-    reach = most(constant, {each: factor for each, factor in terms.items() if factor})
+    reach = extreme(constant, {each: factor for each, factor in terms.items() if factor}, 1)
     return reach is None or reach > 0
 
 

@@ -58,16 +58,12 @@ class Target:
         return (first is not second or item.distance > 0) and first not in loops and second not in loops
 
 
-def emit(target: Target, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
-    """Write what was inserted for one kind of core; in a function for both kinds it stands in sections."""
-    _Emitter(target, core, inserted, is_mixed).emit()
+class Emitter:
+    """Writes what was inserted for one kind of core; in a function for both kinds it stands in sections."""
 
-
-class _Emitter:
     def __init__(self, target: Target, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
-        self.beside = target.beside
+        self.target = target
         self.place = target.place
-        self.holds = target.holds
         self.inserted = inserted
         self.core = core
         self.is_mixed = is_mixed
@@ -77,29 +73,29 @@ class _Emitter:
         """Where only a counter says it, for those who ask behind all loops."""
 
     def emit(self) -> None:
-        for pair in filter(self.holds, self.inserted.pairs):
+        for pair in filter(self.target.holds, self.inserted.pairs):
             if (pair.lanes or 1) > 1:
                 self._count(pair)
         for node, added in self.inserted.before.items():
-            for each in filter(self.holds, added):
+            for each in filter(self.target.holds, added):
                 with self._beside(node.op, each.serves[1].op, behind=False) as build:
                     if isinstance(each, Barrier):
                         build.barrier(pipe=f"PIPE_{each.pipe}")
                     else:
                         _flag(build, "wait_flag", each, self._turn(build, each, 0))
         for node, set_ in self.inserted.after.items():
-            for pair in reversed(list(filter(self.holds, set_))):
+            for pair in reversed(list(filter(self.target.holds, set_))):
                 with self._beside(node.op, pair.serves[0].op, behind=True) as build:
                     _flag(build, "set_flag", pair, self._turn(build, pair, pair.distance))
         for loop, primed in self.inserted.primed.items():
-            for pair in filter(self.holds, primed):
+            for pair in filter(self.target.holds, primed):
                 self._prime(loop, pair)
 
     @contextmanager
     def _beside(self, op: Operation, serves: Operation, behind: bool) -> Generator[Builder]:
         """Writes beside an operation of the program, in a section where the code is for both kinds of core."""
         op = self.place(op)
-        build = self.beside(op, self.place(serves), behind)
+        build = self.target.beside(op, self.place(serves), behind)
         if not self.is_mixed or core_of(op) is not None:
             yield build
             return
@@ -152,20 +148,20 @@ class _Emitter:
             return None
         first = op.body.block.first_op
         assert first is not None
-        build = self.beside(first, op, behind=False)
+        build = self.target.beside(first, op, behind=False)
         return build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
 
     def _by_counter(self, pair: Pair, lanes: int) -> Number:
         assert pair.outermost is not None
         serves = self.place(pair.serves[0].op)
-        before = self.beside(self.place(pair.outermost.op), serves, behind=False)
+        before = self.target.beside(self.place(pair.outermost.op), serves, behind=False)
         counter = self.counters[pair.block, lanes] = before.declare_local_array(result=_COUNTER)
         zero = before.index(0)
         before.local_array_set(array=counter, indices=[zero], value=before.i64(0))
         block = self._block_of(pair)
         first, last = block.first_op, block.last_op
         assert first is not None and last is not None
-        start, end = (self.beside(at, serves, behind=False) for at in (first, last))
+        start, end = (self.target.beside(at, serves, behind=False) for at in (first, last))
         inside = _held(start, counter)
         following = end.i64(end.remainder(end.plus(inside, 1), lanes))
         end.local_array_set(array=counter, indices=[zero], value=following)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ptosim.effects.names import Space
@@ -54,15 +55,16 @@ def is_too_wide(found: Known) -> bool:
             return abs(number) > WIDEST
 
 
-def keys_of(state: list[Known]) -> list[tuple[object, ...]]:
-    return [(*origin_of(each), *key_of(number_of(each))) for each in state]
+def known_key(known: Known) -> tuple[object, ...]:
+    """What tells numbers and pointers apart."""
+    return (*origin_of(known), *key_of(number_of(known)))
 
 
 def is_repeated(keys: list[tuple[object, ...]], period: int) -> bool:
     return all(keys[i] == keys[i % period] for i in range(len(keys)))
 
 
-def in_turn(turns: list[Known], loop: int) -> Known | None:
+def in_turn(turns: Sequence[Known], loop: int) -> Known | None:
     """Values that are taken in turn; pointers of one origin."""
     plain = [number for turn in turns if not isinstance(number := number_of(turn), Periodic)]
     if len(plain) != len(turns) or len(set(map(origin_of, turns))) > 1:

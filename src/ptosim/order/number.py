@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import count
 from math import gcd, lcm
 from typing import Any
@@ -195,7 +196,7 @@ def symbol(symbol_: Symbol) -> Linear:
     return Linear(0, {symbol_: 1})
 
 
-def between(low: Bound, high: Bound) -> Number:
+def between(low: Bound, high: Bound) -> Plain:
     """Some number within bounds, another one at each use."""
     return low if low is not None and low == high else symbol(Symbol((), low, high, is_single=False))
 
@@ -230,7 +231,7 @@ def bounds(number: Number) -> tuple[Bound, Bound]:
         case int():
             return int(number), int(number)
         case Linear():
-            return least(number.constant, number.terms), most(number.constant, number.terms)
+            return extreme(number.constant, number.terms, -1), extreme(number.constant, number.terms, 1)
         case Periodic():
             return _hull(number.values)
 
@@ -241,20 +242,15 @@ def _hull(numbers: Sequence[Number]) -> tuple[Bound, Bound]:
     return None if None in lows else min(lows), None if None in highs else max(highs)
 
 
-def most(constant: int, terms: Mapping[Symbol, int]) -> Bound:
-    """The greatest value of a sum."""
+def extreme(constant: int, terms: Mapping[Symbol, int], sign: int) -> Bound:
+    """The least (sign -1) or the greatest value of a sum."""
     total = constant
     for each, factor in terms.items():
-        bound = each.high if factor > 0 else each.low
+        bound = each.high if factor * sign > 0 else each.low
         if bound is None:
             return None
         total += factor * bound
     return total
-
-
-def least(constant: int, terms: Mapping[Symbol, int]) -> Bound:
-    negative = most(-constant, {each: -factor for each, factor in terms.items()})
-    return None if negative is None else -negative
 
 
 def _decided(yes: bool, no: bool) -> Any:
@@ -307,9 +303,7 @@ def _exactly(function: Callable[[int, int], int]) -> Callable[[Plain, Plain], Nu
 
 def _spread(number: Number) -> Plain:
     """A number of any turn."""
-    spread = between(*bounds(number)) if isinstance(number, Periodic) else number
-    assert not isinstance(spread, Periodic)
-    return spread
+    return between(*bounds(number)) if isinstance(number, Periodic) else number
 
 
 def _at(number: Number, turn: int) -> Plain:
@@ -413,10 +407,8 @@ def remainder(number: Number, by: int) -> Number:
 def multiplied(symbols: tuple[Symbol, ...]) -> Symbol:
     """The product of symbols that have one value in each iteration."""
     loops = max((each.loops for each in symbols), key=len)
-    bound: tuple[Bound, Bound] = (1, 1)
-    for each in symbols:
-        bound = _times_bounds(bound, (each.low, each.high))
-    return Symbol(loops, *bound, factors=symbols)
+    low, high = reduce(_times_bounds, ((each.low, each.high) for each in symbols))
+    return Symbol(loops, low, high, factors=symbols)
 
 
 def smaller(a: Number, b: Number) -> Number:

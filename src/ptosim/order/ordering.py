@@ -18,7 +18,7 @@ from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
 from ptosim.order.conflict import Meeting as InMemory
-from ptosim.order.emit import Target, emit
+from ptosim.order.emit import Emitter, Target
 from ptosim.order.insert import Inserter
 from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
 from ptosim.order.pairs import Inserted
@@ -55,7 +55,7 @@ class Order:
         drained = {target.place(op): None for op in _before_everything(self.function, self.programs)}
         awaited = {target.place(op): None for op in _behind_everything(self.function)}
         for core, inserted in self.inserted.items():
-            emit(target, core, inserted, is_mixed=len(self.programs) > 1)
+            Emitter(target, core, inserted, is_mixed=len(self.programs) > 1).emit()
         for op in drained:
             target.beside(op, op, behind=False).barrier(pipe="PIPE_ALL")
         for op in awaited:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 from xdsl.ir import Operation
@@ -284,9 +285,8 @@ def _is_followed(node: Flag | GetBuffer | ReleaseBuffer) -> bool:
 def _meeting(earlier: Entry, later: Entry, loop: Loop | None, apart: int) -> Iterator[tuple[Touch, Touch]]:
     """The accesses of two entries that meet so many iterations of a loop apart."""
     name = None if loop is None else loop.name
-    for a in earlier.touches:
-        for b in later.touches:
-            near = (a.writes or b.writes) and a.range.space is b.range.space
-            near = near and distance(a.range, b.range, name) is not None
-            if near and (name is None or meets(a.range, b.range, name, apart)):
-                yield a, b
+    for a, b in product(earlier.touches, later.touches):
+        near = (a.writes or b.writes) and a.range.space is b.range.space
+        near = near and distance(a.range, b.range, name) is not None
+        if near and (name is None or meets(a.range, b.range, name, apart)):
+            yield a, b

@@ -26,9 +26,9 @@ class SignalWalker(TurnWalker):
 
     def __init__(self, program: Program, conflicts: Conflicts, missing: Missing) -> None:
         super().__init__(program, conflicts, missing)
-        self.signals = [node for node in program.body.walk() if isinstance(node, Signal)]
-        waits = [node for node in self.signals if isinstance(node, WaitSignal)]
-        self.waiting = {node: self.places.follow(node, node.pipe) for node in waits}
+        nodes = list(program.body.walk())
+        self.sets = [node for node in nodes if isinstance(node, SetSignal)]
+        self.waiting = {node: self.places.follow(node, node.pipe) for node in nodes if isinstance(node, WaitSignal)}
         """The waits, as members of sets."""
         for name, loop in program.loops.items():
             if any(isinstance(node, Signal) for node in loop.body.walk()):
@@ -68,19 +68,14 @@ class SignalWalker(TurnWalker):
     def left_over(self) -> list[SetSignal]:
         """Sets of semaphores that are not at 0 in the end."""
         counted = self.end.counts()
-        return [
-            node
-            for node in self.signals
-            if isinstance(node, SetSignal) and any(key in counted for key in semaphores(node))
-        ]
+        return [node for node in self.sets if any(key in counted for key in semaphores(node))]
 
     def overtaking(self) -> list[SetSignal]:
         """Sets that may count a semaphore further than it goes: too few of their waits are known to have ended."""
         found: list[SetSignal] = []
-        sets = [node for node in self.signals if isinstance(node, SetSignal)]
-        loops = {node: self.places.loops[self.places.block_of[node]] for node in sets}
-        for node in sets:
-            alike = [each for each in sets if set(semaphores(each)) & set(semaphores(node))]
+        loops = {node: self.places.loops[self.places.block_of[node]] for node in self.sets}
+        for node in self.sets:
+            alike = [each for each in self.sets if set(semaphores(each)) & set(semaphores(node))]
             once = [each for each in alike if not loops[each]]
             most = len(alike) - len(once)
             for loop in loops[node]:

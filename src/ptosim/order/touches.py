@@ -26,10 +26,10 @@ from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
 from ptosim.order.known import Pointer, number_of
 from ptosim.order.model import Range, Span, Touch
-from ptosim.order.number import Linear, Number, Periodic, Plain, Symbol, between, bounds, key_of, linear, symbol
+from ptosim.order.number import Linear, Number, Periodic, Plain, between, bounds, extreme, key_of, linear
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Values
 
-ENDLESS = symbol(Symbol(is_single=False))
+ENDLESS = between(None, None)
 """An end that nobody knows."""
 
 
@@ -188,16 +188,10 @@ def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, tur
             return high if sign > 0 else low
     if isinstance(number, int):
         return number
-    constant, terms = number.constant, dict[Symbol, int]()
-    for each, factor in number.terms.items():
-        if each.is_single and not set(each.loops) & set(inner):
-            terms[each] = factor
-            continue
-        bound = each.high if factor * sign > 0 else each.low
-        if bound is None:
-            return None
-        constant += factor * bound
-    return linear(constant, terms)
+    moving = [each for each in number.terms if not each.is_single or set(each.loops) & set(inner)]
+    constant = extreme(number.constant, {each: number.terms[each] for each in moving}, sign)
+    rest = {each: factor for each, factor in number.terms.items() if each not in moving}
+    return None if constant is None else linear(constant, rest)
 
 
 # --- masks ------------------------------------------------------------------------------------------------------------

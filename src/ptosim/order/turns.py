@@ -297,17 +297,11 @@ def _counted(loop: Loop) -> list[Counter]:
 def _periods(program: Program) -> dict[int, int]:
     """The number of turns of each loop."""
     periods = dict.fromkeys(program.loops, 1)
-    for number in _in_turn(program.body):
-        if number.loop in periods and not number.start:
-            period = lcm(periods[number.loop], len(number.values))
-            periods[number.loop] = period if period <= LONGEST_PERIOD else 1
-    return periods
-
-
-def _in_turn(block: Block) -> Iterator[Periodic]:
-    for node in block.walk():
+    for node in program.body.walk():
         number = node.condition if isinstance(node, Branch) else None
         if isinstance(node, Flag | GetBuffer | ReleaseBuffer):
             number = node.id
-        if isinstance(number, Periodic):
-            yield number
+        if isinstance(number, Periodic) and number.loop in periods and not number.start:
+            period = lcm(periods[number.loop], len(number.values))
+            periods[number.loop] = period if period <= LONGEST_PERIOD else 1
+    return periods

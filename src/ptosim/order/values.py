@@ -34,7 +34,7 @@ from ptosim.order.known import (
     is_repeated,
     is_too_wide,
     is_unsettled,
-    keys_of,
+    known_key,
     number_of,
     origin_of,
     trips,
@@ -126,20 +126,16 @@ class Values:
         _, *carried = loop.body.block.args
         ends = loop.body.block.last_op
         assert ends is not None
-        state = [self.of(start) for start in loop.iter_args]
-        seen: list[list[Known]] = []
-        keys = [keys_of(state)]
-        while len(seen) < LONGEST_PERIOD:
-            seen.append(state)
-            trial = Trial(self, dict(zip(carried, state, strict=True)))
-            state = [trial.of(value) for value in ends.operands]
-            keys.append(keys_of(state))
-        for index, argument in enumerate(carried):
-            period = next((p for p in range(1, LONGEST_PERIOD) if is_repeated([key[index] for key in keys], p)), None)
-            if self._is_open(argument) and period is not None:
-                found = in_turn([turn[index] for turn in seen[:period]], path[-1])
-                if found is not None:
-                    self._known[argument] = found
+        states = [[self.of(start) for start in loop.iter_args]]
+        for _ in range(LONGEST_PERIOD):
+            trial = Trial(self, dict(zip(carried, states[-1], strict=True)))
+            states.append([trial.of(value) for value in ends.operands])
+        for argument, turns in zip(carried, zip(*states, strict=True), strict=True):
+            keys = [known_key(turn) for turn in turns]
+            period = next((p for p in range(1, LONGEST_PERIOD) if is_repeated(keys, p)), None)
+            found = in_turn(turns[:period], path[-1]) if period is not None and self._is_open(argument) else None
+            if found is not None:
+                self._known[argument] = found
 
     def _is_open(self, value: SSAValue) -> bool:
         number = number_of(self._known[value])

@@ -79,12 +79,9 @@ class Visible:
     def _of(self, block: Block) -> list[tuple[int, str]]:
         """What a block defines, with the lines, and all that is named where it begins."""
         if block not in self._defined:
-            parent = block.parent_op()
-            heads = [] if parent is None else [self.program.first_line(parent)]
-            lines = [(line, self.program.source.line(line)) for line in heads]
-            for op in block.ops:
-                if op.results:
-                    line = self.program.first_line(op)
-                    lines.append((line, self.program.source.line(line).partition("=")[0]))
+            lines = [(self.program.first_line(op), self.program.name_of(op)) for op in block.ops if op.results]
+            if (parent := block.parent_op()) is not None:
+                head = self.program.first_line(parent)
+                lines.append((head, self.program.source.line(head)))
             self._defined[block] = [(line, name) for line, text in lines for name in _NAME.findall(text)]
         return self._defined[block]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from xdsl.ir import Operation
 
@@ -21,16 +21,12 @@ from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier, RecordEvent,
 from ptosim.sanitize.program import Program
 
 SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
-GETS, RELEASES = signalling("buffer", half="get"), signalling("buffer", half="release")
+GETS = signalling("buffer", half="get")
 SIGNALS, SIGNAL_WAITS = signalling("semaphore", half="set"), signalling("semaphore", half="wait")
 BARRIERS = frozenset((Barrier.name, PipeBarrier.name))
 
 Mechanism = Literal["flag", "buffer", "semaphore"]
-_MECHANISMS: dict[str, Mechanism] = {
-    **dict.fromkeys(SETS | WAITS, "flag"),
-    **dict.fromkeys(GETS | RELEASES, "buffer"),
-    **dict.fromkeys(SIGNALS | SIGNAL_WAITS, "semaphore"),
-}
+_MECHANISMS: dict[str, Mechanism] = {name: each for each in get_args(Mechanism) for name in signalling(each)}
 PARTNER = {name: RECORDED[name].partner for name in _MECHANISMS}
 _AS_EVENT = {SetFlag.name: RecordEvent.name, WaitFlag.name: WaitEvent.name}
 EVENTS = frozenset(_AS_EVENT.values())

@@ -187,13 +187,10 @@ class Buffer:
         def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
             return ((stamps >= threshold) & (stamps < upper)) | (stamps < earlier)
 
-        places, stamps = track.table.hits(covered, out_of_order)
-        if len(places):
-            yield Clash(track, places, stamps)
+        found = [track.table.hits(covered, out_of_order)]
         if track.aside is not None:
-            places, stamps = track.aside.hits(covered, lambda stamps: stamps < earlier)
-            if len(places):
-                yield Clash(track, places, stamps)
+            found.append(track.aside.hits(covered, lambda stamps: stamps < earlier))
+        yield from (Clash(track, places, stamps) for places, stamps in found if len(places))
 
     def _limits(self, track: Track, entry: Entry) -> tuple[int, int]:
         """Stamps below the first value belong to earlier blocks, those from the second on are not known to have
