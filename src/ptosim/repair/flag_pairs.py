@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 
 from xdsl.ir import Block, Operation
 
@@ -71,10 +71,9 @@ class FlagPairs:
             if meeting.first.is_before_in_block(op) and op.is_before_in_block(meeting.second)
         ]
         plain = flag_words(source, destination, event), frozenset({("flag", source, destination, event)})
-        for put, take in _pairs(between):
-            for words, taken in (
-                (*self._computed(source, destination, meeting), plain) if put.is_before_in_block(take) else ()
-            ):
+        choices = (*self._computed(source, destination, meeting), plain)
+        for (put, take), (words, taken) in product(_pairs(between), choices):
+            if put.is_before_in_block(take):
                 yield self._instead(put, take, words, taken)
 
     def _computed(self, source: Pipe, destination: Pipe, meeting: Meeting) -> Iterator[tuple[tuple[str, str], Taken]]:

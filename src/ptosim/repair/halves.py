@@ -19,8 +19,9 @@ from ptosim.language.operation import PTOOperation
 from ptosim.machine.entry import Key
 from ptosim.repair.places import works
 from ptosim.repair.proposal import Proposal
-from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, flag_ends, flag_words, written
+from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, flag_words, written
 from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.near_miss import flag_ends
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import ancestors, outermost_loop
 

@@ -12,7 +12,7 @@ from ptosim.effects.sync import signalling
 from ptosim.language.operation import PTOOperation
 from ptosim.language.sync import EVENT_IDS, Buffer, SetFlagDyn, WaitFlagDyn
 from ptosim.repair.values import possible
-from ptosim.repair.written import flag_ends
+from ptosim.sanitize.near_miss import flag_ends
 from ptosim.sanitize.observation import Flag
 from ptosim.sanitize.program import Program
 

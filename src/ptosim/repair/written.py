@@ -16,7 +16,6 @@ from xdsl.ir import Operation
 from ptosim.effects.sync import SIGNALS as RECORDED
 from ptosim.effects.sync import signalling
 from ptosim.language.catalogue import operation
-from ptosim.language.operation import PTOOperation
 from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier, RecordEvent, SetFlag, WaitEvent, WaitFlag
 from ptosim.sanitize.program import Program
 
@@ -116,13 +115,6 @@ def in_classes(text: str, like: Written) -> str:
     ends = (re.sub(r"\w+(?=\W*$)", _CLASSES[pipe], like.words[0]) for pipe in words.pipes)
     event = re.sub(r"\d+(?=\W*$)", str(words.number), like.id)
     return f"{replace(like, name=_AS_EVENT[words.name], words=(*ends, event))}{slashes}{comment}"
-
-
-def flag_ends(op: Operation) -> tuple[str, str]:
-    """The two pipes of a flag."""
-    assert isinstance(op, PTOOperation)
-    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
-    return source, destination
 
 
 def read(text: str) -> Written | None:

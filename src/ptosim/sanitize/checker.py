@@ -221,9 +221,8 @@ class Checker(Doubts):
         unchanged: Unchanged | None = None,
     ) -> None:
         """An access that another pipe's earlier one is in no order with; `unchanged` is that of a store."""
-        track = meeting.track
         verb: Verb = "reads" if unchanged is None else "writes"
-        first_verb: Verb = "reads" if track.direction == "read" else "writes"
+        first_verb: Verb = "reads" if meeting.track.direction == "read" else "writes"
         for first, where in self._parties(*meeting, entry, first_verb):
             place = place_of(memory, covered, where)
             second = party(entry, site, verb)
@@ -233,7 +232,7 @@ class Checker(Doubts):
             undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
             conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
-                self.candidates.add(conflict, first.site, track, meeting.stamps, covered.addresses(), where)
+                self.candidates.add(conflict, first.site, meeting, covered.addresses(), where)
             else:
                 self.findings.conflict(conflict)
 

@@ -77,9 +77,8 @@ def _signal(conflict: Conflict, first: Party) -> str:
         )
     if conflict.is_told:
         how = WaitAsyncEvent.name if _is_transfer(first) else "pto.fence.barrier_all #pto.fence_scope<gm>"
-        what = _unit(first)
         return (
-            f"{who} waits for a notice of {other} that does not cover this: before the notice {what} must have "
+            f"{who} waits for a notice of {other} that does not cover this: before the notice {_unit(first)} must have "
             f"ended ({how}), and the wait must need that notice"
         )
     return f"{who} does not wait for a notice of {other} behind this (pto.comm.tnotify there, pto.comm.twait here)"
