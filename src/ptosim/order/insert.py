@@ -40,6 +40,7 @@ class Inserter:
 
     def __init__(self, program: Program, conflicts: Conflicts) -> None:
         self.program = program
+        self.conflicts = conflicts
         self.inserted = Inserted()
         self.walker = Walker(program, conflicts, self.inserted, self._missing)
         self.numbers = count(len(program.entries))

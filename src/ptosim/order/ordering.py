@@ -80,13 +80,11 @@ def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) 
         for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
         if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
-            conflicts = {
-                core: Conflicts(program, known if sync == ASSUMED else None) for core, program in programs.items()
-            }
-            inserters = {core: Inserter(program, conflicts[core]) for core, program in programs.items()}
+            sure = known if sync == ASSUMED else None
+            inserters = {core: Inserter(program, Conflicts(program, sure)) for core, program in programs.items()}
             for inserter in inserters.values():
                 inserter.insert()
-            apart = tuple(pair for each in conflicts.values() for pair in each.assumed)
+            apart = tuple(pair for inserter in inserters.values() for pair in inserter.conflicts.assumed)
             yield Order(function, programs, inserters, tuple(assumptions), apart)
 
 

@@ -142,13 +142,11 @@ class _Judge:
 
     def _walked(self) -> TurnWalker:
         """The program is followed to its end."""
-        conflicts = Conflicts(self.program)
-        if self.program.cores == 1:
-            walker = TurnWalker(self.program, conflicts, self._missing)
-            walker.walk()
-            return walker
-        walker = SignalWalker(self.program, conflicts, self._missing)
+        kind = TurnWalker if self.program.cores == 1 else SignalWalker
+        walker = kind(self.program, Conflicts(self.program), self._missing)
         walker.walk()
+        if not isinstance(walker, SignalWalker):
+            return walker
         if (other := one_pipe(self.program)) is not None:
             self.doubt(f"{other.op.name} is on another pipe than the rest of its semaphore", other.op)
         for node in walker.lacking:

@@ -50,9 +50,8 @@ class State:
         self.here, self.open = core, self.cores[core]
 
     def copy(self) -> State:
-        cores = [dict(core) for core in self.cores]
         return State(
-            cores,
+            [dict(core) for core in self.cores],
             dict(self.tokens),
             dict(self.released),
             self.issued,

@@ -100,7 +100,7 @@ class TurnWalker(Walker):
                 draw(state, family, id_)
             else:
                 united(state, family)
-        return None if id_ is None else (node.source, node.destination, id_, node.core)
+        return super()._key(node, state)
 
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
         key, place = self._key(node, state), self._place(node)
