@@ -9,8 +9,8 @@ from ptosim.effects.names import Space
 from ptosim.language.function import every_function
 from ptosim.loading import load_module
 from ptosim.order.conflict import distance
-from ptosim.order.model import Plain, Range
-from ptosim.order.number import Linear, Maybe, Number, Periodic, Symbol, bounds, remainder, symbol
+from ptosim.order.model import Range
+from ptosim.order.number import Linear, Maybe, Number, Periodic, Plain, Symbol, bounds, remainder, symbol
 from ptosim.order.values import Values
 
 OUTER, INNER = 0, 1

@@ -211,7 +211,7 @@ def test_an_edit_that_leaves_an_error_is_not_hinted() -> None:
 def observation(source: str, *found: ptosim.Finding, issued: float = 10) -> Observation:
     program = Program(ptosim.load(source).verified)
     memory = GlobalShadow({}, False)
-    return Observation(program, found, found, (), set(), set(), {}, {}, frozenset(), memory, issued)
+    return Observation(program, found, found, (), {}, {}, frozenset(), memory, issued)
 
 
 CLEAN = text(load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL)

@@ -114,12 +114,8 @@ def _tally(sets: list[LocalArraySet]) -> Tally | None:
 
 def passed(tally: Tally, get: Operation) -> int | None:
     """How often a tally has grown in this iteration of its loop before it is read; None outside of the loop."""
-    body, at = tally.loop.body.block, get
-    while at.parent_block() is not body:
-        if (around := at.parent_op()) is None:
-            return None
-        at = around
-    return int(body.get_operation_index(at) > body.get_operation_index(tally.step))
+    at = tally.loop.body.block.find_ancestor_op_in_block(get)
+    return None if at is None else int(tally.step.is_before_in_block(at))
 
 
 def _behind_casts(value: SSAValue) -> object:
@@ -131,14 +127,12 @@ def _behind_casts(value: SSAValue) -> object:
 
 def _is_fresh(get: LocalArrayGet, set_: LocalArraySet) -> bool:
     """Whether nothing uses what was read after the array has changed: the set comes first, or ends the block."""
-    block, inside = get.parent_block(), set_
-    while inside.parent_block() is not block:
-        parent = inside.parent_op()
-        if parent is None:
-            return True  # not in the block of the get: a value of there is not used here
-        inside = parent
+    block = get.parent_block()
     assert block is not None
-    if block.get_operation_index(inside) < block.get_operation_index(get):
+    inside = block.find_ancestor_op_in_block(set_)
+    if inside is None:
+        return True  # not in the block of the get: a value of there is not used here
+    if inside.is_before_in_block(get):
         return True
     following = inside.next_op
     while following is not None and _is_scalar(following):
@@ -165,15 +159,6 @@ def _table(op: Operation, sets: list[LocalArraySet], gets: list[LocalArrayGet]) 
             return None
         values[index] = value
     assert block is not None
-    last = max((block.get_operation_index(each) for each in sets), default=-1)
-    is_filled = all(block.get_operation_index(_around(get, op)) > last for get in gets)
+    readers = [block.find_ancestor_op_in_block(get) for get in gets]
+    is_filled = all(reader and each.is_before_in_block(reader) for reader in readers for each in sets)
     return Table(values) if values and is_filled else None
-
-
-def _around(inside: Operation, op: Operation) -> Operation:
-    """The operation in the block of another one that holds an operation."""
-    while inside.parent_block() is not op.parent_block():
-        parent = inside.parent_op()
-        assert parent is not None
-        inside = parent
-    return inside

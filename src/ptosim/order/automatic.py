@@ -20,11 +20,9 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
     if sync == "written":
         return
     for function in every_function(module.parsed.module):
-        if (
-            not function.is_declaration
-            and function not in module.refused
-            and (sync != "auto" or _is_left_open(module, function))
-        ):
+        if function.is_declaration or function in module.refused:
+            continue
+        if sync != "auto" or _is_left_open(module, function):
             yield function
 
 

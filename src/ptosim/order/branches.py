@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ptosim.language.control import For, If
+from ptosim.language.operation import around
 from ptosim.order.model import Branch, Entry
 from ptosim.order.number import Periodic
 from ptosim.order.places import Places
@@ -28,8 +30,7 @@ def both_run(places: Places, earlier: Entry, later: Entry, apart: int) -> bool |
 
 def _taken(places: Places, entry: Entry) -> Iterator[tuple[SSAValue, int]]:
     """The conditions around an entry that are not followed turn by turn, and which arm it is in."""
-    for (block, node), (inner, _) in zip(places.chain(entry), places.chain(entry)[1:], strict=False):
-        assert block is not inner
+    for (_, node), (inner, _) in pairwise(places.chain(entry)):
         if isinstance(node, Branch) and isinstance(node.op, If) and not isinstance(node.condition, int | Periodic):
             yield node.op.cond, node.arms.index(inner)
 
@@ -46,12 +47,6 @@ def _leaves(value: SSAValue) -> Iterator[SSAValue]:
 
 def _is_index(value: SSAValue) -> bool:
     """Whether a value is another one in each iteration of a loop."""
-    owner: Block | Operation | None = value.owner
-    if isinstance(value, BlockArgument) and isinstance(value.owner.parent_op(), For):
-        return True
-    block = owner.parent_block() if isinstance(owner, Operation) else None
-    while block is not None and (around := block.parent_op()) is not None:
-        if isinstance(around, For):
-            return True
-        block = around.parent_block()
-    return False
+    if isinstance(value, BlockArgument):
+        return isinstance(value.owner.parent_op(), For)
+    return isinstance(value.owner, Operation) and any(isinstance(each, For) for each in around(value.owner))

@@ -101,6 +101,7 @@ class _Member(Reader):
         self.common = common
         self.values = Values(function, common.values, None if core == CUBE else core - 1)
         self.names = common.names
+        self.repeated |= _SEMAPHORES
         self.program = replace(common.program, body=Block())
         self.primes: list[Node] = []
         """The slots of FIFOs that are free to begin with."""
@@ -140,29 +141,22 @@ class _Member(Reader):
             self.common.loops[key] = next(self.names)
         return self.common.loops[key]
 
-    def _only_synchronises(self, op: Operation) -> bool:
-        return op.name in _SEMAPHORES or super()._only_synchronises(op)
-
-    def _again(self, op: For, values: Values) -> Iterator[Node]:
-        for each in op.body.block.ops:
-            if each.name in _SEMAPHORES:
-                yield from self._semaphore(each, values)
-            else:
-                yield from self._synchronisation(each, values)
+    def _synchronisation(self, op: Operation, values: Values) -> Iterator[Node]:
+        return self._semaphore(op, values) if op.name in _SEMAPHORES else super()._synchronisation(op, values)
 
     def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
-        yield from self._semaphore(op, self.values)
+        return self._semaphore(op, self.values)
 
     def _semaphore(self, op: Operation, values: Values) -> Iterator[Node]:
         """On a5 a signal goes from one core to one other; on a2a3 the cube core speaks to both, and hears both."""
         assert isinstance(op, PTOOperation)
-        pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
+        pipe = pipe_of(op, "pipe")
         if pipe is None or pipe not in PIPES_OF[self.kind] or _mode(op) != _BETWEEN_KINDS or op.name not in _SEMAPHORES:
             raise Unfollowed(op, f"{op.name} waits for or signals other cores than those of a cluster, or on no pipe")
         literal = op.integer("id_literal")
         number: Number = values.number(op.segment("id")[0]) if literal is None else literal
         id_: Id = None if isinstance(number, Linear) else number
-        if id_ is None or (isinstance(id_, Periodic) and (id_.start or id_.loop < 0)):
+        if id_ is None or (isinstance(id_, Periodic) and not id_.is_by_turns):
             raise Unfollowed(op, f"the id of {op.name} is only known when it runs")
         for partner in self._partners():
             if op.name in _SETS:
@@ -298,14 +292,14 @@ class _Merger:
     def _loop(self, queues: list[deque[Node]]) -> Loop:
         """The loop that all the cores have come to which it is on."""
         heads = [queue[0] for queue in queues if queue]
-        for first in heads:
-            loops = [head for head in heads if isinstance(head, Loop) and isinstance(first, Loop)]
-            loops = [loop for loop in loops if isinstance(first, Loop) and loop.name == first.name]
-            if isinstance(first, Loop) and len(loops) == self.participants[first.name]:
+        loops = [head for head in heads if isinstance(head, Loop)]
+        for first in loops:
+            alike = [loop for loop in loops if loop.name == first.name]
+            if len(alike) == self.participants[first.name]:
                 for queue in queues:
-                    if queue and queue[0] in loops:
+                    if queue and queue[0] in alike:
                         queue.popleft()
-                return self._side_by_side(loops)
+                return self._side_by_side(alike)
         raise Unfollowed(heads[0].op, _reason(heads[0]))
 
     def _side_by_side(self, loops: list[Loop]) -> Loop:

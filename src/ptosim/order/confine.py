@@ -10,8 +10,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 
 from ptosim.effects.names import Space
-from ptosim.order.model import Plain, Program, Range, Span, Touch
-from ptosim.order.number import Linear, Symbol, bounds, linear
+from ptosim.order.model import Program, Range, Span, Touch
+from ptosim.order.number import Linear, Plain, Symbol, bounds, linear
 
 STAY_INSIDE = "a copy whose length only the run knows ends before the next buffer begins"
 ROWS_APART = "rows whose distance only the run knows do not overlap"
@@ -70,7 +70,11 @@ def _starts(touches: list[Touch], memory: tuple[Space, str]) -> set[int]:
 
 
 def _confined(range_: Range, starts: list[int]) -> Range:
-    spans = tuple(_ended(span, range_.space, starts) for span in range_.spans)
+    return _with_spans(range_, tuple(_ended(span, range_.space, starts) for span in range_.spans))
+
+
+def _with_spans(range_: Range, spans: tuple[Span, ...]) -> Range:
+    """The same range where none of its spans is another one."""
     changed = any(new is not old for new, old in zip(spans, range_.spans, strict=True))
     return replace(range_, spans=spans) if changed else range_
 
@@ -101,17 +105,14 @@ class _Rows:
 
     def apart(self, range_: Range) -> Range:
         """The range, with a distance that nothing reaches across for those that are not known."""
-        spans = tuple(self._spaced(span) for span in range_.spans) if range_.space is Space.GM else range_.spans
-        changed = any(new is not old for new, old in zip(spans, range_.spans, strict=True))
-        return replace(range_, spans=spans) if changed else range_
+        return _with_spans(range_, tuple(map(self._spaced, range_.spans))) if range_.space is Space.GM else range_
 
     def _spaced(self, span: Span) -> Span:
-        low = span[0] if span is not None else 0
-        length = bounds(span[1] - span[0])[1] if span is not None else None
-        if span is None or length is None or not isinstance(low, Linear):
+        if span is None or not isinstance(span[0], Linear):
             return span
+        low, length = span[0], bounds(span[1] - span[0])[1]
         counted = {each: iteration for each in low.terms if (iteration := _iteration(each)) is not None}
-        if not counted:
+        if length is None or not counted:
             return span
         start = self._far(low, counted)
         return start, start + length

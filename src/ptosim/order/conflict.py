@@ -17,8 +17,8 @@ from xdsl.ir import Operation
 
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Pipe, Space
-from ptosim.order.model import Entry, Plain, Program, Range, Span
-from ptosim.order.number import LONGEST_PERIOD, Symbol, least, most
+from ptosim.order.model import Entry, Program, Range, Span
+from ptosim.order.number import LONGEST_PERIOD, Plain, Symbol, bounds, extreme
 from ptosim.order.touches import range_key
 from ptosim.order.values import ANYWHERE
 
@@ -30,13 +30,15 @@ FARTHEST = 64
 """Beyond so many iterations a conflict counts as one of the next iteration."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Place:
-    """A range and who touches it, as sets of entries."""
+    """A range, its hull, and who touches it, as sets of entries."""
 
     range: Range
     low: float
     high: float
+    readers: int = 0
+    writers: int = 0
 
 
 class Conflicts:
@@ -49,33 +51,45 @@ class Conflicts:
         self.assumed: list[tuple[Entry, Entry]] = []
         self._entries = program.entries
         self._places: list[_Place] = []
-        self._readers: list[int] = []
-        self._writers: list[int] = []
         self._touched: list[list[tuple[int, bool]]] = [[] for _ in program.entries]
         """Of each entry: the places it touches, and whether it writes."""
         self._distances: dict[tuple[int, int, int | None], int | None] = {}
         self._exact: dict[tuple[int, int, int, int], bool] = {}
         self._gather(program)
         self._near = self._neighbours()
-        self._of_pipe = {pipe: _mask(e for e in program.entries if e.pipe is pipe) for pipe in Pipe}
+        self._of_vector = sum(1 << entry.number for entry in program.entries if entry.pipe is Pipe.V)
 
     def together(self, entry: Entry) -> int:
         """Entries that an entry meets in one iteration of the loops around both."""
-        return self._met(entry, None).get(0, 0)
+        return self.apart(entry, None).get(0, 0)
 
-    def apart(self, entry: Entry, loop: int) -> dict[int, int]:
-        """Entries that an entry meets some iterations of a loop later: by the least number of iterations."""
-        return self._met(entry, loop)
+    def apart(self, entry: Entry, loop: int | None) -> dict[int, int]:
+        """Entries that an entry meets some iterations of a loop later, by the least number of iterations; without a
+        loop, in one iteration of those around both."""
+        found: dict[int, int] = {}
+        for place, other, writes, there in self._neighbourhood(entry):
+            same = other == place and not writes and loop is None
+            is_late = same and entry.pipe is Pipe.V and self._is_long(place)
+            members = there & ~self._of_vector if is_late else there
+            if members and (distance := self._distance(other, place, loop)) is not None:
+                found[distance] = found.get(distance, 0) | members
+        return found
 
     def exactly(self, entry: Entry, loop: int, apart: int) -> int:
         """Entries that an entry meets so many iterations of a loop later, whatever the least number is."""
         found = 0
+        for place, other, _, members in self._neighbourhood(entry):
+            if members & ~found and self._is_met(other, place, loop, apart):
+                found |= members
+        return found
+
+    def _neighbourhood(self, entry: Entry) -> Iterator[tuple[int, int, bool, int]]:
+        """What an entry touches, what is near that, whether it writes, and who touches it there, one of the two
+        writing."""
         for place, writes in self._touched[entry.number]:
             for other in self._near[place]:
-                members = self._writers[other] | (self._readers[other] if writes else 0)
-                if members & ~found and self._is_met(other, place, loop, apart):
-                    found |= members
-        return found
+                there = self._places[other]
+                yield place, other, writes, there.writers | (there.readers if writes else 0)
 
     def _is_met(self, earlier: int, later: int, loop: int, apart: int) -> bool:
         key = (earlier, later, loop, apart)
@@ -84,18 +98,6 @@ class Conflicts:
             near = least is not None and least <= apart
             self._exact[key] = near and meets(self._places[earlier].range, self._places[later].range, loop, apart)
         return self._exact[key]
-
-    def _met(self, entry: Entry, loop: int | None) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for place, writes in self._touched[entry.number]:
-            for other in self._near[place]:
-                members = self._writers[other] | (self._readers[other] if writes else 0)
-                same = other == place and not writes and loop is None
-                if same and entry.pipe is Pipe.V and self._is_long(place):
-                    members &= ~self._of_pipe[Pipe.V]
-                if members and (distance := self._distance(other, place, loop)) is not None:
-                    found[distance] = found.get(distance, 0) | members
-        return found
 
     def _is_long(self, place: int) -> bool:
         """Whether the vector unit writes a place for so long that whoever reads it next comes late enough, even on a
@@ -113,18 +115,19 @@ class Conflicts:
                 if key not in numbers:
                     numbers[key] = len(self._places)
                     self._places.append(_Place(touch.range, *_hull(touch.range)))
-                    self._readers.append(0)
-                    self._writers.append(0)
-                number = numbers[key]
-                (self._writers if touch.writes else self._readers)[number] |= 1 << entry.number
-                self._touched[entry.number].append((number, touch.writes))
+                place = self._places[numbers[key]]
+                if touch.writes:
+                    place.writers |= 1 << entry.number
+                else:
+                    place.readers |= 1 << entry.number
+                self._touched[entry.number].append((numbers[key], touch.writes))
 
     def _neighbours(self) -> list[list[int]]:
         """For each place those whose hulls it meets, itself included."""
         near: list[list[int]] = [[] for _ in self._places]
-        memories: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        memories: dict[Space, list[int]] = defaultdict(list)
         for number, place in enumerate(self._places):
-            memories[(place.range.space,)].append(number)
+            memories[place.range.space].append(number)
         for members in memories.values():
             members.sort(key=lambda number: self._places[number].low)
             for index, number in enumerate(members):
@@ -168,13 +171,6 @@ class Conflicts:
                         yield other, one
 
 
-def _mask(entries: Iterator[Entry]) -> int:
-    found = 0
-    for entry in entries:
-        found |= 1 << entry.number
-    return found
-
-
 def _same_origin(a: Range, b: Range) -> bool:
     return a.origin == b.origin or ANYWHERE in (a.origin, b.origin)
 
@@ -187,9 +183,7 @@ def _hull(range_: Range) -> tuple[float, float]:
 
 
 def _bound(end: Plain, sign: int) -> float:
-    if isinstance(end, int):
-        return end
-    found = (most if sign > 0 else least)(end.constant, end.terms)
+    found = bounds(end)[sign > 0]
     return sign * float("inf") if found is None else found
 
 
@@ -218,14 +212,15 @@ def meets(earlier: Range, later: Range, loop: int, apart: int) -> bool:
     """Whether two ranges meet so many iterations of a loop apart."""
     if earlier.origin != later.origin:
         return _same_origin(earlier, later)
-    in_turn = earlier.loop == loop and _take_turns(earlier, later)
-    pairs = _turn_by_turn(earlier, later, apart) if in_turn else _turns(earlier, later, loop)
-    return any(
-        a is None
-        or b is None
-        or (_reaches(a[1], b[0], loop, apart) and _reaches(b[1], a[0], loop, apart, swapped=True))
-        for a, b in pairs
-    )
+    pairs = _together(earlier, later, loop, apart)
+    return any(a is None or b is None or _overlap(a, b, loop, apart) for a, b in pairs)
+
+
+def _together(earlier: Range, later: Range, loop: int | None, apart: int) -> Iterable[tuple[Span, Span]]:
+    """The spans that may exist so many iterations of a loop apart."""
+    if earlier.loop == loop and _take_turns(earlier, later):
+        return _turn_by_turn(earlier, later, apart)
+    return _turns(earlier, later, loop)
 
 
 def _take_turns(earlier: Range, later: Range) -> bool:
@@ -257,22 +252,17 @@ def _meeting(a: Span, b: Span, loop: int | None, apart: int, every: int) -> int 
     if a is None or b is None:
         return 0 if loop is None else apart
     if loop is None:
-        return 0 if _reaches(a[1], b[0], None, 0) and _reaches(b[1], a[0], None, 0, swapped=True) else None
-    moves = _factor(a, loop) or _factor(b, loop)
+        return 0 if _overlap(a, b, None, 0) else None
+    moves = any(_step(end, loop) for end in (*a, *b))
     steps = range(apart, FARTHEST + 1, every) if moves else [apart]
-    met = (n for n in steps if _reaches(a[1], b[0], loop, n) and _reaches(b[1], a[0], loop, n, swapped=True))
-    first = next(met, None)
+    first = next((n for n in steps if _overlap(a, b, loop, n)), None)
     if first is None and len(steps) > 1 and not _is_beyond(a, b, loop):
         return apart
     return first
 
 
-def _factor(span: tuple[Plain, Plain], loop: int) -> int:
-    """How much the ends of a span move in one iteration, 0 where they stay."""
-    return max((abs(_step(end, loop)) for end in span), default=0)
-
-
 def _step(end: Plain, loop: int) -> int:
+    """How much an end of a span moves in one iteration."""
     if isinstance(end, int):
         return 0
     return next((factor for each, factor in end.terms.items() if each.loop == loop), 0)
@@ -282,11 +272,16 @@ def _is_beyond(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int) -> boo
     """Whether spans that did not meet up to the farthest iteration never will: they move alike, and away."""
     steps = {_step(end, loop) for end in (*a, *b)}
     if len(steps) != 1:
-        return not _reaches(a[1], b[0], loop, None) or not _reaches(b[1], a[0], loop, None, swapped=True)
+        return not _overlap(a, b, loop, None)
     (step,) = steps
     return not (
         _reaches(a[1], b[0], loop, FARTHEST) if step > 0 else _reaches(b[1], a[0], loop, FARTHEST, swapped=True)
     )
+
+
+def _overlap(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int | None, apart: int | None) -> bool:
+    """Whether two spans may have a byte in common, the later one so many iterations of a loop behind the earlier."""
+    return _reaches(a[1], b[0], loop, apart) and _reaches(b[1], a[0], loop, apart, swapped=True)
 
 
 def _reaches(end: Plain, start: Plain, loop: int | None, apart: int | None, swapped: bool = False) -> bool:
@@ -310,7 +305,7 @@ def _reaches(end: Plain, start: Plain, loop: int | None, apart: int | None, swap
                 if bound is None:
                     return True
                 constant += sign * factor * bound
-    reach = most(constant, {each: factor for each, factor in terms.items() if factor})
+    reach = extreme(constant, {each: factor for each, factor in terms.items() if factor}, 1)
     return reach is None or reach > 0
 
 
@@ -324,10 +319,7 @@ def surely_in(earlier: Range, later: Range, loop: int | None, apart: int) -> boo
     many iterations of a loop apart. Behind it a range may have gaps."""
     if earlier.space is not later.space or earlier.origin != later.origin or earlier.origin == ANYWHERE:
         return False
-    if earlier.loop == loop and _take_turns(earlier, later):
-        pairs = _turn_by_turn(earlier, later, apart)
-    else:
-        pairs = _turns(earlier, later, loop)
+    pairs = _together(earlier, later, loop, apart)
     return all(a is not None and b is not None and _begins_in(a[0], b, loop) for a, b in pairs)
 
 
@@ -337,10 +329,8 @@ def _begins_in(start: Plain, span: tuple[Plain, Plain], loop: int | None) -> boo
 
 def _surely_positive(gap: Plain, loop: int | None) -> bool:
     """Iterations apart, what depends on them is not compared."""
-    if isinstance(gap, int):
-        return gap > 0
-    low = least(gap.constant, gap.terms)
-    return all(_is_shared(each, loop) for each in gap.terms) and low is not None and low > 0
+    low, terms = bounds(gap)[0], () if isinstance(gap, int) else gap.terms
+    return all(_is_shared(each, loop) for each in terms) and low is not None and low > 0
 
 
 assert FARTHEST >= LONGEST_PERIOD

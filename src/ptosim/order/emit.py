@@ -7,13 +7,15 @@ text whose entry it orders.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.names import CoreKind
 from ptosim.language.build import Builder, Head, Number, Place, head_of, known
 from ptosim.language.control import For
 from ptosim.language.function import Function
@@ -39,6 +41,16 @@ class Target:
     place: Callable[[Operation], Operation] = lambda op: op
     """The operation there that an operation of the program stands for."""
 
+    @cached_property
+    def head(self) -> Head:
+        return head_of(self.function.body.block)
+
+    def beside(self, op: Operation, serves: Operation, behind: bool) -> Builder:
+        """Writes before an operation of the target, or behind it."""
+        block = op.parent_block()
+        assert block is not None
+        return Builder(self.module.parsed, Place(block, op.next_op if behind else op), self.head, serves)
+
     def holds(self, item: Pair | Barrier) -> bool:
         """Whether it stands between operations of the target: what is inside one of them belongs to its lowering."""
         first, second = (self.place(entry.op) for entry in item.serves)
@@ -46,94 +58,74 @@ class Target:
         return (first is not second or item.distance > 0) and first not in loops and second not in loops
 
 
-def emit(target: Target, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
-    """Write what was inserted for one kind of core; in a function for both kinds it stands in sections."""
-    _Emitter(target, core, inserted, is_mixed).emit()
+class Emitter:
+    """Writes what was inserted for one kind of core; in a function for both kinds it stands in sections."""
 
-
-class _Emitter:
     def __init__(self, target: Target, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
-        self.module = target.module
+        self.target = target
         self.place = target.place
-        self.holds = target.holds
         self.inserted = inserted
         self.core = core
         self.is_mixed = is_mixed
-        self.head: Head = head_of(target.function.body.block)
-        self.counts: dict[tuple[ModelBlock, int], Callable[[Builder | None], Number]] = {}
+        self.counts: dict[tuple[ModelBlock, int], Number] = {}
+        """How often blocks were executed, modulo some lanes, for those who ask inside."""
+        self.counters: dict[tuple[ModelBlock, int], SSAValue] = {}
+        """Where only a counter says it, for those who ask behind all loops."""
 
     def emit(self) -> None:
-        pairs = [pair for pair in self.inserted.pairs if self.holds(pair)]
-        for pair in pairs:
+        for pair in filter(self.target.holds, self.inserted.pairs):
             if (pair.lanes or 1) > 1:
                 self._count(pair)
         for node, added in self.inserted.before.items():
-            for each in filter(self.holds, added):
-                write = _barrier(each.pipe) if isinstance(each, Barrier) else self._wait(each)
-                self._put(node.op, each.serves[1].op, False, write)
+            for each in filter(self.target.holds, added):
+                with self._beside(node.op, each.serves[1].op, behind=False) as build:
+                    if isinstance(each, Barrier):
+                        build.barrier(pipe=f"PIPE_{each.pipe}")
+                    else:
+                        _flag(build, "wait_flag", each, self._turn(build, each, 0))
         for node, set_ in self.inserted.after.items():
-            for pair in reversed([pair for pair in set_ if self.holds(pair)]):
-                self._put(node.op, pair.serves[0].op, True, self._set(pair))
+            for pair in reversed(list(filter(self.target.holds, set_))):
+                with self._beside(node.op, pair.serves[0].op, behind=True) as build:
+                    _flag(build, "set_flag", pair, self._turn(build, pair, pair.distance))
         for loop, primed in self.inserted.primed.items():
-            for pair in filter(self.holds, primed):
+            for pair in filter(self.target.holds, primed):
                 self._prime(loop, pair)
 
-    # --- places -------------------------------------------------------------------------------------------------------
-
-    def _builder(self, op: Operation, serves: Operation, behind: bool) -> Builder:
-        """Beside an operation of the target."""
-        block = op.parent_block()
-        assert block is not None
-        return Builder(self.module.parsed, Place(block, op.next_op if behind else op), self.head, self.place(serves))
-
-    def _put(self, op: Operation, serves: Operation, behind: bool, write: Callable[[Builder], None]) -> None:
-        """Write something beside an operation, in a section where the code is for both kinds of core."""
+    @contextmanager
+    def _beside(self, op: Operation, serves: Operation, behind: bool) -> Generator[Builder]:
+        """Writes beside an operation of the program, in a section where the code is for both kinds of core."""
         op = self.place(op)
-        build = self._builder(op, serves, behind)
-        if self.is_mixed and core_of(op) is None:
-            block = Block()
-            with build.into(block):
-                write(build)
-            build.add_region(_SECTIONS[self.core].make({}, regions=[Region(block)]))
-        else:
-            write(build)
-
-    # --- flags --------------------------------------------------------------------------------------------------------
-
-    def _set(self, pair: Pair) -> Callable[[Builder], None]:
-        return lambda build: _flag(build, "set_flag", pair, self._turn(build, pair, pair.distance))
-
-    def _wait(self, pair: Pair) -> Callable[[Builder], None]:
-        return lambda build: _flag(build, "wait_flag", pair, self._turn(build, pair, 0))
+        build = self.target.beside(op, self.place(serves), behind)
+        if not self.is_mixed or core_of(op) is not None:
+            yield build
+            return
+        block = Block()
+        with build.into(block):
+            yield build
+        build.add_region(_SECTIONS[self.core].make({}, regions=[Region(block)]))
 
     def _turn(self, build: Builder, pair: Pair, later: int) -> Number:
         """Which of its ids a pair takes in this execution of its block, or some executions later."""
         lanes = pair.lanes or 1
         if lanes == 1:
             return 0
-        return build.remainder(build.plus(self.counts[pair.block, lanes](None), later), lanes)
+        return build.remainder(build.plus(self.counts[pair.block, lanes], later), lanes)
 
     def _prime(self, loop: Loop, pair: Pair) -> None:
         lanes = pair.lanes or 1
         for turn in range(pair.distance):
-            self._put(loop.op, pair.serves[0].op, False, _primed(pair, turn % lanes))
+            with self._beside(loop.op, pair.serves[0].op, behind=False) as build:
+                _flag(build, "set_flag", pair, turn % lanes)
         for turn in reversed(range(pair.distance)):
-            self._put(loop.op, pair.serves[1].op, True, self._drained(pair, turn))
-
-    def _drained(self, pair: Pair, turn: int) -> Callable[[Builder], None]:
-        lanes = pair.lanes or 1
-
-        def write(build: Builder) -> None:
-            # where every id has a token left, it does not matter which is the first
-            count = 0 if pair.distance % lanes == 0 else self.counts[pair.block, lanes](build)
-            _flag(build, "wait_flag", pair, build.remainder(build.plus(count, turn), lanes))
-
-        return write
+            with self._beside(loop.op, pair.serves[1].op, behind=True) as build:
+                # where every id has a token left, it does not matter which is the first
+                count = 0 if pair.distance % lanes == 0 else _held(build, self.counters[pair.block, lanes])
+                _flag(build, "wait_flag", pair, build.remainder(build.plus(count, turn), lanes))
 
     # --- counting -----------------------------------------------------------------------------------------------------
 
     def _count(self, pair: Pair) -> None:
-        """Learn to say how often a block was executed, modulo the lanes: inside it, and behind all loops."""
+        """Learn to say how often the block of a pair was executed, modulo its lanes."""
         lanes, outermost = pair.lanes or 1, pair.outermost
         if (pair.block, lanes) in self.counts:
             return
@@ -144,12 +136,10 @@ class _Emitter:
             for other in self.inserted.pairs
             if other.block is pair.block and other.lanes == lanes
         )
-        if is_even and outermost.body is pair.block and (found := self._by_index(outermost, lanes)) is not None:
-            self.counts[pair.block, lanes] = found
-        else:
-            self.counts[pair.block, lanes] = self._by_counter(pair, lanes)
+        found = self._by_index(outermost, lanes) if is_even and outermost.body is pair.block else None
+        self.counts[pair.block, lanes] = self._by_counter(pair, lanes) if found is None else found
 
-    def _by_index(self, loop: Loop, lanes: int) -> Callable[[Builder | None], Number] | None:
+    def _by_index(self, loop: Loop, lanes: int) -> Number | None:
         """The index of the loop says it, where the step is known. Behind the loop nobody asks."""
         op = self.place(loop.op)
         assert isinstance(op, For)
@@ -158,31 +148,24 @@ class _Emitter:
             return None
         first = op.body.block.first_op
         assert first is not None
-        build = self._builder(first, loop.op, False)
-        inside = build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
+        build = self.target.beside(first, op, behind=False)
+        return build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
 
-        return lambda behind: inside
-
-    def _by_counter(self, pair: Pair, lanes: int) -> Callable[[Builder | None], Number]:
+    def _by_counter(self, pair: Pair, lanes: int) -> Number:
         assert pair.outermost is not None
-        before = self._builder(self.place(pair.outermost.op), pair.serves[0].op, False)
-        counter: SSAValue = before.declare_local_array(result=_COUNTER)
+        serves = self.place(pair.serves[0].op)
+        before = self.target.beside(self.place(pair.outermost.op), serves, behind=False)
+        counter = self.counters[pair.block, lanes] = before.declare_local_array(result=_COUNTER)
         zero = before.index(0)
         before.local_array_set(array=counter, indices=[zero], value=before.i64(0))
         block = self._block_of(pair)
         first, last = block.first_op, block.last_op
         assert first is not None and last is not None
-        start, end = self._builder(first, pair.serves[0].op, False), self._builder(last, pair.serves[0].op, False)
-        inside = start.index(start.local_array_get(array=counter, indices=[zero], result=i64))
+        start, end = (self.target.beside(at, serves, behind=False) for at in (first, last))
+        inside = _held(start, counter)
         following = end.i64(end.remainder(end.plus(inside, 1), lanes))
         end.local_array_set(array=counter, indices=[zero], value=following)
-
-        def count(behind: Builder | None) -> Number:
-            if behind is None:
-                return inside
-            return behind.index(behind.local_array_get(array=counter, indices=[zero], result=i64))
-
-        return count
+        return inside
 
     def _block_of(self, pair: Pair) -> Block:
         """The operations of the block of a pair; those of a section belong to the block around it."""
@@ -193,12 +176,9 @@ class _Emitter:
         return block
 
 
-def _primed(pair: Pair, turn: int) -> Callable[[Builder], None]:
-    return lambda build: _flag(build, "set_flag", pair, turn)
-
-
-def _barrier(pipe: Pipe) -> Callable[[Builder], None]:
-    return lambda build: build.barrier(pipe=f"PIPE_{pipe}")
+def _held(build: Builder, counter: SSAValue) -> SSAValue:
+    """What a counter holds."""
+    return build.index(build.local_array_get(array=counter, indices=[build.index(0)], result=i64))
 
 
 def _flag(build: Builder, name: str, pair: Pair, turn: Number) -> None:

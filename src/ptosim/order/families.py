@@ -33,6 +33,10 @@ class Family:
     def core(self) -> int:
         return self.counter[2]
 
+    def at(self, value: int, ahead: int) -> tuple[Pipe, Pipe, int, int]:
+        """The key of a flag so many places ahead of the counter, whose value is known."""
+        return self.absolute(self.base + (value + ahead) % self.lanes)
+
     def relative(self, ahead: int) -> tuple[Pipe, Pipe, Family, int]:
         """The key of a flag so many places ahead of the counter."""
         return self.source, self.destination, self, ahead % self.lanes
@@ -45,7 +49,7 @@ class Family:
 def family_of(node: Flag) -> tuple[Family, int] | None:
     """The family of a flag and its place ahead of the counter; None where its id does not go round."""
     id_ = node.id
-    if not isinstance(id_, Periodic) or not (id_.start or id_.loop < 0):
+    if not isinstance(id_, Periodic) or id_.is_by_turns:
         return None
     values = [value for value in id_.values if isinstance(value, int)]
     if len(values) < len(id_.values):
@@ -88,8 +92,7 @@ def leave(state: State, families: Iterable[Family], counter: Counter) -> None:
             continue
         united(state, family)
         for ahead in range(family.lanes):
-            tokens = state.tokens.pop(family.absolute(family.base + (value + ahead) % family.lanes), ())
-            state.tokens[family.relative(ahead)] = tokens
+            state.tokens[family.relative(ahead)] = state.tokens.pop(family.at(value, ahead), ())
 
 
 def _evened(state: State, family: Family) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.language.control import For, If
 from ptosim.language.operands import constant_of
+from ptosim.language.operation import around
 from ptosim.language.scalar_cast import CmpI
 
 _TURNED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle", "eq": "eq", "ne": "ne"}
@@ -29,11 +31,9 @@ def bounds_of(loop: For) -> Iterator[int]:
 
 def _conditions(op: Operation) -> Iterator[tuple[SSAValue, bool]]:
     """The conditions around an operation, and whether they hold there."""
-    inner, around = op, op.parent_op()
-    while around is not None:
-        if isinstance(around, If):
-            yield around.cond, inner.parent_region() is around.true_region
-        inner, around = around, around.parent_op()
+    for inner, outer in pairwise((op, *around(op))):
+        if isinstance(outer, If):
+            yield outer.cond, inner.parent_region() is outer.true_region
 
 
 def _bound(condition: SSAValue, holds: bool, value: SSAValue) -> int | None:

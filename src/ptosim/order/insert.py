@@ -12,24 +12,23 @@ from collections.abc import Iterator, Sequence
 from itertools import count, permutations
 
 from ptosim.effects.names import Pipe
+from ptosim.language.sync import EVENT_IDS
 from ptosim.order.conflict import Conflicts
 from ptosim.order.model import Block, Entry, Flag, Node, Program
 from ptosim.order.number import Periodic
 from ptosim.order.pairs import Barrier, Inserted, Pair
 from ptosim.order.state import State
-from ptosim.order.walk import MOST_LANES, Again, Meeting, Walker
+from ptosim.order.walk import Again, Meeting, Walker
 
-IDS = 8
-"""For each ordered pair of pipes."""
 _TRIALS, _LEAST_TRIALS = 600_000, 16
 """How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""
 _CREDIT = 2
 """How many iterations a pair without a way back may run ahead."""
 
 
-def insert(program: Program, conflicts: Conflicts | None = None) -> Inserted:
+def insert(program: Program) -> Inserted:
     """What a program lacks."""
-    return Inserter(program, conflicts or Conflicts(program)).insert()
+    return Inserter(program, Conflicts(program)).insert()
 
 
 class _Needed(Exception):
@@ -41,6 +40,7 @@ class Inserter:
 
     def __init__(self, program: Program, conflicts: Conflicts) -> None:
         self.program = program
+        self.conflicts = conflicts
         self.inserted = Inserted()
         self.walker = Walker(program, conflicts, self.inserted, self._missing)
         self.numbers = count(len(program.entries))
@@ -77,12 +77,11 @@ class Inserter:
         self.added = True
         earlier = self._most_needed(state, meeting, open_)
         block, after, before = self._place(earlier, meeting)
-        around = walker.places.loops[block]
-        if earlier.pipe is meeting.later.pipe:
-            self.inserted.add(Barrier(earlier.pipe, before, around, (earlier, meeting.later), meeting.distance))
-            raise Again(before, {})
         serves = (earlier, meeting.later)
-        pair = self._pair(earlier.pipe, meeting.later.pipe, block, after, before, meeting.distance, serves)
+        if earlier.pipe is meeting.later.pipe:
+            self.inserted.add(Barrier(earlier.pipe, before, walker.places.loops[block], serves, meeting.distance))
+            raise Again(before, {})
+        pair = self._pair(block, after, before, meeting.distance, serves)
         walker.own[0][pair.destination] |= pair.member
         raise Again(before, {pair: self._tokens(pair, meeting, state)})
 
@@ -116,16 +115,8 @@ class Inserter:
         passed = [round_.behind[pair.after] for round_ in meeting.rounds[1:] if pair.after in round_.behind]
         return (first, *(at.open[pair.source] & at.open[Pipe.S] & ~own for at in passed))
 
-    def _pair(
-        self,
-        source: Pipe,
-        destination: Pipe,
-        block: Block,
-        after: Node,
-        before: Node,
-        distance: int,
-        serves: tuple[Entry, Entry],
-    ) -> Pair:
+    def _pair(self, block: Block, after: Node, before: Node, distance: int, serves: tuple[Entry, Entry]) -> Pair:
+        source, destination = (entry.pipe for entry in serves)
         around, number = self.walker.places.loops[block], next(self.numbers)
         pair = Pair(source, destination, block, after, before, distance, around, serves, number)
         self.inserted.add(pair)
@@ -136,11 +127,8 @@ class Inserter:
     def alike(self) -> Iterator[tuple[Pair, Pair]]:
         """Pairs that one could stand for: of the same pipes, block and distance."""
         for one, other in permutations(self.inserted.pairs, 2):
-            if (one.key, one.block, one.distance) == (
-                other.key,
-                other.block,
-                other.distance,
-            ) and one.number < other.number:
+            is_near = one.distance == other.distance and one.block is other.block
+            if is_near and one.key == other.key and one.number < other.number:
                 yield one, other
 
     def in_a_row(self) -> Iterator[tuple[Pair, Pair]]:
@@ -164,7 +152,7 @@ class Inserter:
         for each in (one, other):
             self.inserted.remove(each)
         serves = (late.serves[0], early.serves[1])
-        pair = self._pair(late.source, early.destination, one.block, late.after, early.before, one.distance, serves)
+        pair = self._pair(one.block, late.after, early.before, one.distance, serves)
         if self._suffices() and self._is_short() is None:
             return pair
         self.split(pair, one, other)
@@ -226,7 +214,7 @@ class Inserter:
             return False
         finally:
             self.trying = False
-        return all(pair.lanes is not None and pair.lanes <= MOST_LANES for pair in self.inserted.pairs)
+        return all(pair.lanes is not None and pair.lanes <= EVENT_IDS for pair in self.inserted.pairs)
 
     # --- lanes and ids ------------------------------------------------------------------------------------------------
 
@@ -235,12 +223,12 @@ class Inserter:
         places = self.walker.places
         for pair in self.inserted.pairs:
             loop = places.innermost[pair.block]
-            if loop is None or (pair.lanes is not None and pair.lanes <= MOST_LANES):
+            if loop is None or (pair.lanes is not None and pair.lanes <= EVENT_IDS):
                 continue
             block = places.arm(pair.block, loop) or loop.body
             after, before = places.child(block, pair.before), places.child(block, pair.after)
             back = (pair.serves[1], pair.serves[0])
-            self._pair(pair.destination, pair.source, block, after, before, _CREDIT, back)
+            self._pair(block, after, before, _CREDIT, back)
             self.has_credit = True
             return True
         return False
@@ -263,7 +251,7 @@ class Inserter:
                 other.base + lane for other in others if self._clash(pair, other) for lane in range(other.lanes or 1)
             }
             taken |= self.written.get(pair.key, set())
-            bases = (base for base in range(IDS - lanes + 1) if taken.isdisjoint(range(base, base + lanes)))
+            bases = (base for base in range(EVENT_IDS - lanes + 1) if taken.isdisjoint(range(base, base + lanes)))
             base = next(bases, None)
             if base is None:
                 return pair
@@ -282,8 +270,7 @@ def _written_ids(program: Program) -> dict[tuple[Pipe, Pipe], set[int]]:
     for node in program.body.walk():
         if isinstance(node, Flag) and not isinstance(node.id, str):
             ids = node.id.values if isinstance(node.id, Periodic) else (node.id,)
-            known = [id_ for id_ in ids if isinstance(id_, int)]
-            found.setdefault((node.source, node.destination), set()).update(
-                known if len(known) == len(ids) else range(IDS)
-            )
+            known = {id_ for id_ in ids if isinstance(id_, int)}
+            used = found.setdefault((node.source, node.destination), set())
+            used |= known if all(isinstance(id_, int) for id_ in ids) else set(range(EVENT_IDS))
     return found

@@ -9,8 +9,7 @@ from ptosim.order.number import remainder as modulo
 
 
 def quotient(a: Number, b: Number) -> Number | None:
-    low = bounds(a)[0]
-    return divided(a, b) if isinstance(b, int) and b > 0 and low is not None and low >= 0 else None
+    return divided(a, b) if isinstance(b, int) and b > 0 and natural(a) else None
 
 
 def ceiling(a: Number, b: Number) -> Number | None:
@@ -19,18 +18,14 @@ def ceiling(a: Number, b: Number) -> Number | None:
 
 def remainder(a: Number, b: Number) -> Number | None:
     """Of numbers that are not negative. What a loop counts from there on is taken to be none."""
-    if not isinstance(b, int) or b <= 0:
-        return None
-    low = bounds(a)[0]
-    return modulo(a, b) if low is not None and low >= 0 else None
+    return modulo(a, b) if isinstance(b, int) and b > 0 and natural(a) else None
 
 
 def unsigned_remainder(a: Number, b: Number) -> Number | None:
     """A power of two divides what a negative number wraps to."""
-    if isinstance(b, int) and b > 0 and b & (b - 1) == 0:
-        return modulo(a, b)
-    found = remainder(a, b)
-    return between(0, b - 1) if found is None and isinstance(b, int) and b > 0 else found
+    if not isinstance(b, int) or b <= 0:
+        return None
+    return modulo(a, b) if natural(a) or b & (b - 1) == 0 else between(0, b - 1)
 
 
 def shifted(a: Number, b: Number) -> Number | None:

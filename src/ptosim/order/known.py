@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ptosim.effects.names import Space
 from ptosim.order.number import Linear, Number, Periodic, bounds, key_of, periodic
@@ -23,13 +24,28 @@ class Pointer:
 Known = Number | Pointer
 
 
+def number_of(known: Known) -> Number:
+    """A number, or the offset of a pointer."""
+    return known.offset if isinstance(known, Pointer) else known
+
+
+def with_number(known: Known, number: Number) -> Known:
+    """Another number, or the same pointer with another offset."""
+    return replace(known, offset=number) if isinstance(known, Pointer) else number
+
+
+def origin_of(known: Known) -> tuple[object, ...]:
+    """What a pointer counts from; of a number nothing."""
+    return (known.space, known.origin) if isinstance(known, Pointer) else ()
+
+
 def is_unsettled(found: Known) -> bool:
-    number = found.offset if isinstance(found, Pointer) else found
+    number = number_of(found)
     return isinstance(number, Linear) and not all(each.is_single for each in number.terms)
 
 
 def is_too_wide(found: Known) -> bool:
-    match found.offset if isinstance(found, Pointer) else found:
+    match number_of(found):
         case Periodic(values=values):
             return any(map(is_too_wide, values))
         case Linear(constant, terms) as number:
@@ -39,31 +55,21 @@ def is_too_wide(found: Known) -> bool:
             return abs(number) > WIDEST
 
 
-def keys_of(state: list[Known]) -> list[tuple[object, ...]]:
-    return [
-        (each.space, each.origin, key_of(each.offset)) if isinstance(each, Pointer) else key_of(each) for each in state
-    ]
+def known_key(known: Known) -> tuple[object, ...]:
+    """What tells numbers and pointers apart."""
+    return (*origin_of(known), *key_of(number_of(known)))
 
 
 def is_repeated(keys: list[tuple[object, ...]], period: int) -> bool:
     return all(keys[i] == keys[i % period] for i in range(len(keys)))
 
 
-def in_turn(turns: list[Known], loop: int) -> Known | None:
+def in_turn(turns: Sequence[Known], loop: int) -> Known | None:
     """Values that are taken in turn; pointers of one origin."""
-    first = turns[0]
-    if isinstance(first, Pointer):
-        pointers = [turn for turn in turns if isinstance(turn, Pointer)]
-        if any((turn.space, turn.origin) != (first.space, first.origin) for turn in pointers):
-            return None
-        numbers = [turn.offset for turn in pointers]
-    else:
-        numbers = [turn for turn in turns if not isinstance(turn, Pointer)]
-    plain = [number for number in numbers if not isinstance(number, Periodic)]
-    if len(plain) != len(turns):
+    plain = [number for turn in turns if not isinstance(number := number_of(turn), Periodic)]
+    if len(plain) != len(turns) or len(set(map(origin_of, turns))) > 1:
         return None
-    offset = periodic(loop, (), tuple(plain))
-    return Pointer(first.space, first.origin, offset) if isinstance(first, Pointer) else offset
+    return with_number(turns[0], periodic(loop, (), tuple(plain)))
 
 
 def trips(first: Number, end: Number, step: Number) -> int | None:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from ptosim.effects.names import Pipe, Space
-from ptosim.order.number import Linear, Number, Periodic
+from ptosim.order.number import Number, Periodic, Plain
 
-Plain = int | Linear
 Id = int | str | Periodic | None
 """Of a flag or a buffer: a number, that of a private token, one in turn; None where only the run knows it."""
 Counter = tuple[int, tuple[object, ...], int]
@@ -37,6 +36,12 @@ class Range:
     spans: tuple[Span, ...]
     has_gaps: bool = False
     """Between its first and its last byte there may be some that are not touched."""
+
+    @property
+    def ends(self) -> list[int]:
+        """The ends of all its spans; none where one is not known."""
+        ends = [end for span in self.spans if span is not None for end in span if isinstance(end, int)]
+        return ends if len(ends) == 2 * len(self.spans) else []
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import count
 from math import gcd, lcm
 from typing import Any
@@ -144,10 +145,6 @@ class Linear(Quantity):
     constant: int
     terms: Mapping[Symbol, int]
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        return (self.constant, *sorted((symbol.number, factor) for symbol, factor in self.terms.items()))
-
 
 @dataclass(frozen=True, eq=False)
 class Periodic(Quantity):
@@ -157,6 +154,11 @@ class Periodic(Quantity):
     start: tuple[object, ...]
     """What the iteration counts from: empty for 0, else the key of the number that nobody knows."""
     values: tuple[int | Linear, ...]
+
+    @property
+    def is_by_turns(self) -> bool:
+        """Whether the iteration alone says which: no array counts them (arrays.py), and they count from 0."""
+        return not self.start and self.loop >= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +183,8 @@ class Difference(Quantity):
         return either(0, self.number)
 
 
-Number = int | Linear | Periodic
+Plain = int | Linear
+Number = Plain | Periodic
 
 
 def linear(constant: int, terms: Mapping[Symbol, int]) -> int | Linear:
@@ -193,9 +196,9 @@ def symbol(symbol_: Symbol) -> Linear:
     return Linear(0, {symbol_: 1})
 
 
-def between(low: Bound, high: Bound, loops: tuple[int, ...] = ()) -> Number:
+def between(low: Bound, high: Bound) -> Plain:
     """Some number within bounds, another one at each use."""
-    return low if low is not None and low == high else symbol(Symbol(loops, low, high, is_single=False))
+    return low if low is not None and low == high else symbol(Symbol((), low, high, is_single=False))
 
 
 def periodic(loop: int, start: tuple[object, ...], values: tuple[int | Linear, ...]) -> Number:
@@ -214,7 +217,7 @@ def key_of(number: Number) -> tuple[object, ...]:
         case int():
             return (number,)
         case Linear():
-            return number.key
+            return (number.constant, *sorted((each.number, factor) for each, factor in number.terms.items()))
         case Periodic():
             return (number.loop, number.start, *map(key_of, number.values))
 
@@ -228,7 +231,7 @@ def bounds(number: Number) -> tuple[Bound, Bound]:
         case int():
             return int(number), int(number)
         case Linear():
-            return least(number.constant, number.terms), most(number.constant, number.terms)
+            return extreme(number.constant, number.terms, -1), extreme(number.constant, number.terms, 1)
         case Periodic():
             return _hull(number.values)
 
@@ -239,20 +242,15 @@ def _hull(numbers: Sequence[Number]) -> tuple[Bound, Bound]:
     return None if None in lows else min(lows), None if None in highs else max(highs)
 
 
-def most(constant: int, terms: Mapping[Symbol, int]) -> Bound:
-    """The greatest value of a sum."""
+def extreme(constant: int, terms: Mapping[Symbol, int], sign: int) -> Bound:
+    """The least (sign -1) or the greatest value of a sum."""
     total = constant
     for each, factor in terms.items():
-        bound = each.high if factor > 0 else each.low
+        bound = each.high if factor * sign > 0 else each.low
         if bound is None:
             return None
         total += factor * bound
     return total
-
-
-def least(constant: int, terms: Mapping[Symbol, int]) -> Bound:
-    negative = most(-constant, {each: -factor for each, factor in terms.items()})
-    return None if negative is None else -negative
 
 
 def _decided(yes: bool, no: bool) -> Any:
@@ -280,8 +278,6 @@ def _condition(a: Any, b: Any, decide: Callable[[Bound, Bound], Any]) -> Any:
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
-Plain = int | Linear
-
 
 def _both(function: Callable[[Plain, Plain], Number], a: Any, b: Any) -> Any:
     """A function of two numbers, value by value where one is periodic."""
@@ -307,9 +303,7 @@ def _exactly(function: Callable[[int, int], int]) -> Callable[[Plain, Plain], Nu
 
 def _spread(number: Number) -> Plain:
     """A number of any turn."""
-    spread = between(*bounds(number)) if isinstance(number, Periodic) else number
-    assert not isinstance(spread, Periodic)
-    return spread
+    return between(*bounds(number)) if isinstance(number, Periodic) else number
 
 
 def _at(number: Number, turn: int) -> Plain:
@@ -413,10 +407,8 @@ def remainder(number: Number, by: int) -> Number:
 def multiplied(symbols: tuple[Symbol, ...]) -> Symbol:
     """The product of symbols that have one value in each iteration."""
     loops = max((each.loops for each in symbols), key=len)
-    bound: tuple[Bound, Bound] = (1, 1)
-    for each in symbols:
-        bound = _times_bounds(bound, (each.low, each.high))
-    return Symbol(loops, *bound, factors=symbols)
+    low, high = reduce(_times_bounds, ((each.low, each.high) for each in symbols))
+    return Symbol(loops, low, high, factors=symbols)
 
 
 def smaller(a: Number, b: Number) -> Number:

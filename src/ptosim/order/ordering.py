@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.build import Builder, Place, head_of
 from ptosim.language.control import While
 from ptosim.language.function import Function, Return
 from ptosim.language.kernels import kernels
 from ptosim.language.kinds import cores
 from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import around
 from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
 from ptosim.order.conflict import Meeting as InMemory
-from ptosim.order.emit import Target, emit
+from ptosim.order.emit import Emitter, Target
 from ptosim.order.insert import Inserter
 from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
 from ptosim.order.pairs import Inserted
@@ -55,11 +55,11 @@ class Order:
         drained = {target.place(op): None for op in _before_everything(self.function, self.programs)}
         awaited = {target.place(op): None for op in _behind_everything(self.function)}
         for core, inserted in self.inserted.items():
-            emit(target, core, inserted, is_mixed=len(self.programs) > 1)
+            Emitter(target, core, inserted, is_mixed=len(self.programs) > 1).emit()
         for op in drained:
-            _barrier(target, op, behind=False)
+            target.beside(op, op, behind=False).barrier(pipe="PIPE_ALL")
         for op in awaited:
-            _barrier(target, op, behind=True)
+            target.beside(op, op, behind=True).barrier(pipe="PIPE_ALL")
 
 
 def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
@@ -80,13 +80,11 @@ def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) 
         for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
         if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
-            conflicts = {
-                core: Conflicts(program, known if sync == ASSUMED else None) for core, program in programs.items()
-            }
-            inserters = {core: Inserter(program, conflicts[core]) for core, program in programs.items()}
+            sure = known if sync == ASSUMED else None
+            inserters = {core: Inserter(program, Conflicts(program, sure)) for core, program in programs.items()}
             for inserter in inserters.values():
                 inserter.insert()
-            apart = tuple(pair for each in conflicts.values() for pair in each.assumed)
+            apart = tuple(pair for inserter in inserters.values() for pair in inserter.conflicts.assumed)
             yield Order(function, programs, inserters, tuple(assumptions), apart)
 
 
@@ -152,20 +150,5 @@ def _before_everything(function: Function, programs: Mapping[CoreKind, Program])
 def _behind_everything(function: Function) -> Iterator[Operation]:
     """What has to end before all that follows: calls and loops with a condition, and every entry in such a loop."""
     for op in list(function.walk()):
-        if is_opaque(op) or (is_entry(op) and _is_in_while(op)):
+        if is_opaque(op) or (is_entry(op) and any(isinstance(each, While) for each in around(op))):
             yield op
-
-
-def _is_in_while(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, While):
-        parent = parent.parent_op()
-    return parent is not None
-
-
-def _barrier(target: Target, op: Operation, behind: bool) -> None:
-    block = op.parent_block()
-    assert block is not None
-    place = Place(block, op.next_op if behind else op)
-    head = head_of(target.function.body.block)
-    Builder(target.module.parsed, place, head, serves=op).barrier(pipe="PIPE_ALL")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ptosim.effects.names import Pipe
 from ptosim.order.model import Block, Entry, Loop, Node
@@ -78,28 +80,23 @@ class Inserted:
     versions: dict[Loop, int] = field(default_factory=lambda: defaultdict(int))
     """How often something was added or removed inside each loop."""
 
-    def _changed(self, around: tuple[Loop, ...]) -> None:
-        for loop in around:
-            self.versions[loop] += 1
-
     def add(self, item: Pair | Barrier) -> None:
-        self._changed(item.around)
-        self.before[item.before].append(item)
-        if isinstance(item, Barrier):
-            self.barriers.append(item)
-            return
-        self.pairs.append(item)
-        self.after[item.after].append(item)
-        if item.distance:
-            self.primed[item.around[0]].append(item)
+        for listed in self._lists(item):
+            listed.append(item)
 
     def remove(self, item: Pair | Barrier) -> None:
-        self._changed(item.around)
-        self.before[item.before].remove(item)
+        for listed in self._lists(item):
+            listed.remove(item)
+
+    def _lists(self, item: Pair | Barrier) -> Iterator[list[Any]]:
+        """Where something is listed that is about to be added or removed."""
+        for loop in item.around:
+            self.versions[loop] += 1
+        yield self.before[item.before]
         if isinstance(item, Barrier):
-            self.barriers.remove(item)
+            yield self.barriers
             return
-        self.pairs.remove(item)
-        self.after[item.after].remove(item)
+        yield self.pairs
+        yield self.after[item.after]
         if item.distance:
-            self.primed[item.around[0]].remove(item)
+            yield self.primed[item.around[0]]

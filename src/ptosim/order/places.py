@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from ptosim.effects.names import Pipe
-from ptosim.order.model import Block, Branch, Entry, Loop, Node, Program
+from ptosim.order.model import Block, Branch, Loop, Node, Program
 
 
 class Places:
@@ -27,6 +29,19 @@ class Places:
             self.own[entry.core][entry.pipe] |= 1 << entry.number
             for loop in entry.loops:
                 self.inside[loop] |= 1 << entry.number
+        self._members = count(len(program.entries))
+
+    def new_member(self) -> int:
+        """A set of one thing more that is followed like an entry."""
+        return 1 << next(self._members)
+
+    def follow(self, wait: Node, pipe: Pipe) -> int:
+        """Likewise, where it is a wait of a pipe."""
+        member = self.new_member()
+        self.own[wait.core][pipe] |= member
+        for loop in self.loops[self.block_of[wait]]:
+            self.inside[loop.name] |= member
+        return member
 
     def _enter(self, block: Block, loops: tuple[Loop, ...], arms: dict[Loop, Block]) -> None:
         self.loops[block] = loops
@@ -45,13 +60,6 @@ class Places:
     def arm(self, block: Block, loop: Loop | None) -> Block | None:
         """The arm around a block that is taken in one run of iterations of a loop."""
         return self.arms[block].get(loop) if loop is not None else None
-
-    def members(self, arm: Block) -> int:
-        """The entries in an arm."""
-        return sum(1 << node.number for node in arm.walk() if isinstance(node, Entry))
-
-    def is_inside(self, block: Block, loop: Loop) -> bool:
-        return loop in self.loops[block]
 
     def chain(self, node: Node) -> list[tuple[Block, Node]]:
         """The blocks around a node, outermost first, each with the node of it that the way leads through."""

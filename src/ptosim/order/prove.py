@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 from xdsl.ir import Operation
 
-from ptosim.diagnostics import Diagnostic, Location, Related
+from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
@@ -105,7 +106,10 @@ class _Judge:
             self.doubt(stopped.reason, stopped.op)
 
     def walk(self) -> None:
-        self.unknown += self._unknown()
+        for node in self.program.body.walk():
+            reason = _reason(node)
+            if reason is not None and (self.stopped is None or node.op.name not in SIGNALS):
+                self.doubt(reason, node.op)
         walker = self._walked()
         for node in self._flags():
             if not any({node.source, node.destination} <= set(pipes) for pipes in PIPES_OF.values()):
@@ -129,7 +133,8 @@ class _Judge:
         for key in walker.end.counts():
             source, destination, *_ = cast("tuple[object, ...]", key)
             if isinstance(source, Pipe):
-                node = next((n for n in self._flags() if (source, destination) == _pair(n)), None)
+                ends = (source, destination)
+                node = next((node for node in self._flags() if (node.source, node.destination) == ends), None)
                 self._note("undrained", f"a flag from {source} to {destination} is left over at the end", node)
         if self.unknown:  # without the other cores nothing can be said about one that they signal
             self.undecided |= self.broken if self.stopped is None else {}
@@ -137,13 +142,11 @@ class _Judge:
 
     def _walked(self) -> TurnWalker:
         """The program is followed to its end."""
-        conflicts = Conflicts(self.program)
-        if self.program.cores == 1:
-            walker = TurnWalker(self.program, conflicts, self._missing)
-            walker.walk()
-            return walker
-        walker = SignalWalker(self.program, conflicts, self._missing)
+        kind = TurnWalker if self.program.cores == 1 else SignalWalker
+        walker = kind(self.program, Conflicts(self.program), self._missing)
         walker.walk()
+        if not isinstance(walker, SignalWalker):
+            return walker
         if (other := one_pipe(self.program)) is not None:
             self.doubt(f"{other.op.name} is on another pipe than the rest of its semaphore", other.op)
         for node in walker.lacking:
@@ -158,10 +161,8 @@ class _Judge:
         return (node for node in self.program.body.walk() if isinstance(node, Flag))
 
     def _note(self, kind: str, message: str, node: Node | None, times: Times | None = None) -> None:
-        place, severity = (
-            self._place(node.op) if node is not None else None,
-            "error" if kind in ("unmatched-wait", "wrong-pipe") else "warning",
-        )
+        place = self.parsed.location(node.op) if node is not None else None
+        severity = "error" if kind in ("unmatched-wait", "wrong-pipe") else "warning"
         self._add(False, Diagnostic(kind, severity, message, place, notes=tuple(self._shown(times or {}))))
 
     def _is_possible(self, times: Times) -> bool:
@@ -172,21 +173,13 @@ class _Judge:
     def _shown(self, times: Times) -> Iterator[str]:
         """When something shows."""
         for name, least in times.items():
-            place = self._place(self.program.loops[name].op)
+            place = self.parsed.location(self.program.loops[name].op)
             yield f"it shows when the loop at line {place.line if place else '?'} runs {least} time{'s' * (least > 1)}"
 
     def doubt(self, message: str, op: Operation) -> None:
         """Something cannot be followed: whatever seems to be wrong may be right."""
         self.unknown.append(op)
-        self._add(True, Diagnostic("lint", "warning", message, self._place(op)))
-
-    def _unknown(self) -> Iterator[Operation]:
-        """What the analysis cannot follow."""
-        for node in self.program.body.walk():
-            reason = _reason(node)
-            if reason is not None and (self.stopped is None or not _is_signal(node)):
-                self._add(True, Diagnostic("lint", "warning", reason, self._place(node.op)))
-                yield node.op
+        self._add(True, Diagnostic("lint", "warning", message, self.parsed.location(op)))
 
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
         later = meeting.later
@@ -202,7 +195,7 @@ class _Judge:
         """Note it, unless it is none."""
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
         overlaps = self._overlaps(earlier, later)
-        if overlaps and not meeting.distance and self._origin(earlier) is self._origin(later):
+        if overlaps and not meeting.distance and self.parsed.origin(earlier.op) is self.parsed.origin(later.op):
             return False  # what is inside of one operation belongs to its lowering
         met = list(_meeting(earlier, later, loop, meeting.distance))
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
@@ -217,12 +210,12 @@ class _Judge:
             message = f"{later.pipe} and {earlier.pipe} may touch the same bytes of {space}, and nothing orders them"
         roles = {True: "writes", False: "reads"}
         writes = [touch.writes for touch in touches] if touches is not None else [True, True]
-        related = self._place(earlier.op)
+        related = self.parsed.location(earlier.op)
         found = Diagnostic(
             "race",
             "error" if certain and not overlaps else "warning",
             message,
-            self._place(later.op),
+            self.parsed.location(later.op),
             label=f"{later.pipe} {roles[writes[1]]} here",
             related=(Related(related, f"{earlier.pipe} {roles[writes[0]]} here"),) if related is not None else (),
             notes=(*self._shown(times), *self._why(certain, bool(sure))),
@@ -241,9 +234,6 @@ class _Judge:
         """Whether two entries are on one pipe that is serial on other machines."""
         return (earlier.pipe, earlier.core) == (later.pipe, later.core) and later.pipe in SERIAL_PIPES
 
-    def _origin(self, entry: Entry) -> Operation:
-        return self.parsed.origin(entry.op)
-
     def _is_of_both(self, earlier: Entry, later: Entry, met: list[tuple[Touch, Touch]]) -> bool:
         """Whether it is the two vector cores that may write the same bytes of GM."""
         cores = {earlier.core, later.core}
@@ -258,28 +248,16 @@ class _Judge:
         pairs = [
             (earlier.spans[(turn - apart) % len(earlier.spans)], later.spans[turn % len(later.spans)]) for turn in turns
         ]
-        return any(a is not None and b is not None and _is_same_start(a[0], b[0]) for a, b in pairs)
+        starts = [(a[0], b[0]) for a, b in pairs if a is not None and b is not None]
+        return any(isinstance(a, int) and isinstance(b, int) and a == b for a, b in starts)
 
     def _is_exact(self, range_: Range) -> bool:
         """Whether the bytes are known to the last."""
-        ends = [end for span in range_.spans if span is not None for end in span]
-        known = len(ends) == 2 * len(range_.spans) and all(isinstance(end, int) for end in ends)
-        return known and range_.origin != ANYWHERE and range_ not in self.confined
+        return bool(range_.ends) and range_.origin != ANYWHERE and range_ not in self.confined
 
     def _add(self, undecided: bool, found: Diagnostic) -> None:
         places = (found.kind, found.location, *(other.location for other in found.related))
         (self.undecided if undecided else self.broken).setdefault(places, found)
-
-    def _place(self, op: Operation) -> Location | None:
-        return self.parsed.location(op)
-
-
-def _is_same_start(a: object, b: object) -> bool:
-    return isinstance(a, int) and isinstance(b, int) and a == b
-
-
-def _pair(node: Flag) -> tuple[Pipe, Pipe]:
-    return node.source, node.destination
 
 
 def _reason(node: Node) -> str | None:
@@ -289,32 +267,24 @@ def _reason(node: Node) -> str | None:
             return f"{node.op.name} cannot be looked into"
         case Entry(is_signal=True):
             return f"{node.op.name} waits for or signals another core, whose program decides the order"
-        case Flag() if not _is_followed(node):
-            return f"the id of {node.op.name} is only known when it runs"
-        case GetBuffer() | ReleaseBuffer() if not isinstance(node.id, int | Periodic) or (
-            isinstance(node.id, Periodic) and (node.id.start or node.id.loop < 0)
-        ):
+        case Flag() | GetBuffer() | ReleaseBuffer() if not _is_followed(node):
             return f"the id of {node.op.name} is only known when it runs"
         case _:
             return None
 
 
-def _is_signal(node: Node) -> bool:
-    return node.op.name in SIGNALS
-
-
-def _is_followed(node: Flag) -> bool:
-    """Whether the analysis knows which flag is meant: an id that is known, comes in turns or goes round."""
-    in_turns = isinstance(node.id, Periodic) and not node.id.start and node.id.loop >= 0
-    return isinstance(node.id, int | str) or in_turns or family_of(node) is not None
+def _is_followed(node: Flag | GetBuffer | ReleaseBuffer) -> bool:
+    """Whether the analysis knows which one is meant: an id that is known, comes in turns or, of a flag, goes round."""
+    in_turns = isinstance(node.id, Periodic) and node.id.is_by_turns
+    goes_round = isinstance(node, Flag) and family_of(node) is not None
+    return isinstance(node.id, int | str) or in_turns or goes_round
 
 
 def _meeting(earlier: Entry, later: Entry, loop: Loop | None, apart: int) -> Iterator[tuple[Touch, Touch]]:
     """The accesses of two entries that meet so many iterations of a loop apart."""
     name = None if loop is None else loop.name
-    for a in earlier.touches:
-        for b in later.touches:
-            near = (a.writes or b.writes) and a.range.space is b.range.space
-            near = near and distance(a.range, b.range, name) is not None
-            if near and (name is None or meets(a.range, b.range, name, apart)):
-                yield a, b
+    for a, b in product(earlier.touches, later.touches):
+        near = (a.writes or b.writes) and a.range.space is b.range.space
+        near = near and distance(a.range, b.range, name) is not None
+        if near and (name is None or meets(a.range, b.range, name, apart)):
+            yield a, b

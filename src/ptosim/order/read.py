@@ -6,7 +6,7 @@ be looked into: if there is an entry inside, everything must have ended before a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
@@ -49,7 +49,6 @@ from ptosim.order.model import (
     Range,
     ReleaseBuffer,
     SetFlag,
-    Span,
     TileWait,
     Touch,
     WaitFlag,
@@ -106,26 +105,16 @@ def touched(program: Program) -> tuple[Touch, ...]:
 
 def _everywhere(range_: Range) -> Range:
     """The bytes of all iterations; loops of another core are not those of this one."""
-    if all(span is not None and isinstance(span[0], int) and isinstance(span[1], int) for span in range_.spans):
-        return replace(range_, loop=None, start=(), spans=(_hull(range_.spans),))
-    return replace(range_, loop=None, start=(), spans=(None,))
-
-
-def _hull(spans: tuple[Span, ...]) -> Span:
-    ends = [(span[0], span[1]) for span in spans if span is not None]
-    lows, highs = [low for low, _ in ends if isinstance(low, int)], [high for _, high in ends if isinstance(high, int)]
-    return min(lows), max(highs)
+    hull = (min(range_.ends), max(range_.ends)) if range_.ends else None
+    return replace(range_, loop=None, start=(), spans=(hull,))
 
 
 def is_opaque(op: Operation) -> bool:
     """Whether an operation hides entries or synchronisation that the analysis cannot see."""
-    if enclosing_scope(op) is not None:
-        return False
-    if isinstance(op, While):
-        return any(is_entry(inside) or inside.name in _SYNC for inside in op.walk())
+    hidden: Iterable[Operation] = op.walk() if isinstance(op, While) else ()
     if isinstance(op, Call) and (callee := op.function) is not None:
-        return any(is_entry(inside) or inside.name in _SYNC for inside in reached(callee))
-    return False
+        hidden = reached(callee)
+    return enclosing_scope(op) is None and any(is_entry(inside) or inside.name in _SYNC for inside in hidden)
 
 
 def is_entry(op: Operation) -> bool:
@@ -133,11 +122,8 @@ def is_entry(op: Operation) -> bool:
     if enclosing_scope(op) is not None:
         return False
     record = effects().get(op.name)
-    return is_scope(op) or op.name in SIGNALS or (record is not None and record.pipe is not Pipe.S) or _stores(op)
-
-
-def _stores(op: Operation) -> bool:
-    return isinstance(op, StoreScalar | StDev)
+    occupies = record is not None and record.pipe is not Pipe.S
+    return is_scope(op) or op.name in SIGNALS or occupies or isinstance(op, StoreScalar | StDev)
 
 
 class Reader:
@@ -158,6 +144,8 @@ class Reader:
         self.values = Values(function)
         self.program = Program(Block(), [], {}, serial)
         self.names: Iterator[int] = count()
+        self.repeated = _SYNC
+        """What a loop that only synchronises may consist of."""
 
     def read(self) -> Program:
         self.program.body = self._block(self.function.body.block, ())
@@ -186,8 +174,8 @@ class Reader:
             arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
             if any(arm.nodes for arm in arms):
                 yield Branch(op, arms, self.values.number(op.cond), _run_of(op.cond, self.values, path))
-        elif (sync := _SYNC.get(op.name)) is not None:
-            yield sync(op, self.values)
+        elif op.name in _SYNC:
+            yield _synchronising(op, self.values)
         elif isinstance(op, SimTSync):
             yield TileWait(op, awaited(op, self.values))
         elif isinstance(op, DeclareLocalArray | LocalArraySet):
@@ -200,7 +188,9 @@ class Reader:
     def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[Node]:
         if (times := self._repeated(op)) is not None:
             for index in times:
-                yield from self._again(op, Trial(self.values, {op.body.block.args[0]: index}))
+                values = Trial(self.values, {op.body.block.args[0]: index})
+                for each in op.body.block.ops:
+                    yield from self._synchronisation(each, values)
             return
         name = self._name(op, path)
         inside = (*path, name)
@@ -225,20 +215,13 @@ class Reader:
         if not isinstance(first, int) or not isinstance(end, int) or not isinstance(step, int) or step < 1:
             return None
         indices, inside = range(first, end, step), [each for each in op.body.walk() if each.results == ()]
-        is_sync = all(self._only_synchronises(each) or isinstance(each, Yield) for each in inside)
+        is_sync = all(each.name in self.repeated or isinstance(each, Yield) for each in inside)
         return indices if is_sync and len(indices) <= _MOST_REPEATED and not op.iter_args and len(inside) > 1 else None
 
-    def _only_synchronises(self, op: Operation) -> bool:
-        return op.name in _SYNC
-
-    def _again(self, op: For, values: Values) -> Iterator[Node]:
-        """What a loop does in one iteration."""
-        for each in op.body.block.ops:
-            yield from self._synchronisation(each, values)
-
     def _synchronisation(self, op: Operation, values: Values) -> Iterator[Node]:
-        if (sync := _SYNC.get(op.name)) is not None:
-            yield sync(op, values)
+        """What such a loop does in one iteration."""
+        if op.name in _SYNC:
+            yield _synchronising(op, values)
 
     def _count(self, op: DeclareLocalArray | LocalArraySet) -> Iterator[Node]:
         counter = self.values.arrays.get(op.results[0] if isinstance(op, DeclareLocalArray) else op.array)
@@ -250,10 +233,8 @@ class Reader:
 
     def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
         record = effects().get(op.name)
-        if record is None:
-            return
         touches = touches_of(op, self.values, self.target)
-        if touches and record.pipe in PIPES_OF[self.kind]:
+        if record is not None and record.pipe in PIPES_OF[self.kind] and touches:
             yield self._entry(op, record.pipe, touches, path)
 
     def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
@@ -261,7 +242,7 @@ class Reader:
         of this core, or stops the scalar unit, all that came before has to be in order with all that follows; a FIFO
         asks nothing of what came before."""
         assert isinstance(op, PTOOperation)
-        pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
+        pipe = pipe_of(op, "pipe")
         stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
         if stops and (slots is not None or self.shared == ()):
             return
@@ -323,31 +304,13 @@ def _known(number: Number) -> Id:
     return None if isinstance(number, Linear) else number
 
 
-def _flag(kind: type[SetFlag] | type[WaitFlag]) -> Callable[[Operation, Values], Node]:
-    def node(op: Operation, values: Values) -> Node:
-        assert isinstance(op, PTOOperation)
-        return kind(op, _pipe(op, "source"), _pipe(op, "destination"), _id(op, values))
-
-    return node
-
-
 def _pipe(op: PTOOperation, role: str) -> Pipe:
     pipe = pipe_of(op, role)
     assert pipe is not None
     return pipe
 
 
-def _barrier(op: Operation, values: Values) -> Node:
-    assert isinstance(op, PTOOperation)
-    return BarrierNode(op, _pipe(op, "pipe"))
-
-
-def _everything(op: Operation, values: Values) -> Node:
-    return BarrierNode(op, Pipe.ALL)
-
-
-def _buffer(op: Operation, values: Values) -> Node:
-    assert isinstance(op, Buffer)
+def _buffer(op: Buffer, values: Values) -> Node:
     number = op.integer("id_literal") if op.id is None else values.number(op.id)
     mode = (op.integer("mode_literal") or 0) if op.mode is None else values.number(op.mode)
     known = _known(number) if number is not None and isinstance(mode, int) and mode == 0 else None
@@ -355,11 +318,17 @@ def _buffer(op: Operation, values: Values) -> Node:
     return kind(op, _pipe(op, "pipe"), known)
 
 
-_SYNC: dict[str, Callable[[Operation, Values], Node]] = {
-    **dict.fromkeys(signalling("flag", "token", half="set"), _flag(SetFlag)),
-    **dict.fromkeys(signalling("flag", "token", half="wait"), _flag(WaitFlag)),
-    Barrier.name: _barrier,
-    FenceBarrierAll.name: _everything,
-    **dict.fromkeys(signalling("buffer"), _buffer),
-    Dsb.name: lambda op, values: Fence(op),
-}
+def _synchronising(op: Operation, values: Values) -> Node:
+    assert isinstance(op, PTOOperation)
+    if op.name in _FLAGS:
+        kind = SetFlag if op.name in _SETS else WaitFlag
+        return kind(op, _pipe(op, "source"), _pipe(op, "destination"), _id(op, values))
+    if isinstance(op, Buffer):
+        return _buffer(op, values)
+    if isinstance(op, Dsb):
+        return Fence(op)
+    return BarrierNode(op, Pipe.ALL if isinstance(op, FenceBarrierAll) else _pipe(op, "pipe"))
+
+
+_FLAGS, _SETS = signalling("flag", "token"), signalling("flag", "token", half="set")
+_SYNC = _FLAGS | signalling("buffer") | {Barrier.name, FenceBarrierAll.name, Dsb.name}

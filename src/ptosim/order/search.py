@@ -41,55 +41,47 @@ class _Search:
         self.trials = trials
         self._cost = cost
         self.cycles = cost()
+        self.refused: dict[tuple[Pair, Pair], int] = {}
+        """Pairs for which none stands, and what it would cost; -1 where it cannot be."""
 
     def run(self, goal: Goal | None) -> None:
-        refused: dict[tuple[Pair, Pair], int] = {}
-        while self.trials > 0 and self._merged(refused):
-            pass
-        if goal is not None:
-            self._reach(goal, refused)
-
-    def _merged(self, refused: dict[tuple[Pair, Pair], int]) -> bool:
-        """Whether there were two pairs for which one could stand: it does, unless it costs time."""
-        for inserter, one, other in list(self._pairs(Inserter.alike)):
-            if (one, other) in refused:
-                continue
-            pair = inserter.merge(one, other)
-            if pair is None:
-                refused[one, other] = -1
-                continue
+        while self.trials > 0 and self._merged():
             self.trials -= 1
-            cycles = self._cost()
-            if cycles <= self.cycles:
-                self.cycles = cycles
-            else:
-                refused[one, other] = cycles
-                inserter.split(pair, one, other)
+        if goal is not None:
+            self._reach(goal)
+
+    def _merged(self) -> bool:
+        """Whether there were two pairs for which one could stand: it does, unless it costs time."""
+        alike = [found for found in self._pairs(Inserter.alike) if found[1:] not in self.refused]
+        return any(self._tried(*found, self.cycles) for found in alike)
+
+    def _tried(self, inserter: Inserter, one: Pair, other: Pair, allowed: int) -> bool:
+        """Let one pair stand for two, unless it takes longer than allowed; says whether it could."""
+        pair = inserter.merge(one, other)
+        cycles = self._cost() if pair is not None else -1
+        if pair is not None and cycles <= allowed:
+            self.cycles = cycles
             return True
-        return False
+        self.refused[one, other] = cycles
+        if pair is not None:
+            inserter.split(pair, one, other)
+        return pair is not None
 
     def _pairs(self, which: Callable[[Inserter], Iterator[tuple[Pair, Pair]]]) -> Iterator[tuple[Inserter, Pair, Pair]]:
         for inserter in self.inserters:
             for one, other in which(inserter):
                 yield inserter, one, other
 
-    def _reach(self, goal: Goal, refused: dict[tuple[Pair, Pair], int]) -> None:
+    def _reach(self, goal: Goal) -> None:
         """Merge what costs least, while there are too many and it takes no longer than allowed."""
         allowed = -1
         while sum(len(inserter.inserted.pairs) for inserter in self.inserters) > goal.pairs:
             allowed = goal.cycles() if allowed < 0 else allowed
             either = [*self._pairs(Inserter.alike), *self._pairs(Inserter.in_a_row)]
-            costs = [(refused.get(found[1:], allowed), found) for found in either]
+            costs = [(self.refused.get(found[1:], allowed), found) for found in either]
             costs = [each for each in costs if 0 <= each[0] <= allowed]
             if not costs or self.trials <= 0:
                 return
-            _, (inserter, one, other) = min(costs, key=lambda each: each[0])
-            pair = inserter.merge(one, other)
+            _, found = min(costs, key=lambda each: each[0])
+            self._tried(*found, allowed)
             self.trials -= 1
-            cycles = self._cost() if pair is not None else -1
-            if pair is not None and cycles > allowed:
-                inserter.split(pair, one, other)
-            if pair is None or cycles > allowed:
-                refused[one, other] = -1
-            else:
-                self.cycles = cycles

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 from xdsl.ir import Operation
@@ -13,7 +12,7 @@ from ptosim.language.build import Builder, Place, head_of
 from ptosim.language.control import For
 from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.language.operation import around, enclosing_scope, is_scope
 from ptosim.order.read import SIGNALS
 
 MOST_ITERATIONS = 8
@@ -49,7 +48,7 @@ def work(module: VerifiedModule) -> int:
 def _iterations(function: Function) -> dict[For, int]:
     """How often each loop may run: all alike, and where that is still too much, the outermost only once."""
     loops = [op for op in function.walk() if isinstance(op, For) and not is_scope(op) and enclosing_scope(op) is None]
-    depths = {loop: len(list(_around(loop))) for loop in loops}
+    depths = {loop: len(_loops(loop)) for loop in loops}
     often = dict.fromkeys(loops, MOST_ITERATIONS)
     for once, most in [
         (0, MOST_ITERATIONS),
@@ -65,7 +64,7 @@ def _iterations(function: Function) -> dict[For, int]:
 
 def _executed(function: Function, often: dict[For, int]) -> int:
     """Entries of a run in which every loop runs as often as it may."""
-    return sum(prod(often.get(loop, 1) for loop in _around(op)) for op in _entries(function))
+    return sum(prod(often.get(loop, 1) for loop in _loops(op)) for op in _entries(function))
 
 
 def _entries(function: Function) -> list[Operation]:
@@ -73,10 +72,6 @@ def _entries(function: Function) -> list[Operation]:
     return [op for op in function.walk() if is_scope(op) or (op.name in names and enclosing_scope(op) is None)]
 
 
-def _around(op: Operation) -> Iterator[For]:
+def _loops(op: Operation) -> list[For]:
     """The loops around an operation."""
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, For):
-            yield parent
-        parent = parent.parent_op()
+    return [each for each in around(op) if isinstance(each, For)]

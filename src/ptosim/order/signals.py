@@ -26,18 +26,10 @@ class SignalWalker(TurnWalker):
 
     def __init__(self, program: Program, conflicts: Conflicts, missing: Missing) -> None:
         super().__init__(program, conflicts, missing)
-        self.signals = [node for node in program.body.walk() if isinstance(node, Signal)]
-        self.waiting: dict[Signal, int] = {}
+        nodes = list(program.body.walk())
+        self.sets = [node for node in nodes if isinstance(node, SetSignal)]
+        self.waiting = {node: self.places.follow(node, node.pipe) for node in nodes if isinstance(node, WaitSignal)}
         """The waits, as members of sets."""
-        number = max(members.bit_length() for pipes in self.places.own for members in pipes.values())
-        for node in self.signals:
-            loops = self.places.loops[self.places.block_of[node]]
-            if isinstance(node, WaitSignal):
-                member = self.waiting[node] = 1 << number
-                number += 1
-                self.places.own[node.core][node.pipe] |= member
-                for loop in loops:
-                    self.places.inside[loop.name] |= member
         for name, loop in program.loops.items():
             if any(isinstance(node, Signal) for node in loop.body.walk()):
                 self.farthest[name] += _FURTHER
@@ -65,14 +57,10 @@ class SignalWalker(TurnWalker):
             waits = [wait for wait in self.waiting if set(semaphores(wait)) & set(semaphores(node))]
             if not any(known & self.waiting[wait] for wait in waits):
                 self.ahead[node, loop] = here.distance
-        state.tokens[key] = (*state.tokens.get(key, ()), known & ~self.own[node.core][node.pipe])
+        state.put(key, known & ~self.own[node.core][node.pipe])
 
     def _held(self, node: WaitSignal, key: tuple[int, int, int] | None, state: State, here: Round) -> None:
-        tokens = state.tokens.get(key, ())
-        if tokens:
-            state.open[node.pipe] &= tokens[0]
-            state.tokens[key] = tokens[1:]
-        elif here.distance == 0:
+        if not state.take(key, node.pipe) and here.distance == 0:
             self.lacking.append(node)
         if here.distance == 0:
             state.issue(self.waiting[node], () if node.pipe is Pipe.S else OTHERS[node.pipe])
@@ -80,24 +68,17 @@ class SignalWalker(TurnWalker):
     def left_over(self) -> list[SetSignal]:
         """Sets of semaphores that are not at 0 in the end."""
         counted = self.end.counts()
-        return [
-            node
-            for node in self.signals
-            if isinstance(node, SetSignal) and any(key in counted for key in semaphores(node))
-        ]
+        return [node for node in self.sets if any(key in counted for key in semaphores(node))]
 
     def overtaking(self) -> list[SetSignal]:
         """Sets that may count a semaphore further than it goes: too few of their waits are known to have ended."""
         found: list[SetSignal] = []
-        for node in self.signals:
-            if not isinstance(node, SetSignal):
-                continue
-            loops = self.places.loops[self.places.block_of[node]]
-            sets = [each for each in self.signals if isinstance(each, SetSignal)]
-            alike = [each for each in sets if set(semaphores(each)) & set(semaphores(node))]
-            once = [each for each in alike if not self.places.loops[self.places.block_of[each]]]
+        loops = {node: self.places.loops[self.places.block_of[node]] for node in self.sets}
+        for node in self.sets:
+            alike = [each for each in self.sets if set(semaphores(each)) & set(semaphores(node))]
+            once = [each for each in alike if not loops[each]]
             most = len(alike) - len(once)
-            for loop in loops:
+            for loop in loops[node]:
                 most *= self.ahead.get((node, loop), MOST_SIGNALS + 1)
             if len(once) + most > MOST_SIGNALS:
                 found.append(node)

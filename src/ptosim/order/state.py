@@ -7,7 +7,7 @@ it was set; whoever waits for it knows as much from then on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe
@@ -50,9 +50,8 @@ class State:
         self.here, self.open = core, self.cores[core]
 
     def copy(self) -> State:
-        cores = [dict(core) for core in self.cores]
         return State(
-            cores,
+            [dict(core) for core in self.cores],
             dict(self.tokens),
             dict(self.released),
             self.issued,
@@ -66,6 +65,18 @@ class State:
         """Every pipe of this core knows that some entries have ended."""
         for pipe in PIPES:
             self.open[pipe] &= ~members
+
+    def put(self, key: Key, token: int) -> None:
+        """A token is set."""
+        self.tokens[key] = (*self.tokens.get(key, ()), token)
+
+    def take(self, key: Key, pipe: Pipe) -> bool:
+        """A pipe waits for the first token of a key, if there is one, and knows as much from then on."""
+        tokens = self.tokens.get(key, ())
+        if tokens:
+            self.open[pipe] &= tokens[0]
+            self.tokens[key] = tokens[1:]
+        return bool(tokens)
 
     def issue(self, member: int, pipes: tuple[Pipe, ...]) -> None:
         """An entry begins; these pipes of its core do not know its end, nor do other cores."""
@@ -93,24 +104,22 @@ class State:
                 found |= new if members & old else 0
             return found
 
-        self.cores = [{pipe: renamed(members) for pipe, members in core.items()} for core in self.cores]
-        self.open = self.cores[self.here]
-        self.tokens = {key: tuple(map(renamed, tokens)) for key, tokens in self.tokens.items()}
-        self.released = {key: renamed(members) for key, members in self.released.items()}
-        self.covered = {}
-        self.issued = renamed(self.issued)
+        self._change(renamed)
 
     def restricted(self, members: int) -> State:
         """What is known of some entries alone."""
-        return State(
-            [{pipe: open_ & members for pipe, open_ in core.items()} for core in self.cores],
-            {key: tuple(token & members for token in tokens) for key, tokens in self.tokens.items()},
-            {key: open_ & members for key, open_ in self.released.items()},
-            self.issued & members,
-            dict(self.counters),
-            here=self.here,
-            mixed=self.mixed,
-        )
+        found = self.copy()
+        found._change(lambda held: held & members)
+        return found
+
+    def _change(self, change: Callable[[int], int]) -> None:
+        """Let each of the sets be another one."""
+        self.cores = [{pipe: change(members) for pipe, members in core.items()} for core in self.cores]
+        self.open = self.cores[self.here]
+        self.tokens = {key: tuple(map(change, tokens)) for key, tokens in self.tokens.items()}
+        self.released = {key: change(members) for key, members in self.released.items()}
+        self.covered = {}
+        self.issued = change(self.issued)
 
     def counts(self) -> dict[Key, int]:
         """How many tokens of each key are under way."""
@@ -119,21 +128,17 @@ class State:
     def joined(self, other: State) -> State:
         """What is known whichever way was taken. Tokens of unequal number are not known any more."""
         tokens: dict[Key, tuple[int, ...]] = {}
-        everything = self.issued | other.issued
+        everything, released = self.issued | other.issued, {*self.released, *other.released}
         for key in {*self.tokens, *other.tokens}:
             a, b = self.tokens.get(key, ()), other.tokens.get(key, ())
             tokens[key] = tuple(x | y for x, y in zip(a, b, strict=True)) if len(a) == len(b) else ()
         return State(
             [{pipe: a[pipe] | b[pipe] for pipe in PIPES} for a, b in zip(self.cores, other.cores, strict=True)],
             tokens,
-            _united(self.released, other.released, everything),
+            {key: self.released.get(key, everything) | other.released.get(key, everything) for key in released},
             everything,
             {counter: value for counter, value in self.counters.items() if other.counters.get(counter) == value},
             {key: behind | other.covered[key] for key, behind in self.covered.items() if key in other.covered},
             self.here,
             self.mixed | other.mixed,
         )
-
-
-def _united(a: Mapping[Released, int], b: Mapping[Released, int], everything: int) -> dict[Released, int]:
-    return {key: a.get(key, everything) | b.get(key, everything) for key in {*a, *b}}

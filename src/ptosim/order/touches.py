@@ -24,12 +24,12 @@ from ptosim.language.operation import PTOOperation
 from ptosim.language.static import static_of
 from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
-from ptosim.order.known import Pointer
-from ptosim.order.model import Plain, Range, Span, Touch
-from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
+from ptosim.order.known import Pointer, number_of
+from ptosim.order.model import Range, Span, Touch
+from ptosim.order.number import Linear, Number, Periodic, Plain, between, bounds, extreme, key_of, linear
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Values
 
-ENDLESS = symbol(Symbol(is_single=False))
+ENDLESS = between(None, None)
 """An end that nobody knows."""
 
 
@@ -108,27 +108,21 @@ def _distinct(found: list[Touch]) -> tuple[Touch, ...]:
 
 def range_key(range_: Range) -> tuple[object, ...]:
     """What tells ranges apart."""
-    ends = tuple(None if span is None else (_end_key(span[0]), _end_key(span[1])) for span in range_.spans)
+    ends = tuple(None if span is None else (key_of(span[0]), key_of(span[1])) for span in range_.spans)
     return (range_.space, range_.origin, range_.loop, range_.start, ends)
-
-
-def _end_key(end: Plain) -> tuple[object, ...]:
-    return end.key if isinstance(end, Linear) else (end,)
 
 
 def _touches(op: Operation, values: Values, target: str, inner: tuple[int, ...]) -> Iterator[Touch]:
     record = effects().get(op.name)
-    if record is None or not isinstance(op, PTOOperation):
-        return
-    static = static_of(op, target)
-    for access in record.accesses(static):
-        yield Touch(access.direction == "write", _range(op, access, values, inner))
+    if record is not None and isinstance(op, PTOOperation):
+        for access in record.accesses(static_of(op, target)):
+            yield Touch(access.direction == "write", _range(op, access, values, inner))
 
 
 def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, ...]) -> Range:
     base = values.of(op.segment(access.base)[0])
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
-    offset: Number = base.offset if isinstance(base, Pointer) else base
+    offset = number_of(base)
     whole = Range(access.space, origin, None, (), (None,))
     if access.reach == "unknown" or any(_is_read(value) for value in op.operands):
         return whole
@@ -194,16 +188,10 @@ def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, tur
             return high if sign > 0 else low
     if isinstance(number, int):
         return number
-    constant, terms = number.constant, dict[Symbol, int]()
-    for each, factor in number.terms.items():
-        if each.is_single and not set(each.loops) & set(inner):
-            terms[each] = factor
-            continue
-        bound = each.high if factor * sign > 0 else each.low
-        if bound is None:
-            return None
-        constant += factor * bound
-    return linear(constant, terms)
+    moving = [each for each in number.terms if not each.is_single or set(each.loops) & set(inner)]
+    constant = extreme(number.constant, {each: number.terms[each] for each in moving}, sign)
+    rest = {each: factor for each, factor in number.terms.items() if each not in moving}
+    return None if constant is None else linear(constant, rest)
 
 
 # --- masks ------------------------------------------------------------------------------------------------------------

@@ -29,10 +29,10 @@ from ptosim.order.model import (
     TileWait,
     WaitFlag,
 )
-from ptosim.order.number import LONGEST_PERIOD, Number, Periodic
+from ptosim.order.number import LONGEST_PERIOD, Linear, Periodic
 from ptosim.order.pairs import Inserted
 from ptosim.order.state import Key, State
-from ptosim.order.walk import OTHERS, Missing, Round, Walker
+from ptosim.order.walk import Missing, Round, Walker
 
 Times = dict[int, int]
 """By loops, how often they run."""
@@ -89,21 +89,18 @@ class TurnWalker(Walker):
         if (found := self.waits.families.get(node)) is not None:
             family, ahead = found
             value = state.counters.get(family.counter)
-            return (
-                family.relative(ahead)
-                if value is None
-                else family.absolute(family.base + (value + ahead) % family.lanes)
-            )
+            return family.relative(ahead) if value is None else family.at(value, ahead)
         id_ = self._number(node.id)
         for family in self.waits.among(node):
-            if isinstance(id_, int) and id_ in family.ids and family.counter not in state.counters:
+            if not isinstance(id_, int) or id_ not in family.ids:
+                continue
+            if family.counter not in state.counters:
                 settle(state, family)
-            if isinstance(id_, int) and id_ in family.ids:
-                if isinstance(node, WaitFlag):
-                    draw(state, family, id_)
-                else:
-                    united(state, family)
-        return None if id_ is None else (node.source, node.destination, id_, node.core)
+            if isinstance(node, WaitFlag):
+                draw(state, family, id_)
+            else:
+                united(state, family)
+        return super()._key(node, state)
 
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
         key, place = self._key(node, state), self._place(node)
@@ -122,11 +119,7 @@ class TurnWalker(Walker):
         place = self._place(node)
         if here.distance or place is None:
             return
-        member = self.waits.members[node, place]
-        if node.destination is Pipe.S:
-            state.issued |= member
-        else:
-            state.issue(member, OTHERS[node.destination])
+        self._issue_wait(self.waits.members[node, place], node.destination, state)
 
     def _place(self, node: Flag) -> _Place | None:
         found = self.waits.families.get(node)
@@ -184,16 +177,10 @@ class TurnWalker(Walker):
         return self.last.with_turns(super()._inside_arm(arm) | self.waits.inside(arm))
 
     def _branch(self, node: Branch, state: State, here: Round) -> State:
-        taken = self._value(node.condition)
+        taken = None if isinstance(node.condition, Linear) else self._number(node.condition)
         if taken is None:
             return super()._branch(node, state, here)
         return self._nodes(node.arms[0 if taken else 1], state, here)
-
-    def _value(self, number: Number) -> int | None:
-        if isinstance(number, Periodic):
-            found = self._number(number)
-            return found if isinstance(found, int) else None
-        return number if isinstance(number, int) else None
 
 
 class Last:
@@ -205,22 +192,17 @@ class Last:
         self._turns: dict[tuple[int, int], int] = {}
         self._all: dict[int, int] = {}
         """By members, all their names that have a turn."""
-        own = [list(pipes.items()) for pipes in walker.places.own]
-        number = max((members.bit_length() for pipes in own for _, members in pipes), default=0)
         counted = sum(m for (wait, _), m in walker.waits.members.items() if wait in walker.waits.families)
         for name, period in walker.periods.items():
             for member in _bits(walker.places.inside[name] & ~counted if period > 1 else 0):
                 for turn in range(period):
-                    if (member, turn) in self._turns:
-                        continue
-                    alias = self._turns[member, turn] = 1 << number
-                    number += 1
-                    self._all[member] = self._all.get(member, 0) | alias
-        for core, pipes in enumerate(own):
-            for pipe, members in pipes:
-                walker.places.own[core][pipe] = self.with_turns(members)
-        for name, members in walker.places.inside.items():
-            walker.places.inside[name] = self.with_turns(members)
+                    if (member, turn) not in self._turns:
+                        alias = self._turns[member, turn] = walker.places.new_member()
+                        self._all[member] = self._all.get(member, 0) | alias
+        for own in walker.places.own:
+            own.update({pipe: self.with_turns(members) for pipe, members in own.items()})
+        inside = walker.places.inside
+        inside.update({name: self.with_turns(members) for name, members in inside.items()})
 
     def names(self, inside: int, turn: int) -> dict[int, int]:
         """How members are called behind a loop whose last iteration was of a turn."""
@@ -249,17 +231,11 @@ class Waits:
     def __init__(self, walker: Walker) -> None:
         nodes = [node for node in walker.program.body.walk() if isinstance(node, Flag)]
         self.families = {node: found for node in nodes if (found := family_of(node)) is not None}
+        self._each = list(dict.fromkeys(family for family, _ in self.families.values()))
         self.members: dict[tuple[WaitFlag, _Place], int] = {}
-        number = len(walker.program.entries)
-        for node in nodes:
-            if not isinstance(node, WaitFlag):
-                continue
+        for node in [node for node in nodes if isinstance(node, WaitFlag)]:
             for place in self._places(node):
-                member = self.members[node, place] = 1 << number
-                number += 1
-                walker.places.own[node.core][node.destination] |= member
-                for loop in walker.places.loops[walker.places.block_of[node]]:
-                    walker.places.inside[loop.name] |= member
+                self.members[node, place] = walker.places.follow(node, node.destination)
 
     def inside(self, block: Block) -> int:
         """The waits in a block."""
@@ -273,14 +249,13 @@ class Waits:
             return [value for value in dict.fromkeys(node.id.values) if isinstance(value, int)]
         return [] if node.id is None else [node.id]
 
-    def among(self, node: Flag) -> Iterator[Family]:
+    def among(self, node: Flag) -> list[Family]:
         """The families of the same two pipes."""
-        for family in dict.fromkeys(family for family, _ in self.families.values()):
-            if (family.source, family.destination, family.core) == (node.source, node.destination, node.core):
-                yield family
+        ends = (node.source, node.destination, node.core)
+        return [each for each in self._each if (each.source, each.destination, each.core) == ends]
 
     def families_by(self, counter: Counter) -> list[Family]:
-        return [each for each in dict.fromkeys(f for f, _ in self.families.values()) if each.counter == counter]
+        return [each for each in self._each if each.counter == counter]
 
     def of(self, node: SetFlag, place: _Place) -> int:
         """The waits that a set may have to come after: those for the same flag, as far as one can tell."""
@@ -299,17 +274,19 @@ class Waits:
 
     def go_on(self, state: State, counter: Counter) -> None:
         """What was one place ahead of a counter is where it is now."""
-        for node, (family, _) in self.families.items():
-            if isinstance(node, WaitFlag) and family.counter == counter:
-                members = [self.members[node, place] for place in range(family.lanes)]
-                state.rename(dict(zip(members, [members[-1], *members[:-1]], strict=True)))
+        for members in self._by(counter):
+            state.rename(dict(zip(members, [members[-1], *members[:-1]], strict=True)))
 
     def mix(self, state: State, counter: Counter) -> None:
         """A counter has another value: a wait may have been for any of the flags."""
+        for members in self._by(counter):
+            state.rename(dict.fromkeys(members, sum(members)))
+
+    def _by(self, counter: Counter) -> Iterator[list[int]]:
+        """The waits whose ids go round with a counter, each place by place."""
         for node, (family, _) in self.families.items():
             if isinstance(node, WaitFlag) and family.counter == counter:
-                members = [self.members[node, place] for place in range(family.lanes)]
-                state.rename(dict.fromkeys(members, sum(members)))
+                yield [self.members[node, place] for place in range(family.lanes)]
 
 
 def _counted(loop: Loop) -> list[Counter]:
@@ -320,19 +297,11 @@ def _counted(loop: Loop) -> list[Counter]:
 def _periods(program: Program) -> dict[int, int]:
     """The number of turns of each loop."""
     periods = dict.fromkeys(program.loops, 1)
-    for number in _in_turn(program.body):
-        if number.loop in periods and not number.start:
+    for node in program.body.walk():
+        number = node.condition if isinstance(node, Branch) else None
+        if isinstance(node, Flag | GetBuffer | ReleaseBuffer):
+            number = node.id
+        if isinstance(number, Periodic) and number.loop in periods and not number.start:
             period = lcm(periods[number.loop], len(number.values))
             periods[number.loop] = period if period <= LONGEST_PERIOD else 1
     return periods
-
-
-def _in_turn(block: Block) -> list[Periodic]:
-    found: list[Periodic] = []
-    for node in block.walk():
-        number = node.condition if isinstance(node, Branch) else None
-        if isinstance(node, Flag | GetBuffer | ReleaseBuffer):
-            number = node.id if isinstance(node.id, Periodic) else None
-        if isinstance(number, Periodic):
-            found.append(number)
-    return found

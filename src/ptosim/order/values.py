@@ -12,7 +12,6 @@ from typing import Any
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.language import predicate
 from ptosim.language.control import For, Yield
@@ -25,20 +24,22 @@ from ptosim.language.scope import StrictVecScope
 from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx
 from ptosim.language.tile_local import LocalArrayGet
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
+from ptosim.order import integers
 from ptosim.order.arrays import RoundCounter, Table, Tally, arrays_of, passed
 from ptosim.order.guards import bounds_of
-from ptosim.order.integers import (
-    ceiling,
-    halved,
-    masked,
-    natural,
-    quotient,
-    remainder,
-    shifted,
-    unsigned_remainder,
-    xor,
+from ptosim.order.known import (
+    Known,
+    Pointer,
+    in_turn,
+    is_repeated,
+    is_too_wide,
+    is_unsettled,
+    known_key,
+    number_of,
+    origin_of,
+    trips,
+    with_number,
 )
-from ptosim.order.known import Known, Pointer, in_turn, is_repeated, is_too_wide, is_unsettled, keys_of, trips
 from ptosim.order.number import (
     LONGEST_PERIOD,
     Linear,
@@ -114,8 +115,7 @@ class Values:
         if following is argument:
             return self.of(start)
         marker = Symbol(iteration.loops)
-        with_marker = Trial(self, {argument: symbol(marker)}) if element_name(argument.type) else None
-        after = with_marker.of(following) if with_marker is not None else None
+        after = Trial(self, {argument: symbol(marker)}).of(following) if element_name(argument.type) else None
         before = self.of(start)
         if isinstance(after, Linear) and not isinstance(before, Pointer) and after.terms == {marker: 1}:
             return before + symbol(iteration) * after.constant
@@ -126,24 +126,19 @@ class Values:
         _, *carried = loop.body.block.args
         ends = loop.body.block.last_op
         assert ends is not None
-        state = [self.of(start) for start in loop.iter_args]
-        seen: list[list[Known]] = []
-        keys = [keys_of(state)]
-        while len(seen) < LONGEST_PERIOD:
-            seen.append(state)
-            trial = Trial(self, dict(zip(carried, state, strict=True)))
-            state = [trial.of(value) for value in ends.operands]
-            keys.append(keys_of(state))
-        for index, argument in enumerate(carried):
-            period = next((p for p in range(1, LONGEST_PERIOD) if is_repeated([key[index] for key in keys], p)), None)
-            if self._is_open(argument) and period is not None:
-                found = in_turn([turn[index] for turn in seen[:period]], path[-1])
-                if found is not None:
-                    self._known[argument] = found
+        states = [[self.of(start) for start in loop.iter_args]]
+        for _ in range(LONGEST_PERIOD):
+            trial = Trial(self, dict(zip(carried, states[-1], strict=True)))
+            states.append([trial.of(value) for value in ends.operands])
+        for argument, turns in zip(carried, zip(*states, strict=True), strict=True):
+            keys = [known_key(turn) for turn in turns]
+            period = next((p for p in range(1, LONGEST_PERIOD) if is_repeated(keys, p)), None)
+            found = in_turn(turns[:period], path[-1]) if period is not None and self._is_open(argument) else None
+            if found is not None:
+                self._known[argument] = found
 
     def _is_open(self, value: SSAValue) -> bool:
-        known = self._known[value]
-        number = known.offset if isinstance(known, Pointer) else known
+        number = number_of(self._known[value])
         return isinstance(number, Linear) and bounds(number) == (None, None)
 
     # --- values -------------------------------------------------------------------------------------------------------
@@ -166,8 +161,7 @@ class Values:
         return [each for each in value.owner.operands if each not in self._known and _is_computed(each)]
 
     def number(self, value: SSAValue) -> Number:
-        known = self.of(value)
-        return known.offset if isinstance(known, Pointer) else known
+        return number_of(self.of(value))
 
     def _work_out(self, value: SSAValue) -> Known:
         owner = value.owner
@@ -183,10 +177,7 @@ class Values:
             found = None
         if found is not None and not is_unsettled(found):
             return found
-        return self._shared(self._computation(value, owner), lambda: self._new(value, found))
-
-    def _new(self, value: SSAValue, found: Known | None) -> Known:
-        return self._open(value) if found is None else self._settled(value, found)
+        return self._shared(self._computation(value, owner), lambda: self._settled(value, found))
 
     def _computation(self, value: SSAValue, op: PTOOperation) -> tuple[object, ...] | None:
         """What is computed, if it is the same wherever it is computed from the same numbers; else None."""
@@ -194,7 +185,7 @@ class Values:
             return None
         words = tuple(sorted((name, str(word)) for name, word in op.properties.items()))
         numbers = [self.number(each) if element_name(each.type) else None for each in op.operands]
-        if any(number is None or (isinstance(number, Linear) and is_unsettled(number)) for number in numbers):
+        if any(number is None or is_unsettled(number) for number in numbers):
             return None
         return (op.name, words, self.loops_around(value), *(key_of(each) for each in numbers if each is not None))
 
@@ -205,17 +196,11 @@ class Values:
             self.common.known[key] = make()
         return self.common.known[key]
 
-    def _settled(self, value: SSAValue, found: Known) -> Known:
+    def _settled(self, value: SSAValue, found: Known | None) -> Known:
         """What has no closed form is one number in each iteration, and every use of the value means the same."""
-        match found:
-            case Pointer():
-                offset = self._settled(value, found.offset)
-                assert not isinstance(offset, Pointer)
-                return Pointer(found.space, found.origin, offset)
-            case Linear() if is_unsettled(found):
-                return symbol(Symbol(self.loops_around(value), *bounds(found)))
-            case _:
-                return found
+        if found is None:
+            return self._open(value)
+        return with_number(found, symbol(Symbol(self.loops_around(value), *bounds(number_of(found)))))
 
     def product(self, a: Number, b: Number) -> Number:
         """Of two numbers. A product of symbols is a symbol too, the same one wherever it is computed."""
@@ -308,15 +293,12 @@ def _computed_from(given: Iterable[SSAValue]) -> set[SSAValue]:
 
 
 def _argument(index: int, value: SSAValue) -> Known:
-    if isinstance(value.type, PtrType):
-        return Pointer(value.type.space, str(index) if value.type.space is Space.GM else "", _offset_of(value))
-    return symbol(Symbol((), *_limits(value)))
-
-
-def _offset_of(value: SSAValue) -> Number:
     """An argument begins at its own first byte; an on-chip pointer that is passed in may be anywhere."""
-    assert isinstance(value.type, PtrType)
-    return 0 if value.type.space is Space.GM else between(0, None)
+    if not isinstance(value.type, PtrType):
+        return symbol(Symbol((), *_limits(value)))
+    if value.type.space is Space.GM:
+        return Pointer(Space.GM, str(index), 0)
+    return Pointer(value.type.space, "", between(0, None))
 
 
 def _limits(value: SSAValue) -> tuple[int | None, int | None]:
@@ -343,7 +325,7 @@ def _unsigned(values: Values, op: PTOOperation) -> Known | None:
     """A value that is not negative stays what it is, and one that is not made any wider."""
     given = op.operands[0]
     is_wide = element_name(given.type) in ("i64", "index")
-    return _same(values, op) if is_wide or natural(values.number(given)) else None
+    return _same(values, op) if is_wide or integers.natural(values.number(given)) else None
 
 
 def _narrowed(values: Values, op: PTOOperation) -> Known | None:
@@ -374,19 +356,10 @@ def _select(values: Values, op: PTOOperation) -> Known | None:
     condition, chosen, other = values.number(op.operands[0]), values.of(op.operands[1]), values.of(op.operands[2])
     if isinstance(condition, int):
         return chosen if condition else other
-    if isinstance(chosen, Pointer) and isinstance(other, Pointer):
-        if (chosen.space, chosen.origin) != (other.space, other.origin):
-            return None
-        return Pointer(chosen.space, chosen.origin, _chosen(condition, chosen.offset, other.offset))
-    if isinstance(chosen, Pointer) or isinstance(other, Pointer):
+    if origin_of(chosen) != origin_of(other):
         return None
-    return _chosen(condition, chosen, other)
-
-
-def _chosen(condition: Number, a: Number, b: Number) -> Number:
-    if isinstance(condition, Periodic):
-        return b + condition * (a - b)
-    return either(a, b)
+    a, b = number_of(chosen), number_of(other)
+    return with_number(chosen, b + condition * (a - b) if isinstance(condition, Periodic) else either(a, b))
 
 
 def _cast_pointer(values: Values, op: PTOOperation) -> Known | None:
@@ -401,8 +374,7 @@ def _cast_pointer(values: Values, op: PTOOperation) -> Known | None:
 
 def _add_pointer(values: Values, op: PTOOperation) -> Known | None:
     base, distance = values.of(op.operands[0]), values.number(op.operands[1])
-    assert isinstance(base, Pointer)
-    return Pointer(base.space, base.origin, base.offset + distance * _element(op).bytes)
+    return with_number(base, number_of(base) + distance * element_of(op.operands[0].type).bytes)
 
 
 def _held(values: Values, op: PTOOperation) -> Known | None:
@@ -430,10 +402,6 @@ def _looked_up(held: Mapping[int, int], indices: list[Number]) -> Number | None:
             return None
 
 
-def _element(op: PTOOperation) -> Element:
-    return element_of(op.operands[0].type)
-
-
 def _tail_rest(values: Values, op: PTOOperation) -> Known | None:
     """What remains behind a register of lanes. It may fall below zero where the machine says zero, so it serves only
     where it is asked how many lanes are active: none, then."""
@@ -454,22 +422,22 @@ _RULES: dict[str, Rule] = {
     "arith.addi": _binary(lambda a, b: a + b),
     "arith.subi": _binary(lambda a, b: a - b),
     "arith.muli": lambda values, op: values.product(*map(values.number, op.operands)),
-    "arith.divsi": _binary(quotient),
-    "arith.divui": _binary(quotient),
-    "arith.floordivsi": _binary(quotient),
-    "arith.ceildivsi": _binary(ceiling),
-    "arith.ceildivui": _binary(ceiling),
-    "arith.remsi": _binary(remainder),
-    "arith.remui": _binary(unsigned_remainder),
-    "arith.andi": _binary(masked),
-    "arith.xori": _binary(xor),
-    "arith.shli": _binary(shifted),
-    "arith.shrui": _binary(halved),
-    "arith.shrsi": _binary(halved),
+    "arith.divsi": _binary(integers.quotient),
+    "arith.divui": _binary(integers.quotient),
+    "arith.floordivsi": _binary(integers.quotient),
+    "arith.ceildivsi": _binary(integers.ceiling),
+    "arith.ceildivui": _binary(integers.ceiling),
+    "arith.remsi": _binary(integers.remainder),
+    "arith.remui": _binary(integers.unsigned_remainder),
+    "arith.andi": _binary(integers.masked),
+    "arith.xori": _binary(integers.xor),
+    "arith.shli": _binary(integers.shifted),
+    "arith.shrui": _binary(integers.halved),
+    "arith.shrsi": _binary(integers.halved),
     "arith.minsi": _binary(smaller),
     "arith.maxsi": _binary(larger),
-    "arith.minui": _binary(lambda a, b: smaller(a, b) if natural(a, b) else None),
-    "arith.maxui": _binary(lambda a, b: larger(a, b) if natural(a, b) else None),
+    "arith.minui": _binary(lambda a, b: smaller(a, b) if integers.natural(a, b) else None),
+    "arith.maxui": _binary(lambda a, b: larger(a, b) if integers.natural(a, b) else None),
     "arith.cmpi": _compare,
     "arith.select": _select,
     "arith.index_cast": _same,

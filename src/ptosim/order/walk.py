@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe
+from ptosim.language.sync import EVENT_IDS
 from ptosim.order.conflict import Conflicts
 from ptosim.order.model import (
     BarrierNode,
@@ -44,9 +45,6 @@ from ptosim.order.pairs import Inserted, Pair
 from ptosim.order.places import Places
 from ptosim.order.scoped import awaiting, touching
 from ptosim.order.state import PIPES, Key, State
-
-MOST_LANES = 8
-"""As many ids as there are for a pair of pipes."""
 
 
 @dataclass
@@ -240,7 +238,7 @@ class Walker:
         return 0 if arm is None else self._inside_arm(arm)
 
     def _inside_arm(self, arm: Block) -> int:
-        members = self.places.members(arm)
+        members = sum(1 << node.number for node in arm.walk() if isinstance(node, Entry))
         for pair in self._pairs:
             if self.places.arm(pair.block, self.places.innermost[arm]) is arm:
                 members |= pair.member
@@ -257,23 +255,20 @@ class Walker:
     # --- inserted synchronisation -------------------------------------------------------------------------------------
 
     def _wait(self, pair: Pair, state: State, here: Round) -> None:
-        tokens = state.tokens.get(pair, ())
-        if tokens:
-            state.open[pair.destination] &= tokens[0]
-            state.tokens[pair] = tokens[1:]
+        state.take(pair, pair.destination)
         if here.distance == 0:
             if not pair.distance:
                 self._pending &= ~pair.member
                 state.tokens.pop(pair, None)
-            self._issue_wait(pair, state)
+            self._issue_wait(pair.member, pair.destination, state)
 
-    def _issue_wait(self, pair: Pair, state: State) -> None:
+    def _issue_wait(self, member: int, pipe: Pipe, state: State) -> None:
         """The next set of the same id has to come after the wait, so waits are followed like entries; one of the scalar
         unit has ended when anything behind it is issued."""
-        if pair.destination is Pipe.S:
-            state.issued |= pair.member
+        if pipe is Pipe.S:
+            state.issued |= member
         else:
-            state.issue(pair.member, OTHERS[pair.destination])
+            state.issue(member, OTHERS[pipe])
 
     def _set(self, pair: Pair, state: State, here: Round) -> None:
         open_ = state.open[pair.source] & state.open[Pipe.S]
@@ -284,7 +279,7 @@ class Walker:
             pair.lanes = pair.distance + here.distance
         busy = open_ | (self._pending if here.distance == 0 else 0)
         self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~pair.member)
-        state.tokens[pair] = (*state.tokens.get(pair, ()), self._untold(pair.source, state))
+        state.put(pair, self._untold(pair.source, state))
         if here.distance == 0 and not pair.distance:
             self._pending |= pair.member
 
@@ -326,15 +321,12 @@ class Walker:
 
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
         if (key := self._key(node, state)) is not None:
-            state.tokens[key] = (*state.tokens.get(key, ()), self._untold(node.source, state, node.core))
+            state.put(key, self._untold(node.source, state, node.core))
 
     def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
         key = self._key(node, state)
-        tokens = state.tokens.get(key, ()) if key is not None else ()
-        if tokens:
-            state.open[node.destination] &= tokens[0]
-            state.tokens[key] = tokens[1:]
-        elif here.distance == 0:
+        is_there = key is not None and state.take(key, node.destination)
+        if not is_there and here.distance == 0:
             self.unmatched.append(node)
 
     def _key(self, node: Flag, state: State) -> Key | None:
@@ -401,7 +393,7 @@ class Walker:
         for pair in self.inserted.primed.get(loop, ()):
             for token in state.tokens.pop(pair, ()):
                 state.open[pair.destination] &= token
-            self._issue_wait(pair, state)
+            self._issue_wait(pair.member, pair.destination, state)
         return state
 
     def _iterated(self, loop: Loop, first: Round, behind: State) -> State:
@@ -423,7 +415,7 @@ class Walker:
     def _followed_on(self, loop: Loop, first: Round, state: State, arm: Block | None) -> None:
         """Follow entries through the iterations after the first."""
         rounds = self._rounds[loop] = [first]
-        for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
+        for distance in range(1, EVENT_IDS + 1 + self.farthest[loop.name]):
             if distance > self.farthest[loop.name] and not self._has_open_lanes(loop, arm):
                 break
             rounds.append(self._round(loop, distance, arm))
@@ -446,7 +438,7 @@ class Walker:
     def _followed(self, loop: Loop) -> int:
         members = self.places.inside[loop.name]
         for pair in self._pairs:
-            if self.places.is_inside(pair.block, loop):
+            if loop in self.places.loops[pair.block]:
                 members |= pair.member
         return members
 
@@ -467,7 +459,7 @@ class Walker:
                 core[pipe] |= last[pipe] & new
         for key in {*outside.tokens, *behind.tokens}:
             before, after = outside.tokens.get(key, ()), behind.tokens.get(key, ())
-            if isinstance(key, Pair) and not self.places.is_inside(key.block, loop):  # set before all that is in it
+            if isinstance(key, Pair) and loop not in self.places.loops[key.block]:  # set before all that is in it
                 after = (new,) * len(before)
             elif isinstance(key, Pair) and not before:  # added on the way
                 before = (self._untold(key.source, outside),) * len(after)

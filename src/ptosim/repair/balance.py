@@ -52,17 +52,14 @@ class Balance:
         self.program = observation.program
         self.direct = self.program.target != "a2a3"
         self.offset = load_target(self.program.target).sync.subblock_sem_offset
-        self.written: dict[Operation, Written] = {}
+        operations = self.program.operations()
+        self.written = {op: words for op in operations if (words := written(self.program, op)) is not None}
         """What stands on a line of its own, in its words."""
         self.changes: dict[Operation, Change] = {}
         self._numbers: dict[Operation, dict[str, Counter[int]]] = {}
         """How often an instruction has named which id, by core."""
         self.issued: dict[Operation, Counter[str]] = {}
         """How often, by core."""
-        for op in self.program.operations():
-            words = written(self.program, op)
-            if words is not None:
-                self.written[op] = words
         self._add_up()
         self.off: Change = Counter()
         for change in self.changes.values():

@@ -14,7 +14,6 @@ from xdsl.ir import Operation
 from ptosim.language.operation import core_of
 from ptosim.language.sync import SetFlagDyn, WaitFlagDyn
 from ptosim.repair.balance import Balance
-from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.values import possible
 from ptosim.repair.written import SIGNAL_WAITS, Written, flag_words
@@ -38,16 +37,14 @@ def circles(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposa
 def _later(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposal]:
     """A wait moved behind the set of its own flag, or behind a signal that its core sends."""
     for wait in blamed:
-        own = balance.written.get(wait) if outermost_loop(wait) is None else None
-        for op, words in balance.written.items() if own is not None and own.sign < 0 else ():
-            fits = words.mechanism == "semaphore" if own and own.mechanism == "semaphore" else _is_set_for(words, own)
-            if words.sign > 0 and fits and op.parent_block() is wait.parent_block() and comes_before(wait, op):
-                line, moved = balance.program.last_line(op), balance.program.first_line(wait)
-                yield Proposal((Edit("after", line, "", moved, op.parent_block()),))
-
-
-def _is_set_for(words: Written, wait: Written | None) -> bool:
-    return words.mechanism == "flag" and words.partner() == wait
+        own = balance.written.get(wait)
+        if own is None or own.sign > 0 or outermost_loop(wait) is not None:
+            continue
+        for op, words in balance.written.items():
+            is_signal = words.mechanism == own.mechanism == "semaphore"
+            is_set = words.mechanism == "flag" and words.partner() == own
+            if words.sign > 0 and (is_signal or is_set) and wait.is_before_in_block(op):
+                yield Proposal((after(balance.program, op, moved=balance.program.first_line(wait)),))
 
 
 # --- flags that a loop waits for first --------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 
 from xdsl.ir import Block, Operation
 
@@ -18,12 +18,11 @@ from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Pipe
 from ptosim.language.sync import SetFlag, SetFlagDyn, WaitFlag, WaitFlagDyn
 from ptosim.repair.balance import Balance
-from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.used import Taken, UsedIds
 from ptosim.repair.values import possible
 from ptosim.repair.written import Written, flag_words
-from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.edit import after, before, instead
 from ptosim.sanitize.program import outermost_loop
 
 
@@ -48,7 +47,7 @@ class FlagPairs:
         """A new pair, with prime and drain where it leads into the next iteration."""
         put, take = flag_words(source, destination, event)
         edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
-        loop = None if comes_before(meeting.first, meeting.second) else outermost_loop(meeting.first)
+        loop = None if meeting.first.is_before_in_block(meeting.second) else outermost_loop(meeting.first)
         if loop is not None:
             edits = [
                 before(self.program, loop, f"{put}  // prime"),
@@ -69,19 +68,18 @@ class FlagPairs:
             (op, words)
             for op, words in self._written()
             if op.parent_block() is meeting.block
-            if comes_before(meeting.first, op) and comes_before(op, meeting.second)
+            if meeting.first.is_before_in_block(op) and op.is_before_in_block(meeting.second)
         ]
         plain = flag_words(source, destination, event), frozenset({("flag", source, destination, event)})
-        for put, take in _pairs(between):
-            for words, taken in (
-                (*self._computed(source, destination, meeting), plain) if comes_before(put, take) else ()
-            ):
+        choices = (*self._computed(source, destination, meeting), plain)
+        for (put, take), (words, taken) in product(_pairs(between), choices):
+            if put.is_before_in_block(take):
                 yield self._instead(put, take, words, taken)
 
     def _computed(self, source: Pipe, destination: Pipe, meeting: Meeting) -> Iterator[tuple[tuple[str, str], Taken]]:
         """The words of pairs with ids that other flags of the block compute: of several buffers each has its own."""
         flags = [op for op in meeting.block.ops if isinstance(op, SetFlagDyn | WaitFlagDyn)]
-        for value in dict.fromkeys(op.event for op in flags if comes_before(meeting.first, meeting.second)):
+        for value in dict.fromkeys(op.event for op in flags if meeting.first.is_before_in_block(meeting.second)):
             words = next((self.balance.written.get(op) for op in flags if op.event is value), None)
             taken = {(source, destination, id_) for id_ in possible(value) or ()}
             if words is not None and taken and not taken & self.used.flags:
@@ -114,10 +112,7 @@ class FlagPairs:
 
     def _instead(self, put: Operation, take: Operation, words: tuple[str, str], taken: Taken) -> Proposal:
         """Other words for a pair that is written."""
-        edits = (
-            Edit("at", self.program.first_line(op), text, block=op.parent_block())
-            for op, text in zip((put, take), words, strict=True)
-        )
+        edits = (instead(self.program, op, text) for op, text in zip((put, take), words, strict=True))
         return Proposal(tuple(edits), takes=taken)
 
 

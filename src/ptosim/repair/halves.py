@@ -16,13 +16,14 @@ from xdsl.ir import Block, Operation
 from ptosim.effects.names import Pipe
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
-from ptosim.machine.entry import Key, Site
-from ptosim.repair.places import comes_before, works
+from ptosim.machine.entry import Key
+from ptosim.repair.places import works
 from ptosim.repair.proposal import Proposal
-from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, flag_ends, flag_words, written
+from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, flag_words, written
 from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.near_miss import flag_ends
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
+from ptosim.sanitize.program import ancestors, outermost_loop
 
 
 class Halves:
@@ -61,36 +62,21 @@ class Halves:
     # --- flags --------------------------------------------------------------------------------------------------------
 
     def _places(self, op: Operation, key: Key, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[Edit]:
-        return self._waits(op, key, held) if op.name in SETS else self._sets(op, key)
-
-    def _waits(self, op: Operation, key: Key, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[Edit]:
-        """Where the wait for a set may belong."""
-        text, pipe = self._partner(op), Pipe(key.destination)
+        """Where the wait for a set may belong, before work of its pipe, or the set for a wait, behind it."""
+        text, is_set = self._partner(op), op.name in SETS
         if text is None:
             return
+        pipe, put = (Pipe(key.destination), before) if is_set else (Pipe(key.source), after)
         for early, its_pipe in held:
-            if its_pipe is pipe:
+            if is_set and its_pipe is pipe:
                 yield before(self.program, early, text)
         for block, here in ancestors(op):
-            following = works(block, pipe)
-            behind = [work for work in following if comes_before(here, work)]
-            yield from (before(self.program, work, text) for work in behind[:1])
+            found = works(block, pipe) if is_set else works(block, pipe)[::-1]
+            near = [work for work in found if work is not here and here.is_before_in_block(work) is is_set]
+            yield from (put(self.program, work, text) for work in near[:1])
             if _is_in_loop(block):
-                yield from (before(self.program, work, text) for work in following[:1])
-        yield after(self.program, op, text)
-
-    def _sets(self, op: Operation, key: Key) -> Iterator[Edit]:
-        """Where the set for a wait may belong."""
-        text, pipe = self._partner(op), Pipe(key.source)
-        if text is None:
-            return
-        for block, here in ancestors(op):
-            found = works(block, pipe)
-            ahead = [work for work in found if comes_before(work, here)]
-            yield from (after(self.program, work, text) for work in ahead[-1:])
-            if _is_in_loop(block):
-                yield from (after(self.program, work, text) for work in found[-1:])
-        yield before(self.program, op, text)
+                yield from (put(self.program, work, text) for work in found[:1])
+        yield after(self.program, op, text) if is_set else before(self.program, op, text)
 
     def _drains(self, left: list[tuple[Operation, Key]]) -> Iterator[tuple[Edit, ...]]:
         """Waits behind everything, for the flags of one set that are left."""
@@ -118,7 +104,7 @@ class Halves:
         return [
             loop
             for loop in (block.ops if block is not None else ())
-            if isinstance(loop, For | While) and comes_before(op, loop) == (op.name in SETS)
+            if isinstance(loop, For | While) and op.is_before_in_block(loop) == (op.name in SETS)
             if any(each.name in SETS | WAITS and flag_ends(each) == flag_ends(op) for each in loop.walk())
         ]
 
@@ -129,24 +115,15 @@ class Halves:
         text, block = self._partner(op), op.parent_block()
         if text is None or block is None or not isinstance(op, PTOOperation):
             return
-        found = works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_")))
-        if op.name in GETS:
-            inside = [work for work in found if comes_before(op, work)]
-            yield from (after(self.program, work, text) for work in inside[:2])
-        else:
-            inside = [work for work in found if comes_before(work, op)]
-            yield from (before(self.program, work, text) for work in inside[:-3:-1])
+        found, is_get = works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_"))), op.name in GETS
+        inside = [work for work in found if op.is_before_in_block(work) is is_get]
+        for work in inside[:2] if is_get else inside[:-3:-1]:
+            yield after(self.program, work, text) if is_get else before(self.program, work, text)
 
     def _partner(self, op: Operation) -> str | None:
         """An instruction in the words of its partner, which stands on a line of its own."""
         words = written(self.program, op)
         return str(words.partner()) if words is not None and words.name in PARTNER else None
-
-
-def held(program: Program, site: Site, pipe: Pipe) -> list[tuple[Operation, Pipe]]:
-    """What the scalar unit issues of an access that comes too early."""
-    op = program.of(site)
-    return [(launched(op), pipe)] if op is not None else []
 
 
 def _is_in_loop(block: Block) -> bool:

@@ -43,8 +43,7 @@ def overlap(program: Program, conflict: Conflict) -> str | None:
 
 
 def _name(program: Program, buffer: Buffer) -> tuple[int, str]:
-    line = program.first_line(buffer.origin)
-    name = program.source.line(line).partition("=")[0].strip()
+    name, line = program.name_of(buffer.origin), program.first_line(buffer.origin)
     return buffer.address, f"{name} (line {line}, from byte {buffer.address} on)"
 
 

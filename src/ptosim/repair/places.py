@@ -18,14 +18,6 @@ from ptosim.sanitize.program import Program
 _NAME = re.compile(r"%\w+")
 
 
-def comes_before(first: Operation, second: Operation) -> bool:
-    """Whether one operation of a block stands before another of it."""
-    here = first.next_op
-    while here is not None and here is not second:
-        here = here.next_op
-    return here is not None
-
-
 def neighbour(op: Operation, forward: bool) -> Operation | None:
     """The next operation of a block, or the one before, that is more than a computation of the scalar unit; the end of
     a block is none."""
@@ -56,7 +48,7 @@ def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
     """What a pipe does next in the block of an instruction."""
     block = op.parent_block()
     found = works(block, pipe) if block is not None else []
-    return next((work for work in found if comes_before(op, work)), None)
+    return next((work for work in found if op.is_before_in_block(work)), None)
 
 
 def _is_work(op: Operation, pipe: Pipe) -> bool:
@@ -87,12 +79,9 @@ class Visible:
     def _of(self, block: Block) -> list[tuple[int, str]]:
         """What a block defines, with the lines, and all that is named where it begins."""
         if block not in self._defined:
-            parent = block.parent_op()
-            heads = [] if parent is None else [self.program.first_line(parent)]
-            lines = [(line, self.program.source.line(line)) for line in heads]
-            for op in block.ops:
-                if op.results:
-                    line = self.program.first_line(op)
-                    lines.append((line, self.program.source.line(line).partition("=")[0]))
+            lines = [(self.program.first_line(op), self.program.name_of(op)) for op in block.ops if op.results]
+            if (parent := block.parent_op()) is not None:
+                head = self.program.first_line(parent)
+                lines.append((head, self.program.source.line(head)))
             self._defined[block] = [(line, name) for line, text in lines for name in _NAME.findall(text)]
         return self._defined[block]

@@ -10,7 +10,6 @@ buffers first. Whether a proposal is any good is for a trial to say.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -23,10 +22,10 @@ from ptosim.effects.names import Pipe
 from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.sync import EVENT_IDS
 from ptosim.repair.additions import additions
-from ptosim.repair.balance import Balance, Change
+from ptosim.repair.balance import Balance
 from ptosim.repair.circles import circles
 from ptosim.repair.flag_pairs import FlagPairs, Meeting
-from ptosim.repair.halves import Halves, held
+from ptosim.repair.halves import Halves
 from ptosim.repair.overlap import overlap
 from ptosim.repair.places import Visible
 from ptosim.repair.proposal import Proposal
@@ -37,7 +36,7 @@ from ptosim.repair.used import Taken, UsedIds
 from ptosim.repair.variants import Variants
 from ptosim.repair.written import EVENTS, Written, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
-from ptosim.sanitize.edit import after, before
+from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import ancestors, launched
 
@@ -107,7 +106,9 @@ class Proposals:
         halves = [
             each for each in self._halves(self._too_early(self.observation.found[number])) if len(each.edits) == 1
         ]
-        ranked = {rank: [each for each in halves if self._rank(each) == rank] for rank in range(4)}
+        ranked: dict[int, list[Proposal]] = {rank: [] for rank in range(4)}
+        for each in halves:
+            ranked[self._rank(*each.edits)].append(each)
         added = self.propose(number, frozenset())
         new = [each for each in added if len(each.edits) == 1 and not each.reason and each not in halves]
         yield from variants.repetitions()
@@ -132,16 +133,10 @@ class Proposals:
         yield from self.halves.proposals(early)
         yield from self.signal_halves.proposals(early)
 
-    def _rank(self, proposal: Proposal) -> int:
-        """How promising lines to be added are."""
-        change: Change | None = Counter()
-        for edit in proposal.edits:
-            words = read(edit.text)
-            foretold = self.balance.foretold(words, edit.block) if words else None
-            change = None if change is None or foretold is None else Counter(change)
-            if change is not None and foretold is not None:
-                change.update(foretold)
-        return self.balance.rank(change)
+    def _rank(self, edit: Edit) -> int:
+        """How promising a line to be added is."""
+        words = read(edit.text)
+        return self.balance.rank(self.balance.foretold(words, edit.block) if words else None)
 
     @cached_property
     def _blamed(self) -> list[Operation]:
@@ -172,11 +167,12 @@ class Proposals:
         return overlap(self.program, conflict) if conflict.kind == "race" else None
 
     def _too_early(self, found: Conflict | Diagnostic) -> list[tuple[Operation, Pipe]]:
+        """What has to wait, on which pipe: where the two meet, and what the scalar unit issues of the later access."""
         if not isinstance(found, Conflict) or found.first is None or found.kind != "race":
             return []
-        meeting = self._meeting(found.first, found.second)
-        own = held(self.program, found.second.site, found.second.pipe)
-        return [(meeting.second, found.second.pipe), *own] if meeting else own
+        meeting, op = self._meeting(found.first, found.second), self.program.of(found.second.site)
+        early = [*([meeting.second] if meeting else []), *([launched(op)] if op else [])]
+        return [(each, found.second.pipe) for each in early]
 
     def _of_conflict(self, conflict: Conflict, taken: Taken) -> Iterator[Proposal]:
         first, second = conflict.first, conflict.second

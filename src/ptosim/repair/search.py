@@ -78,9 +78,7 @@ class _Search:
                 self.numbers.setdefault(identity(each), number)
         self.everything = frozenset(self.numbers)
         self.remarks = self.everything - frozenset(serious)
-        remarks = frozenset(
-            identity(observation.findings[number]) for number in numbers if is_remark(observation.findings[number])
-        )
+        remarks = frozenset(identity(each) for each in (self.findings[n] for n in numbers) if is_remark(each))
         self.asides = remarks if len(remarks) < len(serious) else frozenset[Identity]()
         """Remarks that an edit is known for, where there is more to repair."""
         self.is_cut_short = any(finding.kind in STOPPING for finding in observation.findings)

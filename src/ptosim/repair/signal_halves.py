@@ -62,7 +62,7 @@ class SignalHalves:
             neighbours.sort(key=lambda op: op.name != name or self._written(op)[2] not in words[:1])
         for word, op in product(words, neighbours):
             text = f"{name} <PIPE_{self._written(op)[1]}>, {word}"
-            yield from self._beside(op, text, is_wait)
+            yield self._beside(op, text, is_wait)
             if word.isdecimal():
                 yield from self._outside(op, text, is_wait)
                 yield from self._among_drains(op, text) if is_wait else ()
@@ -84,13 +84,12 @@ class SignalHalves:
         found = _WRITTEN.search(self.program.source.line(self.program.first_line(op)).partition("//")[0])
         return (found[1], found[2], found[3]) if found else ("", "", "")
 
-    def _beside(self, op: Operation, text: str, is_wait: bool) -> Iterator[Edit]:
+    def _beside(self, op: Operation, text: str, is_wait: bool) -> Edit:
         """In front of another semaphore; a signal behind the work that follows one, or behind it."""
         if is_wait:
-            yield before(self.program, op, text)
-            return
+            return before(self.program, op, text)
         behind = work_behind(op, Pipe(self._written(op)[1])) if op.name in SIGNAL_WAITS else None
-        yield after(self.program, behind or op, text)
+        return after(self.program, behind or op, text)
 
     def _outside(self, op: Operation, text: str, is_wait: bool) -> Iterator[Edit]:
         loop = outermost_loop(op)

@@ -20,7 +20,6 @@ from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation, core_of
 from ptosim.language.scope import Section, SectionCube
 from ptosim.language.system import GetSubblockIdx
-from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.used import Taken
 from ptosim.repair.written import flag_words
@@ -167,7 +166,7 @@ class Signals:
         for op in ours:
             if isinstance(op, Section):
                 continue
-            if isinstance(op, If) and self.direct and _chooses_core(op):
+            if isinstance(op, If) and self.direct and _tells_core(op.cond, DEEPEST):
                 alone = True
             elif isinstance(op, For) and len(loops) < min(len(others), most) and run_alike(op, others[len(loops)]):
                 loops = (*loops, op)
@@ -222,7 +221,7 @@ def _is_carried(conflict: Conflict, first: _Side, second: _Side) -> bool:
     if not first.loops:
         return False
     if first.loops == second.loops:
-        return not comes_before(first.op, second.op)
+        return not first.op.is_before_in_block(second.op)
     loops, depth = (conflict.first and conflict.first.loops) or (), len(first.loops)
     return not conflict.reads_too_early and loops[:depth] != conflict.loops[:depth]
 
@@ -247,11 +246,8 @@ def _cube_block(op: Operation) -> Block | None:
     return op.body.block if isinstance(op, Function) and core_of(op) is CoreKind.AIC else None
 
 
-def _chooses_core(op: If) -> bool:
-    return _comes_from(op.operands[0], GetSubblockIdx.name, DEEPEST)
-
-
-def _comes_from(value: SSAValue, name: str, depth: int) -> bool:
+def _tells_core(value: SSAValue, depth: int) -> bool:
+    """Whether a value is computed from the number of the vector core."""
     if not isinstance(value, OpResult) or not depth:
         return False
-    return value.op.name == name or any(_comes_from(operand, name, depth - 1) for operand in value.op.operands)
+    return isinstance(value.op, GetSubblockIdx) or any(_tells_core(each, depth - 1) for each in value.op.operands)

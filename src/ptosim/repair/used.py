@@ -10,15 +10,14 @@ from collections.abc import Iterable
 from ptosim.effects.names import Pipe
 from ptosim.effects.sync import signalling
 from ptosim.language.operation import PTOOperation
-from ptosim.language.sync import EVENT_IDS, GetBuf, GetBufDyn, RlsBuf, RlsBufDyn, SetFlagDyn, WaitFlagDyn
+from ptosim.language.sync import EVENT_IDS, Buffer, SetFlagDyn, WaitFlagDyn
 from ptosim.repair.values import possible
-from ptosim.repair.written import flag_ends
+from ptosim.sanitize.near_miss import flag_ends
 from ptosim.sanitize.observation import Flag
 from ptosim.sanitize.program import Program
 
 BUFFER_IDS = 28
 """Of 32; the last ones are the system's."""
-BUFFERS = GetBuf | RlsBuf | GetBufDyn | RlsBufDyn
 FLAGS = signalling("flag")
 
 Taken = frozenset[tuple[object, ...]]
@@ -39,7 +38,7 @@ class UsedIds:
                 self._computed_flag(op)
             elif isinstance(op, PTOOperation) and op.name in FLAGS:
                 self._written_flag(op)
-            elif isinstance(op, BUFFERS):
+            elif isinstance(op, Buffer):
                 self._buffer(op)
         if program.target != "a5":
             self.buffers = None
@@ -70,7 +69,7 @@ class UsedIds:
         else:
             self.flags |= {(*flag_ends(op), number) for number in reached}
 
-    def _buffer(self, op: BUFFERS) -> None:
+    def _buffer(self, op: Buffer) -> None:
         self.has_buffers = True
         literal = op.integer("id_literal")
         reached = possible(op.id) if op.id is not None else None if literal is None else frozenset({literal})

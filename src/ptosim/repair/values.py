@@ -6,7 +6,7 @@ which ids a computed flag or buffer reaches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import product
 
 from xdsl.ir import BlockArgument, OpResult, SSAValue
@@ -62,26 +62,21 @@ def _result(value: OpResult, known: Known, depth: int) -> Values | None:
     if name in _SAME:
         return found[0]
     if name == "arith.remui":
-        return _remainder(found[1])
+        return _below(found[1])
     if name == "arith.andi" and None in found:
-        return _masked(next((each for each in found if each is not None), None))
+        masks = next((each for each in found if each is not None), None)
+        return None if masks is None else _below({mask + 1 for mask in masks})
     left, right = found if len(found) == 2 else (None, None)
     if name not in _TWO or left is None or right is None or len(left) * len(right) > MOST * MOST:
         return None
     return _few({_TWO[name](one, other) for one, other in product(left, right)})
 
 
-def _remainder(divisors: Values | None) -> Values | None:
+def _below(divisors: Collection[int] | None) -> Values | None:
     """What an unsigned remainder can be, whatever is divided."""
     if divisors is None or min(divisors) <= 0 or max(divisors) > MOST:
         return None
     return frozenset(range(max(divisors)))
-
-
-def _masked(masks: Values | None) -> Values | None:
-    if masks is None or min(masks) < 0 or max(masks) >= MOST:
-        return None
-    return frozenset(range(max(masks) + 1))
 
 
 def _argument(value: BlockArgument, known: Known, depth: int) -> Values | None:

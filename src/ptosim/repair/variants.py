@@ -23,7 +23,7 @@ from ptosim.repair.places import ends_program, neighbour
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.values import possible
 from ptosim.repair.written import BARRIERS, PARTNER, Written
-from ptosim.sanitize.edit import Edit
+from ptosim.sanitize.edit import Edit, after, before, instead
 from ptosim.sanitize.program import ancestors, launched
 
 INSIDE = For | While | If | Section
@@ -60,7 +60,7 @@ class Variants:
             for word, value in self._in_scope(op):
                 if word == own.id:
                     continue
-                proposal = Proposal((self._at(op, str(own.with_id(word))),))
+                proposal = self._instead(op, own.with_id(word))
                 if missing and possible(value) == missing:
                     fitting.append(proposal)
                 elif not value.uses:
@@ -74,7 +74,7 @@ class Variants:
         for op, own in flags:
             ids = [other.id for _, other in flags if other.pipes == own.pipes and other.sign != own.sign]
             if own.number is None and own.id not in ids:
-                yield from (Proposal((self._at(op, str(own.with_id(word))),)) for word in ids if "%" in word)
+                yield from (self._instead(op, own.with_id(word)) for word in ids if "%" in word)
 
     def modes(self) -> Iterator[Proposal]:
         """Ends of brackets in another mode than the other end, in its words. No sum tells of them."""
@@ -82,7 +82,10 @@ class Variants:
         for op, own in sorted(buffers, key=lambda each: each[1].sign):  # releases first
             ends = [other for _, other in buffers if other.sign != own.sign and other.words[:2] == own.words[:2]]
             if own.partner() not in ends:
-                yield from (Proposal((self._at(op, str(other.partner())),)) for other in ends)
+                yield from (self._instead(op, other.partner()) for other in ends)
+
+    def _instead(self, op: Operation, words: Written) -> Proposal:
+        return Proposal((instead(self.program, op, str(words)),))
 
     def _in_scope(self, op: Operation) -> Iterator[tuple[str, SSAValue]]:
         """What was computed before an operation, with its name."""
@@ -91,14 +94,11 @@ class Variants:
                 if each is step:
                     break
                 if len(each.results) == 1 and isinstance(each.results[0].type, IndexType):
-                    yield (
-                        self.program.source.line(self.program.first_line(each)).partition("=")[0].strip(),
-                        each.results[0],
-                    )
+                    yield self.program.name_of(each), each.results[0]
 
     def replacements(self, rank: int) -> Iterator[Proposal]:
         """Lines written otherwise, as far as they promise so much."""
-        yield from self._ranked(self._replaced(), rank)
+        return self._ranked(self._replaced(), rank)
 
     def turned(self, ops: Collection[Operation]) -> Iterator[Proposal]:
         """Of these lines flags the other way round, and partners."""
@@ -107,10 +107,10 @@ class Variants:
             if own is not None and own.mechanism is not None:
                 turned = [own.reversed()] if own.mechanism == "flag" else []
                 for words in (*turned, own.partner()):
-                    yield Proposal((self._at(op, str(words)),))
+                    yield self._instead(op, words)
 
     def deletions(self, rank: int) -> Iterator[Proposal]:
-        yield from self._ranked(map(self._deleted, self.balance.written), rank)
+        return self._ranked(map(self._deleted, self.balance.written), rank)
 
     def moves(self, concerned: Collection[Operation]) -> Iterator[Proposal]:
         """Lines moved past their neighbours, where either takes part in what was found, or where sums become zero; of
@@ -138,11 +138,7 @@ class Variants:
 
     def _deleted(self, op: Operation) -> Variant:
         own = self.balance.of(op)
-        return self._at(op, ""), Counter({token: -count for token, count in own.items()})
-
-    def _at(self, op: Operation, text: str) -> Edit:
-        """Another text for a line, or none."""
-        return Edit("at", self.program.first_line(op), text, block=op.parent_block())
+        return instead(self.program, op, ""), Counter({token: -count for token, count in own.items()})
 
     # --- other words --------------------------------------------------------------------------------------------------
 
@@ -152,7 +148,7 @@ class Variants:
                 continue
             for words in dict.fromkeys(self._otherwise(op, own)):
                 if words != own:
-                    yield self._at(op, str(words)), self._change(op, words, op.parent_block())
+                    yield instead(self.program, op, str(words)), self._change(op, words, op.parent_block())
 
     def _otherwise(self, op: Operation, own: Written) -> Iterator[Written]:
         """What a line may have been, the likeliest first."""
@@ -194,22 +190,18 @@ class Variants:
         line, block = self.program.first_line(op), op.parent_block()
         parent = block.parent_op() if block is not None else None
         is_barrier = op.name in BARRIERS
-        for where in ("before", "after"):
-            beside = neighbour(op, forward=where == "after")
+        for put, put_inside in ((before, after), (after, before)):
+            forward = put is after
+            beside = neighbour(op, forward)
             if beside is not None:
-                yield self._beside(where, line, beside), launched(beside)
+                yield put(self.program, beside, moved=line), launched(beside)
             elif isinstance(parent, INSIDE) and not is_barrier:
-                yield self._beside(where, line, parent), parent
-            inner = _bodies(beside) if beside is not None else _other_arm(block, parent, where)
+                yield put(self.program, parent, moved=line), parent
+            inner = _bodies(beside) if beside is not None else _other_arm(block, parent, forward)
             for each in inner if not is_barrier else ():
-                end = each.first_op if where == "after" else _last(each)
+                end = each.first_op if forward else _last(each)
                 if end is not None:
-                    yield self._beside("before" if where == "after" else "after", line, end), beside or parent
-
-    def _beside(self, where: str, line: int, op: Operation) -> Edit:
-        if where == "before":
-            return Edit("before", self.program.first_line(op), "", line, op.parent_block())
-        return Edit("after", self.program.last_line(op), "", line, op.parent_block())
+                    yield put_inside(self.program, end, moved=line), beside or parent
 
 
 def _bodies(op: Operation) -> Iterator[Block]:
@@ -217,11 +209,11 @@ def _bodies(op: Operation) -> Iterator[Block]:
         yield from (block for region in op.regions for block in region.blocks)
 
 
-def _other_arm(block: Block | None, parent: Operation | None, where: str) -> Iterator[Block]:
+def _other_arm(block: Block | None, parent: Operation | None, forward: bool) -> Iterator[Block]:
     """Of a branch what stands behind one arm, or before it."""
     if isinstance(parent, If):
         arms = [each for region in parent.regions for each in region.blocks]
-        yield from (each for each in (arms[1:] if where == "after" else arms[:-1]) if each is not block)
+        yield from (each for each in (arms[1:] if forward else arms[:-1]) if each is not block)
 
 
 def _last(block: Block) -> Operation | None:

@@ -9,28 +9,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from xdsl.ir import Operation
 
 from ptosim.effects.sync import SIGNALS as RECORDED
 from ptosim.effects.sync import signalling
 from ptosim.language.catalogue import operation
-from ptosim.language.operation import PTOOperation
 from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier, RecordEvent, SetFlag, WaitEvent, WaitFlag
 from ptosim.sanitize.program import Program
 
 SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
-GETS, RELEASES = signalling("buffer", half="get"), signalling("buffer", half="release")
+GETS = signalling("buffer", half="get")
 SIGNALS, SIGNAL_WAITS = signalling("semaphore", half="set"), signalling("semaphore", half="wait")
 BARRIERS = frozenset((Barrier.name, PipeBarrier.name))
 
 Mechanism = Literal["flag", "buffer", "semaphore"]
-_MECHANISMS: dict[str, Mechanism] = {
-    **dict.fromkeys(SETS | WAITS, "flag"),
-    **dict.fromkeys(GETS | RELEASES, "buffer"),
-    **dict.fromkeys(SIGNALS | SIGNAL_WAITS, "semaphore"),
-}
+_MECHANISMS: dict[str, Mechanism] = {name: each for each in get_args(Mechanism) for name in signalling(each)}
 PARTNER = {name: RECORDED[name].partner for name in _MECHANISMS}
 _AS_EVENT = {SetFlag.name: RecordEvent.name, WaitFlag.name: WaitEvent.name}
 EVENTS = frozenset(_AS_EVENT.values())
@@ -120,13 +115,6 @@ def in_classes(text: str, like: Written) -> str:
     ends = (re.sub(r"\w+(?=\W*$)", _CLASSES[pipe], like.words[0]) for pipe in words.pipes)
     event = re.sub(r"\d+(?=\W*$)", str(words.number), like.id)
     return f"{replace(like, name=_AS_EVENT[words.name], words=(*ends, event))}{slashes}{comment}"
-
-
-def flag_ends(op: Operation) -> tuple[str, str]:
-    """The two pipes of a flag."""
-    assert isinstance(op, PTOOperation)
-    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
-    return source, destination
 
 
 def read(text: str) -> Written | None:

@@ -129,16 +129,11 @@ class Caches:
     def cleaned(self, core: Core, address: int | None) -> None:
         """One line, or all of them, is written back and invalidated."""
         cache = self._cache(core)
-        if address is None:
-            cache.held.clear()
-            cache.seen.clear()
-            self._write_back(core, cache, cache.dirty)
-            cache.fresh = {-1}
-            return
-        cache.held.discard(address // LINE)
-        cache.seen.discard(address // LINE)
-        self._write_back(core, cache, {address // LINE})
-        cache.fresh.add(address // LINE)
+        lines = cache.held | cache.seen | cache.dirty if address is None else {address // LINE}
+        cache.held -= lines
+        cache.seen -= lines
+        self._write_back(core, cache, lines)
+        cache.fresh = {-1} if address is None else cache.fresh | lines
 
     def _write_back(self, core: Core, cache: _Cache, lines: set[int]) -> None:
         for line in cache.dirty & lines:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.machine.entry import Entry, Site
+from ptosim.machine.sync import PIPES
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.doubts import Doubtful, Doubts, Image, Subject
+from ptosim.sanitize.doubts import Doubtful, Doubts, Hit, Image, Subject
 from ptosim.sanitize.scope import ScopeShadow
-from ptosim.sanitize.shadow import CLEAN, Track
+from ptosim.sanitize.shadow import CLEAN, Meeting
 from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.window import Places, Window
 
@@ -46,15 +47,7 @@ class Candidates:
     def __bool__(self) -> bool:
         return bool(self._ranges)
 
-    def add(
-        self,
-        conflict: Conflict,
-        site: Site,
-        track: Track,
-        stamps: NDArray[np.int64],
-        addresses: Places,
-        where: NDArray[np.bool_],
-    ) -> None:
+    def add(self, conflict: Conflict, site: Site, meeting: Meeting, addresses: Places, where: Hit) -> None:
         """Bytes that were loaded at `site` and are written now, in no order."""
         assert conflict.first is not None
         origin = self.origins.number(("race", conflict.first.site, conflict.second.site), lambda: conflict)
@@ -62,8 +55,9 @@ class Candidates:
             self._dropped.add(origin)
             return
         self._pairs.add(origin)
-        for stamp, low, high in _runs(stamps[where], addresses[where]):
-            key = (track.index // 8, track.entry_number(stamp))
+        track = meeting.track
+        for stamp, low, high in _runs(meeting.stamps[where], addresses[where]):
+            key = (track.index // PIPES, track.entry_number(stamp))
             self._ranges.setdefault(key, []).append(Range(site, low, high, origin))
             self._count += 1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ptosim.sanitize.conflict import Conflict, Party, Place, Verb, loops_around,
 from ptosim.sanitize.doubts import Doubtful, Doubts, Hit, Image, Subject, Unchanged
 from ptosim.sanitize.exchange import Exchange
 from ptosim.sanitize.global_shadow import NOTICE, READ, WRITE, Clash, GlobalShadow, Outcome, compatible
+from ptosim.sanitize.granules import Stamps
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.observation import Imbalance, Step
@@ -36,6 +38,7 @@ from ptosim.sanitize.scope import LOADED, STORED, ScopeShadow
 from ptosim.sanitize.shadow import UNDEFINED, Meeting, Memory, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.taint import Origins
+from ptosim.sanitize.track import History
 from ptosim.sanitize.window import GRANULE, Part, Window, inside, shifted
 
 
@@ -52,8 +55,6 @@ class Checker(Doubts):
         self.exchange = Exchange(self.findings, subject.program, self.gm)
         self.cells = Cells()
         self.iterations = Iterations(subject.program)
-        self.used_flags: dict[int, Key] = {}
-        self.used_semaphores: set[int] = set()
         self.unconsumed: dict[tuple[str, str], Site] = {}
         """Where one pipe or core signals another that does not wait for it."""
         self.imbalances: dict[tuple[Site, Key], Imbalance] = {}
@@ -71,12 +72,7 @@ class Checker(Doubts):
     def issue(self, entry: Entry) -> None:
         key = entry.key
         self.steps[entry.site, entry.core.role, key] += 1
-        if key is None:
-            return
-        if key.mechanism == "flag":
-            self.used_flags[id(key)] = key  # one object for all cores and blocks
-        elif key.mechanism == "semaphore":
-            self.used_semaphores.add(key.id)
+        if key is not None and key.mechanism == "semaphore":
             self.lints.semaphore(entry, key)
 
     def start(self, entry: Entry) -> None:
@@ -198,7 +194,7 @@ class Checker(Doubts):
                 self._races(entry, site, memory, covered, meeting)
                 continue
             image = np.zeros(len(meeting.hit), np.uint8) if image is None else image
-            for first, where in self._parties(meeting, entry, "writes"):
+            for first, where in self._parties(*meeting, entry, "writes"):
 
                 def conflict(first: Party = first, where: Hit = where) -> Conflict:
                     place = place_of(memory, covered, where)
@@ -225,10 +221,9 @@ class Checker(Doubts):
         unchanged: Unchanged | None = None,
     ) -> None:
         """An access that another pipe's earlier one is in no order with; `unchanged` is that of a store."""
-        track = meeting.track
         verb: Verb = "reads" if unchanged is None else "writes"
-        first_verb: Verb = "reads" if track.direction == "read" else "writes"
-        for first, where in self._parties(meeting, entry, first_verb):
+        first_verb: Verb = "reads" if meeting.track.direction == "read" else "writes"
+        for first, where in self._parties(*meeting, entry, first_verb):
             place = place_of(memory, covered, where)
             second = party(entry, site, verb)
             same = unchanged is not None and first_verb == "writes" and bool(unchanged()[where].all())
@@ -237,13 +232,14 @@ class Checker(Doubts):
             undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
             conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
-                self.candidates.add(conflict, first.site, track, meeting.stamps, covered.addresses(), where)
+                self.candidates.add(conflict, first.site, meeting, covered.addresses(), where)
             else:
                 self.findings.conflict(conflict)
 
-    def _parties(self, meeting: Meeting, entry: Entry, verb: Verb) -> Iterator[tuple[Party, Hit]]:
-        """The earlier instructions behind the bytes of a conflict, each with its bytes."""
-        track, stamps, hit = meeting
+    def _parties(
+        self, track: History, stamps: Stamps, hit: Hit, entry: Entry, verb: Verb
+    ) -> Iterator[tuple[Party, Hit]]:
+        """The earlier instructions behind the bytes of a conflict, each with its bytes; in the block of the entry."""
         numbers = self.sites.numbers(stamps)
         for number in distinct(numbers[hit]):
             where = hit & (numbers == number)
@@ -281,26 +277,20 @@ class Checker(Doubts):
         return self._polls[site]
 
     def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
+        track, stamps, verb = clash.track, clash.stamps, _VERBS.get(clash.track.kind, "updates")
         second = party(entry, site, _VERBS.get(kind, "updates"))
-        numbers = self.sites.numbers(clash.stamps)
-        for number in distinct(numbers):
-            where = numbers == number
-            place = Place(
-                outcome.buffer.region.label, int(clash.places[where].min()), int(clash.places[where].max()) + 1
-            )
-            block = clash.track.block_of(int(clash.stamps[where][0]))
-            for earlier in self.sites.of(number):
-                verb = _VERBS.get(clash.track.kind, "updates")
-                loops = self.iterations.of(clash.track.index, clash.track.entry_number(int(clash.stamps[where].max())))
-                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops, clash.track.rank)
-                if compatible(kind, clash.track.kind):
-                    self.lints.order_matters(entry, second, first, place, kind)
-                    continue
-                severity: Severity = "warning" if same else "error"
-                conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
-                is_known = (entry.clock or {}).get(clash.track.index // PIPES * PIPES, 0) > 0
-                conflict.is_told = is_known and entry.core.index in self.exchange.notices.waiting
-                self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
+        for earlier, where in self._parties(track, stamps, np.ones(len(stamps), np.bool_), entry, verb):
+            places = clash.places[where]
+            place = Place(outcome.buffer.region.label, int(places.min()), int(places.max()) + 1)
+            first = replace(earlier, block=track.block_of(int(stamps[where][0])), rank=track.rank)
+            if compatible(kind, track.kind):
+                self.lints.order_matters(entry, second, first, place, kind)
+                continue
+            severity: Severity = "warning" if same else "error"
+            conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
+            is_known = (entry.clock or {}).get(track.index // PIPES * PIPES, 0) > 0
+            conflict.is_told = is_known and entry.core.index in self.exchange.notices.waiting
+            self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -61,21 +61,9 @@ class Subject:
     """Kinds of conflicts of which one ends the check, by `Enough`."""
 
 
-class Equality:
-    """Which of the bytes that an access is about to store already are what they become; compared when it matters."""
-
-    __slots__ = ("_before", "_data", "_equal", "_width")
-
-    def __init__(self, data: Image, before: Callable[[], Image], width: int) -> None:
-        self._data, self._before, self._width = data, before, width
-        self._equal: Hit | None = None
-
-    def of(self, part: Part) -> Hit:
-        """Of the bytes of some pieces."""
-        equal = self._equal
-        if equal is None:
-            equal = self._equal = self._data == self._before()
-        return part.of(equal, self._width)
+def _unchanged(part: Part, equal: Callable[[], Hit], width: int) -> Hit:
+    """Which bytes of some pieces of a store already are what they become."""
+    return part.of(equal(), width)
 
 
 class Doubts(Observer, ABC):
@@ -148,13 +136,13 @@ class Doubts(Observer, ABC):
             self.suspect(self._scope)
 
     def end(self, entry: Entry) -> None:
-        if self._scope is not None and self._scope.entry is entry:
-            self._scope.settle()
+        if (scope := self._scope_of(entry)) is not None:
+            scope.settle()
             self._scope = None
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None:
-        if self._scope is not None and self._scope.entry is entry:
-            self._scope.fence(kind, kind == "VV_ALL" and not self.dependence.has_scalar_accesses(entry.site))
+        if (scope := self._scope_of(entry)) is not None:
+            scope.fence(kind, kind == "VV_ALL" and not self.dependence.has_scalar_accesses(entry.site))
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None: ...
 
@@ -168,7 +156,12 @@ class Doubts(Observer, ABC):
     def inside(self, entry: Entry) -> ScopeShadow | None:
         return self._scope
 
-    def memory(self, space: Space, owner: Core) -> Memory:
+    def _scope_of(self, entry: Entry) -> ScopeShadow | None:
+        """The vector scope that an entry is, while it runs."""
+        return self._scope if self._scope is not None and self._scope.entry is entry else None
+
+    def memory(self, space: Space, owner: Core | None) -> Memory:
+        assert owner is not None
         shared = space is Space.L1  # of the cluster
         if self.subject.together:
             who: object = id(owner.cluster) if shared else owner.index
@@ -183,18 +176,13 @@ class Doubts(Observer, ABC):
     # --- loads --------------------------------------------------------------------------------------------------------
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
-        scope = self._scope
         space, owner, starts, width = footprint
         starts, width = joined(starts, width)
         if space is GM:
             self.global_access(entry, site, "read", starts, width)
             return None
-        if scope is not None and scope.entry is entry:
-            memory = scope.memory
-        else:
-            scope = None
-            assert owner is not None
-            memory = self.memory(space, owner)
+        scope = self._scope_of(entry)
+        memory = scope.memory if scope else self.memory(space, owner)
         whole: Image | None = None
         for part in inside(starts, width, memory.size):
             at = part.window()
@@ -211,7 +199,7 @@ class Doubts(Observer, ABC):
         self.accessed(entry, site, covered, memory)
         image = None if memory.is_clean(covered) else self._taint(entry, site, memory, covered)
         if image is not None and entry.pipe is Pipe.S:
-            self._used(entry, site, "scalar", image)
+            self.tainted(entry, site, "scalar", image)
         return image
 
     def _vector_load(self, scope: ScopeShadow, site: Site, covered: Window, by_use: bool) -> Image | None:
@@ -227,7 +215,7 @@ class Doubts(Observer, ABC):
         if image is None or not np.count_nonzero(image):
             return None
         if is_scalar(site):
-            self._used(entry, site, "scalar", image)
+            self.tainted(entry, site, "scalar", image)
         return image
 
     def _number(self, scope: ScopeShadow, site: Site, by_use: bool) -> int:
@@ -260,27 +248,23 @@ class Doubts(Observer, ABC):
 
     def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
         assert change is not None
-        scope, (data, before, taint, atomic) = self._scope, change
+        data, before, taint, atomic = change
         space, owner, starts, width = footprint
         starts, width = joined(starts, width)
         if space is GM:
             self.global_access(entry, site, atomic or "write", starts, width, data, before)
             if taint is not None:
-                self._used(entry, site, "global", taint)
+                self.tainted(entry, site, "global", taint)
             return
-        if scope is not None and scope.entry is entry:
-            memory = scope.memory
-            quick = taint is None and type(starts) is int and 0 <= starts <= memory.size - width
-            if quick and scope.store(site, starts, width):
-                return
-        else:
-            scope = None
-            assert owner is not None
-            memory = self.memory(space, owner)
-        equality = Equality(data, before, width)
+        scope = self._scope_of(entry)
+        memory = scope.memory if scope else self.memory(space, owner)
+        is_plain = taint is None and type(starts) is int and 0 <= starts <= memory.size - width
+        if scope is not None and is_plain and scope.store(site, starts, width):
+            return
+        equal = cache(lambda: data == before())  # compared when it matters, for all parts at once
         for part in inside(starts, width, memory.size):
             covered, kept = part.window(), None if taint is None else part.of(taint, width)
-            unchanged = partial(equality.of, part)
+            unchanged = partial(_unchanged, part, equal, width)
             if scope:
                 self._vector_store(scope, site, covered, unchanged, kept)
             else:
@@ -304,10 +288,7 @@ class Doubts(Observer, ABC):
 
     # --- use of doubtful values ---------------------------------------------------------------------------------------
 
-    def tainted(self, entry: Entry, site: Site, use: MachineUse, taint: Any) -> None:
-        self._used(entry, site, use, taint)
-
-    def _used(self, entry: Entry, site: Site, use: Use | MachineUse, taint: Image) -> None:
+    def tainted(self, entry: Entry, site: Site, use: Use | MachineUse, taint: Any) -> None:
         """A doubtful value decides something or leaves the core: what made it doubtful is a finding."""
         for mixed in distinct(taint):
             if mixed != CLEAN:

@@ -50,12 +50,17 @@ class Edit:
         return (put, Replacement(self.moved, 1, "")) if self.moved else (put,)
 
 
-def before(program: Program, op: Operation, text: str) -> Edit:
-    return Edit("before", program.first_line(op), text, block=op.parent_block())
+def before(program: Program, op: Operation, text: str = "", moved: int = 0) -> Edit:
+    return Edit("before", program.first_line(op), text, moved, op.parent_block())
 
 
-def after(program: Program, op: Operation, text: str) -> Edit:
-    return Edit("after", program.last_line(op), text, block=op.parent_block())
+def after(program: Program, op: Operation, text: str = "", moved: int = 0) -> Edit:
+    return Edit("after", program.last_line(op), text, moved, op.parent_block())
+
+
+def instead(program: Program, op: Operation, text: str) -> Edit:
+    """Another text for a line, or none."""
+    return Edit("at", program.first_line(op), text, block=op.parent_block())
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,11 @@ class Exchange:
     def __init__(self, findings: Findings, program: Program, gm: GlobalShadow) -> None:
         self.gm = gm
         self.program = program
-        self.notices = Notices(findings, program, self._stored)
+        self._latest: dict[tuple[int, Pipe, bool], tuple[int, Site]] = {}
+        self.notices = Notices(findings, program, self._latest)
         self.caches = Caches(findings)
         self._at_start: dict[int, Clock] = {}
         self._stores: dict[int, Clock] = {}
-        self._latest: dict[tuple[int, Pipe, bool], tuple[int, Site]] = {}
-
-    def _stored(self, core: Core, pipe: Pipe, in_window: bool) -> tuple[int, Site] | None:
-        return self._latest.get((core.index, pipe, in_window))
 
     def signalled(self, entry: Entry) -> None:
         """A word has been notified, or a wait for one has been satisfied."""

@@ -23,7 +23,7 @@ from ptosim.machine.memory import Region, decode
 from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 from ptosim.sanitize.track import History
-from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Part, Places, Starts, as_places, inside, shifted
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Part, Places, Starts, inside, shifted
 
 READ, WRITE, NOTICE = "read", "write", "notice"
 """Kinds of access; an atomic update has its operation and type as its kind ("add f32"), a signal is a notice."""
@@ -100,10 +100,8 @@ class Outcome:
 
     def is_equal(self, clash: Clash, equal: NDArray[np.bool_]) -> bool:
         """Whether the bytes of a clash already were what the access stores, by those of the access that were."""
-        offsets = as_places(self.part.starts)
-        addresses = (offsets[:, np.newaxis] + np.arange(self.part.width, dtype=np.int64)).reshape(-1)
         same = self.part.of(equal, self.width)
-        return bool(same[np.isin(addresses, clash.places)].all())
+        return bool(same[np.isin(self.part.window().addresses(), clash.places)].all())
 
 
 class Buffer:
@@ -189,13 +187,10 @@ class Buffer:
         def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
             return ((stamps >= threshold) & (stamps < upper)) | (stamps < earlier)
 
-        places, stamps = track.table.hits(covered, out_of_order)
-        if len(places):
-            yield Clash(track, places, stamps)
+        found = [track.table.hits(covered, out_of_order)]
         if track.aside is not None:
-            places, stamps = track.aside.hits(covered, lambda stamps: stamps < earlier)
-            if len(places):
-                yield Clash(track, places, stamps)
+            found.append(track.aside.hits(covered, lambda stamps: stamps < earlier))
+        yield from (Clash(track, places, stamps) for places, stamps in found if len(places))
 
     def _limits(self, track: Track, entry: Entry) -> tuple[int, int]:
         """Stamps below the first value belong to earlier blocks, those from the second on are not known to have

@@ -38,15 +38,12 @@ class Hulls:
         latest = self.latest
         if latest and latest[-1].stamp == stamp:
             return latest[-1]
-        if len(latest) < REMEMBERED:
-            hull = Hull(stamp, self._size, 0)
-        else:
-            hull = latest.pop(0)  # its entry is over, so that the object can be used again
-            self.before.widen(hull.low, hull.high)
-            self.before.stamp = hull.stamp
-            hull.stamp, hull.low, hull.high = stamp, self._size, 0
-        latest.append(hull)
-        return hull
+        if len(latest) == REMEMBERED:
+            oldest = latest.pop(0)
+            self.before.widen(oldest.low, oldest.high)
+            self.before.stamp = oldest.stamp
+        latest.append(Hull(stamp, self._size, 0))
+        return latest[-1]
 
     def meets(self, threshold: int, low: int, high: int) -> bool:
         """Whether an entry from this stamp on may have touched some of these bytes."""

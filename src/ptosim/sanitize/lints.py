@@ -63,7 +63,21 @@ class Lints:
         if (first.rank, first.block) != (second.rank, second.block):
             where = "another block" if first.rank == second.rank else f"rank {first.rank}"
         message = f"{kind} to {place} and the same by {where} are in no order: float sums depend on it"
-        self._remark(entry, second.site, message, first.site.location, place=place)
+        other = first.site.location
+        self.findings.diagnostic(
+            Diagnostic(
+                "lint",
+                "warning",
+                message,
+                second.site.location,
+                related=(Related(other, "the other one"),) if other else (),
+                core=entry.core.name,
+                pipe=str(entry.pipe),
+                block=entry.core.block,
+                loops=entry.loops,
+                bytes=(place.low, place.high),
+            )
+        )
 
     # --- at the end ---------------------------------------------------------------------------------------------------
 
@@ -144,27 +158,3 @@ class Lints:
                 )
                 place = self._cube_ids[wrong]
                 self.findings.diagnostic(Diagnostic("lint", "warning", message, place, core=core.name))
-
-    def _remark(
-        self,
-        entry: Entry,
-        site: Site,
-        message: str,
-        other: Location | None = None,
-        loops: tuple[int, ...] | None = None,
-        place: Place | None = None,
-    ) -> None:
-        self.findings.diagnostic(
-            Diagnostic(
-                "lint",
-                "warning",
-                message,
-                site.location,
-                related=(Related(other, "the other one"),) if other else (),
-                core=entry.core.name,
-                pipe=str(entry.pipe),
-                block=entry.core.block,
-                loops=entry.loops if loops is None else loops,
-                bytes=(place.low, place.high) if place else None,
-            )
-        )

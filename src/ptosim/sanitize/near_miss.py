@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from xdsl.ir import Operation
+
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.sync import signalling
 from ptosim.language.operation import PTOOperation
@@ -22,8 +24,8 @@ SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
 class _Flag:
     line: int
     is_set: bool
-    source: str
-    destination: str
+    ends: tuple[str, str]
+    """The pipe that sets and the pipe that waits."""
     id: str
     """Empty where it is computed."""
 
@@ -56,11 +58,12 @@ class NearMisses:
             return
         low, high = first.site.line or 0, second.site.line or 0
         between = [flag for flag in self._flags() if not flag.is_set and low < flag.line < high]
-        if any((flag.source, flag.destination) == (first.pipe, second.pipe) for flag in between):
+        if any(flag.ends == (first.pipe, second.pipe) for flag in between):
             return
         for flag in between:
-            if flag.source == first.pipe:
-                yield f"the wait in line {flag.line} holds {flag.destination}, the access is on {second.pipe}"
+            source, destination = flag.ends
+            if source == first.pipe:
+                yield f"the wait in line {flag.line} holds {destination}, the access is on {second.pipe}"
 
     def _set_elsewhere(self, finding: Diagnostic) -> Iterator[str]:
         """Sets that nothing waits for, and that differ from what is waited for by their id or their direction."""
@@ -68,19 +71,24 @@ class NearMisses:
         if key is None:
             return
         flags = list(self._flags())
-        waited = {(flag.source, flag.destination, flag.id) for flag in flags if not flag.is_set}
+        waited = {(flag.ends, flag.id) for flag in flags if not flag.is_set}
         for flag in flags:
-            if not flag.is_set or not flag.id or (flag.source, flag.destination, flag.id) in waited:
+            if not flag.is_set or not flag.id or (flag.ends, flag.id) in waited:
                 continue
-            if (flag.source, flag.destination) == (key.source, key.destination):
+            if flag.ends == (key.source, key.destination):
                 yield f"line {flag.line} sets {key.source} -> {key.destination} id {flag.id}, which nothing waits for"
-            elif (flag.source, flag.destination) == (key.destination, key.source):
-                yield f"line {flag.line} sets a flag the other way round, {flag.source} -> {flag.destination}"
+            elif flag.ends == (key.destination, key.source):
+                yield f"line {flag.line} sets a flag the other way round, {key.destination} -> {key.source}"
 
     def _flags(self) -> Iterator[_Flag]:
         for op in self.program.operations():
             if isinstance(op, PTOOperation) and op.name in SETS | WAITS:
-                source, destination = ((op.word(end) or "").removeprefix("PIPE_") for end in ("source", "destination"))
-                word = op.word("event") if "event" in op.properties else None
-                id_ = (word or "").removeprefix("EVENT_ID")
-                yield _Flag(self.program.first_line(op), op.name in SETS, source, destination, id_)
+                id_ = (op.word("event") or "").removeprefix("EVENT_ID")
+                yield _Flag(self.program.first_line(op), op.name in SETS, flag_ends(op), id_)
+
+
+def flag_ends(op: Operation) -> tuple[str, str]:
+    """The two pipes of a flag."""
+    assert isinstance(op, PTOOperation)
+    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
+    return source, destination

@@ -6,7 +6,7 @@ the words themselves, and about what has to stand before a notice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from ptosim.diagnostics import Severity
@@ -17,7 +17,6 @@ from ptosim.language.operands import constant_of
 from ptosim.language.polling import poll_of
 from ptosim.language.sim_signal import SimTestWords, SimWaitWords
 from ptosim.machine.clock import clock_index, ended_by, stores_index
-from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.tracking import diagnostic_at
@@ -32,8 +31,8 @@ KEPT = 64
 MOST_LINES = 1 << 10
 """Lines with signals that are looked at for data beside them."""
 
-Stored = Callable[[Core, Pipe, bool], tuple[int, Site] | None]
-"""The latest store of a pipe into a window, or into what is private to its rank: its number and where it stands."""
+Stored = Mapping[tuple[int, Pipe, bool], tuple[int, Site]]
+"""By core and pipe, the latest store into a window, or into what is private to its rank: its number and where it is."""
 
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 
@@ -94,7 +93,7 @@ class Notices:
         return region.rank if region is not None else None
 
     def _unfenced_store(self, entry: Entry, pipe: Pipe, in_window: bool) -> Site | None:
-        last = self.stored(entry.core, pipe, in_window)
+        last = self.stored.get((entry.core.index, pipe, in_window))
         clocks = entry.core.tracker.clocks if entry.core.tracker else None
         if last is None or clocks is None or (entry.core.index, pipe, last[0]) in self._weak_stores:
             return None
@@ -119,7 +118,7 @@ class Notices:
         clocks = entry.core.tracker.clocks if entry.core.tracker else None
         for pipe in clocks.weakly_ended() if clocks else ():
             for in_window in (False, True):
-                if (last := self.stored(entry.core, pipe, in_window)) is not None:
+                if (last := self.stored.get((entry.core.index, pipe, in_window))) is not None:
                     self._weak_stores.add((entry.core.index, pipe, last[0]))
             message = (
                 f"a barrier of {pipe} holds {pipe} and not the scalar unit: {_word(entry)} may be notified while "
@@ -207,14 +206,11 @@ class Notices:
 
     def _beside_payload(self, is_payload: Callable[[int, int], bool]) -> Iterator[tuple[Entry, int]]:
         """Words with data in their line, one of each line, and where the data lies."""
-        lines: dict[int, Entry] = {}
-        for address, told in sorted(self._told.items()):
-            lines.setdefault(address // LINE, told[0])
-        for line, entry in list(lines.items())[:MOST_LINES]:
+        for line, (told, *_) in list(self._lines().items())[:MOST_LINES]:
             places = range(line * LINE, (line + 1) * LINE, WORD)
             data = (place for place in places if place not in self._told and is_payload(place, WORD))
             if (place := next(data, None)) is not None:
-                yield entry, place
+                yield told[0], place
 
     def _is_fixed(self, site: Site) -> bool:
         """Whether a wait is for the same number in every run; one that is given or computed may count up."""
@@ -227,14 +223,18 @@ class Notices:
 
     def _shared_lines(self) -> Iterator[tuple[Entry, Entry]]:
         """Words of one line that different cores notify."""
-        lines: dict[int, list[list[Entry]]] = {}
-        for address, told in sorted(self._told.items()):
-            lines.setdefault(address // LINE, []).append(told)
-        for words in lines.values():
+        for words in self._lines().values():
             for first, second in pairwise(words):
                 pair = next(((a, b) for a in first for b in second if a.core is not b.core), None)
                 if pair is not None:
                     yield pair
+
+    def _lines(self) -> dict[int, list[list[Entry]]]:
+        """The notices of each word, by their lines."""
+        lines: dict[int, list[list[Entry]]] = {}
+        for address, told in sorted(self._told.items()):
+            lines.setdefault(address // LINE, []).append(told)
+        return lines
 
     def _say(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ptosim.diagnostics import Diagnostic, Location
@@ -37,9 +37,6 @@ class Observation:
     findings: Sequence[Diagnostic]
     """The same in words, the gravest first, without hints."""
     imbalances: Sequence[Imbalance]
-    flags: set[Flag]
-    """The flags that the run has used."""
-    semaphores: set[int]
     endings: Mapping[Location | None, Edit]
     """For copies that nothing waits for, the barrier that would."""
     steps: Mapping[Step, int]
@@ -52,6 +49,18 @@ class Observation:
     """How many instructions a block has issued."""
     last: int | None = None
     """The block after which there were as many findings as were wanted."""
+
+    @property
+    def flags(self) -> set[Flag]:
+        """The flags that the run has used."""
+        return {(key.source, key.destination, key.id) for key in self._keys("flag")}
+
+    @property
+    def semaphores(self) -> set[int]:
+        return {key.id for key in self._keys("semaphore")}
+
+    def _keys(self, mechanism: str) -> Iterator[Key]:
+        return (key for _, _, key in self.steps if key is not None and key.mechanism == mechanism)
 
     @property
     def blocks(self) -> frozenset[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from ptosim.diagnostics import Location, Source
 from ptosim.language.control import For, While
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import is_scope
+from ptosim.language.operation import around, is_scope
 from ptosim.language.scope import VecScope
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Place
@@ -31,27 +31,10 @@ class Program:
     def source(self) -> Source:
         return self.module.parsed.source
 
-    @cached_property
-    def _by_place(self) -> dict[tuple[int, int], Operation]:
-        return self._placed(op for op in self.operations() if not isinstance(op, VecScope))
-
-    @cached_property
-    def _scopes(self) -> dict[tuple[int, int], Operation]:
-        return self._placed(op for op in self.operations() if isinstance(op, VecScope))
-
-    def _placed(self, operations: Iterable[Operation]) -> dict[tuple[int, int], Operation]:
-        found: dict[tuple[int, int], Operation] = {}
-        for op in operations:
-            location = self.module.parsed.location(op)
-            if location is not None:
-                found.setdefault((location.line, location.column), op)  # an implicit yield stands at its parent's place
-        return found
-
     def operation(self, location: Location | None) -> Operation | None:
-        """The operation that a diagnostic points at. A scope that nobody wrote begins at its first instruction, which
-        is the one that is meant."""
-        place = (location.line, location.column) if location else (0, 0)
-        return self._by_place.get(place) or self._scopes.get(place)
+        """The operation that a diagnostic points at: the first there, for an implicit yield stands at the place of its
+        parent. A scope that nobody wrote begins at its first instruction, which is the one that is meant."""
+        return min(self.placed(location), key=lambda op: isinstance(op, VecScope), default=None)
 
     def executed(self, site: Site) -> Operation | None:
         """The operation that runs: several may stand at one place."""
@@ -63,10 +46,10 @@ class Program:
 
     def placed(self, location: Location | None) -> list[Operation]:
         """All operations at a place: what was made for one of the text stands where that does."""
-        return self._all.get((location.line, location.column), []) if location else []
+        return self._by_place.get((location.line, location.column), []) if location else []
 
     @cached_property
-    def _all(self) -> dict[tuple[int, int], list[Operation]]:
+    def _by_place(self) -> dict[tuple[int, int], list[Operation]]:
         found: dict[tuple[int, int], list[Operation]] = {}
         for op in self.operations():
             location = self.module.parsed.location(op)
@@ -89,7 +72,11 @@ class Program:
         """The names of what a block computes for nothing."""
         for op in block.ops:
             if op.name.startswith("arith.") and len(op.results) == 1 and not op.results[0].uses:
-                yield self.source.line(self.first_line(op)).partition("=")[0].strip()
+                yield self.name_of(op)
+
+    def name_of(self, op: Operation) -> str:
+        """What the text calls the result of an operation."""
+        return self.source.line(self.first_line(op)).partition("=")[0].strip()
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
@@ -157,12 +144,7 @@ def joint_program(programs: Sequence[Program]) -> Program:
 
 def launched(op: Operation) -> Operation:
     """The operation that the scalar unit issues: for an instruction inside a vector scope, the scope."""
-    parent: Operation | None = op
-    while parent is not None:
-        if is_scope(parent):
-            return parent
-        parent = parent.parent_op()
-    return op
+    return next((each for each in (op, *around(op)) if is_scope(each)), op)
 
 
 def ancestors(op: Operation) -> list[tuple[Block, Operation]]:

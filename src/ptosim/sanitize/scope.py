@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -39,23 +40,14 @@ _DIRTY_AT_MOST = bytes((0, DIRTY))
 
 Pair = tuple[str, str]
 
-_VECTOR, _SCALAR = ("vld", "vst"), ("ld", "st")
-
-
-def _covered() -> dict[str, tuple[Pair, ...]]:
-    """Which pairs of an earlier and a later class each kind of mem_bar orders."""
-    table: dict[str, tuple[Pair, ...]] = {}
-    for before, first in (("V", _VECTOR), ("S", _SCALAR)):
-        for after, second in (("V", _VECTOR), ("S", _SCALAR)):
-            table[f"{before}{after}_ALL"] = tuple((one, other) for one in first for other in second)
-            for one in first:
-                for other in second:
-                    table[f"{one.upper()}_{other.upper()}"] = ((one, other),)
-    return table
-
-
-COVERED = _covered()
-"""Of the pairs of two loads the instruction set names none; they need no order."""
+_CLASSES = {"V": ("vld", "vst"), "S": ("ld", "st")}
+_ALL: dict[str, tuple[Pair, ...]] = {
+    f"{before}{after}_ALL": tuple(product(_CLASSES[before], _CLASSES[after]))
+    for before, after in product(_CLASSES, repeat=2)
+}
+COVERED = _ALL | {f"{one}_{other}".upper(): ((one, other),) for pairs in _ALL.values() for one, other in pairs}
+"""Which pairs of an earlier and a later class each kind of mem_bar orders. Of those of two loads the instruction set
+names none; they need no order."""
 
 
 SCALAR_ACCESSES = frozenset((LoadScalar.name, StoreScalar.name))
@@ -108,10 +100,6 @@ class Side:
             self.track.table.put_stretch(run.start, run.stop, self.stamp + run.number)
             self.hull.widen(run.start, run.stop)
             run.start = run.stop
-
-    def fenced(self) -> None:
-        """A mem_bar has been passed."""
-        self.stamp += FENCE_ONE
 
 
 @cache
@@ -283,8 +271,8 @@ class ScopeShadow:
         self.settle()
         self.fences += 1
         if self.fences <= MOST_FENCES:  # a scope with more of them is taken to be fenced throughout
-            self.reading.fenced()
-            self.writing.fenced()
+            self.reading.stamp += FENCE_ONE
+            self.writing.stamp += FENCE_ONE
         for pair in COVERED[kind]:
             self.last_fence[pair] = self.fences
         if complete:

@@ -15,7 +15,6 @@ from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.doubts import Doubts, Subject
 from ptosim.sanitize.near_miss import NearMisses
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.program import Program
 from ptosim.sanitize.wording import diagnostic
 
 Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
@@ -24,12 +23,6 @@ Heard = Callable[[str, str, Location | None], None]
 """Told of a finding before it is put into words: its severity, kind and place."""
 Said = Collection[tuple[str, str, int | None]]
 """Kind, message and line of what the verifier has said already."""
-
-
-def _name_tiles(program: Program, conflict: Conflict) -> None:
-    """Speak of tiles and their rows where the bytes are those of one."""
-    for each in (conflict, *conflict.also):
-        each.place = program.named(each.place, each.second.site)
 
 
 def observe(
@@ -55,8 +48,8 @@ def observe(
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
     for found in checker.findings.found.values():
-        if isinstance(found, Conflict):
-            _name_tiles(subject.program, found)
+        if isinstance(found, Conflict):  # speak of tiles and their rows where the bytes are those of one
+            found.place = subject.program.named(found.place, found.second.site)
     near = NearMisses(subject.program, checker.imbalances.values())
     worded = [
         (found, near.told(found, diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else found))
@@ -68,8 +61,6 @@ def observe(
         [found for found, _ in new],
         [words for _, words in new],
         tuple(checker.imbalances.values()),
-        {(key.source, key.destination, key.id) for key in checker.used_flags.values()},
-        checker.used_semaphores,
         checker.lints.endings,
         checker.steps,
         frozenset(checker.standing),

@@ -7,7 +7,6 @@ unit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from ptosim.effects.catalogue import effects
@@ -17,13 +16,6 @@ from ptosim.machine.entry import Entry
 from ptosim.sanitize.conflict import Party, Verb, party
 
 SHARED = frozenset({"VMS4_SR"})
-
-
-@dataclass(frozen=True)
-class _Access:
-    index: int
-    n: int
-    party: Party
 
 
 @cache
@@ -36,20 +28,21 @@ class Cells:
     """The last access of each pipe to each register, as far as another pipe may be in no order with it."""
 
     def __init__(self) -> None:
-        self._last: dict[tuple[int, str, Verb], dict[int, _Access]] = {}
+        self._last: dict[tuple[int, str, Verb], dict[int, tuple[int, Party]]] = {}
+        """By core, register and verb, then by pipe: the number of the entry, and who it is."""
 
     def access(self, entry: Entry) -> Iterator[tuple[str, Verb, Party]]:
         """Note what an entry does to these registers; gives each access that it is in no order with."""
         record = _sharing().get(entry.site.name)
         if record is None:
             return
+        own, clock = entry_index(entry), entry.clock or {}
         sides: tuple[tuple[tuple[str, ...], Verb], ...] = ((record.reads, "reads"), (record.writes, "writes"))
         for names, verb in sides:
             for name in SHARED.intersection(names):
                 opposing: tuple[Verb, ...] = ("writes",) if verb == "reads" else ("reads", "writes")
                 for other in opposing:
-                    for access in self._last.get((entry.core.index, name, other), {}).values():
-                        if access.n >= (entry.clock or {}).get(access.index, 0) and access.index != entry_index(entry):
-                            yield name, verb, access.party
-                last = self._last.setdefault((entry.core.index, name, verb), {})
-                last[entry_index(entry)] = _Access(entry_index(entry), entry.n, party(entry, entry.site, verb))
+                    for index, (n, earlier) in self._last.get((entry.core.index, name, other), {}).items():
+                        if n >= clock.get(index, 0) and index != own:
+                            yield name, verb, earlier
+                self._last.setdefault((entry.core.index, name, verb), {})[own] = entry.n, party(entry, entry.site, verb)

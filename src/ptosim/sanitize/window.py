@@ -170,8 +170,8 @@ def _portions(starts: Starts, width: int, size: int) -> Iterator[Part]:
 
 
 def _inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
-    if _lies_in(starts, width, size):
-        yield Part(starts, width)
+    if isinstance(starts, range) and starts.step > 0 and starts.start >= 0 and starts[-1] + width <= size:
+        yield Part(starts, width)  # it shows at once that they do
         return
     pieces = as_places(starts)
     whole = (pieces >= 0) & (pieces <= size - width)
@@ -184,13 +184,6 @@ def _inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
         start = int(pieces[number])
         low, high = max(start, 0), min(start + width, size)
         yield Part(low, high - low, np.array([number]), low - start)
-
-
-def _lies_in(starts: Starts, width: int, size: int) -> bool:
-    """Whether pieces lie in a memory, where that shows at once."""
-    if isinstance(starts, int):
-        return starts >= 0 and starts + width <= size
-    return isinstance(starts, range) and starts.step > 0 and starts.start >= 0 and starts[-1] + width <= size
 
 
 def byte_count(starts: Starts, width: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptosim.diagnostics import Diagnostic, Location, Related
+from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import Pipe
 from ptosim.language.comm_async import WaitAsyncEvent
 from ptosim.language.sim_transfer import SimTransfer
@@ -48,11 +48,10 @@ def _race(conflict: Conflict, first: Party) -> str:
     if (between := _between(conflict)) is not None:
         who, other = between
         return f"{who} {second.verb} {place}, which {other} {first.verb}, in no order{also}"
+    act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
     if conflict.is_within_a_pipe:
         doing = {"reads": "reading", "writes": "writing", "updates": "updating"}[first.verb]
-        act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
         return f"{who} may {act} {place} while an earlier copy of {other} is still {doing} it{also}"
-    act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
     done = {"reads": "read", "writes": "written", "updates": "updated"}[first.verb]
     return f"{who} may {act} {place} before {other} has {done} it{also}"
 
@@ -78,9 +77,8 @@ def _signal(conflict: Conflict, first: Party) -> str:
         )
     if conflict.is_told:
         how = WaitAsyncEvent.name if _is_transfer(first) else "pto.fence.barrier_all #pto.fence_scope<gm>"
-        what = _unit(first)
         return (
-            f"{who} waits for a notice of {other} that does not cover this: before the notice {what} must have "
+            f"{who} waits for a notice of {other} that does not cover this: before the notice {_unit(first)} must have "
             f"ended ({how}), and the wait must need that notice"
         )
     return f"{who} does not wait for a notice of {other} behind this (pto.comm.tnotify there, pto.comm.twait here)"
@@ -160,17 +158,14 @@ def _scope(site: Site) -> str:
 
 def _related(conflict: Conflict) -> list[Related]:
     found: list[Related] = []
-    if conflict.first and conflict.first.site.location:
-        found.append(Related(conflict.first.site.location, _label(conflict, conflict.first)))
+    first, second = conflict.first, conflict.second
+    if first and first.site.location:
+        found.append(Related(first.site.location, _label(conflict, first)))
     if conflict.use:
         use, site = conflict.use
-        if site.location and site.location not in _places(conflict):
+        if site.location and site.location not in (first and first.site.location, second.site.location):
             found.append(Related(site.location, f"here {_LEADS[use]}"))
     return found
-
-
-def _places(conflict: Conflict) -> list[Location | None]:
-    return [side.site.location for side in (conflict.first, conflict.second) if side]
 
 
 def _notes(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:

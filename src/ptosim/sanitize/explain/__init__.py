@@ -56,16 +56,17 @@ class Explanation:
 
 def kinds() -> tuple[str, ...]:
     """Every kind that can be explained."""
-    return tuple(_texts())
+    return tuple(_texts("kinds.toml"))
 
 
 @cache
 def explanation(kind: str) -> Explanation:
     """The explanation of a kind."""
-    if kind not in _texts():
+    if kind not in kinds():
         raise error("argument", f"there is no kind '{kind}'; the kinds are {', '.join(kinds())}")
-    other = _between_ranks().get(kind)
-    return _made(kind, _texts()[kind], "", None if other is None else _made(kind, other, ".ranks", None))
+    other = _texts("ranks.toml").get(kind)
+    between_ranks = None if other is None else _made(kind, other, ".ranks", None)
+    return _made(kind, _texts("kinds.toml")[kind], "", between_ranks)
 
 
 def _made(kind: str, words: Mapping[str, Any], form: str, between_ranks: Explanation | None) -> Explanation:
@@ -87,13 +88,8 @@ def _made(kind: str, words: Mapping[str, Any], form: str, between_ranks: Explana
 
 
 @cache
-def _texts() -> Mapping[str, Any]:
-    return tomllib.loads(_read("kinds.toml"))
-
-
-@cache
-def _between_ranks() -> Mapping[str, Any]:
-    return tomllib.loads(_read("ranks.toml"))
+def _texts(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(_read(name))
 
 
 def _read(name: str) -> str:
