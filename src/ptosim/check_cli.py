@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ptosim.command import ARGUMENTS, MAX_STEPS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
-from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.diagnostics import Diagnostic, PTOError, writing
 from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
 
 if TYPE_CHECKING:
@@ -143,8 +143,5 @@ def _block(word: str) -> int | str:
 def _write_sarif(path: str, found: Sequence[Diagnostic]) -> None:
     from ptosim.report.sarif import sarif
 
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(sarif(found), file, indent=2)
-    except OSError as reason:
-        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
+    with writing(path), open(path, "w", encoding="utf-8") as file:
+        json.dump(sarif(found), file, indent=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,7 +28,7 @@ from ptosim.command import (
     reports,
     show,
 )
-from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.diagnostics import Diagnostic, PTOError, writing
 from ptosim.order_cli import prove, sync
 from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.show_cli import copies, numbered, run_showing, summary
@@ -135,7 +135,8 @@ def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequ
     module = load(file, target)
     found = module.plan()
     if html is not None:
-        _written(html, lambda: found.save_html(html))
+        with writing(html):
+            found.save_html(html)
     if not as_json:
         click.echo(str(found))
         return module.warnings
@@ -361,9 +362,11 @@ def profile(
 
 def _save(profile: Profile, html: str | None, trace: str | None, findings: Sequence[Diagnostic] | None) -> None:
     if html:
-        _written(html, lambda: profile.save_html(html, findings))
+        with writing(html):
+            profile.save_html(html, findings)
     if trace:
-        _written(trace, lambda: profile.save_trace(trace))
+        with writing(trace):
+            profile.save_trace(trace)
 
 
 def _print_profiles(shown: Sequence[Any]) -> None:
@@ -371,13 +374,6 @@ def _print_profiles(shown: Sequence[Any]) -> None:
 
     width = max(60, get_terminal_size((100, 24)).columns)
     click.echo("\n\n".join(each.text(width) for each in shown))
-
-
-def _written(path: str, write: Callable[[], None]) -> None:
-    try:
-        write()
-    except OSError as reason:
-        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
 
 
 def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:

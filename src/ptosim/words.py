@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.arguments import FLOAT_ARRAYS, Parameter
-from ptosim.diagnostics import PTOError, error
+from ptosim.diagnostics import PTOError, error, writing
 from ptosim.effects.element import Element
 
 Array = NDArray[Any]
@@ -148,10 +148,8 @@ def differing(found: Array, wanted: Array, atol: float, rtol: float) -> Array:
 
 def save(path: str, value: Any) -> None:
     """Write an array as .npy, or as raw bytes for any other name."""
-    try:
+    with writing(path):
         if path.endswith(".npy"):
             np.save(path, value)
         else:
             Path(path).write_bytes(value.tobytes())
-    except (OSError, ValueError) as reason:
-        raise error("argument", f"cannot write {path}: {getattr(reason, 'strerror', None) or reason}") from None
