@@ -74,7 +74,7 @@ def check(
     Runs the kernel under the sanitizer, on copies of its arrays. One run without a finding covers every schedule of
     these arguments. With --fix, looks for the least edits of its synchronisation that remove the findings.
     """
-    from ptosim.api import Launch, examine
+    from ptosim.api import CheckOptions, Launch, examine
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
 
@@ -93,7 +93,7 @@ def check(
         selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
         with progress(grid if selected is None else len(selected), quiet=as_json) as shown:
             launch = replace(launch, block_done=shown, found=shown.found)
-            report = examine(chosen, launch, blocks=selected, **options)
+            report = examine(chosen, launch, CheckOptions(blocks=selected, **options))
     found = (*module.warnings, *report.findings)
     if sarif is not None:
         _write_sarif(sarif, found)

@@ -134,14 +134,12 @@ class World:
         """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for
         words in GM."""
         from ptosim.report.profile import Profile
-        from ptosim.target.profile import Target, load_target
         from ptosim.timing.waves import place_blocks
         from ptosim.timing.work import JointPrices
         from ptosim.timing.worlds import WorldTimer
 
         launches = self._list()
-        named = target or launches[0].kernel.module.target
-        machine = named if isinstance(named, Target) else load_target(named)
+        machine = launches[0].kernel.module.machine(target)
         space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
         prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
         timer = WorldTimer(machine, prices)
@@ -166,7 +164,6 @@ class World:
     ) -> Run:
         from ptosim.reference.engine import Part, Run
         from ptosim.reference.memories import GlobalMemory
-        from ptosim.target.profile import load_target
 
         closeness = observer.closeness if observer else None
         memories = [GlobalMemory(space.seen_by(rank), space.visible(rank)) for rank in range(self.ranks)]
@@ -184,14 +181,13 @@ class World:
             for rank in range(self.ranks)
             for launched in launches
         ]
-        target = load_target(launches[0].kernel.module.target)
+        target = launches[0].kernel.module.machine()
         return Run(parts, target, schedule, max_steps, observer, together=True, poison=poison)
 
     def _native(self, launches: Sequence[Launched], space: GlobalSpace, max_steps: int, poison: bool) -> None:
         from ptosim.machine.launch import KernelKind, Launch
         from ptosim.native.run.cores import Invocation
         from ptosim.native.run.runtime import run_together
-        from ptosim.target.profile import load_target
 
         order = [
             (rank, launched, space.arguments(launched.values[rank], rank, launched.grid))
@@ -218,7 +214,7 @@ class World:
             _, launched, arguments = order[core.progress.number]
             return launched.kernel.may_set(core, key, arguments(core.block))
 
-        run_together(parts, load_target(launches[0].kernel.module.target), may_set, poison)
+        run_together(parts, launches[0].kernel.module.machine(), may_set, poison)
 
     # --- the list -----------------------------------------------------------------------------------------------------
 
@@ -270,11 +266,10 @@ def _given(world: World, args: Sequence[Any], value: Any) -> Any:
 
 def _no_fix(launches: Sequence[Launched], findings: Sequence[Finding]) -> Fix:
     """What order between ranks is meant cannot be told from one that is missing."""
-    from ptosim.report.fix import Fix
+    from ptosim.report.fix import unchanged
 
-    source = launches[0].kernel.module.outline.source
     notes = ("launches on several ranks are not repaired: the findings say what to add, and where",) * bool(findings)
-    return Fix(source.name, source.text, source.text, not findings, notes, tuple(findings))
+    return unchanged(launches[0].kernel.module.outline.source, not findings, notes, findings)
 
 
 def _architecture(target: str | None) -> str | None:
