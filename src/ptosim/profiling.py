@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +30,7 @@ from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.sim_table import SimGather, SimScatter
 from ptosim.language.types import PtrType, element_of
-from ptosim.machine.entry import Site
+from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.moments import WIDTHS, Part
 from ptosim.machine.observer import Observer
@@ -42,9 +42,9 @@ from ptosim.reference.gauge import Gauge
 from ptosim.reference.integers import wrap
 from ptosim.target import Target
 from ptosim.target.profile import load_target
-from ptosim.timing.logged import Operands, Told, recorded, recorded_ends
+from ptosim.timing.logged import Operands, Price, recorded, recorded_ends
 from ptosim.timing.paged import PagedTimer
-from ptosim.timing.recording import Recording
+from ptosim.timing.recording import Issued, Recording
 from ptosim.timing.waves import hardware_cores, place_blocks
 from ptosim.timing.work import Cost, Prices
 
@@ -70,13 +70,16 @@ class Pricing:
         self.kind = KernelKind(kind)
         self.works = [TimedWork.from_json(work) for work in works]
         self.of_operation = {work.operation: work for work in self.works}
-        self.costs: list[Cost] = []
-        self.paths: list[tuple[int, ...]] = []
-        self.touches: list[tuple[tuple[int, int], ...]] = []
+        self.priced: list[Price] = []
         self._sites: dict[int, Site] = {}
         self._numbers: dict[object, int] = {}
         self._gauge = Gauge(module, prices.target)
         self.supplies = Supplies(self.price, {work.operation: number for number, work in enumerate(self.works)})
+        self.latency = prices.target.latency
+
+    @property
+    def keys(self) -> Mapping[int, tuple[Key, int]]:
+        return self.supplies.keys
 
     def site(self, operation: int) -> Site:
         if operation not in self._sites:
@@ -101,10 +104,8 @@ class Pricing:
             whole, cost = (), self._instruction(op, site, work, words, path)
         key = work.operation, cost.cycles, cost.bytes, id(cost.function), touches
         if key not in self._numbers:
-            self._numbers[key] = len(self.costs)
-            self.costs.append(cost)
-            self.paths.append(whole)
-            self.touches.append(touches)
+            self._numbers[key] = len(self.priced)
+            self.priced.append(Price(cost, whole, touches))
         return cost.cycles, self._numbers[key]
 
     def _instruction(self, op: Operation, site: Site, work: TimedWork, words: int, path: Sequence[int]) -> Cost:
@@ -138,7 +139,6 @@ class Pricing:
     def operands(self, operation: int) -> Operands:
         """How the log keeps what an operation was issued with."""
         op, work = self.module.parsed.operations[operation], self.of_operation[operation]
-        site = self.site(operation)
         places: dict[SSAValue, int | tuple[int, Callable[[Ints], Ints]]] = {}
         number = 0
         for value, constant in zip(dict.fromkeys(op.operands), work.constants, strict=True):
@@ -153,10 +153,9 @@ class Pricing:
             many = isinstance(op, PTOOperation) and role in op.variadic_roles
             names += [f"{role}[{place}]" if many else role for place in range(len(values))]
             columns += [places[value] for value in values]
-        return Operands(work.remembered, tuple(names), self.prices.of(site).pointers, tuple(columns))
-
-    def timing_class(self, operation: int) -> str:
-        return self.prices.of(self.site(operation)).timing_class
+        price = self.prices.of(self.site(operation))
+        issued = Issued(price.timing_class, tuple(names), price.pointers)
+        return Operands(work.remembered, issued, tuple(columns))
 
 
 def _roles(op: Operation) -> Iterator[tuple[str, Sequence[SSAValue]]]:
@@ -263,21 +262,10 @@ class TimedRun:
     def __init__(self, pricing: Pricing, stopwatch: Stopwatch) -> None:
         self.pricing = pricing
         self.stopwatch = stopwatch
-        self._done = weakref.finalize(self, stopwatch.give_back)
-
-    @property
-    def totals(self) -> Recording:
+        ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in stopwatch.sheets]
+        self.totals = self._placed(recorded_ends(ends, pricing.kind))
         """The cores, of which all is known without the rows."""
-        return self._totals
-
-    @cached_property
-    def _totals(self) -> Recording:
-        ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
-        return self._placed(recorded_ends(ends, self.pricing.kind))
-
-    @property
-    def cycles(self) -> int:
-        return self.totals.cycles
+        self._done = weakref.finalize(self, stopwatch.give_back)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -298,22 +286,8 @@ class TimedRun:
 
     def __call__(self) -> Recording:
         """All that the run has left."""
-        _ = self._totals  # the log is given back
         logs = [{part: _matrix(sheet.written(part), WIDTHS[part]) for part in Part} for sheet in self.stopwatch.sheets]
-        pricing, latency = self.pricing, self.pricing.prices.target.latency
-        told = Told(
-            pricing.kind,
-            pricing.site,
-            pricing.costs,
-            pricing.paths,
-            pricing.touches,
-            pricing.timing_class,
-            pricing.operands,
-            pricing.supplies.keys,
-            latency.flag,
-            latency.barrier,
-        )
-        recording = recorded(logs, told)
+        recording = recorded(logs, self.pricing)
         recording.barriers = self.stopwatch.barriers
         del logs
         self._done()
@@ -326,7 +300,7 @@ def _matrix(chunks: Sequence[memoryview], width: int) -> Ints:
 
 def stopwatch(pricing: Pricing) -> Stopwatch:
     """One for a launch."""
-    latency = pricing.prices.target.latency
+    latency = pricing.latency
     figures = latency.scalar, latency.flag, latency.barrier, latency.inter_core
     signals = heard(pricing.prices.target) if pricing.kind is KernelKind.MIXED else {}
 

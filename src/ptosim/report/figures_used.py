@@ -66,7 +66,7 @@ def by_origin(figures: Sequence[UsedFigure], target: Target) -> dict[str, list[s
 def _used(recording: Recording, target: Target) -> Iterator[str]:
     for timing in recording.functions:
         yield from timing.figures
-    for timing_class in {name for name in recording.classes if name}:
+    for timing_class in {issued.timing_class for issued in recording.issued} - {""}:
         table = "dma" if timing_class in COPY_CLASSES else "operation"
         yield from (path for path in target.figures if path.startswith(f"{table}.{timing_class}."))
     yield from (f"latency.{name}" for name in _latencies(recording))

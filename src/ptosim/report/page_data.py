@@ -78,8 +78,8 @@ def _recorded(profile: Profile) -> dict[str, Any]:
             for core in recording.cores
         ],
         "sites": [
-            [site.title.removeprefix("pto."), site.line or 0, list(recording.names[number])]
-            for number, site in enumerate(recording.sites)
+            [site.title.removeprefix("pto."), site.line or 0, list(issued.names)]
+            for site, issued in zip(recording.sites, recording.issued, strict=True)
         ],
         "causes": [[cause.text, recording.sites[cause.site].line or 0] for cause in recording.causes],
         "functions": [
@@ -170,7 +170,7 @@ class _Rows:
 
     def _arguments(self, row: int) -> list[int | str] | int:
         recording = self.profile.recording
-        if recording.rows.kind[row] == Kind.WAIT or not recording.names[recording.rows.site[row]]:
+        if recording.rows.kind[row] == Kind.WAIT or not recording.issued[recording.rows.site[row]].names:
             return 0
         return [value for _, value in self.profile.timeline.arguments(row)]
 

@@ -107,7 +107,7 @@ class Timeline(Sequence[Event]):
             if line := recording.sites[cause.site].line:
                 yield "released at line", line
             return
-        pointers = recording.pointers[recording.rows.site[row]]
+        pointers = recording.issued[recording.rows.site[row]].pointers
         for name, value in recording.arguments(row):
             yield name, self.pointer(value) if name in pointers else value
         if detail >= 0:
@@ -123,13 +123,8 @@ class Timeline(Sequence[Event]):
 class Pending(Protocol):
     """A recording that is made when it is needed."""
 
-    @property
-    def cycles(self) -> int: ...
-
-    @property
-    def totals(self) -> Recording:
-        """The cores alone, which are known before."""
-        ...
+    totals: Recording
+    """The cores alone, which are known before."""
 
     def __call__(self) -> Recording: ...
 
@@ -169,7 +164,7 @@ class Profile:
     @property
     def cycles(self) -> int:
         """From the launch to the last completion on any core."""
-        return self._recording.cycles
+        return self._totals.cycles
 
     @cached_property
     def cores(self) -> Mapping[str, CoreTime]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -223,18 +224,11 @@ def _cut(cell: str, room: int) -> str:
     return cell if len(cell) <= room else cell[: room - 3] + "..."
 
 
+_NUMBER = re.compile(r"[x+ -]*[\d,.]*\d[\d,.]*[ %]*")
+
+
 def _numeric(cell: str) -> bool:
-    return (
-        not cell
-        or cell.replace(",", "")
-        .replace(".", "")
-        .replace("%", "")
-        .replace("x", "")
-        .replace("+", "")
-        .replace("-", "")
-        .strip()
-        .isdecimal()
-    )
+    return not cell or _NUMBER.fullmatch(cell) is not None
 
 
 def count(number: int) -> str:

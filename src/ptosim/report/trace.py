@@ -161,10 +161,11 @@ class _Template:
 
     def __init__(self, profile: Profile, number: int) -> None:
         recording = profile.recording
-        site, self.names = recording.sites[number], recording.names[number]
+        site, issued = recording.sites[number], recording.issued[number]
+        self.names = issued.names
         self.head = f'"name":{json.dumps(site.title)},"args":{{"line":{site.line or 0}'
         self.pool, self.pointer = recording.pool, profile.timeline.pointer
-        self.pointers = [place for place, name in enumerate(self.names) if name in recording.pointers[number]]
+        self.pointers = [place for place, name in enumerate(self.names) if name in issued.pointers]
         kinds = ['"%s"' if place in self.pointers else "%d" for place in range(len(self.names))]
         self.text = "".join(f",{json.dumps(name)}:{kind}" for name, kind in zip(self.names, kinds, strict=True))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from ptosim.machine.entry import Key, Site, buffer_key, flag_key, token_key
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.moments import End, Part
 from ptosim.machine.sync import CORE_WORDS, DONE, EVENT_IDS, FLAGS, ISSUED, PIPES, SLOT, TOKEN_IDS, TOKENS
+from ptosim.target.profile import Latency
 from ptosim.timing.numbering import put_in_order
 from ptosim.timing.recorder import MOST_TOUCHING, joined
 from ptosim.timing.recording import PIPES as RECORDED
-from ptosim.timing.recording import Cause, CoreRun, Kind, Link, PipeTime, Recording
+from ptosim.timing.recording import Cause, CoreRun, Issued, Kind, Link, PipeTime, Recording
 from ptosim.timing.work import Cost
 
 Ints = NDArray[np.int64]
@@ -33,31 +35,37 @@ class Operands:
     """How the operands of an operation are read from the words that the log keeps of it."""
 
     words: int
-    names: tuple[str, ...]
-    pointers: frozenset[str]
+    issued: Issued
     columns: tuple[int | tuple[int, Callable[[Ints], Ints]], ...]
     """Of each name the constant that it is, or its word and how that is read."""
 
 
-@dataclass(frozen=True)
-class Told:
+class Price(NamedTuple):
+    """What the number of a price stands for."""
+
+    cost: Cost
+    path: tuple[int, ...]
+    touches: Sequence[tuple[int, int]]
+
+
+class Told(Protocol):
     """What is known of the program behind a log."""
 
     kind: KernelKind
-    site: Callable[[int], Site]
-    """Of an operation, by its number."""
-    costs: Sequence[Cost]
-    paths: Sequence[tuple[int, ...]]
-    touches: Sequence[Sequence[tuple[int, int]]]
-    """What the number of a price stands for."""
-    timing_class: Callable[[int], str]
-    operands: Callable[[int], Operands]
-    """Of an operation that is no vector scope."""
-    keys: Mapping[int, tuple[Key, int]]
-    """Signals that are no sync words of a core, and their hops."""
-    flag: int
-    barrier: int
-    """Cycles from a set to its wait, and of a barrier."""
+    priced: list[Price]
+    """By number."""
+    latency: Latency
+
+    @property
+    def keys(self) -> Mapping[int, tuple[Key, int]]:
+        """Signals that are no sync words of a core, and their hops."""
+        ...
+
+    def site(self, operation: int) -> Site: ...
+
+    def operands(self, operation: int) -> Operands:
+        """Of an operation that is no vector scope."""
+        ...
 
 
 def recorded(logs: Sequence[Mapping[Part, Ints]], told: Told) -> Recording:
@@ -196,12 +204,7 @@ class _Sites:
 
     def number(self, operation: int) -> int:
         if operation not in self.numbers:
-            self.numbers[operation] = len(self.numbers)
-            recording = self.recording
-            recording.sites.append(self.told.site(operation))
-            recording.classes.append("")
-            recording.names.append(())
-            recording.pointers.append(frozenset())
+            self.numbers[operation] = self.recording.enter(self.told.site(operation))
         return self.numbers[operation]
 
 
@@ -241,7 +244,7 @@ def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> N
     numbers[~waits] = _functions(recording, told)[details[~waits]]
     rows.detail = _column("i", numbers)
     moved = np.zeros(len(records), np.int64)
-    moved[~waits] = np.array([cost.bytes for cost in told.costs] or [0], np.int64)[details[~waits]]
+    moved[~waits] = np.array([price.cost.bytes for price in told.priced] or [0], np.int64)[details[~waits]]
     rows.bytes = _column("q", moved)
     _touches(recording, np.where(waits, moments.NOTHING, details), ranks, blocks.width, told)
     _arguments(recording, blocks, told, sites, operations, waits, ~waits & (numbers == moments.NOTHING))
@@ -251,7 +254,7 @@ def _functions(recording: Recording, told: Told) -> Ints:
     """By the number of a price, that of its function."""
     known: dict[int, int] = {}
     numbers: list[int] = []
-    for cost, path in zip(told.costs, told.paths, strict=True):
+    for cost, path, _ in told.priced:
         timing = cost.function
         if timing is None:
             numbers.append(moments.NOTHING)
@@ -270,15 +273,18 @@ def _causes(
     drains = links == Link.DRAIN
     table = np.stack([links, np.where(drains, 0, words), np.where(drains, operations, setters)], axis=1)
     found, at = np.unique(table, axis=0, return_inverse=True)
+    known: dict[Cause, int] = {}
+    numbers: list[int] = []
     for link, word, operation in found.tolist():
-        text, hop = ("all pipes", told.barrier) if link == Link.DRAIN else _signalled(word, told)
-        recording.causes.append(Cause(str(text), sites.number(operation), hop))
-    return at.reshape(-1)
+        text, hop = ("all pipes", told.latency.barrier) if link == Link.DRAIN else _signalled(word, told)
+        numbers.append(known.setdefault(Cause(str(text), sites.number(operation), hop), len(known)))
+    recording.causes += known
+    return np.array(numbers, np.int64)[at.reshape(-1)]
 
 
 def _signalled(word: int, told: Told) -> tuple[Key, int]:
     """What a wait was for, and how far away."""
-    return told.keys[word] if word in told.keys else (_key(word), told.flag)
+    return told.keys.get(word) or (_key(word), told.latency.flag)
 
 
 def _key(word: int) -> Key:
@@ -310,9 +316,8 @@ def _arguments(
     for operation in np.unique(operations[chosen]).tolist():
         operands, mine = told.operands(operation), chosen & (operations == operation)
         number = sites.number(operation)
-        recording.names[number], recording.pointers[number] = operands.names, operands.pointers
-        recording.classes[number] = told.timing_class(operation)
-        words[mine], names[mine] = operands.words, len(operands.names)
+        recording.issued[number] = operands.issued
+        words[mine], names[mine] = operands.words, len(operands.issued.names)
         members.append((operands, mine))
     taken, given = np.cumsum(words) - words, np.cumsum(names) - names
     values = np.zeros(int(names.sum()), np.int64)
@@ -359,7 +364,7 @@ def _implied(rows: Ints, told: Told) -> Ints:
     slots = (words - base) // np.where(words < ISSUED, EVENT_IDS, TOKEN_IDS) // PIPES
     setters = _field(second, moments.ROW_BITS, 24) | slots << moments.PIPE_SHIFT
     core = _field(first, moments.CORE_SHIFT, 8) << moments.CORE_SHIFT
-    return np.stack([end - told.flag, end, setters | core, first], axis=1)
+    return np.stack([end - told.latency.flag, end, setters | core, first], axis=1)
 
 
 def _unwrapped(numbers: Ints, ranks: Ints) -> Ints:
@@ -381,7 +386,7 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
     rows = np.flatnonzero(details[:MOST_TOUCHING] != moments.NOTHING)
     numbers, at = np.unique(details[rows], return_inverse=True)
     prices: list[int] = numbers.tolist()
-    sets = [_joined_touches(told.touches[number]) for number in prices]
+    sets = [_joined_touches(told.priced[number].touches) for number in prices]
     counts = np.array([len(touched) for touched in sets], np.int64)
     table = np.array([touch for touched in sets for touch in touched], np.int64).reshape(-1, 4)
     each = counts[at]
