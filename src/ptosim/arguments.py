@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import operator
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import PTOError, error
 from ptosim.effects.element import ELEMENTS, Element, element
 from ptosim.machine.memory import Region, Regions, pointer
+from ptosim.report.arrays import FLOAT_ARRAYS, dtype_of
 
 Bytes = NDArray[np.uint8]
-
-FLOAT_ARRAYS: Mapping[str, np.dtype[Any]] = {
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
-}
-"""The floats that arrays may have, by the element type of the pointer."""
 
 DLPACK_FLOATS: Mapping[int, str] = {4: "bf16", 10: "f8E4M3FN", 12: "f8E5M2", 14: "f8E8M0"}
 """Those that NumPy does not take from a tensor, by their code in DLPack."""
@@ -266,7 +254,9 @@ def scalar(index: int, parameter: Parameter, value: Any) -> int:
     """A scalar as kernels hold it: an integer, or the bit pattern of a float."""
     kind = parameter.element
     if kind.is_float:
-        return _float_bits(_float(index, parameter, value), kind.name)
+        with np.errstate(all="ignore"):
+            nearest = np.array(_float(index, parameter, value), dtype_of(kind))
+        return int(nearest.view(f"u{kind.bytes}"))
     try:
         number = operator.index(value)
     except TypeError:
@@ -289,18 +279,6 @@ def _float(index: int, parameter: Parameter, value: Any) -> float:
     except (TypeError, ValueError):
         pass
     raise unfit(index, parameter, f"expected a number, not {type(value).__name__}")
-
-
-def _float_bits(value: float, name: str) -> int:
-    """The bit pattern of the nearest number of a float type."""
-    with np.errstate(all="ignore"):
-        if name in _FLOATS:
-            code, dtype = _FLOATS[name]
-            return struct.unpack(f"<{code}", np.array(value, dtype).tobytes())[0]
-    return int(np.array(value, ml_dtypes.bfloat16).view(np.uint16))
-
-
-_FLOATS = {"f16": ("H", np.float16), "f32": ("I", np.float32), "f64": ("Q", np.float64)}
 
 
 def whole(value: Any) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ptosim.diagnostics import error
+from ptosim.words import shown
 
 
 def run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | None, as_json: bool) -> None:
@@ -40,9 +41,7 @@ def summary(kernel: Any, values: list[Any]) -> None:
     """One line per array, so that a run without --save shows something."""
     for parameter, value in zip(kernel.signature, values, strict=True):
         if hasattr(value, "dtype"):
-            shown = ", ".join(str(item) for item in value.reshape(-1)[:6])
-            shape = "x".join(map(str, value.shape))
-            click.echo(f"{parameter.name:>12}  {value.dtype} {shape}  [{shown}{', ...' if value.size > 6 else ''}]")
+            click.echo(f"{parameter.name:>12}  {shown(value)}")
 
 
 def numbered(text: str, values: list[Any]) -> tuple[int, str]:
