@@ -16,18 +16,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind
 from ptosim.effects.sim_table import moved_by_index
-from ptosim.language import control
-from ptosim.language.function import Call
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operands import constant_of
-from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.operation import PTOOperation
 from ptosim.language.sim_table import SimGather, SimScatter
 from ptosim.language.types import PtrType, element_of
 from ptosim.machine.entry import Key, Site
@@ -44,6 +41,7 @@ from ptosim.target import Target
 from ptosim.target.profile import load_target
 from ptosim.timing.logged import Operands, Price, recorded, recorded_ends
 from ptosim.timing.paged import PagedTimer
+from ptosim.timing.program import whole_path
 from ptosim.timing.recording import Issued, Recording
 from ptosim.timing.waves import hardware_cores, place_blocks
 from ptosim.timing.work import Cost, Prices
@@ -97,8 +95,8 @@ class Pricing:
         work = self.works[number]
         op = self.module.parsed.operations[work.operation]
         site = self.site(work.operation)
-        if is_scope(op):
-            whole = tuple(_whole_path(op, iter(path)))
+        if program := self.prices.of(site).program:
+            whole = tuple(whole_path(program.body, iter(path)))
             cost = self.prices.scope(site, whole)
         else:
             whole, cost = (), self._instruction(op, site, work, words, path)
@@ -197,60 +195,6 @@ def _element(value: SSAValue) -> Element | None:
 
 def _word(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-# --- paths ------------------------------------------------------------------------------------------------------------
-
-
-def _whole_path(scope: Operation, noted: Iterator[int]) -> Iterator[int]:
-    """The path of a scope, of which code notes what is not constant."""
-    if isinstance(scope, control.For):
-        yield from _steps(scope, noted)
-    else:
-        yield from _block(scope.regions[0].block, noted)
-
-
-def _block(block: Block, noted: Iterator[int]) -> Iterator[int]:
-    for op in block.ops:
-        yield from _steps(op, noted)
-
-
-def _steps(op: Operation, noted: Iterator[int]) -> Iterator[int]:
-    match op:
-        case control.For():
-            trips = _trips(op)
-            trips = next(noted) if trips is None else trips
-            yield trips
-            if _decides(op):
-                for _ in range(trips):
-                    yield from _block(op.body.block, noted)
-        case control.If():
-            taken = next(noted)
-            yield taken
-            yield from _block((op.true_region if taken else op.false_region).block, noted)
-        case control.While():
-            turns = next(noted)
-            yield turns
-            for _ in range(turns):
-                yield from _block(op.before_region.block, noted)
-                yield from _block(op.after_region.block, noted)
-            yield from _block(op.before_region.block, noted)
-        case Call() if op.function is not None:
-            yield from _block(op.function.body.block, noted)
-        case _:
-            pass
-
-
-def _trips(op: control.For) -> int | None:
-    lower, upper, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
-    if lower is None or upper is None or step is None:
-        return None
-    return max(0, -((lower - upper) // step))
-
-
-def _decides(op: control.For) -> bool:
-    """Whether anything in a loop is part of a path."""
-    return any(isinstance(inner, control.For | control.If | control.While | Call) for inner in op.body.walk())
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------

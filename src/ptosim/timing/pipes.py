@@ -197,29 +197,40 @@ class PipeTimer(Observer):
         entry.data = state.free[pipe]
 
     def _work(self, state: _CoreState, entry: Entry, pipe: int, done: Done) -> None:
-        recorder, cost = self.recorder, done.cost
-        (start, before), by_pipe = ready(state.free[pipe], entry.data)
+        moment = self._take(state, entry, pipe, pipe, state.free[pipe], done.cost, done.path)
+        for writes, hulls in enumerate((done.reads, done.writes)):
+            if stretches := _stretches(hulls):
+                self.recorder.touched(moment[1], writes, stretches)
+        state.free[pipe] = moment
+        if self.prices.waits_for_bytes:
+            now = state.free[_S][0]
+            state.flying = [(end, touches) for end, touches in state.flying if end[0] > now]
+            touched = (*done.reads.items(), *done.writes.items())
+            state.flying.append((moment, [(space, owner, *bytes) for (_, space, owner), bytes in touched]))
+
+    def _take(
+        self, state: _CoreState, entry: Entry, pipe: int, lane: int, free: Moment, cost: Cost, path: Any
+    ) -> Moment:
+        """Write down that an entry takes its time on a pipe, once that is free, or on one of the queues of transfers;
+        when it ends."""
+        recorder = self.recorder
+        (start, before), by_pipe = ready(free, entry.data)
         site = recorder.site(entry.site)
         link = Link.PIPE if by_pipe else Link.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
-        function = recorder.function(cost.function, done.path)
+        function = recorder.function(cost.function, path)
         way = self._way(entry) if entry.core.rank is not None else None
-        end = start + (cost.cycles if way is None else self._taken(way, cost.cycles))
+        crossing, cycles = recorder.crossings.count, cost.cycles
+        if way is not None and crossing < len(self.delayed):
+            cycles = self.delayed[crossing]
+        end = start + cycles
         row = recorder.rows.append(
             (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
         )
         if way is not None:
-            self._cross(state, row, way, cost.cycles, pipe)
-        for writes, hulls in enumerate((done.reads, done.writes)):
-            if stretches := _stretches(hulls):
-                recorder.touched(row, writes, stretches)
-        state.free[pipe] = (end, row)
-        state.busy[pipe] += end - start
-        if self.prices.waits_for_bytes:
-            now = state.free[_S][0]
-            state.flying = [(moment, touches) for moment, touches in state.flying if moment[0] > now]
-            touched = (*done.reads.items(), *done.writes.items())
-            state.flying.append(((end, row), [(space, owner, *bytes) for (_, space, owner), bytes in touched]))
+            recorder.crossings.append((row, *way, cost.cycles, lane))
+        state.busy[pipe] += cycles
+        return end, row
 
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
@@ -240,31 +251,13 @@ class PipeTimer(Observer):
             ends[role in priced.written] = _rank_of(entry.core, entry.facts.get(role))
         return (ends[0], ends[1]) if ends[0] != ends[1] else None
 
-    def _taken(self, way: tuple[int, int] | None, alone: int) -> int:
-        number = self.recorder.crossings.count
-        return alone if way is None or number >= len(self.delayed) else self.delayed[number]
-
-    def _cross(self, state: _CoreState, row: int, way: tuple[int, int] | None, alone: int, lane: int) -> None:
-        if way is not None:
-            self.recorder.crossings.append((row, *way, alone, lane))
-
     def _transfer(self, state: _CoreState, entry: Entry) -> None:
         """A transfer of a session begins when those before it have ended."""
         assert entry.event is not None
-        recorder, facts, queue = self.recorder, entry.facts, entry.event[0]
+        queue, moved = entry.event[0], entry.facts["bytes"]
         ends = state.queues.setdefault(queue, [])
-        (start, before), by_queue = ready(ends[-1] if ends else BEGIN, entry.data)
-        alone, way = self.prices.target.dma["transfer"].cycles(facts["bytes"]), self._way(entry)
-        end = start + self._taken(way, alone)
-        site = recorder.site(entry.site)
-        link = Link.PIPE if by_queue else Link.ISSUE
-        arguments = recorder.arguments(site, self.prices.of(entry.site), facts)
-        row = recorder.rows.append(
-            (_WORK, link, _SDMA, state.index, site, before, start, end, NOTHING, facts["bytes"], arguments)
-        )
-        self._cross(state, row, way, alone, _SDMA + queue)
-        ends.append((end, row))
-        state.busy[_SDMA] += end - start
+        cost = Cost(self.prices.target.dma["transfer"].cycles(moved), moved)
+        ends.append(self._take(state, entry, _SDMA, _SDMA + queue, ends[-1] if ends else BEGIN, cost, ()))
 
     def _settle(self, state: _CoreState, entry: Entry, session: int, count: int) -> None:
         """The scalar unit stands until so many transfers of a session have ended."""

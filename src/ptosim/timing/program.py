@@ -38,6 +38,8 @@ class Loop:
     yielded: Values = ()
     results: Values = ()
     line: int = 0
+    trips: int | None = None
+    """How often it runs, where that is constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,29 @@ def _way(body: Body, steps: Iterator[int]) -> Way:
 
 def _ways(count: int, body: Body, steps: Iterator[int]) -> tuple[Way, ...]:
     return tuple([_way(body, steps) for _ in range(count)]) if _decides(body) else ()
+
+
+def whole_path(body: Body, noted: Iterator[int]) -> Iterator[int]:
+    """A path, of which those items are noted that are not constant."""
+    for node in body:
+        match node:
+            case Instruction():
+                continue
+            case Loop():
+                trips = next(noted) if node.trips is None else node.trips
+                yield trips
+                for _ in range(trips if _decides(node.body) else 0):
+                    yield from whole_path(node.body, noted)
+            case Branch():
+                taken = next(noted)
+                yield taken
+                yield from whole_path(node.then if taken else node.otherwise, noted)
+            case While():
+                turns = next(noted)
+                yield turns
+                for _ in range(turns):
+                    yield from whole_path((*node.before, *node.after), noted)
+                yield from whole_path(node.before, noted)
 
 
 def _decides(body: Body) -> bool:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import decode
+from ptosim.machine.moments import Moment
 from ptosim.machine.signal import Watched, wrapped
 from ptosim.target.profile import Latency
-
-Moment = tuple[int, int]
-"""A time, and the row whose end led to it."""
 
 
 @dataclass(frozen=True, eq=False)
