@@ -42,6 +42,7 @@ from ptosim.target.profile import load_target
 from ptosim.timing.logged import Operands, Price, recorded, recorded_ends
 from ptosim.timing.paged import PagedTimer
 from ptosim.timing.program import whole_path
+from ptosim.timing.recorder import word_of
 from ptosim.timing.recording import Issued, Recording
 from ptosim.timing.waves import hardware_cores, place_blocks
 from ptosim.timing.work import Cost, Prices
@@ -144,7 +145,7 @@ class Pricing:
                 places[value] = number, partial(_read_all, value)
                 number += 1
             else:
-                places[value] = _word(_read(value, constant))
+                places[value] = word_of(_read(value, constant))
         names: list[str] = []
         columns: list[int | tuple[int, Callable[[Ints], Ints]]] = []
         for role, values in _roles(op):
@@ -174,7 +175,7 @@ def _read(value: SSAValue, word: int) -> int:
     """The bits of a scalar as the reference engine holds it."""
     element = _element(value)
     if element is None:
-        return _word(word)
+        return word_of(word)
     return word & ((1 << element.bits) - 1) if element.is_float else wrap(word, element)
 
 
@@ -191,10 +192,6 @@ def _read_all(value: SSAValue, words: Ints) -> Ints:
 def _element(value: SSAValue) -> Element | None:
     """The type of a scalar; None for a pointer."""
     return None if isinstance(value.type, PtrType) else element_of(value.type)
-
-
-def _word(value: int) -> int:
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------

@@ -90,6 +90,10 @@ class _Blocks:
         ends = np.concatenate([log[Part.CORES] for log in logs])
         self.ends = ends[np.lexsort((ends[:, End.PLACE], ends[:, End.BLOCK]))]
         self.rank = {block: rank for rank, block in enumerate(np.unique(ends[:, End.BLOCK]).tolist())}
+        self.worker = np.zeros(len(self.rank), np.int64)
+        """By the rank of a block, who has run it."""
+        for worker, log in enumerate(logs):
+            self.worker[[self.rank[block] for block in log[Part.CORES][:, End.BLOCK].tolist()]] = worker
 
     def part(self, part: Part) -> tuple[Ints, Ints, Ints]:
         """The records of a part, the rank of the block of each, and by its number over all workers where each went."""
@@ -115,23 +119,11 @@ class _Blocks:
         np.minimum.at(firsts, ranks, self.ends[:, End.FIRST + Part.ROWS])
         return firsts
 
-    def offsets(self, part: Part) -> dict[int, int]:
-        """By the rank of a block, what its worker's numbers have to be raised by to be numbers over all workers."""
-        found: dict[int, int] = {}
-        offset = 0
-        for log in self.logs:
-            for block in np.unique(log[Part.CORES][:, End.BLOCK]).tolist():
-                found[self.rank[block]] = offset
-            offset += len(log[part])
-        return found
-
-    def sizes(self, part: Part) -> dict[int, int]:
-        """By the rank of a block, how many records its worker has left."""
-        return {
-            self.rank[block]: len(log[part])
-            for log in self.logs
-            for block in np.unique(log[Part.CORES][:, End.BLOCK]).tolist()
-        }
+    def of_worker(self, part: Part) -> tuple[Ints, Ints]:
+        """By the rank of a block: what its worker's numbers have to be raised by to be numbers over all workers, and
+        how many records that one has left."""
+        sizes = np.array([len(log[part]) for log in self.logs], np.int64)
+        return (np.cumsum(sizes) - sizes)[self.worker], sizes[self.worker]
 
 
 def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
@@ -145,7 +137,7 @@ def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
 def _row_places(blocks: _Blocks) -> Callable[[int, int], int]:
     """Where a row of a worker went, by its number and the rank of its block."""
     _, _, places = blocks.part(Part.ROWS)
-    offsets, sizes = blocks.offsets(Part.ROWS), blocks.sizes(Part.ROWS)
+    offsets, sizes = blocks.of_worker(Part.ROWS)
 
     def moved(row: int, rank: int) -> int:
         if row == moments.NOTHING:
@@ -224,7 +216,7 @@ def _column(type_code: str, values: Ints) -> array[int]:
 
 def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
     records, ranks, places = blocks.part(Part.ROWS)
-    offsets = np.array([offset for _, offset in sorted(blocks.offsets(Part.ROWS).items())], np.int64)
+    offsets, _ = blocks.of_worker(Part.ROWS)
     first, second, start, end = records.T
     operations, pipes, cores = _head(first)
     waits = _field(first, 30, 1) == Kind.WAIT
@@ -402,14 +394,9 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
 
 def _joined_touches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
     """Whether it writes, the place of the core whose UB it is (-1: one's own), first byte and one past the last."""
-    return [(writes, *stretch) for writes, stretches in _stretches(touches) for stretch in joined(stretches)]
-
-
-def _stretches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, list[tuple[int, int, int]]]]:
-    """By direction: the place of the core whose UB it is (-1: one's own), first byte and one past the last."""
     found: dict[int, list[tuple[int, int, int]]] = {0: [], 1: []}
     for first, high in touches:
         if high:
             tag = first >> moments.ROW_BITS
             found[tag & 1].append(((tag >> 1) - 1, first & moments.ROW_MASK, high))
-    return [(writes, stretches) for writes, stretches in found.items() if stretches]
+    return [(writes, *stretch) for writes, stretches in found.items() for stretch in joined(stretches)]

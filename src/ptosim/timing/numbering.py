@@ -6,6 +6,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ Ints = NDArray[np.int64]
 def put_in_order(recording: Recording) -> None:
     """Number everything anew, in place."""
     _sites(recording)
-    _causes(recording)
-    _functions(recording)
+    _by_first_use(recording, Kind.WAIT, recording.causes)
+    _by_first_use(recording, Kind.WORK, recording.functions, recording.paths)
 
 
 def _sites(recording: Recording) -> None:
@@ -45,17 +46,12 @@ def _standing(recording: Recording) -> list[tuple[int, int]]:
     return found
 
 
-def _causes(recording: Recording) -> None:
-    order = _first_uses(recording, Kind.WAIT)
-    _renumber(recording, Kind.WAIT, _places(order, len(recording.causes)))
-    recording.causes[:] = [recording.causes[number] for number in order]
-
-
-def _functions(recording: Recording) -> None:
-    order = _first_uses(recording, Kind.WORK)
-    _renumber(recording, Kind.WORK, _places(order, len(recording.functions)))
-    recording.functions[:] = [recording.functions[number] for number in order]
-    recording.paths[:] = [recording.paths[number] for number in order]
+def _by_first_use(recording: Recording, kind: Kind, *lists: list[Any]) -> None:
+    """What rows of a kind name by number, in the order in which they do."""
+    order = _first_uses(recording, kind)
+    _renumber(recording, kind, _places(order, len(lists[0])))
+    for each in lists:
+        each[:] = [each[number] for number in order]
 
 
 def _first_uses(recording: Recording, kind: Kind) -> list[int]:

@@ -6,25 +6,17 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ptosim.timing.recording import Recording
 
 
-class Life(NamedTuple):
+@dataclass(slots=True)
+class Life:
     """A stretch of a core's UB that held data which was still needed."""
 
     core: int
-    low: int
-    high: int
-    begin: int
-    end: int
-
-
-@dataclass(slots=True)
-class _Segment:
     low: int
     high: int
     begin: int
@@ -38,13 +30,13 @@ class _Memory:
         self.core = core
         self.lives = lives
         self.lows: list[int] = []
-        self.segments: list[_Segment] = []
+        self.segments: list[Life] = []
 
     def write(self, low: int, high: int, begin: int, end: int) -> None:
         first, last = self._cut(low, high)
         self._bury(first, last)
         self.lows[first:last] = [low]
-        self.segments[first:last] = [_Segment(low, high, begin, end)]
+        self.segments[first:last] = [Life(self.core, low, high, begin, end)]
 
     def read(self, low: int, high: int, end: int) -> None:
         first, last = self._cut(low, high)
@@ -55,10 +47,7 @@ class _Memory:
         self._bury(0, len(self.segments))
 
     def _bury(self, first: int, last: int) -> None:
-        self.lives += [
-            Life(self.core, segment.low, segment.high, segment.begin, segment.end)
-            for segment in self.segments[first:last]
-        ]
+        self.lives += self.segments[first:last]
 
     def _cut(self, low: int, high: int) -> tuple[int, int]:
         """Split segments at both ends of a stretch; which of them lie inside."""
@@ -73,7 +62,7 @@ class _Memory:
         segment = self.segments[place]
         if segment.low < at < segment.high:
             self.lows.insert(place + 1, at)
-            self.segments.insert(place + 1, _Segment(at, segment.high, segment.begin, segment.end))
+            self.segments.insert(place + 1, Life(self.core, at, segment.high, segment.begin, segment.end))
             segment.high = at
 
 

@@ -4,7 +4,7 @@ makes writing them down cheap."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from ptosim.machine.entry import Site
 from ptosim.timing.numbering import put_in_order
@@ -107,17 +107,17 @@ class Recorder:
         for name in operands:
             value = facts[name]
             if type(value) is int:
-                pool.append(_word(value))
+                pool.append(word_of(value))
             else:
-                pool.extend(map(_word, value))
+                pool.extend(map(word_of, value))
         return first
 
     def _name(self, site: int, priced: Priced, facts: Mapping[str, Any]) -> tuple[str, ...]:
         kept = tuple(name for name in priced.operands if isinstance(facts.get(name), int | tuple))
         names: list[str] = []
         for name in kept:
-            many = isinstance(facts[name], tuple)
-            names += [f"{name}[{place}]" if many else name for place in range(len(_items(facts[name])))]
+            value = facts[name]
+            names += [name] if isinstance(value, int) else [f"{name}[{place}]" for place in range(len(value))]
         self.recording.issued[site] = Issued(priced.timing_class, tuple(names), priced.pointers)
         return kept
 
@@ -126,12 +126,7 @@ class Recorder:
             self.touches.append((row, core, writes, low, high))
 
 
-def _items(value: Any) -> tuple[int, ...]:
-    """One operand, or those of a role that several play."""
-    return cast("tuple[int, ...]", value) if isinstance(value, tuple) else (value,)
-
-
-def _word(value: int) -> int:
+def word_of(value: int) -> int:
     """As a signed word of 64 bits."""
     return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
