@@ -17,7 +17,7 @@ from ptosim.diagnostics import Source
 from ptosim.effects.sim_signal import SIGNALS
 from ptosim.machine.entry import Site
 from ptosim.timing.kernel_path import Stretch
-from ptosim.timing.recording import NOTHING, PIPES, SDMA, Kind, Recording
+from ptosim.timing.recording import NOTHING, PIPES, SDMA, Cause, Kind, Recording
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.slots import Fifo
 
@@ -150,6 +150,18 @@ class PathStep:
 def column(values: Sequence[int]) -> Ints:
     """A column of a recording as a NumPy array."""
     return np.asarray(values, np.int64)
+
+
+def path_text(path: Sequence[int]) -> str:
+    """The first trip counts and branches of a path."""
+    return ", ".join(map(str, path[:8])) + (", ..." if len(path) > 8 else "")
+
+
+def reason(recording: Recording, cause: Cause) -> Iterator[tuple[str, str | int]]:
+    """What a wait waited for, in words."""
+    yield "for", cause.text
+    if line := recording.sites[cause.site].line:
+        yield "released at line", line
 
 
 # --- FIFOs ------------------------------------------------------------------------------------------------------------

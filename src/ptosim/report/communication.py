@@ -6,8 +6,9 @@ from another rank, or a transfer, is under way. Times are counted once, however 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -24,7 +25,7 @@ COLLECTIVES: Mapping[str, int] = {"all-reduce": 2, "all-gather": 1, "reduce-scat
 counts."""
 
 Spans = list[tuple[int, int]]
-"""Stretches of time that do not touch, in order."""
+"""Stretches of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,10 @@ def _rank(
     target: Target,
     computing: Spans,
     crossing: Spans,
-    standing: Sequence[tuple[int, int]],
+    standing: Spans,
 ) -> RankTime:
     mine = {core.name: cores[core.name] for core in recording.cores if core.rank == rank}
-    compute, communication, both = _length(computing), _length(crossing), _length(_union((*computing, *crossing)))
-    talking = _union((*crossing, *standing))
+    compute, communication, both = _covered(computing), _covered(crossing), _covered(computing, crossing)
     least = min(compute, communication)
     sent, received = _moved(recording, rank)
     return RankTime(
@@ -133,7 +133,7 @@ def _rank(
         compute=compute,
         communication=communication,
         waiting=sum(end - start for start, end in standing),
-        exposed=_length(_union((*computing, *talking))) - compute,
+        exposed=_covered(computing, crossing, standing) - compute,
         overlap=(compute + communication - both) / least if least else None,
         sent=sent,
         received=received,
@@ -147,10 +147,10 @@ def _moved(recording: Recording, rank: int) -> tuple[int, int]:
     return int(moved[column(crossings.source) == rank].sum()), int(moved[column(crossings.dest) == rank].sum())
 
 
-def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, Spans]:
     """When they were going on, by the rank of their core."""
     table = recording.rows
-    found: dict[int, list[tuple[int, int]]] = {core.rank: [] for core in recording.cores if core.rank is not None}
+    found: dict[int, Spans] = {core.rank: [] for core in recording.cores if core.rank is not None}
     for row in rows:
         rank = recording.cores[table.core[row]].rank
         assert rank is not None
@@ -161,35 +161,28 @@ def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, list[tuple[
 def _computing(recording: Recording) -> dict[int, Spans]:
     rows = recording.rows
     chosen = (column(rows.kind) == Kind.WORK) & np.isin(column(rows.pipe), list(COMPUTING))
-    found = _by_rank(recording, np.flatnonzero(chosen).tolist())
-    return {rank: _union(spans) for rank, spans in found.items()}
+    return _by_rank(recording, np.flatnonzero(chosen).tolist())
 
 
 def _crossing(recording: Recording) -> dict[int, Spans]:
     rows = recording.rows
     transfers = np.flatnonzero((column(rows.pipe) == _SDMA) & (column(rows.kind) == Kind.WORK)).tolist()
-    found = _by_rank(recording, sorted({*recording.crossings.row, *transfers}))
-    return {rank: _union(spans) for rank, spans in found.items()}
+    return _by_rank(recording, {*recording.crossings.row, *transfers})
 
 
-def _standing(recording: Recording) -> dict[int, list[tuple[int, int]]]:
+def _standing(recording: Recording) -> dict[int, Spans]:
     rows, sites = recording.rows, recording.sites
     waits = np.flatnonzero(column(rows.kind) == Kind.WAIT).tolist()
     return _by_rank(recording, (row for row in waits if sites[rows.site[row]].name in SIGNALS))
 
 
-def _union(spans: Iterable[tuple[int, int]]) -> Spans:
-    joined: Spans = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        elif end > start:
-            joined.append((start, end))
-    return joined
-
-
-def _length(spans: Spans) -> int:
-    return sum(end - start for start, end in spans)
+def _covered(*spans: Spans) -> int:
+    """The cycles that belong to some of these stretches."""
+    cycles = until = 0
+    for start, end in sorted(chain(*spans)):
+        cycles += max(0, end - max(start, until))
+        until = max(until, end)
+    return cycles
 
 
 def _gb_s(moved: int, cycles: int, target: Target) -> float:
@@ -210,7 +203,7 @@ def link_uses(recording: Recording, target: Target) -> list[LinkUse]:
     for (source, dest), numbers in sorted(ways.items()):
         chosen = [crossings.row[number] for number in numbers]
         moved = sum(rows.bytes[row] for row in chosen)
-        busy = _length(_union((rows.start[row], rows.end[row]) for row in chosen))
+        busy = _covered([(rows.start[row], rows.end[row]) for row in chosen])
         taken = sum(rows.end[row] - rows.start[row] for row in chosen)
         delayed = taken - sum(crossings.alone[number] for number in numbers)
         rate, limit = _gb_s(moved, busy, target), target.link.peer_gb_s

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.report.accounts import Ints, bound, column
+from ptosim.report.accounts import Ints, bound, column, path_text
 from ptosim.report.figures_used import WEAK, by_origin
-from ptosim.report.trace import path_text, scalar_stretches
+from ptosim.report.trace import scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, Kind
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ptosim.report import accounts, communication
 from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
 from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
-from ptosim.report.trace import path_text, write_trace
+from ptosim.report.trace import write_trace
 from ptosim.target import Target
 from ptosim.timing.kernel_path import Stretch, kernel_path
 from ptosim.timing.occupancy import Life, lives
@@ -102,16 +102,13 @@ class Timeline(Sequence[Event]):
         recording = self.recording
         detail = recording.rows.detail[row]
         if recording.rows.kind[row] == Kind.WAIT:
-            cause = recording.causes[detail]
-            yield "for", cause.text
-            if line := recording.sites[cause.site].line:
-                yield "released at line", line
+            yield from accounts.reason(recording, recording.causes[detail])
             return
         pointers = recording.issued[recording.rows.site[row]].pointers
         for name, value in recording.arguments(row):
             yield name, self.pointer(value) if name in pointers else value
         if detail >= 0:
-            yield "path", path_text(recording.paths[detail])
+            yield "path", accounts.path_text(recording.paths[detail])
             yield "limit", recording.functions[detail].limit
 
     def pointer(self, value: int) -> str:

@@ -137,22 +137,18 @@ def _waits(profile: Profile) -> Iterator[Sequence[str]]:
 
 def _path(steps: Sequence[PathStep]) -> Iterator[Sequence[str]]:
     """The path, with its middle left out where it is long."""
-    shown = list(steps)
-    if len(shown) > MOST + 2:
-        left_out = shown[MOST // 2 : -MOST // 2]
-        shown[MOST // 2 : -MOST // 2] = []
-    else:
-        left_out = []
-    for number, step in enumerate(shown):
-        if left_out and number == MOST // 2:
-            cycles = sum(hidden.cycles for hidden in left_out)
-            yield f"... {count(len(left_out))} steps", "", "", count(cycles), ""
-        activity = "" if step.activity == "work" else f" ({step.activity})"
-        yield f"{step.core} {step.pipe}", step.name + activity, line_number(step.line), count(step.cycles), times(step)
+    ends = MOST // 2 if len(steps) > MOST + 2 else len(steps)
+    hidden = steps[ends:-ends]
+    yield from map(_path_row, steps[:ends])
+    if hidden:
+        yield f"... {count(len(hidden))} steps", "", "", count(sum(step.cycles for step in hidden)), ""
+        yield from map(_path_row, steps[-ends:])
 
 
-def times(step: PathStep) -> str:
-    return f"x {step.count}" if step.count > 1 else ""
+def _path_row(step: PathStep) -> Sequence[str]:
+    activity = "" if step.activity == "work" else f" ({step.activity})"
+    times = f"x {step.count}" if step.count > 1 else ""
+    return f"{step.core} {step.pipe}", step.name + activity, line_number(step.line), count(step.cycles), times
 
 
 def _lines(profile: Profile) -> Iterator[Sequence[str]]:

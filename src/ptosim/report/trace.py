@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
+from ptosim.report.accounts import path_text, reason
 from ptosim.report.communication import link_levels
 from ptosim.timing.occupancy import in_use
-from ptosim.timing.recording import PIPES, Cause, Kind, Recording
+from ptosim.timing.recording import PIPES, Kind, Recording
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -125,8 +126,11 @@ def _scalar_code(recording: Recording, places: _Places) -> Iterator[str]:
 def _slices(profile: Profile, places: _Places) -> Iterator[str]:
     recording, rows = profile.recording, profile.recording.rows
     templates = [_Template(profile, number) for number in range(len(recording.sites))]
-    waits = ["".join(_field(name, value) for name, value in _reason(recording, cause)) for cause in recording.causes]
-    functions = [_field("path", text) + _field("limit", limit) for text, limit in _functions(recording)]
+    waits = ["".join(_field(name, value) for name, value in reason(recording, cause)) for cause in recording.causes]
+    functions = [
+        _field("path", path_text(path)) + _field("limit", timing.limit)
+        for path, timing in zip(recording.paths, recording.functions, strict=True)
+    ]
     columns = (
         rows.kind,
         rows.core,
@@ -174,22 +178,6 @@ class _Template:
         for place in self.pointers:
             values[place] = self.pointer(self.pool[first + place])
         return self.text % tuple(values)
-
-
-def _reason(recording: Recording, cause: Cause) -> Iterator[tuple[str, str | int]]:
-    yield "for", cause.text
-    if line := recording.sites[cause.site].line:
-        yield "released at line", line
-
-
-def _functions(recording: Recording) -> Iterator[tuple[str, str]]:
-    for path, timing in zip(recording.paths, recording.functions, strict=True):
-        yield path_text(path), timing.limit
-
-
-def path_text(path: Sequence[int]) -> str:
-    """The first trip counts and branches of a path."""
-    return ", ".join(map(str, path[:8])) + (", ..." if len(path) > 8 else "")
 
 
 def _field(name: str, value: str | int) -> str:
