@@ -232,19 +232,9 @@ def _span(arrays: list[Bytes], low: int, high: int) -> Bytes:
         return arrays[0]
     import ctypes
 
-    memory = memoryview((ctypes.c_uint8 * (high - low)).from_address(low)).cast("B")
-    return _Keeping(np.frombuffer(memory, np.uint8), arrays)
-
-
-class _Keeping(np.ndarray[Any, Any]):
-    """An array that keeps the owners of its memory alive."""
-
-    owners: list[Bytes]
-
-    def __new__(cls, view: Bytes, owners: list[Bytes]) -> _Keeping:
-        self = view.view(cls)
-        self.owners = owners
-        return self
+    memory = (ctypes.c_uint8 * (high - low)).from_address(low)
+    vars(memory)["owners"] = arrays  # it keeps them alive
+    return np.frombuffer(memoryview(memory).cast("B"), np.uint8)
 
 
 # --- scalars ----------------------------------------------------------------------------------------------------------

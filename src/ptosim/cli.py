@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -241,10 +241,6 @@ def run(
     return module.warnings
 
 
-def _usage(message: str) -> NoReturn:
-    raise click.UsageError(message)
-
-
 @main.command()
 @click.argument("kind", required=False)
 @reports
@@ -384,7 +380,7 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
     for text in what_ifs:
         figure, equals, value = text.partition("=")
         if not equals:
-            _usage(f"'{text}' is not of the form FIGURE=VALUE")
+            raise click.UsageError(f"'{text}' is not of the form FIGURE=VALUE")
         try:
             overrides[figure] = json.loads(f"[{value}]" if "," in value else value)
         except (ValueError, RecursionError):

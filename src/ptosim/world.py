@@ -20,7 +20,7 @@ from ptosim.arguments import launchable, whole
 from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
 from ptosim.module import ENGINES, MEM_BARS, Kernel, choice, count
-from ptosim.participants import At, Context, ContextOf, GlobalSpace, Symmetric, Value, resolved, windows_in
+from ptosim.participants import At, Context, ContextOf, GlobalSpace, Symmetric, Values, resolved, windows_in
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -42,7 +42,7 @@ class Launched:
     """One launch as it was asked for: the values of every parameter on each rank."""
 
     kernel: Kernel
-    values: Sequence[Sequence[Value]]
+    values: Sequence[Values]
     grid: int
     stream: int
 
@@ -97,7 +97,7 @@ class World:
         if engine != "reference" and schedule != "program":
             raise error("argument", f"schedule {schedule!r} needs engine='reference'; native has only 'program'")
         launches, most = self._list(), count("max_steps", max_steps)
-        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        space = self._space(launches)
         self._launches = []
         if engine == "reference":
             self._reference(launches, space, None, schedule, most, poison)()
@@ -116,7 +116,7 @@ class World:
 
         launches, most = self._list(), count("max_steps", max_steps)
         rounds, strictness = _within("repeat", repeat, 1, 1 << 16), choice("mem_bar", mem_bar, MEM_BARS)
-        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        space = self._space(launches)
         modules = list(dict.fromkeys(each.kernel.module for each in launches))
         program = joint_program([module.layout for module in modules])
         subject = Subject(program, space.regions, together=True, mem_bar=strictness)
@@ -140,7 +140,7 @@ class World:
 
         launches = self._list()
         machine = launches[0].kernel.module.machine(target)
-        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        space = self._space(launches)
         prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
         timer = WorldTimer(machine, prices)
         self._reference(launches, space.copied(), timer, "program", count("max_steps", max_steps), False)()
@@ -170,7 +170,7 @@ class World:
         parts = [
             Part(
                 launched.kernel.translated(closeness),
-                space.arguments(launched.values[rank], rank, launched.grid),
+                space.arguments(launched.values[rank], launched.grid),
                 memories[rank],
                 launched.grid,
                 space.name_of(rank),
@@ -190,7 +190,7 @@ class World:
         from ptosim.native.run.runtime import run_together
 
         order = [
-            (rank, launched, space.arguments(launched.values[rank], rank, launched.grid))
+            (rank, launched, space.arguments(launched.values[rank], launched.grid))
             for rank in range(self.ranks)
             for launched in launches
         ]
@@ -226,6 +226,9 @@ class World:
             message = f"the kernels are for different machines: {', '.join(targets)}"
             raise error("argument", message, hint='say which one the world has: ptosim.World(ranks, target="a5")')
         return list(self._launches)
+
+    def _space(self, launches: Sequence[Launched]) -> GlobalSpace:
+        return GlobalSpace(self.ranks, self.windows, [each.values for each in launches])
 
     def _targeted(self, kernel: Kernel) -> Kernel:
         return kernel if self._architecture is None else kernel.on(self._architecture)
@@ -276,10 +279,6 @@ def _architecture(target: str | None) -> str | None:
     from ptosim.target.profile import load_target
 
     return None if target is None else load_target(target).architecture
-
-
-def _names(launches: Sequence[Launched]) -> list[Sequence[str]]:
-    return [[parameter.name for parameter in each.kernel.signature] for each in launches]
 
 
 def _title(launches: Sequence[Launched]) -> str:
