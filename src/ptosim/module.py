@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ptosim.machine.deadlock import Reachable
     from ptosim.machine.entry import Key
     from ptosim.machine.observer import Closeness, Observer
-    from ptosim.machine.scheduler import Stop
     from ptosim.native.host.cache import Compiled
     from ptosim.native.host.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.observe import Observe
@@ -266,8 +265,7 @@ class Kernel:
 
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
         """Run a launch on the engine of that name."""
-        if engine not in ENGINES:
-            raise error("argument", f"engine is one of {', '.join(ENGINES)}, not {engine!r}")
+        choice("engine", engine, ENGINES)
         if threads is not None:
             count("threads", threads)
         if engine == "reference":
@@ -348,7 +346,6 @@ class Kernel:
         self,
         launch: Launch,
         observer: Observer | None = None,
-        stop: Stop | None = None,
         watch: Watch | None = None,
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
@@ -364,18 +361,11 @@ class Kernel:
             launch.schedule,
             launch.max_steps,
             observer,
-            stop=stop,
             together=self.program.cross_block,
             block_done=launch.block_done,
             poison=launch.poison,
             say=launch.say,
         )
-
-    def watchable(self) -> set[int]:
-        """The lines that a run can show."""
-        from ptosim.reference.watch import watchable
-
-        return watchable(self.module.executable.parsed)
 
     def last_writer(self, launch: Launch, low: int, high: int) -> Written | None:
         """Who writes the bytes [low, high) of GM last, when this launch runs once more."""

@@ -12,14 +12,15 @@ from ptosim.words import shown
 
 
 def run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | None, as_json: bool) -> None:
-    from ptosim.reference.watch import Execution, Watch
+    from ptosim.reference.watch import Execution, Watch, watchable
     from ptosim.report.execution import describe
 
     if engine == "native":
         raise click.UsageError("--show needs the reference engine")
     lines = dict(_line(text) for text in shows)
-    for line in lines.keys() - kernel.watchable():
-        near = min(kernel.watchable(), key=lambda other: abs(other - line), default=None)
+    known = watchable(kernel.module.executable.parsed)
+    for line in lines.keys() - known:
+        near = min(known, key=lambda other: abs(other - line), default=None)
         hint = f"; the nearest that has is line {near}" if near is not None else ""
         raise error("argument", f"line {line} has no instruction to show{hint}")
 
