@@ -97,7 +97,7 @@ class Pricing:
         op = self.module.parsed.operations[work.operation]
         site = self.site(work.operation)
         if program := self.prices.of(site).program:
-            whole = tuple(whole_path(program.body, iter(path)))
+            whole = whole_path(program.body, path)
             cost = self.prices.scope(site, whole)
         else:
             whole, cost = (), self._instruction(op, site, work, words, path)

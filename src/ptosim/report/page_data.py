@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,15 +204,9 @@ def _signals(profile: Profile, until: int) -> list[int]:
 
 def _path(profile: Profile, until: int) -> list[int]:
     """Core, pipe and cycles of each stretch of the critical path; together they have no gap."""
-    joined: list[list[int]] = []
-    for stretch in profile.path:
-        if stretch.start >= until:
-            break
-        if joined and joined[-1][:2] == [stretch.core, stretch.pipe]:
-            joined[-1][2] += stretch.end - stretch.start
-        else:
-            joined.append([stretch.core, stretch.pipe, stretch.end - stretch.start])
-    return _flat(joined)
+    shown = takewhile(lambda stretch: stretch.start < until, profile.path)
+    alike = groupby(shown, key=lambda stretch: (stretch.core, stretch.pipe))
+    return _flat((*place, sum(stretch.end - stretch.start for stretch in members)) for place, members in alike)
 
 
 def _lives(profile: Profile, until: int) -> list[int]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 import os
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ptosim.report.accounts import path_text, reason
 from ptosim.report.communication import link_levels
@@ -124,25 +123,14 @@ def _scalar_code(recording: Recording, places: _Places) -> Iterator[str]:
 
 
 def _slices(profile: Profile, places: _Places) -> Iterator[str]:
-    recording, rows = profile.recording, profile.recording.rows
+    recording = profile.recording
     templates = [_Template(profile, number) for number in range(len(recording.sites))]
     waits = ["".join(_field(name, value) for name, value in reason(recording, cause)) for cause in recording.causes]
     functions = [
         _field("path", path_text(path)) + _field("limit", timing.limit)
         for path, timing in zip(recording.paths, recording.functions, strict=True)
     ]
-    columns = (
-        rows.kind,
-        rows.core,
-        rows.pipe,
-        rows.start,
-        rows.end,
-        rows.site,
-        rows.detail,
-        rows.bytes,
-        rows.arguments,
-    )
-    for kind, core, pipe, start, end, site, detail, moved, first in _together(columns):
+    for kind, _, pipe, core, site, _, start, end, detail, moved, first in recording.rows:
         template = templates[site]
         if kind == Kind.WAIT:
             category, about = "wait", waits[detail]
@@ -154,10 +142,6 @@ def _slices(profile: Profile, places: _Places) -> Iterator[str]:
             f'{{"ph":"X",{places.at(core, pipe)},"ts":{start},"dur":{end - start},"cat":"{category}",'
             f"{template.head}{about}}}}}"
         )
-
-
-def _together(columns: Sequence[array[int]]) -> Iterator[tuple[int, ...]]:
-    return cast("Iterator[tuple[int, ...]]", zip(*columns, strict=True))
 
 
 class _Template:
@@ -187,13 +171,11 @@ def _field(name: str, value: str | int) -> str:
 def _arrows(recording: Recording, places: _Places) -> Iterator[str]:
     """From every set to its wait. An arrow is bound to the slices that its ends lie in; where a pipe did nothing at the
     time, the set or the wait gets a slice of its own, a cycle long."""
-    s = recording.signals
     heads = [f'"name":{json.dumps(site.title)},"args":{{"line":{site.line or 0}}}' for site in recording.sites]
     names = [json.dumps(site.title) for site in recording.sites]
     tracks = _Tracks(recording)
     marked: set[tuple[int, int, int]] = set()
-    columns = (s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_site, s.wait_time)
-    for number, (core, pipe, site, time, to_core, to_pipe, wait, over) in enumerate(_together(columns)):
+    for number, (core, pipe, site, time, to_core, to_pipe, wait, over, _) in enumerate(recording.signals):
         reached = tracks.reached(to_core, to_pipe, wait, over)
         bare = [] if tracks.covered(core, pipe, time) else [((core, pipe, time), site)]
         bare += [((to_core, to_pipe, over), wait)] if reached is None else []
@@ -217,7 +199,7 @@ class _Tracks:
     def __init__(self, recording: Recording) -> None:
         rows = recording.rows
         self.slices: dict[tuple[int, int], tuple[list[int], list[int], list[int]]] = {}
-        for core, pipe, start, end, site in _together((rows.core, rows.pipe, rows.start, rows.end, rows.site)):
+        for core, pipe, start, end, site in zip(rows.core, rows.pipe, rows.start, rows.end, rows.site, strict=True):
             if end > start:
                 starts, ends, sites = self.slices.setdefault((core, pipe), ([], [], []))
                 starts.append(start)

@@ -4,6 +4,7 @@ them before they are written again. Bytes that nothing reads are in use while th
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -91,14 +92,13 @@ def lives(recording: Recording) -> list[Life]:
 
 def in_use(found: Iterable[Life]) -> Iterator[tuple[int, int, int]]:
     """Core, moment and how many bytes of its UB are in use from then on, wherever that changes."""
-    changes: dict[int, dict[int, int]] = {}
+    changes: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for life in found:
-        moments = changes.setdefault(life.core, {})
-        moments[life.begin] = moments.get(life.begin, 0) + life.high - life.low
-        moments[life.end] = moments.get(life.end, 0) - (life.high - life.low)
+        changes[life.core][life.begin] += life.high - life.low
+        changes[life.core][life.end] -= life.high - life.low
     for core in sorted(changes):
         level = 0
-        for moment in sorted(changes[core]):
-            if changes[core][moment]:
-                level += changes[core][moment]
+        for moment, change in sorted(changes[core].items()):
+            level += change
+            if change:
                 yield core, moment, level

@@ -297,7 +297,7 @@ class PipeTimer(Observer):
         self.recorder.watches.append((state.index, self.recorder.site(entry.site), since, over, by))
         if said is None:
             return
-        key = Key("signal", said.address, entry.core.regions.word(said.address))
+        key = Key("signal", said.notice.address, entry.core.regions.word(said.notice.address))
         recorder, other = self.recorder, said.entry
         time, row = said.moment
         cause = recorder.cause(key, recorder.site(other.site), over - time)

@@ -54,6 +54,9 @@ class Table:
     def __len__(self) -> int:
         return len(self.columns[0])
 
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return zip(*self.columns, strict=True)
+
 
 @dataclass(slots=True)
 class Rows(Table):
