@@ -68,21 +68,14 @@ class Arguments:
 def bind(signature: Sequence[Parameter], given: Sequence[Any]) -> Arguments:
     """Fit the caller's arguments to the parameters, or say which one does not fit and why."""
     launchable(signature, given)
-    arrays = {
-        index: array_bytes(index, parameter, value)
-        for index, (parameter, value) in enumerate(zip(signature, given, strict=True))
-        if parameter.is_pointer
-    }
-    buffers, places = joined(arrays)
-    names = ["" for _ in buffers]
-    values: list[Any] = []
-    for index, (parameter, value) in enumerate(zip(signature, given, strict=True)):
-        if index in places:
-            buffer, offset = places[index]
-            names[buffer] = f"{names[buffer]}, {parameter.name}" if names[buffer] else parameter.name
-            values.append(pointer(buffer, offset))
-        else:
-            values.append(scalar(index, parameter, value))
+    numbered = list(enumerate(zip(signature, given, strict=True)))
+    arrays = [(each.name, array_bytes(index, each, value)) for index, (each, value) in numbered if each.is_pointer]
+    buffers, names, places = joined(arrays)
+    following = iter(places)
+    values = [
+        pointer(*next(following)) if parameter.is_pointer else scalar(index, parameter, value)
+        for index, (parameter, value) in numbered
+    ]
     return Arguments(tuple(values), tuple(buffers), tuple(names))
 
 
@@ -203,23 +196,24 @@ def _no_array(index: int, parameter: Parameter, value: Any) -> PTOError:
     return unfit(index, parameter, f"expected an array (NumPy, buffer protocol, DLPack), not {kind}")
 
 
-def joined(arrays: Mapping[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int, int]]]:
-    """Join arrays that share memory into one buffer; gives each argument its buffer and its offset in it."""
-    starts = {index: address_of(array) for index, array in arrays.items()}
-    spans = {index: (start, start + len(arrays[index])) for index, start in starts.items()}
-    buffers: list[Bytes] = []
-    places: dict[int, tuple[int, int]] = {}
+def joined(arrays: Sequence[tuple[str, Bytes]]) -> tuple[list[Bytes], list[str], list[tuple[int, int]]]:
+    """Join arrays that share memory into one buffer, which has all of their names; gives each array its buffer and its
+    offset in it."""
+    starts = [address_of(data) for _, data in arrays]
     together: list[tuple[int, int, list[int]]] = []
-    for index, span in spans.items():
-        low, high, members = *span, [index]
-        for other in [other for other in together if span[0] < other[1] and other[0] < span[1]]:
+    for index, (_, data) in enumerate(arrays):
+        low, high, members = starts[index], starts[index] + len(data), [index]
+        for other in [other for other in together if low < other[1] and other[0] < high]:
             together.remove(other)
             low, high, members = min(low, other[0]), max(high, other[1]), other[2] + members
-        together.append((low, high, members))
-    for low, high, members in sorted(together, key=lambda span: min(span[2])):
-        places |= {member: (len(buffers), spans[member][0] - low) for member in members}
-        buffers.append(_span([arrays[member] for member in members], low, high))
-    return buffers, places
+        together.append((low, high, sorted(members)))
+    buffers, names, places = list[Bytes](), list[str](), [(0, 0)] * len(arrays)
+    for low, high, members in sorted(together, key=lambda span: span[2]):
+        for member in members:
+            places[member] = len(buffers), starts[member] - low
+        buffers.append(_span([arrays[member][1] for member in members], low, high))
+        names.append(", ".join(dict.fromkeys(arrays[member][0] for member in members)))
+    return buffers, names, places
 
 
 def address_of(array: Bytes) -> int:

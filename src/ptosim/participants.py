@@ -289,17 +289,14 @@ class GlobalSpace:
 
     def _enter_arguments(self, rank: int, launches: Sequence[Values]) -> None:
         given = [(name, value) for name, value in chain(*launches) if isinstance(value, Private)]
-        buffers, places = joined({index: value.data for index, (_, value) in enumerate(given)})
+        buffers, names, places = joined([(name, value.data) for name, value in given])
         if len(buffers) > MOST_ARGUMENTS:
             raise error("limit", f"rank {rank} has {len(buffers)} arrays; it can have {MOST_ARGUMENTS}")
-        called: list[dict[str, None]] = [{} for _ in buffers]
-        for index, (name, value) in enumerate(given):
-            argument, offset = places[index]
-            called[argument][name] = None
-            self._pointers[value] = pointer(argument_number(argument, self.name_of(rank)), offset)
-        for argument, data in enumerate(buffers):
-            region = Region(argument, ", ".join(called[argument]), len(data), self.name_of(rank))
-            self._enter(argument_number(argument, self.name_of(rank)), region, data)
+        own = self.name_of(rank)
+        for (_, value), (argument, offset) in zip(given, places, strict=True):
+            self._pointers[value] = pointer(argument_number(argument, own), offset)
+        for argument, (name, data) in enumerate(zip(names, buffers, strict=True)):
+            self._enter(argument_number(argument, own), Region(argument, name, len(data), own), data)
 
     def name_of(self, rank: int) -> int | None:
         """The rank as it is called: where there is one only, nobody speaks of it."""
