@@ -385,11 +385,11 @@ class Kernel:
 
     def pricing(self, target: Target) -> Pricing | None:
         """What compiled code asks for, kept likewise; None where only the reference engine times this kernel."""
-        from ptosim.profiling import Pricing, uncovered
+        from ptosim.profiling import Pricing, is_covered
 
         if self._pricing is None or self._pricing[0] is not target:
             made = None
-            if uncovered(self.module.executable, self.program, target) is None:
+            if is_covered(self.module.executable, self.program, target):
                 linked = self.linked(False, "profile")
                 made = Pricing(self.module.executable, self.prices(target), linked.works, linked.kind)
             self._pricing = target, made

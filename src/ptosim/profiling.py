@@ -1,7 +1,7 @@
 """A profile by compiled code: the native engine runs a kernel that keeps its own times, prices come from `timing` when
 a path or a size is met first, and the log becomes a recording when somebody asks for it.
 
-What is not covered goes to the reference engine: kernels that `uncovered` names, and runs that end with an error, which
+What is not covered goes to the reference engine: some kernels (`is_covered`), and runs that end with an error, which
 the reference then tells.
 """
 
@@ -50,14 +50,11 @@ from ptosim.timing.work import Cost, Prices
 Ints = NDArray[np.int64]
 
 
-def uncovered(module: VerifiedModule, program: KernelProgram, target: Target) -> str | None:
-    """Why a kernel is profiled by the reference engine, if it is."""
-    if program.cross_block:
-        return "its blocks wait for each other"
+def is_covered(module: VerifiedModule, program: KernelProgram, target: Target) -> bool:
+    """Whether compiled code can time a kernel: its blocks do not wait for each other, and the target has the memories
+    and rules of the machine that code is compiled for."""
     own = load_target(module.target)
-    if (own.memory, own.sync, own.rules) != (target.memory, target.sync, target.rules):
-        return "the target has other memories or rules than the machine that code is compiled for"
-    return None
+    return not program.cross_block and (own.memory, own.sync, own.rules) == (target.memory, target.sync, target.rules)
 
 
 class Pricing:
