@@ -19,6 +19,12 @@ WEAK = {
 }
 """The origins that a report names, and what they mean."""
 
+CAVEAT = (
+    "These cycles rank variants of a kernel; they do not predict wall time. The figures come from simulators, "
+    "documents and a few boards; in the one public case where both are known, simulator and board differ by a "
+    "factor of five."
+)
+
 
 class UsedFigure(NamedTuple):
     path: str

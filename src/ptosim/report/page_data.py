@@ -15,7 +15,7 @@ import numpy as np
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.report.accounts import Ints, bound, column, path_text
-from ptosim.report.figures_used import WEAK, by_origin
+from ptosim.report.figures_used import CAVEAT, WEAK, by_origin
 from ptosim.report.trace import scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, Kind
 
@@ -29,8 +29,6 @@ MOST_STEPS = 400
 
 
 def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[str, Any]:
-    from ptosim.report.profile import CAVEAT
-
     until = _cut(profile)
     return {
         **_figures(profile),

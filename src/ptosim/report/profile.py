@@ -15,7 +15,7 @@ from ptosim.machine.memory import decode
 from ptosim.report import accounts, communication
 from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
-from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
+from ptosim.report.figures_used import CAVEAT, UsedFigure, by_origin, weak_figures
 from ptosim.report.trace import write_trace
 from ptosim.target import Target
 from ptosim.timing.kernel_path import Stretch, kernel_path
@@ -25,12 +25,6 @@ from ptosim.timing.slots import Fifo, fifos
 
 if TYPE_CHECKING:
     from ptosim.report.comparison import Comparison
-
-CAVEAT = (
-    "These cycles rank variants of a kernel; they do not predict wall time. The figures come from simulators, "
-    "documents and a few boards; in the one public case where both are known, simulator and board differ by a "
-    "factor of five."
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ptosim.diagnostics import Source
 from ptosim.report.accounts import PathStep, bound
-from ptosim.report.figures_used import WEAK, by_origin, idle_figures
+from ptosim.report.figures_used import CAVEAT, WEAK, by_origin, idle_figures
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -154,17 +153,11 @@ def _path_row(step: PathStep) -> Sequence[str]:
 def _lines(profile: Profile) -> Iterator[Sequence[str]]:
     for entry in profile.lines[:MOST]:
         cycles = map(count, (entry.critical, entry.busy, entry.waiting))
-        yield str(entry.line), *cycles, count(entry.count) if entry.count else "", one_line(profile.source, entry.line)
-
-
-def one_line(source: Source, line: int) -> str:
-    """A line of the source without its indentation."""
-    return " ".join(source.line(line).split())
+        text = " ".join(profile.source.line(entry.line).split())
+        yield str(entry.line), *cycles, count(entry.count) if entry.count else "", text
 
 
 def caveat(width: int) -> str:
-    from ptosim.report.profile import CAVEAT
-
     return "\n".join(wrap(CAVEAT, width))
 
 

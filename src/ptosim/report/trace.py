@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def write_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
 
 def _events(profile: Profile) -> Iterator[str]:
     recording = profile.recording
-    places = _Places.of(recording)
+    places = _Places(recording)
     yield from _tracks(recording, places)
     yield from _scalar_code(recording, places)
     yield from _slices(profile, places)
@@ -60,24 +60,17 @@ def _events(profile: Profile) -> Iterator[str]:
     yield from _links(recording)
 
 
-@dataclass(frozen=True)
 class _Places:
     """Of each core its process, and the number of its first thread: that of a pipe is so many further on."""
 
-    process: Sequence[int]
-    first: Sequence[int]
-
-    @classmethod
-    def of(cls, recording: Recording) -> _Places:
+    def __init__(self, recording: Recording) -> None:
         """A core is a process, unless there are ranks."""
-        process: list[int] = []
-        first: list[int] = []
-        members: dict[int, int] = {}
-        for number, core in enumerate(recording.cores):
-            process.append(number if core.rank is None else core.rank)
-            place = members[process[-1]] = members.get(process[-1], -1) + 1
-            first.append(_THREADS * place)
-        return cls(process, first)
+        self.process = [number if core.rank is None else core.rank for number, core in enumerate(recording.cores)]
+        self.first: list[int] = []
+        members: Counter[int] = Counter()
+        for process in self.process:
+            self.first.append(_THREADS * members[process])
+            members[process] += 1
 
     def at(self, core: int, pipe: int) -> str:
         return f'"pid":{self.process[core]},"tid":{self.first[core] + pipe}'
