@@ -20,7 +20,7 @@ from ptosim.target.profile import Latency
 from ptosim.timing.numbering import put_in_order
 from ptosim.timing.recorder import MOST_TOUCHING, joined
 from ptosim.timing.recording import PIPES as RECORDED
-from ptosim.timing.recording import Cause, CoreRun, Issued, Kind, Link, PipeTime, Recording
+from ptosim.timing.recording import Cause, CoreRun, Issued, Kind, Link, PipeTime, Recording, Table
 from ptosim.timing.work import Cost
 
 Ints = NDArray[np.int64]
@@ -210,8 +210,13 @@ def _head(words: Ints) -> tuple[Ints, Ints, Ints]:
     return words & moments.SITE_MASK, _NUMBER[slots], _field(words, moments.CORE_SHIFT, 8)
 
 
-def _column(type_code: str, values: Ints) -> array[int]:
-    return array(type_code, np.ascontiguousarray(values, np.dtype(type_code)).tobytes())
+def _fill(table: Table, **columns: Ints) -> None:
+    for name, values in columns.items():
+        _extend(getattr(table, name), values)
+
+
+def _extend(column: array[int], values: Ints) -> None:
+    column.frombytes(np.ascontiguousarray(values, np.dtype(column.typecode)).tobytes())
 
 
 def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
@@ -225,19 +230,16 @@ def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> N
     before = second << 64 - moments.ROW_BITS >> 64 - moments.ROW_BITS
     known = before != moments.NOTHING
     before[known] = places[before[known] + offsets[ranks[known]]]
-    rows = recording.rows
-    site = sites.of(operations)
-    rows.kind, rows.link, rows.pipe = _column("b", waits), _column("b", links), _column("b", pipes)
-    rows.core, rows.site = _column("i", ranks * blocks.width + cores), _column("i", site)
-    rows.before, rows.start, rows.end = _column("q", before), _column("q", start), _column("q", end)
+    rows, place = recording.rows, ranks * blocks.width + cores
+    _fill(rows, kind=waits, link=links, pipe=pipes, core=place, before=before, start=start, end=end)
+    _fill(rows, site=sites.of(operations))
     setters = _field(second, moments.ROW_BITS, 24)
     numbers = np.empty(len(records), np.int64)
     numbers[waits] = _causes(recording, told, sites, links[waits], details[waits], setters[waits], operations[waits])
     numbers[~waits] = _functions(recording, told)[details[~waits]]
-    rows.detail = _column("i", numbers)
     moved = np.zeros(len(records), np.int64)
     moved[~waits] = np.array([price.cost.bytes for price in told.priced] or [0], np.int64)[details[~waits]]
-    rows.bytes = _column("q", moved)
+    _fill(rows, detail=numbers, bytes=moved)
     _touches(recording, np.where(waits, moments.NOTHING, details), ranks, blocks.width, told)
     _arguments(recording, blocks, told, sites, operations, waits, ~waits & (numbers == moments.NOTHING))
 
@@ -320,8 +322,8 @@ def _arguments(
             else:
                 word, read = column
                 values[given[mine] + place] = read(pool[taken[mine] + word])
-    recording.pool = _column("q", values)
-    recording.rows.arguments = _column("q", np.where(waits, 0, given))
+    _extend(recording.pool, values)
+    _fill(recording.rows, arguments=np.where(waits, 0, given))
 
 
 def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
@@ -337,15 +339,14 @@ def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -
     order = np.lexsort((np.arange(len(both)), places, all_ranks))
     set_time, wait_time, set_head, wait_head = both[order].T
     signals = recording.signals
+    _fill(signals, set_time=set_time, wait_time=wait_time)
     for head, prefix in ((set_head, "set"), (wait_head, "wait")):
         operations, pipes, cores = _head(head)
-        setattr(signals, f"{prefix}_core", _column("i", all_ranks[order] * blocks.width + cores))
-        setattr(signals, f"{prefix}_pipe", _column("b", pipes))
-        setattr(signals, f"{prefix}_site", _column("i", sites.of(operations)))
-    signals.set_time, signals.wait_time = _column("q", set_time), _column("q", wait_time)
+        found = {"core": all_ranks[order] * blocks.width + cores, "pipe": pipes, "site": sites.of(operations)}
+        _fill(signals, **{f"{prefix}_{name}": values for name, values in found.items()})
     words, at = np.unique(_field(wait_head, moments.DETAIL_SHIFT, 24), return_inverse=True)
     ids = np.array([_signalled(word, told)[0].id for word in words.tolist()], np.int64)
-    signals.id = _column(signals.id.typecode, ids[at])
+    _fill(signals, id=ids[at])
 
 
 def _implied(rows: Ints, told: Told) -> Ints:
@@ -386,10 +387,8 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
     writes, places, low, high = table[np.repeat((np.cumsum(counts) - counts)[at], each) + within].T
     row = np.repeat(rows, each)
     own = np.frombuffer(recording.rows.core, np.int32)[row] if len(row) else row
-    touches = recording.touches
-    touches.row, touches.writes = _column("q", row), _column("b", writes)
-    touches.core = _column("i", np.where(places < 0, own, ranks[row] * width + places))
-    touches.low, touches.high = _column("i", low), _column("i", high)
+    core = np.where(places < 0, own, ranks[row] * width + places)
+    _fill(recording.touches, row=row, writes=writes, core=core, low=low, high=high)
 
 
 def _joined_touches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:

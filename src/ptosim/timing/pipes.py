@@ -59,16 +59,15 @@ class Done(NamedTuple):
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
-    __slots__ = ("busy", "flying", "free", "index", "operations", "queues", "run", "since", "waiting")
+    __slots__ = ("flying", "free", "index", "operations", "queues", "run", "spent")
 
-    def __init__(self, index: int, run: CoreRun) -> None:
+    def __init__(self, index: int, core: Core, name: str, begin: Moment) -> None:
         self.index = index
-        self.run = run
         self.operations = 0
-        self.since = 0  # when its launch begins
-        self.free: MutableSequence[Moment] = [BEGIN] * len(PIPES)
-        self.busy = [0] * len(PIPES)
-        self.waiting = [0] * len(PIPES)
+        self.free: MutableSequence[Moment] = [begin] * len(PIPES)
+        self.spent = [PipeTime() for _ in PIPES]
+        pipes: dict[str, PipeTime] = {pipe: self.spent[_NUMBER[pipe]] for pipe in PIPES_OF[core.kind]}
+        self.run = CoreRun(name, core.role, core.block, pipes, core.rank, since=begin[0])
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
         self.queues: dict[int, list[Moment]] = {}  # of each session, when its transfers end
 
@@ -115,13 +114,9 @@ class PipeTimer(Observer):
                 if earlier.index < core.index:
                     self._state(earlier)
             cores = self.recorder.recording.cores
-            run = CoreRun(self._name(core), core.role, core.block, {pipe: PipeTime() for pipe in PIPES_OF[core.kind]})
-            run.rank = core.rank
-            state = self._cores[core.index] = _CoreState(len(cores), run)
             begin = max((self._ended.get(earlier.number, BEGIN) for earlier in core.progress.before), default=BEGIN)
-            state.since, state.free = begin[0], [begin] * len(PIPES)
-            run.since = state.since
-            cores.append(run)
+            state = self._cores[core.index] = _CoreState(len(cores), core, self._name(core), begin)
+            cores.append(state.run)
         return state
 
     def _name(self, core: Core) -> str:
@@ -133,12 +128,10 @@ class PipeTimer(Observer):
         state = self._state(core)
         run = state.run
         end, row = self._advance(state, core.operations)
-        state.busy[_S] = end - state.since - state.waiting[_S]
+        scalar = state.spent[_S]
+        scalar.busy = end - run.since - scalar.waiting
         if state.queues:
-            run.pipes[SDMA] = PipeTime()
-        for pipe, spent in run.pipes.items():
-            number = PIPES.index(pipe)
-            spent.busy, spent.waiting = state.busy[number], state.waiting[number]
+            run.pipes[SDMA] = state.spent[_SDMA]
         final = last([*state.free[_S + 1 :], *(ends[-1] for ends in state.queues.values())])
         run.scalar_last = row
         run.end = max(end, final[0])
@@ -229,7 +222,7 @@ class PipeTimer(Observer):
         )
         if way is not None:
             recorder.crossings.append((row, *way, cost.cycles, lane))
-        state.busy[pipe] += cycles
+        state.spent[pipe].busy += cycles
         return end, row
 
     def _cost(self, entry: Entry) -> Cost:
@@ -343,7 +336,7 @@ class PipeTimer(Observer):
         site = self.recorder.site(entry.site)
         row = self.recorder.rows.append((_WAIT, link, pipe, state.index, site, before, since, end, cause, 0, 0))
         state.free[pipe] = (end, row)
-        state.waiting[pipe] += end - since
+        state.spent[pipe].waiting += end - since
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
