@@ -31,7 +31,7 @@ from ptosim.command import (
 from ptosim.diagnostics import Diagnostic, PTOError, writing
 from ptosim.order_cli import prove, sync
 from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
-from ptosim.show_cli import copies, numbered, run_showing, summary
+from ptosim.show_cli import numbered, run_showing, summary
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -223,7 +223,7 @@ def run(
     outputs = [numbered(text, values) for text in saves]
     wanted = [expectation(chosen, values, *numbered(text, values)) for text in expects]
     launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps, poison=poison)
-    before = replace(launch, arguments=bind(chosen.signature, copies(values))) if wanted else None
+    before = replace(launch, arguments=launch.arguments.copied()) if wanted else None
     if shows:
         run_showing(chosen, launch, shows, engine, as_json)
     else:

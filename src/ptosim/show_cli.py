@@ -55,7 +55,3 @@ def numbered(text: str, values: list[Any]) -> tuple[int, str]:
             f"argument {number} is no array; arrays of this kernel are {', '.join(map(str, arrays)) or 'none'}"
         )
     return int(number), path
-
-
-def copies(values: list[Any]) -> list[Any]:
-    return [value.copy() if hasattr(value, "dtype") else value for value in values]

@@ -231,8 +231,7 @@ def least_cycles(recording: Recording) -> int:
 def waitings(recording: Recording) -> list[Waiting]:
     """Where pipes stood still, the longest first."""
     rows = recording.rows
-    kinds = column(rows.kind)
-    waits: list[int] = np.flatnonzero(kinds == Kind.WAIT).tolist()
+    waits: list[int] = np.flatnonzero(column(rows.kind) == Kind.WAIT).tolist()
     sums: dict[tuple[int, int, int], list[int]] = {}
     for row in waits:
         entry = sums.setdefault((rows.pipe[row], rows.site[row], rows.detail[row]), [0, 0])
