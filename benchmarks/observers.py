@@ -21,7 +21,6 @@ from benchmarks.measure import in_turns
 from ptosim.api import Launch
 from ptosim.arguments import bind
 from ptosim.native.build.compilation import compile_kernel, compile_sieve
-from ptosim.native.run.engine import Run
 
 LIMIT = 2.0
 LIMIT_OF_TAILS = 2.5
@@ -58,9 +57,7 @@ def _gain(case: Case) -> dict[str, Any]:
     assert not isinstance(sieve, str)
 
     def sift(threads: int) -> None:
-        arguments = launch.arguments
-        run = Run(arguments.values, arguments.buffers, arguments.regions, case.grid, threads, launch.max_steps)
-        sieve.sift(run, range(case.grid))
+        sieve.sift(launch.native(threads), range(case.grid))
 
     one, two, sifted, twice = in_turns(
         partial(case.kernel.native, launch, 1),

@@ -14,28 +14,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "BLOCK": "participants",
-    "BLOCKS": "participants",
-    "Diagnostic": "diagnostics",
-    "Finding": "diagnostics",
-    "Kernel": "api",
-    "Location": "diagnostics",
-    "Module": "api",
-    "PTOError": "diagnostics",
-    "Parameter": "arguments",
-    "RANK": "participants",
-    "RANKS": "participants",
-    "World": "world",
-    "check": "api",
-    "each": "participants",
-    "launch": "world",
-    "load": "api",
-    "profile": "api",
-    "prove": "api",
-    "context": "participants",
-    "symmetric": "participants",
-    "synchronise": "synchronisation",
+    "api": "Kernel Module check load profile prove",
+    "arguments": "Parameter",
+    "diagnostics": "Diagnostic Finding Location PTOError",
+    "participants": "BLOCK BLOCKS RANK RANKS context each symmetric",
+    "synchronisation": "synchronise",
+    "world": "World launch",
 }
+"""Where the public names are at home."""
 
 __all__ = [
     "BLOCK",
@@ -64,6 +50,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The public names are imported when they are first used: starting is part of every command."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ptosim' has no attribute '{name}'")
-    return getattr(import_module(f"ptosim.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"ptosim.{home}"), name)
+    raise AttributeError(f"module 'ptosim' has no attribute '{name}'")

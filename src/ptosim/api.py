@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -51,7 +51,18 @@ def check(
     those; "reference" judges all of them. The report is the same.
     """
     launch = Launch(bind(kernel.signature, args), count("grid", grid), max_steps=count("max_steps", max_steps))
-    return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
+    return examine(kernel, launch, CheckOptions(mem_bar, blocks, max_findings, unwritten, engine))
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """How a launch is checked; `check` says what these mean."""
+
+    mem_bar: str = "relaxed"
+    blocks: Sequence[int | str] | None = None
+    max_findings: int | None = None
+    unwritten: bool = False
+    engine: str = "native"
 
 
 def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | None) -> CheckReport:
@@ -120,23 +131,15 @@ def reloaded(kernel: Kernel, text: str) -> Kernel | None:
     return None if len(module.warnings) > len(outline.warnings) else found
 
 
-def examine(
-    kernel: Kernel,
-    launch: Launch,
-    mem_bar: str = "relaxed",
-    blocks: Sequence[int | str] | None = None,
-    max_findings: int | None = None,
-    unwritten: bool = False,
-    engine: str = "native",
-) -> CheckReport:
+def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions()) -> CheckReport:
     """Check a launch; its arguments are copied."""
     try:
-        found = run_checked(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
+        found = run_checked(kernel, launch, options)
     except PTOError:
         if refused := _refused(kernel):
-            return _unrun(kernel, refused, max_findings)
+            return _unrun(kernel, refused, options.max_findings)
         raise
-    return _with_tiles(found, kernel, launch, max_findings)
+    return _with_tiles(found, kernel, launch, options.max_findings)
 
 
 def _refused(kernel: Kernel) -> Sequence[Diagnostic]:
@@ -150,51 +153,36 @@ def _refused(kernel: Kernel) -> Sequence[Diagnostic]:
 
 def _unrun(kernel: Kernel, refused: Sequence[Diagnostic], most: int | None) -> CheckReport:
     from ptosim.report.check_report import report
-    from ptosim.report.fix import Fix
+    from ptosim.report.fix import unchanged
 
-    source = kernel.module.outline.source
-    note = "no synchronisation makes this kernel run"
-    return report(
-        kernel.name, refused, most, lambda: Fix(source.name, source.text, source.text, False, (note,), tuple(refused))
-    )
+    source, note = kernel.module.outline.source, "no synchronisation makes this kernel run"
+    return report(kernel.name, refused, most, lambda: unchanged(source, False, (note,), refused))
 
 
-def run_checked(
-    kernel: Kernel,
-    launch: Launch,
-    mem_bar: str = "relaxed",
-    blocks: Sequence[int | str] | None = None,
-    max_findings: int | None = None,
-    unwritten: bool = False,
-    engine: str = "native",
-) -> CheckReport:
+def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions()) -> CheckReport:
     """What the run of a launch shows."""
     from ptosim.report.check_report import report
-    from ptosim.report.fix import Fix
+    from ptosim.report.fix import Fix, unchanged
 
-    chosen = _blocks(blocks, launch.grid, kernel.outline.cross_block, unwritten)
-    most = None if max_findings is None else count("max_findings", max_findings)
-    strictness = choice("mem_bar", mem_bar, MEM_BARS)
+    chosen = _blocks(options.blocks, launch.grid, kernel.outline.cross_block, options.unwritten)
+    most = None if options.max_findings is None else count("max_findings", options.max_findings)
+    strictness = choice("mem_bar", options.mem_bar, MEM_BARS)
     source = kernel.module.outline.source
-
-    def untouched() -> Fix:
-        return Fix(source.name, source.text, source.text, verified=True)
-
-    choice("engine", engine, ENGINES)
     lines: Lines = {}
-    sifting = None if engine == "reference" else sifted(kernel, _noting(lines, launch), chosen)
-    if sifting is not None and unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
+    by_reference = choice("engine", options.engine, ENGINES) == "reference"
+    sifting = None if by_reference else sifted(kernel, _noting(lines, launch), chosen)
+    if sifting is not None and options.unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
         sifting = None  # what no block writes can only be told when all are judged
+    observation = None
     if sifting is None:
-        observation = observed(kernel, launch, strictness, chosen, unwritten, most)
+        observation = observed(kernel, launch, strictness, chosen, options.unwritten, most)
     elif sifting.blocks:
         observation, judged = _judged(kernel, replace(launch, block_done=None), strictness, sifting, most)
         _show(launch, {**lines, **judged}, observation.last)
     else:
         _show(launch, lines)
-        return report(kernel.name, (), mend=untouched)
-    if not observation.findings:
-        return report(kernel.name, (), mend=untouched)
+    if observation is None or not observation.findings:
+        return report(kernel.name, (), mend=lambda: unchanged(source, verified=True))
     from ptosim.repair.engine import Engine
 
     again = replace(launch, block_done=None, found=None, say=None)
@@ -250,23 +238,8 @@ def _judged(
 
 def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
     """Which blocks may have a finding, as compiled code sees it; None where it cannot tell."""
-    from ptosim.native.run.engine import Run as NativeRun
-
     sieve = kernel.sieve()
-    if isinstance(sieve, str):
-        return None
-    arguments = launch.arguments
-    run = NativeRun(
-        arguments.values,
-        arguments.buffers,
-        arguments.regions,
-        launch.grid,
-        None,
-        launch.max_steps,
-        launch.block_done,
-        say=launch.say,
-    )
-    return sieve.sift(run, blocks)
+    return None if isinstance(sieve, str) else sieve.sift(launch.native(), blocks)
 
 
 def _trials(
@@ -402,9 +375,8 @@ def measure(
 ) -> Profile:
     """Profile a launch; its arguments are copied. What lies outside of GM is dropped and warned of."""
     from ptosim.report.profile import Profile
-    from ptosim.target import Target, load_target
 
-    machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
+    machine = kernel.module.machine(target)
     kernel = kernel.on(machine.architecture)
     lines: Lines = {}
     native = None

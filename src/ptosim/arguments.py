@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import operator
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import PTOError, error
 from ptosim.effects.element import ELEMENTS, Element, element
 from ptosim.machine.memory import Region, Regions, pointer
+from ptosim.report.arrays import FLOAT_ARRAYS, dtype_of
 
 Bytes = NDArray[np.uint8]
-
-FLOAT_ARRAYS: Mapping[str, np.dtype[Any]] = {
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
-}
-"""The floats that arrays may have, by the element type of the pointer."""
 
 DLPACK_FLOATS: Mapping[int, str] = {4: "bf16", 10: "f8E4M3FN", 12: "f8E5M2", 14: "f8E8M0"}
 """Those that NumPy does not take from a tensor, by their code in DLPack."""
@@ -80,21 +68,14 @@ class Arguments:
 def bind(signature: Sequence[Parameter], given: Sequence[Any]) -> Arguments:
     """Fit the caller's arguments to the parameters, or say which one does not fit and why."""
     launchable(signature, given)
-    arrays = {
-        index: array_bytes(index, parameter, value)
-        for index, (parameter, value) in enumerate(zip(signature, given, strict=True))
-        if parameter.is_pointer
-    }
-    buffers, places = joined(arrays)
-    names = ["" for _ in buffers]
-    values: list[Any] = []
-    for index, (parameter, value) in enumerate(zip(signature, given, strict=True)):
-        if index in places:
-            buffer, offset = places[index]
-            names[buffer] = f"{names[buffer]}, {parameter.name}" if names[buffer] else parameter.name
-            values.append(pointer(buffer, offset))
-        else:
-            values.append(scalar(index, parameter, value))
+    numbered = list(enumerate(zip(signature, given, strict=True)))
+    arrays = [(each.name, array_bytes(index, each, value)) for index, (each, value) in numbered if each.is_pointer]
+    buffers, names, places = joined(arrays)
+    following = iter(places)
+    values = [
+        pointer(*next(following)) if parameter.is_pointer else scalar(index, parameter, value)
+        for index, (parameter, value) in numbered
+    ]
     return Arguments(tuple(values), tuple(buffers), tuple(names))
 
 
@@ -215,23 +196,24 @@ def _no_array(index: int, parameter: Parameter, value: Any) -> PTOError:
     return unfit(index, parameter, f"expected an array (NumPy, buffer protocol, DLPack), not {kind}")
 
 
-def joined(arrays: Mapping[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int, int]]]:
-    """Join arrays that share memory into one buffer; gives each argument its buffer and its offset in it."""
-    starts = {index: address_of(array) for index, array in arrays.items()}
-    spans = {index: (start, start + len(arrays[index])) for index, start in starts.items()}
-    buffers: list[Bytes] = []
-    places: dict[int, tuple[int, int]] = {}
+def joined(arrays: Sequence[tuple[str, Bytes]]) -> tuple[list[Bytes], list[str], list[tuple[int, int]]]:
+    """Join arrays that share memory into one buffer, which has all of their names; gives each array its buffer and its
+    offset in it."""
+    starts = [address_of(data) for _, data in arrays]
     together: list[tuple[int, int, list[int]]] = []
-    for index, span in spans.items():
-        low, high, members = *span, [index]
-        for other in [other for other in together if span[0] < other[1] and other[0] < span[1]]:
+    for index, (_, data) in enumerate(arrays):
+        low, high, members = starts[index], starts[index] + len(data), [index]
+        for other in [other for other in together if low < other[1] and other[0] < high]:
             together.remove(other)
             low, high, members = min(low, other[0]), max(high, other[1]), other[2] + members
-        together.append((low, high, members))
-    for low, high, members in sorted(together, key=lambda span: min(span[2])):
-        places |= {member: (len(buffers), spans[member][0] - low) for member in members}
-        buffers.append(_span([arrays[member] for member in members], low, high))
-    return buffers, places
+        together.append((low, high, sorted(members)))
+    buffers, names, places = list[Bytes](), list[str](), [(0, 0)] * len(arrays)
+    for low, high, members in sorted(together, key=lambda span: span[2]):
+        for member in members:
+            places[member] = len(buffers), starts[member] - low
+        buffers.append(_span([arrays[member][1] for member in members], low, high))
+        names.append(", ".join(dict.fromkeys(arrays[member][0] for member in members)))
+    return buffers, names, places
 
 
 def address_of(array: Bytes) -> int:
@@ -244,19 +226,9 @@ def _span(arrays: list[Bytes], low: int, high: int) -> Bytes:
         return arrays[0]
     import ctypes
 
-    memory = memoryview((ctypes.c_uint8 * (high - low)).from_address(low)).cast("B")
-    return _Keeping(np.frombuffer(memory, np.uint8), arrays)
-
-
-class _Keeping(np.ndarray[Any, Any]):
-    """An array that keeps the owners of its memory alive."""
-
-    owners: list[Bytes]
-
-    def __new__(cls, view: Bytes, owners: list[Bytes]) -> _Keeping:
-        self = view.view(cls)
-        self.owners = owners
-        return self
+    memory = (ctypes.c_uint8 * (high - low)).from_address(low)
+    vars(memory)["owners"] = arrays  # it keeps them alive
+    return np.frombuffer(memoryview(memory).cast("B"), np.uint8)
 
 
 # --- scalars ----------------------------------------------------------------------------------------------------------
@@ -266,7 +238,9 @@ def scalar(index: int, parameter: Parameter, value: Any) -> int:
     """A scalar as kernels hold it: an integer, or the bit pattern of a float."""
     kind = parameter.element
     if kind.is_float:
-        return _float_bits(_float(index, parameter, value), kind.name)
+        with np.errstate(all="ignore"):
+            nearest = np.array(_float(index, parameter, value), dtype_of(kind))
+        return int(nearest.view(f"u{kind.bytes}"))
     try:
         number = operator.index(value)
     except TypeError:
@@ -289,18 +263,6 @@ def _float(index: int, parameter: Parameter, value: Any) -> float:
     except (TypeError, ValueError):
         pass
     raise unfit(index, parameter, f"expected a number, not {type(value).__name__}")
-
-
-def _float_bits(value: float, name: str) -> int:
-    """The bit pattern of the nearest number of a float type."""
-    with np.errstate(all="ignore"):
-        if name in _FLOATS:
-            code, dtype = _FLOATS[name]
-            return struct.unpack(f"<{code}", np.array(value, dtype).tobytes())[0]
-    return int(np.array(value, ml_dtypes.bfloat16).view(np.uint16))
-
-
-_FLOATS = {"f16": ("H", np.float16), "f32": ("I", np.float32), "f64": ("Q", np.float64)}
 
 
 def whole(value: Any) -> int | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ptosim.command import ARGUMENTS, MAX_STEPS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
-from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.diagnostics import Diagnostic, PTOError, writing
 from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def check(
     Runs the kernel under the sanitizer, on copies of its arrays. One run without a finding covers every schedule of
     these arguments. With --fix, looks for the least edits of its synchronisation that remove the findings.
     """
-    from ptosim.api import Launch, examine
+    from ptosim.api import CheckOptions, Launch, examine
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
 
@@ -93,7 +93,7 @@ def check(
         selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
         with progress(grid if selected is None else len(selected), quiet=as_json) as shown:
             launch = replace(launch, block_done=shown, found=shown.found)
-            report = examine(chosen, launch, blocks=selected, **options)
+            report = examine(chosen, launch, CheckOptions(blocks=selected, **options))
     found = (*module.warnings, *report.findings)
     if sarif is not None:
         _write_sarif(sarif, found)
@@ -143,8 +143,5 @@ def _block(word: str) -> int | str:
 def _write_sarif(path: str, found: Sequence[Diagnostic]) -> None:
     from ptosim.report.sarif import sarif
 
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(sarif(found), file, indent=2)
-    except OSError as reason:
-        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
+    with writing(path), open(path, "w", encoding="utf-8") as file:
+        json.dump(sarif(found), file, indent=2)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,10 +28,10 @@ from ptosim.command import (
     reports,
     show,
 )
-from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.diagnostics import Diagnostic, PTOError, writing
 from ptosim.order_cli import prove, sync
 from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
-from ptosim.show_cli import copies, numbered, run_showing, summary
+from ptosim.show_cli import numbered, run_showing, summary
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -135,7 +135,8 @@ def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequ
     module = load(file, target)
     found = module.plan()
     if html is not None:
-        _written(html, lambda: found.save_html(html))
+        with writing(html):
+            found.save_html(html)
     if not as_json:
         click.echo(str(found))
         return module.warnings
@@ -222,7 +223,7 @@ def run(
     outputs = [numbered(text, values) for text in saves]
     wanted = [expectation(chosen, values, *numbered(text, values)) for text in expects]
     launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps, poison=poison)
-    before = replace(launch, arguments=bind(chosen.signature, copies(values))) if wanted else None
+    before = replace(launch, arguments=launch.arguments.copied()) if wanted else None
     if shows:
         run_showing(chosen, launch, shows, engine, as_json)
     else:
@@ -238,10 +239,6 @@ def run(
     if not as_json:
         summary(chosen, values)
     return module.warnings
-
-
-def _usage(message: str) -> NoReturn:
-    raise click.UsageError(message)
 
 
 @main.command()
@@ -361,9 +358,11 @@ def profile(
 
 def _save(profile: Profile, html: str | None, trace: str | None, findings: Sequence[Diagnostic] | None) -> None:
     if html:
-        _written(html, lambda: profile.save_html(html, findings))
+        with writing(html):
+            profile.save_html(html, findings)
     if trace:
-        _written(trace, lambda: profile.save_trace(trace))
+        with writing(trace):
+            profile.save_trace(trace)
 
 
 def _print_profiles(shown: Sequence[Any]) -> None:
@@ -371,13 +370,6 @@ def _print_profiles(shown: Sequence[Any]) -> None:
 
     width = max(60, get_terminal_size((100, 24)).columns)
     click.echo("\n\n".join(each.text(width) for each in shown))
-
-
-def _written(path: str, write: Callable[[], None]) -> None:
-    try:
-        write()
-    except OSError as reason:
-        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
 
 
 def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
@@ -388,7 +380,7 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
     for text in what_ifs:
         figure, equals, value = text.partition("=")
         if not equals:
-            _usage(f"'{text}' is not of the form FIGURE=VALUE")
+            raise click.UsageError(f"'{text}' is not of the form FIGURE=VALUE")
         try:
             overrides[figure] = json.loads(f"[{value}]" if "," in value else value)
         except (ValueError, RecursionError):

@@ -7,9 +7,11 @@ command line and to the reports.
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from typing import Literal, TypedDict, Unpack
 
 Severity = Literal["error", "warning"]
@@ -219,6 +221,15 @@ class PTOError(Exception):
 def error(kind: str, message: str, location: Location | None = None, **details: Unpack[Details]) -> PTOError:
     """The PTOError of a single diagnostic, to be raised by the caller."""
     return PTOError(Diagnostic(kind, "error", message, location, **details))
+
+
+@contextmanager
+def writing(path: str | PathLike[str]) -> Generator[None]:
+    """A file that cannot be written is an argument that is wrong."""
+    try:
+        yield
+    except (OSError, ValueError) as reason:
+        raise error("argument", f"cannot write {path}: {getattr(reason, 'strerror', None) or reason}") from None
 
 
 # --- rendering --------------------------------------------------------------------------------------------------------

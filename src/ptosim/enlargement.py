@@ -15,6 +15,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ptosim.arguments import Arguments, Parameter
 from ptosim.language.control import For, If, While
+from ptosim.language.flow import handed_on
 from ptosim.language.function import Function
 from ptosim.language.operation import enclosing_scope, is_scope
 from ptosim.machine.memory import pointer
@@ -103,5 +104,4 @@ def _comes_from(value: SSAValue) -> Iterator[SSAValue]:
 def _yielded(op: Operation) -> Iterator[SSAValue]:
     for region in op.regions:
         for block in region.blocks:
-            if block.last_op is not None:
-                yield from block.last_op.operands
+            yield from handed_on(block)

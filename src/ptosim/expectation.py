@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ptosim.api import Kernel, Launch
-from ptosim.diagnostics import Diagnostic, Related, error
+from ptosim.diagnostics import Diagnostic, Related
 from ptosim.sanitize.last_writer import Written
-from ptosim.words import Array, differing, value_of
+from ptosim.words import Array, differing, expected
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,7 @@ class Expectation:
 
 def expectation(kernel: Kernel, values: Sequence[Any], index: int, path: str) -> Expectation:
     """Read the file that an argument is to be compared with."""
-    wanted = value_of(path, kernel.signature[index]).reshape(-1)
-    if wanted.size != values[index].size:
-        raise error("argument", f"{path} has {wanted.size} elements, argument {index} has {values[index].size}")
-    return Expectation(index, path, wanted)
+    return Expectation(index, path, expected(path, kernel.signature[index], index, values[index].size))
 
 
 def compare(
@@ -40,7 +39,7 @@ def compare(
         if not wrong.any():
             continue
         first = int(wrong.argmax())
-        place = ", ".join(map(str, _place(first, values[one.index].shape)))
+        place = ", ".join(map(str, np.unravel_index(first, values[one.index].shape)))
         message = (
             f"argument {one.index} (%{kernel.signature[one.index].name}) differs from {one.path} in "
             f"{int(wrong.sum())} of {wrong.size} elements; the first is [{place}]: "
@@ -50,14 +49,6 @@ def compare(
         again = replace(before, arguments=before.arguments.copied())
         differences.append(_blamed(message, kernel.last_writer(again, low, low + found.itemsize)))
     return differences
-
-
-def _place(index: int, shape: tuple[int, ...]) -> list[int]:
-    places: list[int] = []
-    for side in reversed(shape):
-        index, place = divmod(index, side)
-        places.insert(0, place)
-    return places
 
 
 def _blamed(message: str, written: Written | None) -> Diagnostic:

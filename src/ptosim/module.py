@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from ptosim.language.load import VerifiedModule
     from ptosim.loading import LoadedModule
     from ptosim.machine.core import Core
+    from ptosim.machine.deadlock import Reachable
     from ptosim.machine.entry import Key
     from ptosim.machine.observer import Closeness, Observer
-    from ptosim.machine.scheduler import Stop
     from ptosim.native.host.cache import Compiled
     from ptosim.native.host.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.observe import Observe
     from ptosim.native.run.cores import Cluster as NativeCluster
     from ptosim.native.run.engine import LinkedKernel
+    from ptosim.native.run.engine import Run as NativeRun
     from ptosim.native.run.reachability import Reachability
     from ptosim.profiling import Pricing
     from ptosim.reference.engine import Programs, Run
@@ -119,6 +120,12 @@ class Module:
     @property
     def target(self) -> str:
         return self.outline.target
+
+    def machine(self, target: str | Path | Target | None = None) -> Target:
+        """The machine that is named, or else its own."""
+        from ptosim.target.profile import Target, load_target
+
+        return target if isinstance(target, Target) else load_target(target or self.target)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -257,8 +264,7 @@ class Kernel:
 
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
         """Run a launch on the engine of that name."""
-        if engine not in ENGINES:
-            raise error("argument", f"engine is one of {', '.join(ENGINES)}, not {engine!r}")
+        choice("engine", engine, ENGINES)
         if threads is not None:
             count("threads", threads)
         if engine == "reference":
@@ -282,59 +288,45 @@ class Kernel:
         attach: Callable[[NativeCluster], Observer] | None = None,
     ) -> None:
         """A run on the native engine."""
-        from ptosim.native.run.engine import Run as NativeRun
-
         if launch.schedule != "program":
             raise error("argument", f"schedule {launch.schedule!r} needs engine='reference'; native has only 'program'")
-        arguments = launch.arguments
-        run = NativeRun(
-            arguments.values,
-            arguments.buffers,
-            arguments.regions,
-            launch.grid,
-            threads,
-            launch.max_steps,
-            launch.block_done,
-            launch.poison,
-            attach,
-            launch.say,
-        )
-        self.linked(launch.oob == "drop", observe)(run)
+        self.linked(launch.oob == "drop", observe)(launch.native(threads, attach))
 
     def linked(self, drop: bool = False, observe: Observe = "none") -> LinkedKernel:
-        """The compiled kernel, from the cache or new."""
-        from ptosim.native.host.library import find_kernel
-        from ptosim.native.run.engine import LinkedKernel
-        from ptosim.target.profile import load_target
-
+        """The compiled kernel."""
         key = drop, observe
         if key not in self._kernels:
-            outline = self.module.outline
-            compiled = find_kernel(outline, self.name, drop, observe) or self._compiled(drop, observe)
-            target = load_target(outline.target)
-            self._kernels[key] = LinkedKernel(compiled, outline.source, target, self.may_set)
+            self._kernels[key] = self._linked(self._compiled(drop, observe), self.may_set)
         return self._kernels[key]
 
     def sieve(self) -> LinkedKernel | str:
         """The kernel compiled to find out which blocks have to be judged, or why it cannot be."""
-        from ptosim.native.host.library import find_kernel
-        from ptosim.native.run.engine import LinkedKernel
-        from ptosim.target.profile import load_target
-
-        if self._sieve is not None:
-            return self._sieve
-        outline = self.module.outline
-        compiled = find_kernel(outline, self.name, False, "check") or self._compiled_sieve()
-        reason: str | None = compiled.data.get("uncovered")
-        self._sieve = reason or LinkedKernel(compiled, outline.source, load_target(outline.target))
+        if self._sieve is None:
+            compiled = self._compiled(False, "check")
+            reason: str | None = compiled.data.get("uncovered")
+            self._sieve = reason or self._linked(compiled)
         return self._sieve
 
-    def _compiled_sieve(self) -> Compiled:
-        from ptosim.native.build.compilation import compile_sieve
-        from ptosim.native.host.library import keep_kernel
+    def _linked(self, compiled: Compiled, may_set: Reachable | None = None) -> LinkedKernel:
+        from ptosim.native.run.engine import LinkedKernel
 
-        compiled = compile_sieve(self.module.executable, self.program)
-        keep_kernel(self.module.outline, self.name, False, compiled, "check")
+        return LinkedKernel(compiled, self.module.outline.source, self.module.machine(), may_set)
+
+    def _compiled(self, drop: bool, observe: Observe) -> Compiled:
+        """From the cache or new."""
+        from ptosim.native.host.library import find_kernel, keep_kernel
+
+        outline = self.module.outline
+        if (kept := find_kernel(outline, self.name, drop, observe)) is not None:
+            return kept
+        from ptosim.native.build.compilation import compile_kernel, compile_sieve, compile_timed
+
+        module, program = self.module.executable, self.program
+        if observe == "none":
+            compiled = compile_kernel(module, program, drop)
+        else:
+            compiled = compile_sieve(module, program) if observe == "check" else compile_timed(module, program)
+        keep_kernel(outline, self.name, drop, compiled, observe)
         return compiled
 
     def may_set(self, core: Core, key: Key, arguments: Sequence[int] = ()) -> bool:
@@ -347,52 +339,32 @@ class Kernel:
 
         return Reachability(self.module.executable.parsed, self.program.entries)
 
-    def _compiled(self, drop: bool, observe: Observe) -> Compiled:
-        from ptosim.native.build.compilation import compile_kernel, compile_timed
-        from ptosim.native.host.library import keep_kernel
-
-        if observe == "profile":
-            compiled = compile_timed(self.module.executable, self.program)
-        else:
-            compiled = compile_kernel(self.module.executable, self.program, drop)
-        keep_kernel(self.module.outline, self.name, drop, compiled, observe)
-        return compiled
-
     # --- for the other public calls -----------------------------------------------------------------------------------
 
     def reference(
         self,
         launch: Launch,
         observer: Observer | None = None,
-        stop: Stop | None = None,
         watch: Watch | None = None,
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
         from ptosim.reference.engine import Part, Run
         from ptosim.reference.memories import GlobalMemory
-        from ptosim.target.profile import load_target
 
         arguments = launch.arguments
         memory = GlobalMemory(arguments.regions, dict(enumerate(arguments.buffers)), launch.oob == "drop")
         programs = self.translated(observer.closeness if observer else None, watch)
         return Run(
             [Part(programs, lambda block: arguments.values, memory, launch.grid)],
-            load_target(self.module.target),
+            self.module.machine(),
             launch.schedule,
             launch.max_steps,
             observer,
-            stop=stop,
             together=self.program.cross_block,
             block_done=launch.block_done,
             poison=launch.poison,
             say=launch.say,
         )
-
-    def watchable(self) -> set[int]:
-        """The lines that a run can show."""
-        from ptosim.reference.watch import watchable
-
-        return watchable(self.module.executable.parsed)
 
     def last_writer(self, launch: Launch, low: int, high: int) -> Written | None:
         """Who writes the bytes [low, high) of GM last, when this launch runs once more."""
@@ -412,11 +384,11 @@ class Kernel:
 
     def pricing(self, target: Target) -> Pricing | None:
         """What compiled code asks for, kept likewise; None where only the reference engine times this kernel."""
-        from ptosim.profiling import Pricing, uncovered
+        from ptosim.profiling import Pricing, is_covered
 
         if self._pricing is None or self._pricing[0] is not target:
             made = None
-            if uncovered(self.module.executable, self.program, target) is None:
+            if is_covered(self.module.executable, self.program, target):
                 linked = self.linked(False, "profile")
                 made = Pricing(self.module.executable, self.prices(target), linked.works, linked.kind)
             self._pricing = target, made
@@ -458,6 +430,26 @@ class Launch:
             raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
         if self.grid > MOST_BLOCKS:
             raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
+
+    def native(
+        self, threads: int | None = None, attach: Callable[[NativeCluster, Invocation], Observer] | None = None
+    ) -> NativeRun:
+        """As the native engine takes it."""
+        from ptosim.native.run.engine import Run
+
+        given = self.arguments
+        return Run(
+            given.values,
+            given.buffers,
+            given.regions,
+            self.grid,
+            threads,
+            self.max_steps,
+            self.block_done,
+            self.poison,
+            attach,
+            self.say,
+        )
 
 
 def count(name: str, value: Any) -> int:

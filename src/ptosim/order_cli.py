@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from ptosim.command import ARGUMENTS, TARGET, Launching, arguments_of, launches, reports, show
-from ptosim.diagnostics import Diagnostic
+from ptosim.diagnostics import Diagnostic, writing
 
 
 @click.command(cls=Launching, epilog=ARGUMENTS)
@@ -61,13 +62,14 @@ def sync(
     OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
     """
     from ptosim.api import load
-    from ptosim.synchronisation import save, synchronise
+    from ptosim.synchronisation import synchronise
 
     module = load(file, target)
     chosen = module.kernel(kernel)
     found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
     if output is not None:
-        save(output, found.text)
+        with writing(output):
+            Path(output).write_text(found.text, "utf-8")
     if not as_json and (report or output is not None):
         click.echo(found.report() if report else str(found))
     elif not as_json:

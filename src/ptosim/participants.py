@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import ml_dtypes
@@ -179,15 +180,17 @@ class InWindow:
 
 
 Value = int | Query | Private | InWindow
+Values = Sequence[tuple[str, Value]]
+"""What each parameter of a kernel is on one rank, with its name."""
 
 
 def resolved(
     signature: Sequence[Parameter], given: Sequence[Any], rank: int, ranks: int, windows: Sequence[Symmetric]
-) -> list[Value]:
+) -> Values:
     """The arguments of a launch as one rank has them; says which one does not fit and why."""
     place = _Place(rank, ranks, windows)
     pairs = enumerate(zip(signature, given, strict=True))
-    return [place.value(index, parameter, value) for index, (parameter, value) in pairs]
+    return [(parameter.name, place.value(index, parameter, value)) for index, (parameter, value) in pairs]
 
 
 @dataclass(frozen=True)
@@ -256,61 +259,44 @@ class _Place:
 class GlobalSpace:
     """Every array of a list of launches with its number, and the pointers that are passed."""
 
-    def __init__(
-        self,
-        ranks: int,
-        windows: Sequence[Symmetric],
-        launches: Sequence[Sequence[Sequence[Value]]],
-        names: Sequence[Sequence[str]],
-    ) -> None:
-        """`launches`: of each launch, of each rank, the value of each parameter; `names`: of those parameters."""
+    def __init__(self, ranks: int, windows: Sequence[Symmetric], launches: Sequence[Sequence[Values]]) -> None:
+        """`launches`: of each launch, of each rank, the values."""
         self.ranks = ranks
         self.regions: dict[int, Region] = {}
         self.buffers: dict[int, Bytes] = {}
         self._pointers: dict[Private, int] = {}
         for window in windows:
-            title = self._title(window, launches, names)
+            title = self._title(window, launches)
             for rank, array in enumerate(window.arrays):
                 data = array.reshape(-1).view(np.uint8)
                 region = Region(window.number, title, len(data), self.name_of(rank), is_window=True)
                 self._enter(window_number(window.number, rank), region, data)
         for rank in range(ranks):
-            self._enter_arguments(rank, [launch[rank] for launch in launches], names)
+            self._enter_arguments(rank, [launch[rank] for launch in launches])
 
-    def _title(
-        self, window: Symmetric, launches: Sequence[Sequence[Sequence[Value]]], names: Sequence[Sequence[str]]
-    ) -> str:
+    def _title(self, window: Symmetric, launches: Sequence[Sequence[Values]]) -> str:
         """A window is called after the first parameter that it is given to."""
         numbers = {pointer(window_number(window.number, rank)) for rank in range(self.ranks)}
-        for launch, called in zip(launches, names, strict=True):
-            for values in launch:
-                for value, name in zip(values, called, strict=True):
-                    if isinstance(value, InWindow) and value.address in numbers:
-                        return name
+        for values in chain(*launches):
+            for name, value in values:
+                if isinstance(value, InWindow) and value.address in numbers:
+                    return name
         return f"window{window.number}"
 
     def _enter(self, number: int, region: Region, data: Bytes) -> None:
         self.regions[number] = region
         self.buffers[number] = data
 
-    def _enter_arguments(self, rank: int, launches: Sequence[Sequence[Value]], names: Sequence[Sequence[str]]) -> None:
-        given = [
-            (value, name)
-            for values, called in zip(launches, names, strict=True)
-            for value, name in zip(values, called, strict=True)
-            if isinstance(value, Private)
-        ]
-        buffers, places = joined({index: value.data for index, (value, _) in enumerate(given)})
+    def _enter_arguments(self, rank: int, launches: Sequence[Values]) -> None:
+        given = [(name, value) for name, value in chain(*launches) if isinstance(value, Private)]
+        buffers, names, places = joined([(name, value.data) for name, value in given])
         if len(buffers) > MOST_ARGUMENTS:
             raise error("limit", f"rank {rank} has {len(buffers)} arrays; it can have {MOST_ARGUMENTS}")
-        called: list[dict[str, None]] = [{} for _ in buffers]
-        for index, (value, name) in enumerate(given):
-            argument, offset = places[index]
-            called[argument][name] = None
-            self._pointers[value] = pointer(argument_number(argument, self.name_of(rank)), offset)
-        for argument, data in enumerate(buffers):
-            region = Region(argument, ", ".join(called[argument]), len(data), self.name_of(rank))
-            self._enter(argument_number(argument, self.name_of(rank)), region, data)
+        own = self.name_of(rank)
+        for (_, value), (argument, offset) in zip(given, places, strict=True):
+            self._pointers[value] = pointer(argument_number(argument, own), offset)
+        for argument, (name, data) in enumerate(zip(names, buffers, strict=True)):
+            self._enter(argument_number(argument, own), Region(argument, name, len(data), own), data)
 
     def name_of(self, rank: int) -> int | None:
         """The rank as it is called: where there is one only, nobody speaks of it."""
@@ -335,10 +321,10 @@ class GlobalSpace:
         """Where it lies in this process, and how large it is."""
         return {number: (data.ctypes.data, len(data)) for number, data in self.visible(rank).items()}
 
-    def arguments(self, values: Sequence[Value], rank: int, grid: int) -> Callable[[int], list[int]]:
+    def arguments(self, values: Values, grid: int) -> Callable[[int], list[int]]:
         """What a block is given."""
-        fixed = [self._fixed(value) for value in values]
-        queries = {index: value.name for index, value in enumerate(values) if isinstance(value, Query)}
+        fixed = [self._fixed(value) for _, value in values]
+        queries = {index: value.name for index, (_, value) in enumerate(values) if isinstance(value, Query)}
 
         def of_block(block: int) -> list[int]:
             given = list(fixed)

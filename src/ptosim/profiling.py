@@ -1,7 +1,7 @@
 """A profile by compiled code: the native engine runs a kernel that keeps its own times, prices come from `timing` when
 a path or a size is met first, and the log becomes a recording when somebody asks for it.
 
-What is not covered goes to the reference engine: kernels that `uncovered` names, and runs that end with an error, which
+What is not covered goes to the reference engine: some kernels (`is_covered`), and runs that end with an error, which
 the reference then tells.
 """
 
@@ -9,28 +9,25 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind
 from ptosim.effects.sim_table import moved_by_index
-from ptosim.language import control
-from ptosim.language.function import Call
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operands import constant_of
-from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.operation import PTOOperation
 from ptosim.language.sim_table import SimGather, SimScatter
 from ptosim.language.types import PtrType, element_of
-from ptosim.machine.entry import Site
+from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.moments import WIDTHS, Part
 from ptosim.machine.observer import Observer
@@ -42,23 +39,22 @@ from ptosim.reference.gauge import Gauge
 from ptosim.reference.integers import wrap
 from ptosim.target import Target
 from ptosim.target.profile import load_target
-from ptosim.timing.logged import Operands, Told, recorded, recorded_ends
+from ptosim.timing.logged import Operands, Price, recorded, recorded_ends
 from ptosim.timing.paged import PagedTimer
-from ptosim.timing.recording import Recording
+from ptosim.timing.program import whole_path
+from ptosim.timing.recorder import word_of
+from ptosim.timing.recording import Issued, Recording
 from ptosim.timing.waves import hardware_cores, place_blocks
 from ptosim.timing.work import Cost, Prices
 
 Ints = NDArray[np.int64]
 
 
-def uncovered(module: VerifiedModule, program: KernelProgram, target: Target) -> str | None:
-    """Why a kernel is profiled by the reference engine, if it is."""
-    if program.cross_block:
-        return "its blocks wait for each other"
+def is_covered(module: VerifiedModule, program: KernelProgram, target: Target) -> bool:
+    """Whether compiled code can time a kernel: its blocks do not wait for each other, and the target has the memories
+    and rules of the machine that code is compiled for."""
     own = load_target(module.target)
-    if (own.memory, own.sync, own.rules) != (target.memory, target.sync, target.rules):
-        return "the target has other memories or rules than the machine that code is compiled for"
-    return None
+    return not program.cross_block and (own.memory, own.sync, own.rules) == (target.memory, target.sync, target.rules)
 
 
 class Pricing:
@@ -70,13 +66,16 @@ class Pricing:
         self.kind = KernelKind(kind)
         self.works = [TimedWork.from_json(work) for work in works]
         self.of_operation = {work.operation: work for work in self.works}
-        self.costs: list[Cost] = []
-        self.paths: list[tuple[int, ...]] = []
-        self.touches: list[tuple[tuple[int, int], ...]] = []
+        self.priced: list[Price] = []
         self._sites: dict[int, Site] = {}
         self._numbers: dict[object, int] = {}
         self._gauge = Gauge(module, prices.target)
         self.supplies = Supplies(self.price, {work.operation: number for number, work in enumerate(self.works)})
+        self.latency = prices.target.latency
+
+    @property
+    def keys(self) -> Mapping[int, tuple[Key, int]]:
+        return self.supplies.keys
 
     def site(self, operation: int) -> Site:
         if operation not in self._sites:
@@ -94,17 +93,15 @@ class Pricing:
         work = self.works[number]
         op = self.module.parsed.operations[work.operation]
         site = self.site(work.operation)
-        if is_scope(op):
-            whole = tuple(_whole_path(op, iter(path)))
+        if program := self.prices.of(site).program:
+            whole = whole_path(program.body, path)
             cost = self.prices.scope(site, whole)
         else:
             whole, cost = (), self._instruction(op, site, work, words, path)
         key = work.operation, cost.cycles, cost.bytes, id(cost.function), touches
         if key not in self._numbers:
-            self._numbers[key] = len(self.costs)
-            self.costs.append(cost)
-            self.paths.append(whole)
-            self.touches.append(touches)
+            self._numbers[key] = len(self.priced)
+            self.priced.append(Price(cost, whole, touches))
         return cost.cycles, self._numbers[key]
 
     def _instruction(self, op: Operation, site: Site, work: TimedWork, words: int, path: Sequence[int]) -> Cost:
@@ -138,7 +135,6 @@ class Pricing:
     def operands(self, operation: int) -> Operands:
         """How the log keeps what an operation was issued with."""
         op, work = self.module.parsed.operations[operation], self.of_operation[operation]
-        site = self.site(operation)
         places: dict[SSAValue, int | tuple[int, Callable[[Ints], Ints]]] = {}
         number = 0
         for value, constant in zip(dict.fromkeys(op.operands), work.constants, strict=True):
@@ -146,17 +142,16 @@ class Pricing:
                 places[value] = number, partial(_read_all, value)
                 number += 1
             else:
-                places[value] = _word(_read(value, constant))
+                places[value] = word_of(_read(value, constant))
         names: list[str] = []
         columns: list[int | tuple[int, Callable[[Ints], Ints]]] = []
         for role, values in _roles(op):
             many = isinstance(op, PTOOperation) and role in op.variadic_roles
             names += [f"{role}[{place}]" if many else role for place in range(len(values))]
             columns += [places[value] for value in values]
-        return Operands(work.remembered, tuple(names), self.prices.of(site).pointers, tuple(columns))
-
-    def timing_class(self, operation: int) -> str:
-        return self.prices.of(self.site(operation)).timing_class
+        price = self.prices.of(self.site(operation))
+        issued = Issued(price.timing_class, tuple(names), price.pointers)
+        return Operands(work.remembered, issued, tuple(columns))
 
 
 def _roles(op: Operation) -> Iterator[tuple[str, Sequence[SSAValue]]]:
@@ -177,7 +172,7 @@ def _read(value: SSAValue, word: int) -> int:
     """The bits of a scalar as the reference engine holds it."""
     element = _element(value)
     if element is None:
-        return _word(word)
+        return word_of(word)
     return word & ((1 << element.bits) - 1) if element.is_float else wrap(word, element)
 
 
@@ -196,64 +191,6 @@ def _element(value: SSAValue) -> Element | None:
     return None if isinstance(value.type, PtrType) else element_of(value.type)
 
 
-def _word(value: int) -> int:
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-# --- paths ------------------------------------------------------------------------------------------------------------
-
-
-def _whole_path(scope: Operation, noted: Iterator[int]) -> Iterator[int]:
-    """The path of a scope, of which code notes what is not constant."""
-    if isinstance(scope, control.For):
-        yield from _steps(scope, noted)
-    else:
-        yield from _block(scope.regions[0].block, noted)
-
-
-def _block(block: Block, noted: Iterator[int]) -> Iterator[int]:
-    for op in block.ops:
-        yield from _steps(op, noted)
-
-
-def _steps(op: Operation, noted: Iterator[int]) -> Iterator[int]:
-    match op:
-        case control.For():
-            trips = _trips(op)
-            trips = next(noted) if trips is None else trips
-            yield trips
-            if _decides(op):
-                for _ in range(trips):
-                    yield from _block(op.body.block, noted)
-        case control.If():
-            taken = next(noted)
-            yield taken
-            yield from _block((op.true_region if taken else op.false_region).block, noted)
-        case control.While():
-            turns = next(noted)
-            yield turns
-            for _ in range(turns):
-                yield from _block(op.before_region.block, noted)
-                yield from _block(op.after_region.block, noted)
-            yield from _block(op.before_region.block, noted)
-        case Call() if op.function is not None:
-            yield from _block(op.function.body.block, noted)
-        case _:
-            pass
-
-
-def _trips(op: control.For) -> int | None:
-    lower, upper, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
-    if lower is None or upper is None or step is None:
-        return None
-    return max(0, -((lower - upper) // step))
-
-
-def _decides(op: control.For) -> bool:
-    """Whether anything in a loop is part of a path."""
-    return any(isinstance(inner, control.For | control.If | control.While | Call) for inner in op.body.walk())
-
-
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
@@ -263,21 +200,10 @@ class TimedRun:
     def __init__(self, pricing: Pricing, stopwatch: Stopwatch) -> None:
         self.pricing = pricing
         self.stopwatch = stopwatch
-        self._done = weakref.finalize(self, stopwatch.give_back)
-
-    @property
-    def totals(self) -> Recording:
+        ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in stopwatch.sheets]
+        self.totals = self._placed(recorded_ends(ends, pricing.kind))
         """The cores, of which all is known without the rows."""
-        return self._totals
-
-    @cached_property
-    def _totals(self) -> Recording:
-        ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
-        return self._placed(recorded_ends(ends, self.pricing.kind))
-
-    @property
-    def cycles(self) -> int:
-        return self.totals.cycles
+        self._done = weakref.finalize(self, stopwatch.give_back)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -298,22 +224,8 @@ class TimedRun:
 
     def __call__(self) -> Recording:
         """All that the run has left."""
-        _ = self._totals  # the log is given back
         logs = [{part: _matrix(sheet.written(part), WIDTHS[part]) for part in Part} for sheet in self.stopwatch.sheets]
-        pricing, latency = self.pricing, self.pricing.prices.target.latency
-        told = Told(
-            pricing.kind,
-            pricing.site,
-            pricing.costs,
-            pricing.paths,
-            pricing.touches,
-            pricing.timing_class,
-            pricing.operands,
-            pricing.supplies.keys,
-            latency.flag,
-            latency.barrier,
-        )
-        recording = recorded(logs, told)
+        recording = recorded(logs, self.pricing)
         recording.barriers = self.stopwatch.barriers
         del logs
         self._done()
@@ -326,7 +238,7 @@ def _matrix(chunks: Sequence[memoryview], width: int) -> Ints:
 
 def stopwatch(pricing: Pricing) -> Stopwatch:
     """One for a launch."""
-    latency = pricing.prices.target.latency
+    latency = pricing.latency
     figures = latency.scalar, latency.flag, latency.barrier, latency.inter_core
     signals = heard(pricing.prices.target) if pricing.kind is KernelKind.MIXED else {}
 

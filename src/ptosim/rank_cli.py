@@ -12,7 +12,7 @@ from ptosim.api import Kernel
 from ptosim.command import Differs, counted
 from ptosim.diagnostics import Diagnostic, error
 from ptosim.rank_words import PLACE, arrays_of, is_for_ranks, values_of
-from ptosim.words import Array, differing, save, value_of
+from ptosim.words import Array, differing, expected, save, shown
 from ptosim.world import World, world_of
 
 RANKS = click.option("--ranks", type=click.IntRange(1), help="How many ranks; then arguments may be windows (sym:).")
@@ -67,9 +67,7 @@ class Ranked:
 
     def _differs(self, number: int, rank: int, path: str, atol: float, rtol: float) -> Iterator[Diagnostic]:
         parameter, found = self.kernel.signature[number], self.array(number, rank).reshape(-1)
-        wanted = value_of(path, parameter).reshape(-1)
-        if wanted.size != found.size:
-            raise error("argument", f"{path} has {wanted.size} elements, argument {number} has {found.size}")
+        wanted = expected(path, parameter, number, found.size)
         wrong = differing(found, wanted, atol, rtol)
         if wrong.any():
             first = int(wrong.argmax())
@@ -83,10 +81,7 @@ class Ranked:
         """One line per array and rank."""
         for parameter, value in zip(self.kernel.signature, self.values, strict=True):
             for rank, array in enumerate(arrays_of(value, self.ranks)):
-                shown = ", ".join(str(item) for item in array.reshape(-1)[:6])
-                shape = "x".join(map(str, array.shape))
-                more = ", ..." if array.size > 6 else ""
-                click.echo(f"{parameter.name:>12}  rank {rank}  {array.dtype} {shape}  [{shown}{more}]")
+                click.echo(f"{parameter.name:>12}  rank {rank}  {shown(array)}")
 
 
 def refuse(**given: Any) -> None:

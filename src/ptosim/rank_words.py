@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptosim.arguments import Parameter
-from ptosim.diagnostics import PTOError, error
 from ptosim.participants import BLOCK, BLOCKS, RANK, RANKS, At, ContextOf, Each, Symmetric
-from ptosim.words import Array, value_of
+from ptosim.words import Array, value_of, wrong
 
 QUERIES = {query.name: query for query in (RANK, RANKS, BLOCK, BLOCKS)}
 PLACE = "{rank}"
@@ -48,18 +47,18 @@ def _value(word: str, parameter: Parameter, seed: int, ranks: int) -> Any:
     if word.startswith("ctx:"):
         match = _CONTEXT.fullmatch(word)
         if match is None:
-            raise _wrong(word, parameter, "a context is written as ctx:N, with the number of an argument")
+            raise wrong(word, parameter, "a context is written as ctx:N, with the number of an argument")
         return ContextOf(int(match[1]))
     if word.startswith("peer:"):
         if _PEER.fullmatch(word) is None:
-            raise _wrong(word, parameter, "a peer is written as peer:N:+1 or peer:N:2")
+            raise wrong(word, parameter, "a peer is written as peer:N:+1 or peer:N:2")
         return None
     if word.startswith("sym:"):
         if not parameter.is_pointer:
-            raise _wrong(word, parameter, "expected a number, not a window")
+            raise wrong(word, parameter, "expected a number, not a window")
         arrays = [value_of(_of_rank(word.removeprefix("sym:"), rank, seed), parameter) for rank in range(ranks)]
         if len({array.shape for array in arrays}) > 1:
-            raise _wrong(word, parameter, "a window has the same shape on every rank")
+            raise wrong(word, parameter, "a window has the same shape on every rank")
         window = Symmetric(arrays[0].shape, arrays[0].dtype)
         window.arrays = arrays
         return window
@@ -78,15 +77,11 @@ def _of_rank(word: str, rank: int, seed: int) -> str:
 def _peer(word: str, parameter: Parameter, values: Sequence[Any], position: int, sign: str, number: int) -> At:
     window = values[position] if position < len(values) else None
     if not isinstance(window, Symmetric):
-        raise _wrong(word, parameter, f"argument {position} is no window (sym:...)")
+        raise wrong(word, parameter, f"argument {position} is no window (sym:...)")
     if not sign:
         return window.at(number)
     step = number if sign == "+" else -number
     return At(window, lambda rank, ranks: (rank + step) % ranks)
-
-
-def _wrong(word: str, parameter: Parameter, reason: str) -> PTOError:
-    return error("argument", f"'{word}' for {parameter.name}: {parameter.type}: {reason}")
 
 
 def arrays_of(value: Any, ranks: int) -> list[Array]:

@@ -8,17 +8,19 @@ from typing import Any
 import click
 
 from ptosim.diagnostics import error
+from ptosim.words import shown
 
 
 def run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | None, as_json: bool) -> None:
-    from ptosim.reference.watch import Execution, Watch
+    from ptosim.reference.watch import Execution, Watch, watchable
     from ptosim.report.execution import describe
 
     if engine == "native":
         raise click.UsageError("--show needs the reference engine")
     lines = dict(_line(text) for text in shows)
-    for line in lines.keys() - kernel.watchable():
-        near = min(kernel.watchable(), key=lambda other: abs(other - line), default=None)
+    known = watchable(kernel.module.executable.parsed)
+    for line in lines.keys() - known:
+        near = min(known, key=lambda other: abs(other - line), default=None)
         hint = f"; the nearest that has is line {near}" if near is not None else ""
         raise error("argument", f"line {line} has no instruction to show{hint}")
 
@@ -40,9 +42,7 @@ def summary(kernel: Any, values: list[Any]) -> None:
     """One line per array, so that a run without --save shows something."""
     for parameter, value in zip(kernel.signature, values, strict=True):
         if hasattr(value, "dtype"):
-            shown = ", ".join(str(item) for item in value.reshape(-1)[:6])
-            shape = "x".join(map(str, value.shape))
-            click.echo(f"{parameter.name:>12}  {value.dtype} {shape}  [{shown}{', ...' if value.size > 6 else ''}]")
+            click.echo(f"{parameter.name:>12}  {shown(value)}")
 
 
 def numbered(text: str, values: list[Any]) -> tuple[int, str]:
@@ -55,7 +55,3 @@ def numbered(text: str, values: list[Any]) -> tuple[int, str]:
             f"argument {number} is no array; arrays of this kernel are {', '.join(map(str, arrays)) or 'none'}"
         )
     return int(number), path
-
-
-def copies(values: list[Any]) -> list[Any]:
-    return [value.copy() if hasattr(value, "dtype") else value for value in values]

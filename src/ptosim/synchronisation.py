@@ -6,26 +6,33 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from xdsl.ir import Operation
 
 from ptosim.api import Kernel, Launch, Module, check, load, measure, profile, prove
 from ptosim.arguments import bind
-from ptosim.diagnostics import Finding, PTOError, Source, error
+from ptosim.diagnostics import Finding, PTOError, Source
 from ptosim.effects.sync import BARRIER, signalling
-from ptosim.language.parser import without_collection
-
-if TYPE_CHECKING:
-    from xdsl.ir import Operation
-
-    from ptosim.language.load import VerifiedModule
-    from ptosim.language.parser import ParsedModule
-    from ptosim.order.emit import Target
-    from ptosim.order.insert import Inserter
-    from ptosim.order.model import Entry
-    from ptosim.order.ordering import Order
-    from ptosim.order.pairs import Pair
-    from ptosim.order.search import Goal
-
+from ptosim.language.control import For, Yield
+from ptosim.language.function import Function
+from ptosim.language.load import VerifiedModule
+from ptosim.language.parser import ParsedModule, without_collection
+from ptosim.language.printing import text
+from ptosim.language.scalar import Constant
+from ptosim.loading import DRAINED, LoadedModule, as_loaded, load_module, prepared_text
+from ptosim.native.host.library import Request
+from ptosim.order.emit import Target
+from ptosim.order.insert import Inserter
+from ptosim.order.model import Entry
+from ptosim.order.ordering import ASSUMED, BY_SIGNALS, CAREFUL, Order, orders
+from ptosim.order.pairs import Pair
+from ptosim.order.prove import DIFFERENT_ARGUMENTS
+from ptosim.order.search import MOST_TRIALS, Goal, search
+from ptosim.order.shorten import shorten, work
+from ptosim.order.strip import named, operation, stripped, without, written_sync
+from ptosim.repair.places import ends_program
+from ptosim.sanitize.recorded import RecordedTouches
 
 _FLAGS, _SETS = signalling("flag"), signalling("flag", half="set")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
@@ -98,8 +105,6 @@ class Synchronised:
 
     @property
     def _written(self) -> dict[tuple[object, ...], list[int]]:
-        from ptosim.order.strip import written_sync
-
         return written_sync(self.before.module.verified)
 
     @cached_property
@@ -109,12 +114,9 @@ class Synchronised:
     @cached_property
     def with_barriers(self) -> int:
         """Cycles with a barrier of all pipes behind every entry instead."""
-        from ptosim.loading import DRAINED
-        from ptosim.order.strip import without
-
         module = self.before.module
-        drained = _loaded(without(module.verified, _all(self._written)), module.target, DRAINED)
-        return self.launch.interpreted_cycles(drained.kernel(self.before.name))
+        drained = Source("<text>", without(module.verified, _all(self._written)))
+        return self.launch.interpreted_cycles(_kernel(load_module(drained, module.target, DRAINED), self.before.name))
 
     @cached_property
     def as_written(self) -> int | None:
@@ -130,10 +132,6 @@ class Synchronised:
     @cached_property
     def second_buffers(self) -> tuple[SecondBuffer, ...]:
         """Where a second buffer would save time, the most first; written order is taken away to see."""
-        from ptosim.loading import prepared_text
-        from ptosim.order.ordering import CAREFUL
-        from ptosim.order.strip import stripped
-
         draft = self.draft
         if _pairs(draft.written):
             bare = stripped(self.before.module.verified, _all(self._written))
@@ -167,11 +165,6 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) 
 
     The result is checked on the arguments, which are copied; raises PTOError with what the check found.
     """
-    from ptosim.loading import prepared_text
-    from ptosim.order.prove import DIFFERENT_ARGUMENTS
-    from ptosim.order.search import Goal
-    from ptosim.order.strip import stripped, written_sync
-
     written, launch = kernel.module.verified, Launched(args, grid)
     groups = written_sync(written)
 
@@ -196,9 +189,6 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) 
 
 def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | None) -> tuple[Draft, Kernel]:
     """The order that assumes most of those that a check accepts; raises PTOError with what it found."""
-    from ptosim.order.ordering import ASSUMED, CAREFUL
-    from ptosim.order.search import MOST_TRIALS, search
-
     found: list[Finding] = []
     one_block = Launched(launch.args, 1)
     for order in (ASSUMED, CAREFUL):
@@ -221,13 +211,14 @@ def _cost(launch: Launched, draft: Draft) -> int:
 
 def _shortened(written: VerifiedModule, lowered: ParsedModule, name: str) -> Kernel:
     """A kernel of loops that run a few times, from operations that may be changed."""
-    from ptosim.loading import as_loaded
-    from ptosim.native.host.library import Request
-    from ptosim.order.shorten import shorten
-
     module = replace(written, parsed=lowered.cloned())
     shorten(module)
-    return Module(as_loaded(written, module), Request(written.target, "written")).kernel(name)
+    return _kernel(as_loaded(written, module), name)
+
+
+def _kernel(loaded: LoadedModule, name: str) -> Kernel:
+    """A kernel whose order is as it stands there."""
+    return Module(loaded, Request(loaded.written.target, "written")).kernel(name)
 
 
 def _pairs(module: VerifiedModule) -> int:
@@ -237,9 +228,6 @@ def _pairs(module: VerifiedModule) -> int:
 
 
 def _primes(op: Operation) -> bool:
-    from ptosim.language.control import For
-    from ptosim.language.scalar import Constant
-
     following = op.next_op
     while following is not None and (following.name in _FLAGS or isinstance(following, Constant)):
         following = following.next_op
@@ -258,10 +246,6 @@ class Draft:
     """A kernel whose order is being written out: its text, with an address for every tile, and what that lacks."""
 
     def __init__(self, source: Prepared, kernel: Kernel, order: str, launch: Launched) -> None:
-        from ptosim.language.control import Yield
-        from ptosim.loading import load_module
-        from ptosim.order.ordering import orders
-
         self._name, self._target_name = kernel.name, kernel.module.target
         self._loaded = load_module(Source("<text>", source.text), self._target_name, "written")
         self.written = self._loaded.written
@@ -274,15 +258,11 @@ class Draft:
     def _meeting(self, launch: Launched) -> set[tuple[Operation, Operation]]:
         """Operations that are taken to touch different bytes of GM and do not: the first block shows, as far as it goes
         in a short run."""
-        from ptosim.native.host.library import Request
-        from ptosim.order.ordering import BY_SIGNALS
-        from ptosim.sanitize.recorded import RecordedTouches
-
         orders = [order for order in self.orders if BY_SIGNALS not in order.assumptions]  # which may order them too
         pairs = [(one.op, other.op) for order in orders for one, other in order.apart]
         if not pairs:
             return set()
-        kernel = Module(self._loaded, Request(self._target_name, "written")).kernel(self._name)
+        kernel = _kernel(self._loaded, self._name)
         given = Launch(bind(kernel.signature, launch.args).copied(), launch.grid, max_steps=SHORT_RUN, say=None)
         recorded = RecordedTouches()
         with suppress(PTOError):  # it ends where it has gone too far
@@ -297,21 +277,13 @@ class Draft:
 
     def shortened(self) -> Kernel:
         """The kernel as it is timed during the search: one block, loops that run a few times."""
-        from ptosim.order.emit import Target
-
-        executable = self._loaded.executable
-        copy = executable.parsed.cloned()
-        images = dict(zip(executable.parsed.module.walk(), copy.module.walk(), strict=True))
+        executable, images = _copied(self._loaded.executable)
         for order in self.orders:
-            function = images[order.function]
-            assert isinstance(function, type(order.function))
-            order.write(Target(replace(executable, parsed=copy), function, lambda op: images[op]))
-        return _shortened(self.written, copy, self._name)
+            order.write(_target(order, executable, images.__getitem__))
+        return _shortened(self.written, executable.parsed, self._name)
 
     def work(self) -> int:
         """What it takes to time it once, in entries."""
-        from ptosim.order.shorten import work
-
         return work(self._loaded.executable)
 
     def buffered(self) -> Iterator[tuple[tuple[int, ...], Kernel]]:
@@ -330,24 +302,14 @@ class Draft:
 
     def text(self) -> str:
         """The text with what it lacks written between its operations."""
-        from ptosim.language.printing import text
-
-        copy = self.written.parsed.cloned()
-        images = dict(zip(self.written.parsed.module.walk(), copy.module.walk(), strict=True))
+        copy, images = _copied(self.written)
         for order in self.orders:
-            order.write(self._target(order, replace(self.written, parsed=copy), lambda op: images[op]))
-        return text(copy)
+            order.write(_target(order, copy, lambda op: images[self._origin(op)]))
+        return text(copy.parsed)
 
-    def _target(
-        self, order: Order, module: VerifiedModule, image: Callable[[Operation], Operation] = lambda op: op
-    ) -> Target:
-        from ptosim.language.function import Function
-        from ptosim.order.emit import Target
-
-        lowered = self._loaded.executable.parsed
-        function = image(lowered.origin(order.function))
-        assert isinstance(function, Function)
-        return Target(module, function, lambda op: image(lowered.origin(op)))
+    def _origin(self, op: Operation) -> Operation:
+        """The operation of the text that one which runs serves."""
+        return self._loaded.executable.parsed.origin(op)
 
     @property
     def pairs(self) -> list[Pair]:
@@ -357,7 +319,7 @@ class Draft:
             for order in self.orders
             for inserted in order.inserted.values()
             for pair in inserted.pairs
-            if self._target(order, self.written).holds(pair)
+            if _target(order, self.written, self._origin).holds(pair)
         ]
 
     @property
@@ -372,9 +334,21 @@ class Draft:
 
     def _lines_of(self, entries: Iterable[Entry]) -> tuple[int, ...]:
         """The lines that entries were written in."""
-        origin = self._loaded.executable.parsed.origin
-        lines = {self._lines[origin(entry.op)] for entry in entries}
+        lines = {self._lines[self._origin(entry.op)] for entry in entries}
         return tuple(sorted(line for line in lines if line is not None))
+
+
+def _copied(module: VerifiedModule) -> tuple[VerifiedModule, dict[Operation, Operation]]:
+    """A copy that may be changed, and what each operation is there."""
+    copy = module.parsed.cloned()
+    return replace(module, parsed=copy), dict(zip(module.parsed.module.walk(), copy.module.walk(), strict=True))
+
+
+def _target(order: Order, module: VerifiedModule, image: Callable[[Operation], Operation]) -> Target:
+    """A module into which an order is written; `image`: what an operation that was ordered is there."""
+    function = image(order.function)
+    assert isinstance(function, Function)
+    return Target(module, function, image)
 
 
 def _named(lines: Sequence[int]) -> str:
@@ -385,23 +359,12 @@ def _barriers(module: VerifiedModule) -> int:
     return sum(op.name == BARRIER for op in module.parsed.module.walk())
 
 
-def _loaded(source: str, target: str, order: str) -> Module:
-    """A module with an order that `load` does not offer."""
-    from ptosim.loading import load_module
-    from ptosim.native.host.library import Request
-
-    return Module(load_module(Source("<text>", source), target, order), Request(target, "written"))
-
-
 def _all(groups: dict[tuple[object, ...], list[int]]) -> set[int]:
     return {number for numbers in groups.values() for number in numbers}
 
 
 def _redundant(kernel: Kernel, launch: Launched) -> list[Redundant]:
     """What can be left out, each for itself, and is still proven."""
-    from ptosim.order.strip import named, operation, without, written_sync
-    from ptosim.repair.places import ends_program
-
     if not prove(kernel).proven:
         return []
     written, found = kernel.module.verified, list[Redundant]()
@@ -419,12 +382,3 @@ def _redundant(kernel: Kernel, launch: Launched) -> list[Redundant]:
             lines = tuple(place.line for place in places if place is not None)
             found.append(Redundant(named(operations[0]), lines, before - launch.cycles(shorter)))
     return found
-
-
-def save(path: str, text: str) -> None:
-    """Write a text to a file."""
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as reason:
-        raise error("argument", f"cannot write {path}: {reason.strerror}") from None

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.arguments import FLOAT_ARRAYS, Parameter
-from ptosim.diagnostics import PTOError, error
-from ptosim.effects.element import Element
+from ptosim.arguments import Parameter
+from ptosim.diagnostics import PTOError, error, writing
+from ptosim.report.arrays import dtype_of
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
@@ -23,13 +23,6 @@ LARGEST_ARRAY = 1 << 34
 MOST_SIDES = 32
 LONGEST_NUMBER = 40
 """Digits; Python refuses to read numbers that are very much longer."""
-
-
-def dtype_of(element: Element) -> np.dtype[Any]:
-    """The NumPy type of an array whose elements are of this type; raw bytes for formats that NumPy does not know."""
-    if element.name in FLOAT_ARRAYS:
-        return FLOAT_ARRAYS[element.name]
-    return np.dtype(f"{'i' if element.kind == 'signed' else 'u'}{element.bytes}")
 
 
 def value_of(word: str, parameter: Parameter, seed: int = 0) -> Any:
@@ -45,10 +38,10 @@ def value_of(word: str, parameter: Parameter, seed: int = 0) -> Any:
         known = "file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:SEED], arange:SHAPE"
         near = get_close_matches(kind, _MAKERS, 1) if colon else []
         meant = f"; did you mean {near[0]}:{rest[:40]}?" if near else ""
-        raise _wrong(word, parameter, f"expected an array, one of {known}{meant}")
+        raise wrong(word, parameter, f"expected an array, one of {known}{meant}")
     shape, _, own_seed = rest.partition(":")
     if own_seed and kind != "rand":
-        raise _wrong(word, parameter, f"{kind} takes no seed")
+        raise wrong(word, parameter, f"{kind} takes no seed")
     sides = _shape(word, shape, dtype, parameter)
     try:
         with np.errstate(all="ignore"):  # arange counts beyond the largest f16
@@ -57,7 +50,8 @@ def value_of(word: str, parameter: Parameter, seed: int = 0) -> Any:
         raise error("limit", f"'{word}' does not fit into this computer's memory") from None
 
 
-def _wrong(word: str, parameter: Parameter, reason: str) -> PTOError:
+def wrong(word: str, parameter: Parameter, reason: str) -> PTOError:
+    """What is wrong with a word."""
     shown = word if len(word) <= 80 else f"{word[:77]}..."
     return error("argument", f"'{shown}' for {parameter.name}: {parameter.type}: {reason}")
 
@@ -65,9 +59,9 @@ def _wrong(word: str, parameter: Parameter, reason: str) -> PTOError:
 def _shape(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> Shape:
     sides = text.split("x")
     if not all(side.isascii() and side.isdecimal() for side in sides) or len(sides) > MOST_SIDES:
-        raise _wrong(word, parameter, "a shape is written as 24x128")
+        raise wrong(word, parameter, "a shape is written as 24x128")
     if any(len(side) > LONGEST_NUMBER for side in sides):
-        raise _wrong(word, parameter, "a side has too many digits")
+        raise wrong(word, parameter, "a side has too many digits")
     shape = tuple(int(side) for side in sides)
     if math.prod(shape) * dtype.itemsize > LARGEST_ARRAY:
         raise error("limit", f"'{word}': more than {LARGEST_ARRAY >> 30} GiB")
@@ -76,7 +70,7 @@ def _shape(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> 
 
 def _seed(word: str, text: str, parameter: Parameter) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER):
-        raise _wrong(word, parameter, "a seed is a whole number")
+        raise wrong(word, parameter, "a seed is a whole number")
     return int(text)
 
 
@@ -113,7 +107,7 @@ def _number(word: str, parameter: Parameter) -> int | float:
         return float(word) if parameter.element.is_float else int(word, 0)
     except ValueError:
         expected = "a number" if parameter.element.is_float else "a whole number"
-        raise _wrong(word, parameter, f"expected {expected}") from None
+        raise wrong(word, parameter, f"expected {expected}") from None
 
 
 def _read(path: Path, dtype: np.dtype[Any], parameter: Parameter) -> Array:
@@ -137,6 +131,14 @@ def _typed(array: Array, dtype: np.dtype[Any]) -> Array:
     return array.view(dtype) if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize else array
 
 
+def expected(path: str, parameter: Parameter, index: int, size: int) -> Array:
+    """What a file says that an argument of so many elements should hold, in the order of its bytes."""
+    wanted = value_of(path, parameter).reshape(-1)
+    if wanted.size != size:
+        raise error("argument", f"{path} has {wanted.size} elements, argument {index} has {size}")
+    return wanted
+
+
 def differing(found: Array, wanted: Array, atol: float, rtol: float) -> Array:
     """Where flat arrays differ by more than the tolerance; NaN equals NaN. Without a tolerance numbers are compared
     exactly, whatever their type."""
@@ -146,12 +148,16 @@ def differing(found: Array, wanted: Array, atol: float, rtol: float) -> Array:
         return ~np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol, atol, equal_nan=True)
 
 
+def shown(array: Array) -> str:
+    """An array in one line: its type, its shape, and how it begins."""
+    first = ", ".join(str(item) for item in array.reshape(-1)[:6])
+    return f"{array.dtype} {'x'.join(map(str, array.shape))}  [{first}{', ...' if array.size > 6 else ''}]"
+
+
 def save(path: str, value: Any) -> None:
     """Write an array as .npy, or as raw bytes for any other name."""
-    try:
+    with writing(path):
         if path.endswith(".npy"):
             np.save(path, value)
         else:
             Path(path).write_bytes(value.tobytes())
-    except (OSError, ValueError) as reason:
-        raise error("argument", f"cannot write {path}: {getattr(reason, 'strerror', None) or reason}") from None

@@ -20,7 +20,7 @@ from ptosim.arguments import launchable, whole
 from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
 from ptosim.module import ENGINES, MEM_BARS, Kernel, choice, count
-from ptosim.participants import At, Context, ContextOf, GlobalSpace, Symmetric, Value, resolved, windows_in
+from ptosim.participants import At, Context, ContextOf, GlobalSpace, Symmetric, Values, resolved, windows_in
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -42,7 +42,7 @@ class Launched:
     """One launch as it was asked for: the values of every parameter on each rank."""
 
     kernel: Kernel
-    values: Sequence[Sequence[Value]]
+    values: Sequence[Values]
     grid: int
     stream: int
 
@@ -97,7 +97,7 @@ class World:
         if engine != "reference" and schedule != "program":
             raise error("argument", f"schedule {schedule!r} needs engine='reference'; native has only 'program'")
         launches, most = self._list(), count("max_steps", max_steps)
-        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        space = self._space(launches)
         self._launches = []
         if engine == "reference":
             self._reference(launches, space, None, schedule, most, poison)()
@@ -116,7 +116,7 @@ class World:
 
         launches, most = self._list(), count("max_steps", max_steps)
         rounds, strictness = _within("repeat", repeat, 1, 1 << 16), choice("mem_bar", mem_bar, MEM_BARS)
-        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        space = self._space(launches)
         modules = list(dict.fromkeys(each.kernel.module for each in launches))
         program = joint_program([module.layout for module in modules])
         subject = Subject(program, space.regions, together=True, mem_bar=strictness)
@@ -134,15 +134,13 @@ class World:
         """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for
         words in GM."""
         from ptosim.report.profile import Profile
-        from ptosim.target.profile import Target, load_target
         from ptosim.timing.waves import place_blocks
         from ptosim.timing.work import JointPrices
         from ptosim.timing.worlds import WorldTimer
 
         launches = self._list()
-        named = target or launches[0].kernel.module.target
-        machine = named if isinstance(named, Target) else load_target(named)
-        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        machine = launches[0].kernel.module.machine(target)
+        space = self._space(launches)
         prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
         timer = WorldTimer(machine, prices)
         self._reference(launches, space.copied(), timer, "program", count("max_steps", max_steps), False)()
@@ -166,14 +164,13 @@ class World:
     ) -> Run:
         from ptosim.reference.engine import Part, Run
         from ptosim.reference.memories import GlobalMemory
-        from ptosim.target.profile import load_target
 
         closeness = observer.closeness if observer else None
         memories = [GlobalMemory(space.seen_by(rank), space.visible(rank)) for rank in range(self.ranks)]
         parts = [
             Part(
                 launched.kernel.translated(closeness),
-                space.arguments(launched.values[rank], rank, launched.grid),
+                space.arguments(launched.values[rank], launched.grid),
                 memories[rank],
                 launched.grid,
                 space.name_of(rank),
@@ -184,17 +181,16 @@ class World:
             for rank in range(self.ranks)
             for launched in launches
         ]
-        target = load_target(launches[0].kernel.module.target)
+        target = launches[0].kernel.module.machine()
         return Run(parts, target, schedule, max_steps, observer, together=True, poison=poison)
 
     def _native(self, launches: Sequence[Launched], space: GlobalSpace, max_steps: int, poison: bool) -> None:
         from ptosim.machine.launch import KernelKind, Launch
         from ptosim.native.run.cores import Invocation
         from ptosim.native.run.runtime import run_together
-        from ptosim.target.profile import load_target
 
         order = [
-            (rank, launched, space.arguments(launched.values[rank], rank, launched.grid))
+            (rank, launched, space.arguments(launched.values[rank], launched.grid))
             for rank in range(self.ranks)
             for launched in launches
         ]
@@ -218,7 +214,7 @@ class World:
             _, launched, arguments = order[core.progress.number]
             return launched.kernel.may_set(core, key, arguments(core.block))
 
-        run_together(parts, load_target(launches[0].kernel.module.target), may_set, poison)
+        run_together(parts, launches[0].kernel.module.machine(), may_set, poison)
 
     # --- the list -----------------------------------------------------------------------------------------------------
 
@@ -230,6 +226,9 @@ class World:
             message = f"the kernels are for different machines: {', '.join(targets)}"
             raise error("argument", message, hint='say which one the world has: ptosim.World(ranks, target="a5")')
         return list(self._launches)
+
+    def _space(self, launches: Sequence[Launched]) -> GlobalSpace:
+        return GlobalSpace(self.ranks, self.windows, [each.values for each in launches])
 
     def _targeted(self, kernel: Kernel) -> Kernel:
         return kernel if self._architecture is None else kernel.on(self._architecture)
@@ -270,21 +269,16 @@ def _given(world: World, args: Sequence[Any], value: Any) -> Any:
 
 def _no_fix(launches: Sequence[Launched], findings: Sequence[Finding]) -> Fix:
     """What order between ranks is meant cannot be told from one that is missing."""
-    from ptosim.report.fix import Fix
+    from ptosim.report.fix import unchanged
 
-    source = launches[0].kernel.module.outline.source
     notes = ("launches on several ranks are not repaired: the findings say what to add, and where",) * bool(findings)
-    return Fix(source.name, source.text, source.text, not findings, notes, tuple(findings))
+    return unchanged(launches[0].kernel.module.outline.source, not findings, notes, findings)
 
 
 def _architecture(target: str | None) -> str | None:
     from ptosim.target.profile import load_target
 
     return None if target is None else load_target(target).architecture
-
-
-def _names(launches: Sequence[Launched]) -> list[Sequence[str]]:
-    return [[parameter.name for parameter in each.kernel.signature] for each in launches]
 
 
 def _title(launches: Sequence[Launched]) -> str:

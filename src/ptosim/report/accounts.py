@@ -5,8 +5,10 @@ Plain values, computed from a recording. How they are shown is for the forms bes
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,7 @@ from ptosim.diagnostics import Source
 from ptosim.effects.sim_signal import SIGNALS
 from ptosim.machine.entry import Site
 from ptosim.timing.kernel_path import Stretch
-from ptosim.timing.recording import NOTHING, PIPES, SDMA, Kind, Recording
+from ptosim.timing.recording import NOTHING, PIPES, SDMA, Cause, Kind, Recording
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.slots import Fifo
 
@@ -150,6 +152,18 @@ def column(values: Sequence[int]) -> Ints:
     return np.asarray(values, np.int64)
 
 
+def path_text(path: Sequence[int]) -> str:
+    """The first trip counts and branches of a path."""
+    return ", ".join(map(str, path[:8])) + (", ..." if len(path) > 8 else "")
+
+
+def reason(recording: Recording, cause: Cause) -> Iterator[tuple[str, str | int]]:
+    """What a wait waited for, in words."""
+    yield "for", cause.text
+    if line := recording.sites[cause.site].line:
+        yield "released at line", line
+
+
 # --- FIFOs ------------------------------------------------------------------------------------------------------------
 
 
@@ -204,10 +218,10 @@ def pipe_times(cores: Mapping[str, CoreTime]) -> dict[str, PipeTime]:
 
 def least_cycles(recording: Recording) -> int:
     """What the busiest pipe of a core needs if all pipes overlap and all hardware cores have their share."""
-    busy: dict[tuple[str, str], int] = {}
+    busy: Counter[tuple[str, str]] = Counter()
     for core in recording.cores:
         for pipe, spent in core.pipes.items():
-            busy[core.role, pipe] = busy.get((core.role, pipe), 0) + spent.busy
+            busy[core.role, pipe] += spent.busy
     return -(-max(busy.values(), default=0) // max(1, recording.hardware_cores))
 
 
@@ -217,8 +231,7 @@ def least_cycles(recording: Recording) -> int:
 def waitings(recording: Recording) -> list[Waiting]:
     """Where pipes stood still, the longest first."""
     rows = recording.rows
-    kinds = column(rows.kind)
-    waits: list[int] = np.flatnonzero(kinds == Kind.WAIT).tolist()
+    waits: list[int] = np.flatnonzero(column(rows.kind) == Kind.WAIT).tolist()
     sums: dict[tuple[int, int, int], list[int]] = {}
     for row in waits:
         entry = sums.setdefault((rows.pipe[row], rows.site[row], rows.detail[row]), [0, 0])
@@ -244,7 +257,7 @@ def transfers(recording: Recording, limits: Mapping[str, float]) -> list[Transfe
     crossing &= column(rows.pipe) != PIPES.index(SDMA)
     found: list[Transfer] = []
     for path, limit in limits.items():
-        members = [number for number, name in enumerate(recording.classes) if name == path]
+        members = [number for number, issued in enumerate(recording.issued) if issued.timing_class == path]
         chosen = crossing if path == "link" else work & np.isin(sites, members) & ~crossing
         if not chosen.any():
             continue
@@ -266,10 +279,7 @@ def function_lines(timing: VectorFunctionTiming, scope: int) -> Iterator[tuple[i
 
 def line_times(recording: Recording, path: Sequence[Stretch], source: Source) -> list[LineTime]:
     """The lines of a source that took time, the most critical first: several may have run together."""
-    busy: dict[int, float] = {}
-    critical: dict[int, float] = {}
-    waiting: dict[int, float] = {}
-    count: dict[int, float] = {}
+    busy, critical, waiting, count = (defaultdict[int, float](float) for _ in range(4))
     rows = recording.rows
     kinds, sites, details = column(rows.kind), column(rows.site), column(rows.detail)
     spent = column(rows.end) - column(rows.start)
@@ -277,29 +287,24 @@ def line_times(recording: Recording, path: Sequence[Stretch], source: Source) ->
         line = _line_in(site, source)
         mine = sites == number
         work = mine & (kinds == Kind.WORK)
-        _add(waiting, line, int(spent[mine & ~work].sum()))
-        _add(count, line, int(work.sum()))
+        waiting[line] += int(spent[mine & ~work].sum())
+        count[line] += int(work.sum())
         functions, times = np.unique(details[work], return_counts=True)
         pairs: list[tuple[int, int]] = list(zip(functions.tolist(), times.tolist(), strict=True))
         for function, repeats in pairs:
             if function == NOTHING:
-                _add(busy, line, int(spent[work].sum()))
+                busy[line] += int(spent[work].sum())
                 continue
             for inner, cycles in function_lines(recording.functions[function], line) if line else ():
-                _add(busy, inner, cycles * repeats)
+                busy[inner] += cycles * repeats
     for stretch in path:
         for line, cycles in _stretch_lines(recording, stretch, source):
-            _add(critical, line, cycles)
+            critical[line] += cycles
     lines = {line for sums in (busy, critical, waiting) for line, cycles in sums.items() if line and cycles}
     found = [
-        LineTime(line, *(round(sums.get(line, 0)) for sums in (busy, critical, waiting, count)))
-        for line in sorted(lines)
+        LineTime(line, *(round(sums[line]) for sums in (busy, critical, waiting, count))) for line in sorted(lines)
     ]
     return sorted(found, key=lambda entry: (-entry.critical, -entry.busy, -entry.waiting))
-
-
-def _add(sums: dict[int, float], line: int, cycles: float) -> None:
-    sums[line] = sums.get(line, 0) + cycles
 
 
 def _function(recording: Recording, stretch: Stretch) -> VectorFunctionTiming | None:
@@ -329,25 +334,10 @@ def _stretch_lines(recording: Recording, stretch: Stretch, source: Source) -> It
 
 def path_steps(recording: Recording, path: Sequence[Stretch]) -> Iterator[PathStep]:
     """The path in words; what repeats in a row is one step."""
-    pending: PathStep | None = None
-    for stretch in path:
-        step = _step(recording, stretch)
-        if pending is not None and _same(pending, step):
-            pending = PathStep(
-                *(pending.line, pending.name, pending.core, pending.pipe, pending.activity, pending.start),
-                step.end,
-                pending.count + 1,
-            )
-            continue
-        if pending is not None:
-            yield pending
-        pending = step
-    if pending is not None:
-        yield pending
-
-
-def _same(one: PathStep, other: PathStep) -> bool:
-    return (one.line, one.core, one.pipe, one.activity) == (other.line, other.core, other.pipe, other.activity)
+    steps = (_step(recording, stretch) for stretch in path)
+    for _, alike in groupby(steps, key=lambda step: (step.line, step.core, step.pipe, step.activity)):
+        first, *others = alike
+        yield replace(first, end=others[-1].end, count=1 + len(others)) if others else first
 
 
 def _step(recording: Recording, stretch: Stretch) -> PathStep:
@@ -359,23 +349,22 @@ def _step(recording: Recording, stretch: Stretch) -> PathStep:
 
 def bounds(recording: Recording, path: Sequence[Stretch]) -> dict[str, int]:
     """The cycles of the critical path by what they were spent on, the most first."""
-    sums: dict[str, float] = {}
+    sums: defaultdict[str, float] = defaultdict(float)
     crossing = set(recording.crossings.row)
     for stretch in path:
         if stretch.activity == "unrecorded":
             continue
         for bound, cycles in _stretch_bounds(recording, stretch, crossing):
-            sums[bound] = sums.get(bound, 0) + cycles
+            sums[bound] += cycles
     ordered = sorted(sums.items(), key=lambda item: -item[1])
     return {bound: round(cycles) for bound, cycles in ordered if cycles}
 
 
 def bound(bounds: Mapping[str, int]) -> tuple[str, int]:
     """What most of the critical path was spent on, and its cycles: copies from and to GM together are `memory`."""
-    sums: dict[str, int] = {}
+    sums: Counter[str] = Counter()
     for name, cycles in bounds.items():
-        word = "memory" if name in (_MEMORY_IN, _MEMORY_OUT) else name
-        sums[word] = sums.get(word, 0) + cycles
+        sums["memory" if name in (_MEMORY_IN, _MEMORY_OUT) else name] += cycles
     return max(sums.items(), key=lambda item: item[1], default=("launch", 0))
 
 
@@ -387,7 +376,7 @@ def _stretch_bounds(recording: Recording, stretch: Stretch, crossing: Set[int]) 
     elif stretch.row in crossing or _is_word(recording, stretch):
         yield COMMUNICATION, cycles
     elif stretch.activity == "work":
-        yield work_bound(recording.classes[stretch.site]), cycles
+        yield work_bound(recording.issued[stretch.site].timing_class), cycles
     else:
         yield stretch.activity, cycles
 

@@ -6,8 +6,10 @@ from another rank, or a transfer, is under way. Times are counted once, however 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -24,7 +26,7 @@ COLLECTIVES: Mapping[str, int] = {"all-reduce": 2, "all-gather": 1, "reduce-scat
 counts."""
 
 Spans = list[tuple[int, int]]
-"""Stretches of time that do not touch, in order."""
+"""Stretches of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,8 @@ def rank_times(recording: Recording, cores: Mapping[str, CoreTime], target: Targ
     ranks = sorted({core.rank for core in recording.cores if core.rank is not None})
     if not ranks:
         return {}
-    computing, crossing, standing = _computing(recording), _crossing(recording), _standing(recording)
-    return {
-        rank: _rank(rank, recording, cores, target, computing[rank], crossing[rank], standing[rank]) for rank in ranks
-    }
+    spans = _computing(recording), _crossing(recording), _standing(recording)
+    return {rank: _rank(rank, recording, cores, target, *(each[rank] for each in spans)) for rank in ranks}
 
 
 def _rank(
@@ -120,11 +120,10 @@ def _rank(
     target: Target,
     computing: Spans,
     crossing: Spans,
-    standing: Sequence[tuple[int, int]],
+    standing: Spans,
 ) -> RankTime:
     mine = {core.name: cores[core.name] for core in recording.cores if core.rank == rank}
-    compute, communication, both = _length(computing), _length(crossing), _length(_union((*computing, *crossing)))
-    talking = _union((*crossing, *standing))
+    compute, communication, both = _covered(computing), _covered(crossing), _covered(computing, crossing)
     least = min(compute, communication)
     sent, received = _moved(recording, rank)
     return RankTime(
@@ -133,7 +132,7 @@ def _rank(
         compute=compute,
         communication=communication,
         waiting=sum(end - start for start, end in standing),
-        exposed=_length(_union((*computing, *talking))) - compute,
+        exposed=_covered(computing, crossing, standing) - compute,
         overlap=(compute + communication - both) / least if least else None,
         sent=sent,
         received=received,
@@ -147,10 +146,10 @@ def _moved(recording: Recording, rank: int) -> tuple[int, int]:
     return int(moved[column(crossings.source) == rank].sum()), int(moved[column(crossings.dest) == rank].sum())
 
 
-def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, Spans]:
     """When they were going on, by the rank of their core."""
     table = recording.rows
-    found: dict[int, list[tuple[int, int]]] = {core.rank: [] for core in recording.cores if core.rank is not None}
+    found: dict[int, Spans] = {core.rank: [] for core in recording.cores if core.rank is not None}
     for row in rows:
         rank = recording.cores[table.core[row]].rank
         assert rank is not None
@@ -161,35 +160,28 @@ def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, list[tuple[
 def _computing(recording: Recording) -> dict[int, Spans]:
     rows = recording.rows
     chosen = (column(rows.kind) == Kind.WORK) & np.isin(column(rows.pipe), list(COMPUTING))
-    found = _by_rank(recording, np.flatnonzero(chosen).tolist())
-    return {rank: _union(spans) for rank, spans in found.items()}
+    return _by_rank(recording, np.flatnonzero(chosen).tolist())
 
 
 def _crossing(recording: Recording) -> dict[int, Spans]:
     rows = recording.rows
     transfers = np.flatnonzero((column(rows.pipe) == _SDMA) & (column(rows.kind) == Kind.WORK)).tolist()
-    found = _by_rank(recording, sorted({*recording.crossings.row, *transfers}))
-    return {rank: _union(spans) for rank, spans in found.items()}
+    return _by_rank(recording, {*recording.crossings.row, *transfers})
 
 
-def _standing(recording: Recording) -> dict[int, list[tuple[int, int]]]:
+def _standing(recording: Recording) -> dict[int, Spans]:
     rows, sites = recording.rows, recording.sites
     waits = np.flatnonzero(column(rows.kind) == Kind.WAIT).tolist()
     return _by_rank(recording, (row for row in waits if sites[rows.site[row]].name in SIGNALS))
 
 
-def _union(spans: Iterable[tuple[int, int]]) -> Spans:
-    joined: Spans = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        elif end > start:
-            joined.append((start, end))
-    return joined
-
-
-def _length(spans: Spans) -> int:
-    return sum(end - start for start, end in spans)
+def _covered(*spans: Spans) -> int:
+    """The cycles that belong to some of these stretches."""
+    cycles = until = 0
+    for start, end in sorted(chain(*spans)):
+        cycles += max(0, end - max(start, until))
+        until = max(until, end)
+    return cycles
 
 
 def _gb_s(moved: int, cycles: int, target: Target) -> float:
@@ -202,33 +194,30 @@ def _gb_s(moved: int, cycles: int, target: Target) -> float:
 
 def link_uses(recording: Recording, target: Target) -> list[LinkUse]:
     """The ways between ranks that bytes went, by rank."""
-    rows, crossings = recording.rows, recording.crossings
-    ways: dict[tuple[int, int], list[int]] = {}
-    for number, way in enumerate(zip(crossings.source, crossings.dest, strict=True)):
-        ways.setdefault(way, []).append(number)
+    rows = recording.rows
+    ways: dict[tuple[int, int], list[tuple[int, int]]] = {}  # of each, its copies: row, and cycles if it were alone
+    for row, source, dest, alone, _ in recording.crossings:
+        ways.setdefault((source, dest), []).append((row, alone))
     found: list[LinkUse] = []
-    for (source, dest), numbers in sorted(ways.items()):
-        chosen = [crossings.row[number] for number in numbers]
-        moved = sum(rows.bytes[row] for row in chosen)
-        busy = _length(_union((rows.start[row], rows.end[row]) for row in chosen))
-        taken = sum(rows.end[row] - rows.start[row] for row in chosen)
-        delayed = taken - sum(crossings.alone[number] for number in numbers)
+    for (source, dest), copies in sorted(ways.items()):
+        moved = sum(rows.bytes[row] for row, _ in copies)
+        busy = _covered([(rows.start[row], rows.end[row]) for row, _ in copies])
+        delayed = sum(rows.end[row] - rows.start[row] - alone for row, alone in copies)
         rate, limit = _gb_s(moved, busy, target), target.link.peer_gb_s
-        found.append(LinkUse(source, dest, moved, len(chosen), busy, rate, limit, delayed))
+        found.append(LinkUse(source, dest, moved, len(copies), busy, rate, limit, delayed))
     return found
 
 
 def link_levels(recording: Recording) -> dict[tuple[int, int], list[tuple[int, float]]]:
     """Of each way between ranks, the bytes per cycle from which moment on."""
-    rows, crossings = recording.rows, recording.crossings
-    changes: dict[tuple[int, int], dict[int, float]] = {}
-    for row, *way in zip(crossings.row, crossings.source, crossings.dest, strict=True):
+    rows = recording.rows
+    changes: dict[tuple[int, int], defaultdict[int, float]] = {}
+    for row, source, dest, _, _ in recording.crossings:
         start, end = rows.start[row], rows.end[row]
         if end > start:
-            rate = rows.bytes[row] / (end - start)
-            of_way = changes.setdefault((way[0], way[1]), {})
-            of_way[start] = of_way.get(start, 0.0) + rate
-            of_way[end] = of_way.get(end, 0.0) - rate
+            of_way = changes.setdefault((source, dest), defaultdict(float))
+            of_way[start] += rows.bytes[row] / (end - start)
+            of_way[end] -= rows.bytes[row] / (end - start)
     return {way: _levels(of_way) for way, of_way in sorted(changes.items())}
 
 
@@ -242,23 +231,21 @@ def _levels(changes: Mapping[int, float]) -> list[tuple[int, float]]:
 
 def wait_skews(recording: Recording) -> list[WaitSkew]:
     """The waits for words, those that ranks came to furthest apart first."""
-    table = recording.watches
-    visits: dict[int, list[int]] = {}
-    for number, site in enumerate(table.site):
-        visits.setdefault(site, []).append(number)
+    visits: dict[int, list[tuple[int, int, int, int]]] = {}  # of each site: core, since when, until when, by whom
+    for core, site, since, over, by in recording.watches:
+        visits.setdefault(site, []).append((core, since, over, by))
     found: list[WaitSkew] = []
-    for site, numbers in visits.items():
+    for site, visited in visits.items():
         came: dict[tuple[int, str, int], list[int]] = {}  # by block, core and turn: when each rank came
-        turns: dict[int, int] = {}
-        for number in numbers:
-            core = table.core[number]
-            turn = turns[core] = turns.get(core, -1) + 1
+        turns: Counter[int] = Counter()
+        for core, since, _, _ in visited:
             run = recording.cores[core]
-            came.setdefault((run.block, run.role, turn), []).append(table.since[number])
+            came.setdefault((run.block, run.role, turns[core]), []).append(since)
+            turns[core] += 1
         skew = max(max(times) - min(times) for times in came.values())
-        waiting = sum(table.over[number] - table.since[number] for number in numbers)
-        late = [recording.cores[table.by[number]].rank for number in numbers if table.by[number] != NOTHING]
+        waiting = sum(over - since for _, since, over, _ in visited)
+        late = [recording.cores[by].rank for _, _, _, by in visited if by != NOTHING]
         last = max(sorted(set(late), key=str), key=late.count, default=None)
         place = recording.sites[site]
-        found.append(WaitSkew(place.line, place.title, len(numbers), waiting, skew, last))
+        found.append(WaitSkew(place.line, place.title, len(visited), waiting, skew, last))
     return sorted(found, key=lambda each: -each.skew)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,22 +16,11 @@ from ptosim.machine.memory import decode
 from ptosim.reference.mask import Mask
 from ptosim.reference.stream import LoadAlign, StoreAlign
 from ptosim.reference.watch import Access, Execution, Value
+from ptosim.report.arrays import FLOAT_ARRAYS, dtype_of
 
 WIDTH = 110  # characters of a line of lanes
 MOST_NUMBERS = 32  # of the contents of memory
 MOST_RANGES = 4
-
-# How the lanes of a format are read; any other one is an integer of its width or, where no number is meant, its bits.
-_FLOATS: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E8M0": ml_dtypes.float8_e8m0fnu,
-}
-_STRIDES = {"b8": 1, "b16": 2, "b32": 4}
 
 
 def describe(execution: Execution) -> str:
@@ -86,13 +74,12 @@ def _scalar(content: int, element: Element) -> str:
     if not element.is_float:
         return str(content)
     pattern = struct.pack("<Q", content & (1 << element.bits) - 1)[: element.bytes]
-    return str(np.frombuffer(pattern, _FLOATS[element.name])[0])
+    return str(np.frombuffer(pattern, dtype_of(element))[0])
 
 
 def _lanes_of(mask: Mask, kind: str) -> str:
     """The active lanes as runs; what the bits between the lanes hold matters only to a few instructions."""
-    stride = _STRIDES[kind.removeprefix("mask<").removesuffix(">")]
-    lanes = mask.lanes(stride)
+    lanes = mask.lanes(int(kind.removeprefix("mask<b").removesuffix(">")) // 8)
     shown = f"lanes {_runs(np.flatnonzero(lanes))} of {len(lanes)}" if lanes.any() else f"no lane of {len(lanes)}"
     between = int(mask.bits.sum()) - int(lanes.sum())
     return shown + (f", and {between} bits between the lanes" if between else "")
@@ -107,9 +94,9 @@ def _runs(numbers: NDArray[Any]) -> str:
 
 
 def _numbers(lanes: NDArray[Any], element: Element) -> list[str]:
-    if element.name in _FLOATS:
-        return [str(number) for number in lanes.view(_FLOATS[element.name])]
-    if element.kind == "lowprecision":
+    if element.name in FLOAT_ARRAYS:
+        lanes = lanes.view(FLOAT_ARRAYS[element.name])
+    elif element.kind == "lowprecision":
         return [f"0x{int(number):0{2 * element.bytes}x}" for number in lanes]
     return [str(number) for number in lanes]
 
@@ -175,8 +162,7 @@ def _contents(data: NDArray[np.uint8], space: Space, execution: Execution) -> li
     if element is None or len(data) % element.bytes:
         numbers = [f"0x{byte:02x}" for byte in data[:MOST_NUMBERS]]
         return numbers + (["..."] if len(data) > MOST_NUMBERS else [])
-    kind = "f" if element.name in _FLOATS else "i" if element.kind == "signed" else "u"
-    typed = data.view(_FLOATS[element.name] if kind == "f" else f"{kind}{element.bytes}")
+    typed = data.view(dtype_of(element))
     return _numbers(typed[:MOST_NUMBERS], element) + (["..."] if len(typed) > MOST_NUMBERS else [])
 
 

@@ -19,6 +19,12 @@ WEAK = {
 }
 """The origins that a report names, and what they mean."""
 
+CAVEAT = (
+    "These cycles rank variants of a kernel; they do not predict wall time. The figures come from simulators, "
+    "documents and a few boards; in the one public case where both are known, simulator and board differ by a "
+    "factor of five."
+)
+
 
 class UsedFigure(NamedTuple):
     path: str
@@ -66,7 +72,7 @@ def by_origin(figures: Sequence[UsedFigure], target: Target) -> dict[str, list[s
 def _used(recording: Recording, target: Target) -> Iterator[str]:
     for timing in recording.functions:
         yield from timing.figures
-    for timing_class in {name for name in recording.classes if name}:
+    for timing_class in {issued.timing_class for issued in recording.issued} - {""}:
         table = "dma" if timing_class in COPY_CLASSES else "operation"
         yield from (path for path in target.figures if path.startswith(f"{table}.{timing_class}."))
     yield from (f"latency.{name}" for name in _latencies(recording))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
-from ptosim.diagnostics import Finding, error
+from ptosim.diagnostics import Finding, Source, writing
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -54,12 +54,15 @@ class Fix:
     def write(self, path: str | Path) -> None:
         """Put the text where the kernel was read from, with the ends of lines that it had there."""
         file = Path(path)
-        try:
+        with writing(path):
             was = file.read_bytes()
             text = self.text.replace("\n", "\r\n") if b"\r\n" in was else self.text
             file.write_bytes(_MARK * was.startswith(_MARK) + text.encode())
-        except OSError as reason:
-            raise error("argument", f"cannot write {path}: {reason.strerror}") from None
+
+
+def unchanged(source: Source, verified: bool, notes: tuple[str, ...] = (), left: Sequence[Finding] = ()) -> Fix:
+    """No repair: there is nothing to mend, or nothing that an edit could."""
+    return Fix(source.name, source.text, source.text, verified, notes, tuple(left))
 
 
 def _lines(text: str) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -72,41 +72,37 @@ class Page:
         return "\n\n".join(part for part in parts if part)
 
     def _facts(self) -> Iterator[str]:
-        needed = [f"{role} ({kind})" if kind else role for role, kind in self.operands.items()]
-        if needed:
-            yield f"operands: {', '.join(needed)}"
-        if self.optional:
-            yield f"optional operands: {', '.join(self.optional)}"
-        if self.results:
-            yield f"results: {', '.join(self.results)}"
-        for role, words in self.words.items():
-            if len(words) <= LONGEST_LIST:
-                otherwise = f"; {self.defaults[role]} unless said" if role in self.defaults else ""
-                yield f"{role}: {', '.join(words)}{otherwise}"
-        if self.elements:
-            yield f"elements: {self.elements}"
-        yield f"targets: {', '.join(self.targets)}"
-        if self.placement != "any":
-            yield f"placement: {self.placement} vector scopes"
-        if self.pipe:
-            yield f"pipe: {self.pipe}"
-        for what, roles in self.tiles.items():
-            if roles:
-                yield f"{what}: {', '.join(roles)}"
-        if self.becomes:
-            yield f"becomes: {', '.join(self.becomes)}"
-        elif self.absorbed:
-            yield f"becomes: nothing of its own; {self.absorbed}"
-        if self.pending:
-            yield "runs: not yet"
-        if self.requires:
-            yield f"requires: {'; '.join(self.requires)}"
-        if self.reads or self.writes:
-            yield f"special registers: reads {_list(self.reads)}, writes {_list(self.writes)}"
-        for target, row in self.cycles.items():
-            yield f"cycles on {target}: {', '.join(f'{name} {_shown(figure)}' for name, figure in row.items())}"
+        facts = [
+            ("operands", _list(f"{role} ({kind})" if kind else role for role, kind in self.operands.items())),
+            ("optional operands", _list(self.optional)),
+            ("results", _list(self.results)),
+            *((role, self._words(role)) for role, words in self.words.items() if len(words) <= LONGEST_LIST),
+            ("elements", self.elements),
+            ("targets", _list(self.targets)),
+            ("placement", "" if self.placement == "any" else f"{self.placement} vector scopes"),
+            ("pipe", self.pipe),
+            *((what, _list(roles)) for what, roles in self.tiles.items()),
+            ("becomes", _list(self.becomes) or (f"nothing of its own; {self.absorbed}" if self.absorbed else "")),
+            ("runs", "not yet" if self.pending else ""),
+            ("requires", "; ".join(self.requires)),
+            ("special registers", self._registers()),
+            *(
+                (f"cycles on {target}", _list(f"{name} {_shown(figure)}" for name, figure in row.items()))
+                for target, row in self.cycles.items()
+            ),
+        ]
+        yield from (f"{what}: {said}" for what, said in facts if said)
         used = {figure.origin for row in self.cycles.values() for figure in row.values()}
         yield from (f"  {origin}: {meaning}" for origin, meaning in ORIGINS.items() if origin in used)
+
+    def _words(self, role: str) -> str:
+        otherwise = f"; {self.defaults[role]} unless said" if role in self.defaults else ""
+        return _list(self.words[role]) + otherwise
+
+    def _registers(self) -> str:
+        if not self.reads and not self.writes:
+            return ""
+        return f"reads {_list(self.reads) or 'none'}, writes {_list(self.writes) or 'none'}"
 
 
 def pages() -> list[Page]:
@@ -306,5 +302,5 @@ def _shown(figure: Figure) -> str:
     return f"{shown} [{figure.origin}]"
 
 
-def _list(items: list[str]) -> str:
-    return ", ".join(items) or "none"
+def _list(items: Iterable[str]) -> str:
+    return ", ".join(items)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.report.accounts import Ints, bound, column
-from ptosim.report.figures_used import WEAK, by_origin
-from ptosim.report.trace import path_text, scalar_stretches
+from ptosim.report.accounts import Ints, bound, column, path_text
+from ptosim.report.figures_used import CAVEAT, WEAK, by_origin
+from ptosim.report.trace import scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, Kind
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ MOST_STEPS = 400
 
 
 def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[str, Any]:
-    from ptosim.report.profile import CAVEAT
-
     until = _cut(profile)
     return {
         **_figures(profile),
@@ -78,8 +77,8 @@ def _recorded(profile: Profile) -> dict[str, Any]:
             for core in recording.cores
         ],
         "sites": [
-            [site.title.removeprefix("pto."), site.line or 0, list(recording.names[number])]
-            for number, site in enumerate(recording.sites)
+            [site.title.removeprefix("pto."), site.line or 0, list(issued.names)]
+            for site, issued in zip(recording.sites, recording.issued, strict=True)
         ],
         "causes": [[cause.text, recording.sites[cause.site].line or 0] for cause in recording.causes],
         "functions": [
@@ -170,7 +169,7 @@ class _Rows:
 
     def _arguments(self, row: int) -> list[int | str] | int:
         recording = self.profile.recording
-        if recording.rows.kind[row] == Kind.WAIT or not recording.names[recording.rows.site[row]]:
+        if recording.rows.kind[row] == Kind.WAIT or not recording.issued[recording.rows.site[row]].names:
             return 0
         return [value for _, value in self.profile.timeline.arguments(row)]
 
@@ -203,15 +202,9 @@ def _signals(profile: Profile, until: int) -> list[int]:
 
 def _path(profile: Profile, until: int) -> list[int]:
     """Core, pipe and cycles of each stretch of the critical path; together they have no gap."""
-    joined: list[list[int]] = []
-    for stretch in profile.path:
-        if stretch.start >= until:
-            break
-        if joined and joined[-1][:2] == [stretch.core, stretch.pipe]:
-            joined[-1][2] += stretch.end - stretch.start
-        else:
-            joined.append([stretch.core, stretch.pipe, stretch.end - stretch.start])
-    return _flat(joined)
+    shown = takewhile(lambda stretch: stretch.start < until, profile.path)
+    alike = groupby(shown, key=lambda stretch: (stretch.core, stretch.pipe))
+    return _flat((*place, sum(stretch.end - stretch.start for stretch in members)) for place, members in alike)
 
 
 def _lives(profile: Profile, until: int) -> list[int]:

@@ -15,8 +15,8 @@ from ptosim.machine.memory import decode
 from ptosim.report import accounts, communication
 from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
-from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
-from ptosim.report.trace import path_text, write_trace
+from ptosim.report.figures_used import CAVEAT, UsedFigure, by_origin, weak_figures
+from ptosim.report.trace import write_trace
 from ptosim.target import Target
 from ptosim.timing.kernel_path import Stretch, kernel_path
 from ptosim.timing.occupancy import Life, lives
@@ -25,12 +25,6 @@ from ptosim.timing.slots import Fifo, fifos
 
 if TYPE_CHECKING:
     from ptosim.report.comparison import Comparison
-
-CAVEAT = (
-    "These cycles rank variants of a kernel; they do not predict wall time. The figures come from simulators, "
-    "documents and a few boards; in the one public case where both are known, simulator and board differ by a "
-    "factor of five."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +96,13 @@ class Timeline(Sequence[Event]):
         recording = self.recording
         detail = recording.rows.detail[row]
         if recording.rows.kind[row] == Kind.WAIT:
-            cause = recording.causes[detail]
-            yield "for", cause.text
-            if line := recording.sites[cause.site].line:
-                yield "released at line", line
+            yield from accounts.reason(recording, recording.causes[detail])
             return
-        pointers = recording.pointers[recording.rows.site[row]]
+        pointers = recording.issued[recording.rows.site[row]].pointers
         for name, value in recording.arguments(row):
             yield name, self.pointer(value) if name in pointers else value
         if detail >= 0:
-            yield "path", path_text(recording.paths[detail])
+            yield "path", accounts.path_text(recording.paths[detail])
             yield "limit", recording.functions[detail].limit
 
     def pointer(self, value: int) -> str:
@@ -123,13 +114,8 @@ class Timeline(Sequence[Event]):
 class Pending(Protocol):
     """A recording that is made when it is needed."""
 
-    @property
-    def cycles(self) -> int: ...
-
-    @property
-    def totals(self) -> Recording:
-        """The cores alone, which are known before."""
-        ...
+    totals: Recording
+    """The cores alone, which are known before."""
 
     def __call__(self) -> Recording: ...
 
@@ -169,7 +155,7 @@ class Profile:
     @property
     def cycles(self) -> int:
         """From the launch to the last completion on any core."""
-        return self._recording.cycles
+        return self._totals.cycles
 
     @cached_property
     def cores(self) -> Mapping[str, CoreTime]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ptosim.diagnostics import Source
 from ptosim.report.accounts import PathStep, bound
-from ptosim.report.figures_used import WEAK, by_origin, idle_figures
+from ptosim.report.figures_used import CAVEAT, WEAK, by_origin, idle_figures
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -136,38 +136,28 @@ def _waits(profile: Profile) -> Iterator[Sequence[str]]:
 
 def _path(steps: Sequence[PathStep]) -> Iterator[Sequence[str]]:
     """The path, with its middle left out where it is long."""
-    shown = list(steps)
-    if len(shown) > MOST + 2:
-        left_out = shown[MOST // 2 : -MOST // 2]
-        shown[MOST // 2 : -MOST // 2] = []
-    else:
-        left_out = []
-    for number, step in enumerate(shown):
-        if left_out and number == MOST // 2:
-            cycles = sum(hidden.cycles for hidden in left_out)
-            yield f"... {count(len(left_out))} steps", "", "", count(cycles), ""
-        activity = "" if step.activity == "work" else f" ({step.activity})"
-        yield f"{step.core} {step.pipe}", step.name + activity, line_number(step.line), count(step.cycles), times(step)
+    ends = MOST // 2 if len(steps) > MOST + 2 else len(steps)
+    hidden = steps[ends:-ends]
+    yield from map(_path_row, steps[:ends])
+    if hidden:
+        yield f"... {count(len(hidden))} steps", "", "", count(sum(step.cycles for step in hidden)), ""
+        yield from map(_path_row, steps[-ends:])
 
 
-def times(step: PathStep) -> str:
-    return f"x {step.count}" if step.count > 1 else ""
+def _path_row(step: PathStep) -> Sequence[str]:
+    activity = "" if step.activity == "work" else f" ({step.activity})"
+    times = f"x {step.count}" if step.count > 1 else ""
+    return f"{step.core} {step.pipe}", step.name + activity, line_number(step.line), count(step.cycles), times
 
 
 def _lines(profile: Profile) -> Iterator[Sequence[str]]:
     for entry in profile.lines[:MOST]:
         cycles = map(count, (entry.critical, entry.busy, entry.waiting))
-        yield str(entry.line), *cycles, count(entry.count) if entry.count else "", one_line(profile.source, entry.line)
-
-
-def one_line(source: Source, line: int) -> str:
-    """A line of the source without its indentation."""
-    return " ".join(source.line(line).split())
+        text = " ".join(profile.source.line(entry.line).split())
+        yield str(entry.line), *cycles, count(entry.count) if entry.count else "", text
 
 
 def caveat(width: int) -> str:
-    from ptosim.report.profile import CAVEAT
-
     return "\n".join(wrap(CAVEAT, width))
 
 
@@ -223,18 +213,11 @@ def _cut(cell: str, room: int) -> str:
     return cell if len(cell) <= room else cell[: room - 3] + "..."
 
 
+_NUMBER = re.compile(r"[x+ -]*[\d,.]*\d[\d,.]*[ %]*")
+
+
 def _numeric(cell: str) -> bool:
-    return (
-        not cell
-        or cell.replace(",", "")
-        .replace(".", "")
-        .replace("%", "")
-        .replace("x", "")
-        .replace("+", "")
-        .replace("-", "")
-        .strip()
-        .isdecimal()
-    )
+    return not cell or _NUMBER.fullmatch(cell) is not None
 
 
 def count(number: int) -> str:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import json
 import os
-from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from ptosim.report.accounts import path_text, reason
 from ptosim.report.communication import link_levels
 from ptosim.timing.occupancy import in_use
-from ptosim.timing.recording import PIPES, Cause, Kind, Recording
+from ptosim.timing.recording import PIPES, Kind, Recording
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -51,7 +51,7 @@ def write_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
 
 def _events(profile: Profile) -> Iterator[str]:
     recording = profile.recording
-    places = _Places.of(recording)
+    places = _Places(recording)
     yield from _tracks(recording, places)
     yield from _scalar_code(recording, places)
     yield from _slices(profile, places)
@@ -60,24 +60,17 @@ def _events(profile: Profile) -> Iterator[str]:
     yield from _links(recording)
 
 
-@dataclass(frozen=True)
 class _Places:
     """Of each core its process, and the number of its first thread: that of a pipe is so many further on."""
 
-    process: Sequence[int]
-    first: Sequence[int]
-
-    @classmethod
-    def of(cls, recording: Recording) -> _Places:
+    def __init__(self, recording: Recording) -> None:
         """A core is a process, unless there are ranks."""
-        process: list[int] = []
-        first: list[int] = []
-        members: dict[int, int] = {}
-        for number, core in enumerate(recording.cores):
-            process.append(number if core.rank is None else core.rank)
-            place = members[process[-1]] = members.get(process[-1], -1) + 1
-            first.append(_THREADS * place)
-        return cls(process, first)
+        self.process = [number if core.rank is None else core.rank for number, core in enumerate(recording.cores)]
+        self.first: list[int] = []
+        members: Counter[int] = Counter()
+        for process in self.process:
+            self.first.append(_THREADS * members[process])
+            members[process] += 1
 
     def at(self, core: int, pipe: int) -> str:
         return f'"pid":{self.process[core]},"tid":{self.first[core] + pipe}'
@@ -123,22 +116,14 @@ def _scalar_code(recording: Recording, places: _Places) -> Iterator[str]:
 
 
 def _slices(profile: Profile, places: _Places) -> Iterator[str]:
-    recording, rows = profile.recording, profile.recording.rows
+    recording = profile.recording
     templates = [_Template(profile, number) for number in range(len(recording.sites))]
-    waits = ["".join(_field(name, value) for name, value in _reason(recording, cause)) for cause in recording.causes]
-    functions = [_field("path", text) + _field("limit", limit) for text, limit in _functions(recording)]
-    columns = (
-        rows.kind,
-        rows.core,
-        rows.pipe,
-        rows.start,
-        rows.end,
-        rows.site,
-        rows.detail,
-        rows.bytes,
-        rows.arguments,
-    )
-    for kind, core, pipe, start, end, site, detail, moved, first in _together(columns):
+    waits = ["".join(_field(name, value) for name, value in reason(recording, cause)) for cause in recording.causes]
+    functions = [
+        _field("path", path_text(path)) + _field("limit", timing.limit)
+        for path, timing in zip(recording.paths, recording.functions, strict=True)
+    ]
+    for kind, _, pipe, core, site, _, start, end, detail, moved, first in recording.rows:
         template = templates[site]
         if kind == Kind.WAIT:
             category, about = "wait", waits[detail]
@@ -152,19 +137,16 @@ def _slices(profile: Profile, places: _Places) -> Iterator[str]:
         )
 
 
-def _together(columns: Sequence[array[int]]) -> Iterator[tuple[int, ...]]:
-    return cast("Iterator[tuple[int, ...]]", zip(*columns, strict=True))
-
-
 class _Template:
     """The arguments of one operation of the source, ready to be filled in."""
 
     def __init__(self, profile: Profile, number: int) -> None:
         recording = profile.recording
-        site, self.names = recording.sites[number], recording.names[number]
+        site, issued = recording.sites[number], recording.issued[number]
+        self.names = issued.names
         self.head = f'"name":{json.dumps(site.title)},"args":{{"line":{site.line or 0}'
         self.pool, self.pointer = recording.pool, profile.timeline.pointer
-        self.pointers = [place for place, name in enumerate(self.names) if name in recording.pointers[number]]
+        self.pointers = [place for place, name in enumerate(self.names) if name in issued.pointers]
         kinds = ['"%s"' if place in self.pointers else "%d" for place in range(len(self.names))]
         self.text = "".join(f",{json.dumps(name)}:{kind}" for name, kind in zip(self.names, kinds, strict=True))
 
@@ -175,22 +157,6 @@ class _Template:
         return self.text % tuple(values)
 
 
-def _reason(recording: Recording, cause: Cause) -> Iterator[tuple[str, str | int]]:
-    yield "for", cause.text
-    if line := recording.sites[cause.site].line:
-        yield "released at line", line
-
-
-def _functions(recording: Recording) -> Iterator[tuple[str, str]]:
-    for path, timing in zip(recording.paths, recording.functions, strict=True):
-        yield path_text(path), timing.limit
-
-
-def path_text(path: Sequence[int]) -> str:
-    """The first trip counts and branches of a path."""
-    return ", ".join(map(str, path[:8])) + (", ..." if len(path) > 8 else "")
-
-
 def _field(name: str, value: str | int) -> str:
     return f",{json.dumps(name)}:{json.dumps(value)}"
 
@@ -198,13 +164,11 @@ def _field(name: str, value: str | int) -> str:
 def _arrows(recording: Recording, places: _Places) -> Iterator[str]:
     """From every set to its wait. An arrow is bound to the slices that its ends lie in; where a pipe did nothing at the
     time, the set or the wait gets a slice of its own, a cycle long."""
-    s = recording.signals
     heads = [f'"name":{json.dumps(site.title)},"args":{{"line":{site.line or 0}}}' for site in recording.sites]
     names = [json.dumps(site.title) for site in recording.sites]
     tracks = _Tracks(recording)
     marked: set[tuple[int, int, int]] = set()
-    columns = (s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_site, s.wait_time)
-    for number, (core, pipe, site, time, to_core, to_pipe, wait, over) in enumerate(_together(columns)):
+    for number, (core, pipe, site, time, to_core, to_pipe, wait, over, _) in enumerate(recording.signals):
         reached = tracks.reached(to_core, to_pipe, wait, over)
         bare = [] if tracks.covered(core, pipe, time) else [((core, pipe, time), site)]
         bare += [((to_core, to_pipe, over), wait)] if reached is None else []
@@ -228,7 +192,7 @@ class _Tracks:
     def __init__(self, recording: Recording) -> None:
         rows = recording.rows
         self.slices: dict[tuple[int, int], tuple[list[int], list[int], list[int]]] = {}
-        for core, pipe, start, end, site in _together((rows.core, rows.pipe, rows.start, rows.end, rows.site)):
+        for core, pipe, start, end, site in zip(rows.core, rows.pipe, rows.start, rows.end, rows.site, strict=True):
             if end > start:
                 starts, ends, sites = self.slices.setdefault((core, pipe), ([], [], []))
                 starts.append(start)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from ptosim.machine.entry import Key, Site, buffer_key, flag_key, token_key
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.moments import End, Part
 from ptosim.machine.sync import CORE_WORDS, DONE, EVENT_IDS, FLAGS, ISSUED, PIPES, SLOT, TOKEN_IDS, TOKENS
+from ptosim.target.profile import Latency
 from ptosim.timing.numbering import put_in_order
 from ptosim.timing.recorder import MOST_TOUCHING, joined
 from ptosim.timing.recording import PIPES as RECORDED
-from ptosim.timing.recording import Cause, CoreRun, Kind, Link, PipeTime, Recording
+from ptosim.timing.recording import Cause, CoreRun, Issued, Kind, Link, PipeTime, Recording, Table
 from ptosim.timing.work import Cost
 
 Ints = NDArray[np.int64]
@@ -33,31 +35,37 @@ class Operands:
     """How the operands of an operation are read from the words that the log keeps of it."""
 
     words: int
-    names: tuple[str, ...]
-    pointers: frozenset[str]
+    issued: Issued
     columns: tuple[int | tuple[int, Callable[[Ints], Ints]], ...]
     """Of each name the constant that it is, or its word and how that is read."""
 
 
-@dataclass(frozen=True)
-class Told:
+class Price(NamedTuple):
+    """What the number of a price stands for."""
+
+    cost: Cost
+    path: tuple[int, ...]
+    touches: Sequence[tuple[int, int]]
+
+
+class Told(Protocol):
     """What is known of the program behind a log."""
 
     kind: KernelKind
-    site: Callable[[int], Site]
-    """Of an operation, by its number."""
-    costs: Sequence[Cost]
-    paths: Sequence[tuple[int, ...]]
-    touches: Sequence[Sequence[tuple[int, int]]]
-    """What the number of a price stands for."""
-    timing_class: Callable[[int], str]
-    operands: Callable[[int], Operands]
-    """Of an operation that is no vector scope."""
-    keys: Mapping[int, tuple[Key, int]]
-    """Signals that are no sync words of a core, and their hops."""
-    flag: int
-    barrier: int
-    """Cycles from a set to its wait, and of a barrier."""
+    priced: list[Price]
+    """By number."""
+    latency: Latency
+
+    @property
+    def keys(self) -> Mapping[int, tuple[Key, int]]:
+        """Signals that are no sync words of a core, and their hops."""
+        ...
+
+    def site(self, operation: int) -> Site: ...
+
+    def operands(self, operation: int) -> Operands:
+        """Of an operation that is no vector scope."""
+        ...
 
 
 def recorded(logs: Sequence[Mapping[Part, Ints]], told: Told) -> Recording:
@@ -82,6 +90,10 @@ class _Blocks:
         ends = np.concatenate([log[Part.CORES] for log in logs])
         self.ends = ends[np.lexsort((ends[:, End.PLACE], ends[:, End.BLOCK]))]
         self.rank = {block: rank for rank, block in enumerate(np.unique(ends[:, End.BLOCK]).tolist())}
+        self.worker = np.zeros(len(self.rank), np.int64)
+        """By the rank of a block, who has run it."""
+        for worker, log in enumerate(logs):
+            self.worker[[self.rank[block] for block in log[Part.CORES][:, End.BLOCK].tolist()]] = worker
 
     def part(self, part: Part) -> tuple[Ints, Ints, Ints]:
         """The records of a part, the rank of the block of each, and by its number over all workers where each went."""
@@ -107,23 +119,11 @@ class _Blocks:
         np.minimum.at(firsts, ranks, self.ends[:, End.FIRST + Part.ROWS])
         return firsts
 
-    def offsets(self, part: Part) -> dict[int, int]:
-        """By the rank of a block, what its worker's numbers have to be raised by to be numbers over all workers."""
-        found: dict[int, int] = {}
-        offset = 0
-        for log in self.logs:
-            for block in np.unique(log[Part.CORES][:, End.BLOCK]).tolist():
-                found[self.rank[block]] = offset
-            offset += len(log[part])
-        return found
-
-    def sizes(self, part: Part) -> dict[int, int]:
-        """By the rank of a block, how many records its worker has left."""
-        return {
-            self.rank[block]: len(log[part])
-            for log in self.logs
-            for block in np.unique(log[Part.CORES][:, End.BLOCK]).tolist()
-        }
+    def of_worker(self, part: Part) -> tuple[Ints, Ints]:
+        """By the rank of a block: what its worker's numbers have to be raised by to be numbers over all workers, and
+        how many records that one has left."""
+        sizes = np.array([len(log[part]) for log in self.logs], np.int64)
+        return (np.cumsum(sizes) - sizes)[self.worker], sizes[self.worker]
 
 
 def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
@@ -137,7 +137,7 @@ def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
 def _row_places(blocks: _Blocks) -> Callable[[int, int], int]:
     """Where a row of a worker went, by its number and the rank of its block."""
     _, _, places = blocks.part(Part.ROWS)
-    offsets, sizes = blocks.offsets(Part.ROWS), blocks.sizes(Part.ROWS)
+    offsets, sizes = blocks.of_worker(Part.ROWS)
 
     def moved(row: int, rank: int) -> int:
         if row == moments.NOTHING:
@@ -196,12 +196,7 @@ class _Sites:
 
     def number(self, operation: int) -> int:
         if operation not in self.numbers:
-            self.numbers[operation] = len(self.numbers)
-            recording = self.recording
-            recording.sites.append(self.told.site(operation))
-            recording.classes.append("")
-            recording.names.append(())
-            recording.pointers.append(frozenset())
+            self.numbers[operation] = self.recording.enter(self.told.site(operation))
         return self.numbers[operation]
 
 
@@ -215,13 +210,18 @@ def _head(words: Ints) -> tuple[Ints, Ints, Ints]:
     return words & moments.SITE_MASK, _NUMBER[slots], _field(words, moments.CORE_SHIFT, 8)
 
 
-def _column(type_code: str, values: Ints) -> array[int]:
-    return array(type_code, np.ascontiguousarray(values, np.dtype(type_code)).tobytes())
+def _fill(table: Table, **columns: Ints) -> None:
+    for name, values in columns.items():
+        _extend(getattr(table, name), values)
+
+
+def _extend(column: array[int], values: Ints) -> None:
+    column.frombytes(np.ascontiguousarray(values, np.dtype(column.typecode)).tobytes())
 
 
 def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
     records, ranks, places = blocks.part(Part.ROWS)
-    offsets = np.array([offset for _, offset in sorted(blocks.offsets(Part.ROWS).items())], np.int64)
+    offsets, _ = blocks.of_worker(Part.ROWS)
     first, second, start, end = records.T
     operations, pipes, cores = _head(first)
     waits = _field(first, 30, 1) == Kind.WAIT
@@ -230,19 +230,16 @@ def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> N
     before = second << 64 - moments.ROW_BITS >> 64 - moments.ROW_BITS
     known = before != moments.NOTHING
     before[known] = places[before[known] + offsets[ranks[known]]]
-    rows = recording.rows
-    site = sites.of(operations)
-    rows.kind, rows.link, rows.pipe = _column("b", waits), _column("b", links), _column("b", pipes)
-    rows.core, rows.site = _column("i", ranks * blocks.width + cores), _column("i", site)
-    rows.before, rows.start, rows.end = _column("q", before), _column("q", start), _column("q", end)
+    rows, place = recording.rows, ranks * blocks.width + cores
+    _fill(rows, kind=waits, link=links, pipe=pipes, core=place, before=before, start=start, end=end)
+    _fill(rows, site=sites.of(operations))
     setters = _field(second, moments.ROW_BITS, 24)
     numbers = np.empty(len(records), np.int64)
     numbers[waits] = _causes(recording, told, sites, links[waits], details[waits], setters[waits], operations[waits])
     numbers[~waits] = _functions(recording, told)[details[~waits]]
-    rows.detail = _column("i", numbers)
     moved = np.zeros(len(records), np.int64)
-    moved[~waits] = np.array([cost.bytes for cost in told.costs] or [0], np.int64)[details[~waits]]
-    rows.bytes = _column("q", moved)
+    moved[~waits] = np.array([price.cost.bytes for price in told.priced] or [0], np.int64)[details[~waits]]
+    _fill(rows, detail=numbers, bytes=moved)
     _touches(recording, np.where(waits, moments.NOTHING, details), ranks, blocks.width, told)
     _arguments(recording, blocks, told, sites, operations, waits, ~waits & (numbers == moments.NOTHING))
 
@@ -251,7 +248,7 @@ def _functions(recording: Recording, told: Told) -> Ints:
     """By the number of a price, that of its function."""
     known: dict[int, int] = {}
     numbers: list[int] = []
-    for cost, path in zip(told.costs, told.paths, strict=True):
+    for cost, path, _ in told.priced:
         timing = cost.function
         if timing is None:
             numbers.append(moments.NOTHING)
@@ -270,15 +267,18 @@ def _causes(
     drains = links == Link.DRAIN
     table = np.stack([links, np.where(drains, 0, words), np.where(drains, operations, setters)], axis=1)
     found, at = np.unique(table, axis=0, return_inverse=True)
+    known: dict[Cause, int] = {}
+    numbers: list[int] = []
     for link, word, operation in found.tolist():
-        text, hop = ("all pipes", told.barrier) if link == Link.DRAIN else _signalled(word, told)
-        recording.causes.append(Cause(str(text), sites.number(operation), hop))
-    return at.reshape(-1)
+        text, hop = ("all pipes", told.latency.barrier) if link == Link.DRAIN else _signalled(word, told)
+        numbers.append(known.setdefault(Cause(str(text), sites.number(operation), hop), len(known)))
+    recording.causes += known
+    return np.array(numbers, np.int64)[at.reshape(-1)]
 
 
 def _signalled(word: int, told: Told) -> tuple[Key, int]:
     """What a wait was for, and how far away."""
-    return told.keys[word] if word in told.keys else (_key(word), told.flag)
+    return told.keys.get(word) or (_key(word), told.latency.flag)
 
 
 def _key(word: int) -> Key:
@@ -310,9 +310,8 @@ def _arguments(
     for operation in np.unique(operations[chosen]).tolist():
         operands, mine = told.operands(operation), chosen & (operations == operation)
         number = sites.number(operation)
-        recording.names[number], recording.pointers[number] = operands.names, operands.pointers
-        recording.classes[number] = told.timing_class(operation)
-        words[mine], names[mine] = operands.words, len(operands.names)
+        recording.issued[number] = operands.issued
+        words[mine], names[mine] = operands.words, len(operands.issued.names)
         members.append((operands, mine))
     taken, given = np.cumsum(words) - words, np.cumsum(names) - names
     values = np.zeros(int(names.sum()), np.int64)
@@ -323,8 +322,8 @@ def _arguments(
             else:
                 word, read = column
                 values[given[mine] + place] = read(pool[taken[mine] + word])
-    recording.pool = _column("q", values)
-    recording.rows.arguments = _column("q", np.where(waits, 0, given))
+    _extend(recording.pool, values)
+    _fill(recording.rows, arguments=np.where(waits, 0, given))
 
 
 def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
@@ -340,15 +339,14 @@ def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -
     order = np.lexsort((np.arange(len(both)), places, all_ranks))
     set_time, wait_time, set_head, wait_head = both[order].T
     signals = recording.signals
+    _fill(signals, set_time=set_time, wait_time=wait_time)
     for head, prefix in ((set_head, "set"), (wait_head, "wait")):
         operations, pipes, cores = _head(head)
-        setattr(signals, f"{prefix}_core", _column("i", all_ranks[order] * blocks.width + cores))
-        setattr(signals, f"{prefix}_pipe", _column("b", pipes))
-        setattr(signals, f"{prefix}_site", _column("i", sites.of(operations)))
-    signals.set_time, signals.wait_time = _column("q", set_time), _column("q", wait_time)
+        found = {"core": all_ranks[order] * blocks.width + cores, "pipe": pipes, "site": sites.of(operations)}
+        _fill(signals, **{f"{prefix}_{name}": values for name, values in found.items()})
     words, at = np.unique(_field(wait_head, moments.DETAIL_SHIFT, 24), return_inverse=True)
     ids = np.array([_signalled(word, told)[0].id for word in words.tolist()], np.int64)
-    signals.id = _column(signals.id.typecode, ids[at])
+    _fill(signals, id=ids[at])
 
 
 def _implied(rows: Ints, told: Told) -> Ints:
@@ -359,7 +357,7 @@ def _implied(rows: Ints, told: Told) -> Ints:
     slots = (words - base) // np.where(words < ISSUED, EVENT_IDS, TOKEN_IDS) // PIPES
     setters = _field(second, moments.ROW_BITS, 24) | slots << moments.PIPE_SHIFT
     core = _field(first, moments.CORE_SHIFT, 8) << moments.CORE_SHIFT
-    return np.stack([end - told.flag, end, setters | core, first], axis=1)
+    return np.stack([end - told.latency.flag, end, setters | core, first], axis=1)
 
 
 def _unwrapped(numbers: Ints, ranks: Ints) -> Ints:
@@ -381,7 +379,7 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
     rows = np.flatnonzero(details[:MOST_TOUCHING] != moments.NOTHING)
     numbers, at = np.unique(details[rows], return_inverse=True)
     prices: list[int] = numbers.tolist()
-    sets = [_joined_touches(told.touches[number]) for number in prices]
+    sets = [_joined_touches(told.priced[number].touches) for number in prices]
     counts = np.array([len(touched) for touched in sets], np.int64)
     table = np.array([touch for touched in sets for touch in touched], np.int64).reshape(-1, 4)
     each = counts[at]
@@ -389,22 +387,15 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
     writes, places, low, high = table[np.repeat((np.cumsum(counts) - counts)[at], each) + within].T
     row = np.repeat(rows, each)
     own = np.frombuffer(recording.rows.core, np.int32)[row] if len(row) else row
-    touches = recording.touches
-    touches.row, touches.writes = _column("q", row), _column("b", writes)
-    touches.core = _column("i", np.where(places < 0, own, ranks[row] * width + places))
-    touches.low, touches.high = _column("i", low), _column("i", high)
+    core = np.where(places < 0, own, ranks[row] * width + places)
+    _fill(recording.touches, row=row, writes=writes, core=core, low=low, high=high)
 
 
 def _joined_touches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
     """Whether it writes, the place of the core whose UB it is (-1: one's own), first byte and one past the last."""
-    return [(writes, *stretch) for writes, stretches in _stretches(touches) for stretch in joined(stretches)]
-
-
-def _stretches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, list[tuple[int, int, int]]]]:
-    """By direction: the place of the core whose UB it is (-1: one's own), first byte and one past the last."""
     found: dict[int, list[tuple[int, int, int]]] = {0: [], 1: []}
     for first, high in touches:
         if high:
             tag = first >> moments.ROW_BITS
             found[tag & 1].append(((tag >> 1) - 1, first & moments.ROW_MASK, high))
-    return [(writes, stretches) for writes, stretches in found.items() if stretches]
+    return [(writes, *stretch) for writes, stretches in found.items() for stretch in joined(stretches)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.timing.recording import NOTHING, Cause, Kind, Recording
+from ptosim.timing.recording import NOTHING, Kind, Recording, place_of
 
 Ints = NDArray[np.int64]
 
@@ -17,55 +19,39 @@ Ints = NDArray[np.int64]
 def put_in_order(recording: Recording) -> None:
     """Number everything anew, in place."""
     _sites(recording)
-    _causes(recording)
-    _functions(recording)
+    _by_first_use(recording, Kind.WAIT, recording.causes)
+    _by_first_use(recording, Kind.WORK, recording.functions, recording.paths)
 
 
 def _sites(recording: Recording) -> None:
-    numbers = _numbers(recording)
     columns = recording.rows.site, recording.signals.set_site, recording.signals.wait_site, recording.watches.site
     named = {cause.site for cause in recording.causes}.union(*(np.unique(column).tolist() for column in columns))
-    kept = sorted({numbers[place] for place in named})
-    first = [numbers.index(number) for number in kept]
-    where = {number: place for place, number in enumerate(kept)}
-    new = np.array([where.get(number, NOTHING) for number in numbers], np.int64)
+    order = sorted(named, key=_standing(recording).__getitem__)
+    new = _places(order, len(recording.sites))
     for column in columns:
         _replace(column, new)
-    recording.causes[:] = [Cause(cause.text, int(new[cause.site]), cause.hop) for cause in recording.causes]
-    told = {number: place for place, number in enumerate(numbers) if recording.classes[place]}
-    chosen = [told.get(number, place) for number, place in zip(kept, first, strict=True)]
-    recording.sites[:] = [recording.sites[place] for place in chosen]
-    recording.classes[:] = [recording.classes[place] for place in chosen]
-    recording.names[:] = [recording.names[place] for place in chosen]
-    recording.pointers[:] = [recording.pointers[place] for place in chosen]
+    recording.causes[:] = [replace(cause, site=int(new[cause.site])) for cause in recording.causes]
+    recording.sites[:] = [recording.sites[number] for number in order]
+    recording.issued[:] = [recording.issued[number] for number in order]
 
 
-def _numbers(recording: Recording) -> list[int]:
-    """Of each site: by module, as modules are met, then as it stands there. One without a number is like no other."""
+def _standing(recording: Recording) -> list[tuple[int, int]]:
+    """Of each site: the module, as modules are met, and where it stands there. Those without a number come last."""
     modules: dict[int, int] = {}
-    found: list[int] = []
-    for place, site in enumerate(recording.sites):
-        source = site.location.source if site.location else None
-        module = 0 if source is None else modules.setdefault(id(source), len(modules))
-        found.append((module << 40) + site.number if site.number >= 0 else (1 << 62) + place)
+    found: list[tuple[int, int]] = []
+    for number, site in enumerate(recording.sites):
+        source, place = place_of(site)
+        module = 0 if source is None else modules.setdefault(source, len(modules))
+        found.append((module, place) if place >= 0 else (len(recording.sites), number))
     return found
 
 
-def _causes(recording: Recording) -> None:
-    """Equal ones become one."""
-    unique = {cause: number for number, cause in enumerate(dict.fromkeys(recording.causes))}
-    _renumber(recording, Kind.WAIT, np.array([unique[cause] for cause in recording.causes], np.int64))
-    recording.causes[:] = unique
-    order = _first_uses(recording, Kind.WAIT)
-    _renumber(recording, Kind.WAIT, _places(order, len(recording.causes)))
-    recording.causes[:] = [recording.causes[number] for number in order]
-
-
-def _functions(recording: Recording) -> None:
-    order = _first_uses(recording, Kind.WORK)
-    _renumber(recording, Kind.WORK, _places(order, len(recording.functions)))
-    recording.functions[:] = [recording.functions[number] for number in order]
-    recording.paths[:] = [recording.paths[number] for number in order]
+def _by_first_use(recording: Recording, kind: Kind, *lists: list[Any]) -> None:
+    """What rows of a kind name by number, in the order in which they do."""
+    order = _first_uses(recording, kind)
+    _renumber(recording, kind, _places(order, len(lists[0])))
+    for each in lists:
+        each[:] = [each[number] for number in order]
 
 
 def _first_uses(recording: Recording, kind: Kind) -> list[int]:

@@ -4,27 +4,20 @@ them before they are written again. Bytes that nothing reads are in use while th
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ptosim.timing.recording import Recording
 
 
-class Life(NamedTuple):
+@dataclass(slots=True)
+class Life:
     """A stretch of a core's UB that held data which was still needed."""
 
     core: int
-    low: int
-    high: int
-    begin: int
-    end: int
-
-
-@dataclass(slots=True)
-class _Segment:
     low: int
     high: int
     begin: int
@@ -38,13 +31,13 @@ class _Memory:
         self.core = core
         self.lives = lives
         self.lows: list[int] = []
-        self.segments: list[_Segment] = []
+        self.segments: list[Life] = []
 
     def write(self, low: int, high: int, begin: int, end: int) -> None:
         first, last = self._cut(low, high)
         self._bury(first, last)
         self.lows[first:last] = [low]
-        self.segments[first:last] = [_Segment(low, high, begin, end)]
+        self.segments[first:last] = [Life(self.core, low, high, begin, end)]
 
     def read(self, low: int, high: int, end: int) -> None:
         first, last = self._cut(low, high)
@@ -55,10 +48,7 @@ class _Memory:
         self._bury(0, len(self.segments))
 
     def _bury(self, first: int, last: int) -> None:
-        self.lives += [
-            Life(self.core, segment.low, segment.high, segment.begin, segment.end)
-            for segment in self.segments[first:last]
-        ]
+        self.lives += self.segments[first:last]
 
     def _cut(self, low: int, high: int) -> tuple[int, int]:
         """Split segments at both ends of a stretch; which of them lie inside."""
@@ -73,7 +63,7 @@ class _Memory:
         segment = self.segments[place]
         if segment.low < at < segment.high:
             self.lows.insert(place + 1, at)
-            self.segments.insert(place + 1, _Segment(at, segment.high, segment.begin, segment.end))
+            self.segments.insert(place + 1, Life(self.core, at, segment.high, segment.begin, segment.end))
             segment.high = at
 
 
@@ -102,14 +92,13 @@ def lives(recording: Recording) -> list[Life]:
 
 def in_use(found: Iterable[Life]) -> Iterator[tuple[int, int, int]]:
     """Core, moment and how many bytes of its UB are in use from then on, wherever that changes."""
-    changes: dict[int, dict[int, int]] = {}
+    changes: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for life in found:
-        moments = changes.setdefault(life.core, {})
-        moments[life.begin] = moments.get(life.begin, 0) + life.high - life.low
-        moments[life.end] = moments.get(life.end, 0) - (life.high - life.low)
+        changes[life.core][life.begin] += life.high - life.low
+        changes[life.core][life.end] -= life.high - life.low
     for core in sorted(changes):
         level = 0
-        for moment in sorted(changes[core]):
-            if changes[core][moment]:
-                level += changes[core][moment]
+        for moment, change in sorted(changes[core].items()):
+            level += change
+            if change:
                 yield core, moment, level

@@ -4,8 +4,9 @@ a wait was not satisfied or cores meet. The moments of a core and the log are wo
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, overload
+from typing import Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import Pipe
@@ -17,16 +18,8 @@ from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.sync import DONE, OPEN, PIPES, SLOT, buffer_word
 from ptosim.timing.recording import Link
 
-
-class Words(Protocol):
-    """Words in memory that does not move."""
-
-    @overload
-    def __getitem__(self, index: int, /) -> int: ...
-    @overload
-    def __getitem__(self, index: slice, /) -> list[int]: ...
-    def __setitem__(self, index: int, value: int, /) -> None: ...
-
+Words = ctypes.Array[ctypes.c_int64]
+"""In memory that does not move."""
 
 _ON_CORE = ("flag", "token")
 

@@ -59,16 +59,15 @@ class Done(NamedTuple):
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
-    __slots__ = ("busy", "flying", "free", "index", "operations", "queues", "run", "since", "waiting")
+    __slots__ = ("flying", "free", "index", "operations", "queues", "run", "spent")
 
-    def __init__(self, index: int, run: CoreRun) -> None:
+    def __init__(self, index: int, core: Core, name: str, begin: Moment) -> None:
         self.index = index
-        self.run = run
         self.operations = 0
-        self.since = 0  # when its launch begins
-        self.free: MutableSequence[Moment] = [BEGIN] * len(PIPES)
-        self.busy = [0] * len(PIPES)
-        self.waiting = [0] * len(PIPES)
+        self.free: MutableSequence[Moment] = [begin] * len(PIPES)
+        self.spent = [PipeTime() for _ in PIPES]
+        pipes: dict[str, PipeTime] = {pipe: self.spent[_NUMBER[pipe]] for pipe in PIPES_OF[core.kind]}
+        self.run = CoreRun(name, core.role, core.block, pipes, core.rank, since=begin[0])
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
         self.queues: dict[int, list[Moment]] = {}  # of each session, when its transfers end
 
@@ -115,13 +114,9 @@ class PipeTimer(Observer):
                 if earlier.index < core.index:
                     self._state(earlier)
             cores = self.recorder.recording.cores
-            run = CoreRun(self._name(core), core.role, core.block, {pipe: PipeTime() for pipe in PIPES_OF[core.kind]})
-            run.rank = core.rank
-            state = self._cores[core.index] = _CoreState(len(cores), run)
             begin = max((self._ended.get(earlier.number, BEGIN) for earlier in core.progress.before), default=BEGIN)
-            state.since, state.free = begin[0], [begin] * len(PIPES)
-            run.since = state.since
-            cores.append(run)
+            state = self._cores[core.index] = _CoreState(len(cores), core, self._name(core), begin)
+            cores.append(state.run)
         return state
 
     def _name(self, core: Core) -> str:
@@ -133,12 +128,10 @@ class PipeTimer(Observer):
         state = self._state(core)
         run = state.run
         end, row = self._advance(state, core.operations)
-        state.busy[_S] = end - state.since - state.waiting[_S]
+        scalar = state.spent[_S]
+        scalar.busy = end - run.since - scalar.waiting
         if state.queues:
-            run.pipes[SDMA] = PipeTime()
-        for pipe, spent in run.pipes.items():
-            number = PIPES.index(pipe)
-            spent.busy, spent.waiting = state.busy[number], state.waiting[number]
+            run.pipes[SDMA] = state.spent[_SDMA]
         final = last([*state.free[_S + 1 :], *(ends[-1] for ends in state.queues.values())])
         run.scalar_last = row
         run.end = max(end, final[0])
@@ -197,29 +190,40 @@ class PipeTimer(Observer):
         entry.data = state.free[pipe]
 
     def _work(self, state: _CoreState, entry: Entry, pipe: int, done: Done) -> None:
-        recorder, cost = self.recorder, done.cost
-        (start, before), by_pipe = ready(state.free[pipe], entry.data)
+        moment = self._take(state, entry, pipe, pipe, state.free[pipe], done.cost, done.path)
+        for writes, hulls in enumerate((done.reads, done.writes)):
+            if stretches := _stretches(hulls):
+                self.recorder.touched(moment[1], writes, stretches)
+        state.free[pipe] = moment
+        if self.prices.waits_for_bytes:
+            now = state.free[_S][0]
+            state.flying = [(end, touches) for end, touches in state.flying if end[0] > now]
+            touched = (*done.reads.items(), *done.writes.items())
+            state.flying.append((moment, [(space, owner, *bytes) for (_, space, owner), bytes in touched]))
+
+    def _take(
+        self, state: _CoreState, entry: Entry, pipe: int, lane: int, free: Moment, cost: Cost, path: Any
+    ) -> Moment:
+        """Write down that an entry takes its time on a pipe, once that is free, or on one of the queues of transfers;
+        when it ends."""
+        recorder = self.recorder
+        (start, before), by_pipe = ready(free, entry.data)
         site = recorder.site(entry.site)
         link = Link.PIPE if by_pipe else Link.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
-        function = recorder.function(cost.function, done.path)
+        function = recorder.function(cost.function, path)
         way = self._way(entry) if entry.core.rank is not None else None
-        end = start + (cost.cycles if way is None else self._taken(way, cost.cycles))
+        crossing, cycles = recorder.crossings.count, cost.cycles
+        if way is not None and crossing < len(self.delayed):
+            cycles = self.delayed[crossing]
+        end = start + cycles
         row = recorder.rows.append(
             (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
         )
         if way is not None:
-            self._cross(state, row, way, cost.cycles, pipe)
-        for writes, hulls in enumerate((done.reads, done.writes)):
-            if stretches := _stretches(hulls):
-                recorder.touched(row, writes, stretches)
-        state.free[pipe] = (end, row)
-        state.busy[pipe] += end - start
-        if self.prices.waits_for_bytes:
-            now = state.free[_S][0]
-            state.flying = [(moment, touches) for moment, touches in state.flying if moment[0] > now]
-            touched = (*done.reads.items(), *done.writes.items())
-            state.flying.append(((end, row), [(space, owner, *bytes) for (_, space, owner), bytes in touched]))
+            recorder.crossings.append((row, *way, cost.cycles, lane))
+        state.spent[pipe].busy += cycles
+        return end, row
 
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
@@ -240,31 +244,13 @@ class PipeTimer(Observer):
             ends[role in priced.written] = _rank_of(entry.core, entry.facts.get(role))
         return (ends[0], ends[1]) if ends[0] != ends[1] else None
 
-    def _taken(self, way: tuple[int, int] | None, alone: int) -> int:
-        number = self.recorder.crossings.count
-        return alone if way is None or number >= len(self.delayed) else self.delayed[number]
-
-    def _cross(self, state: _CoreState, row: int, way: tuple[int, int] | None, alone: int, lane: int) -> None:
-        if way is not None:
-            self.recorder.crossings.append((row, *way, alone, lane))
-
     def _transfer(self, state: _CoreState, entry: Entry) -> None:
         """A transfer of a session begins when those before it have ended."""
         assert entry.event is not None
-        recorder, facts, queue = self.recorder, entry.facts, entry.event[0]
+        queue, moved = entry.event[0], entry.facts["bytes"]
         ends = state.queues.setdefault(queue, [])
-        (start, before), by_queue = ready(ends[-1] if ends else BEGIN, entry.data)
-        alone, way = self.prices.target.dma["transfer"].cycles(facts["bytes"]), self._way(entry)
-        end = start + self._taken(way, alone)
-        site = recorder.site(entry.site)
-        link = Link.PIPE if by_queue else Link.ISSUE
-        arguments = recorder.arguments(site, self.prices.of(entry.site), facts)
-        row = recorder.rows.append(
-            (_WORK, link, _SDMA, state.index, site, before, start, end, NOTHING, facts["bytes"], arguments)
-        )
-        self._cross(state, row, way, alone, _SDMA + queue)
-        ends.append((end, row))
-        state.busy[_SDMA] += end - start
+        cost = Cost(self.prices.target.dma["transfer"].cycles(moved), moved)
+        ends.append(self._take(state, entry, _SDMA, _SDMA + queue, ends[-1] if ends else BEGIN, cost, ()))
 
     def _settle(self, state: _CoreState, entry: Entry, session: int, count: int) -> None:
         """The scalar unit stands until so many transfers of a session have ended."""
@@ -304,7 +290,7 @@ class PipeTimer(Observer):
         self.recorder.watches.append((state.index, self.recorder.site(entry.site), since, over, by))
         if said is None:
             return
-        key = Key("signal", said.address, entry.core.regions.word(said.address))
+        key = Key("signal", said.notice.address, entry.core.regions.word(said.notice.address))
         recorder, other = self.recorder, said.entry
         time, row = said.moment
         cause = recorder.cause(key, recorder.site(other.site), over - time)
@@ -350,7 +336,7 @@ class PipeTimer(Observer):
         site = self.recorder.site(entry.site)
         row = self.recorder.rows.append((_WAIT, link, pipe, state.index, site, before, since, end, cause, 0, 0))
         state.free[pipe] = (end, row)
-        state.waiting[pipe] += end - since
+        state.spent[pipe].waiting += end - since
 
     # --- memory -------------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,9 @@ Values are numbers; an instruction names those it reads and those it defines. Wh
 target, what it computes is of no concern here: time depends on the path alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 Values = tuple[int, ...]
 
@@ -38,6 +39,8 @@ class Loop:
     yielded: Values = ()
     results: Values = ()
     line: int = 0
+    trips: int | None = None
+    """How often it runs, where that is constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,27 +129,46 @@ def way_of(body: Body, path: Path) -> Way:
     return way
 
 
-def _way(body: Body, steps: Iterator[int]) -> Way:
+def _way(body: Body, steps: Iterator[int], noted: bool = False) -> Way:
+    """`noted`: constant trip counts are no steps."""
     choices: list[Choice] = []
     for node in body:
         match node:
             case Instruction():
                 continue
             case Loop():
-                count = next(steps)
-                choices.append(Turns(count, _ways(count, node.body, steps)))
+                count = node.trips if noted and node.trips is not None else next(steps)
+                choices.append(Turns(count, _ways(count, node.body, steps, noted)))
             case Branch():
                 taken = next(steps)
-                choices.append((taken, _way(node.then if taken else node.otherwise, steps)))
+                choices.append((taken, _way(node.then if taken else node.otherwise, steps, noted)))
             case While():
                 count = next(steps)
-                ways = _ways(count, (*node.before, *node.after), steps)
-                choices.append(Turns(count, (*ways, _way(node.before, steps)) if _decides(node.before) else ways))
+                ways = _ways(count, (*node.before, *node.after), steps, noted)
+                if _decides(node.before):
+                    ways = (*ways, _way(node.before, steps, noted))
+                choices.append(Turns(count, ways))
     return tuple(choices)
 
 
-def _ways(count: int, body: Body, steps: Iterator[int]) -> tuple[Way, ...]:
-    return tuple([_way(body, steps) for _ in range(count)]) if _decides(body) else ()
+def _ways(count: int, body: Body, steps: Iterator[int], noted: bool) -> tuple[Way, ...]:
+    return tuple([_way(body, steps, noted) for _ in range(count)]) if _decides(body) else ()
+
+
+def whole_path(body: Body, noted: Sequence[int]) -> Path:
+    """A path, of which those items are noted that are not constant."""
+    return tuple(_path(_way(body, iter(noted), noted=True)))
+
+
+def _path(way: Way) -> Iterator[int]:
+    for choice in way:
+        if isinstance(choice, Turns):
+            yield choice.count
+            yield from chain.from_iterable(map(_path, choice.ways))
+        else:
+            taken, inner = choice
+            yield taken
+            yield from _path(inner)
 
 
 def _decides(body: Body) -> bool:

@@ -3,14 +3,13 @@ makes writing them down cheap."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from ptosim.machine.entry import Site
 from ptosim.timing.numbering import put_in_order
 from ptosim.timing.program import Path
-from ptosim.timing.recording import NOTHING, Cause, Recording
+from ptosim.timing.recording import NOTHING, Cause, Issued, Recording, Table, place_of
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.work import Priced
 
@@ -24,13 +23,13 @@ _MOST_STRETCHES = 16
 """Kept for one entry and direction; beyond that their hull."""
 
 
-class _Table:
-    """Rows on their way into columns."""
+class _Batch:
+    """Rows on their way into a table."""
 
     __slots__ = ("columns", "count", "rows")
 
-    def __init__(self, *columns: array[int]) -> None:
-        self.columns = columns
+    def __init__(self, table: Table) -> None:
+        self.columns = table.columns
         self.rows: list[tuple[int, ...]] = []
         self.count = 0
 
@@ -53,38 +52,30 @@ class Recorder:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        r, s, t = recording.rows, recording.signals, recording.touches
-        self.rows = _Table(
-            *(r.kind, r.link, r.pipe, r.core, r.site, r.before, r.start, r.end, r.detail, r.bytes, r.arguments)
-        )
-        self.signals = _Table(
-            *(s.set_core, s.set_pipe, s.set_site, s.set_time),
-            *(s.wait_core, s.wait_pipe, s.wait_site, s.wait_time, s.id),
-        )
-        self.touches = _Table(t.row, t.core, t.writes, t.low, t.high)
-        c, w = recording.crossings, recording.watches
-        self.crossings = _Table(c.row, c.source, c.dest, c.alone, c.lane)
-        self.watches = _Table(w.core, w.site, w.since, w.over, w.by)
+        self.rows = _Batch(recording.rows)
+        self.signals = _Batch(recording.signals)
+        self.touches = _Batch(recording.touches)
+        self.crossings = _Batch(recording.crossings)
+        self.watches = _Batch(recording.watches)
         self._sites: dict[Site, int] = {}
+        self._places: dict[object, int] = {}  # the same: what both kinds of cores run has two sites
         self._causes: dict[tuple[Any, int], int] = {}
         self._functions: dict[int, int] = {}  # by identity: each timing is one object
         self._operands: dict[int, tuple[str, ...]] = {}
 
     def finish(self) -> Recording:
-        for table in (self.rows, self.signals, self.touches, self.crossings, self.watches):
-            table.flush()
+        for batch in (self.rows, self.signals, self.touches, self.crossings, self.watches):
+            batch.flush()
         put_in_order(self.recording)
         return self.recording
 
     def site(self, site: Site) -> int:
         number = self._sites.get(site)
         if number is None:
-            number = self._sites[site] = len(self._sites)
-            recording = self.recording
-            recording.sites.append(site)
-            recording.classes.append("")
-            recording.names.append(())
-            recording.pointers.append(frozenset())
+            place = place_of(site) if site.number >= 0 else site
+            if place not in self._places:
+                self._places[place] = self.recording.enter(site)
+            number = self._sites[site] = self._places[place]
         return number
 
     def cause(self, key: Any, site: int, hop: int) -> int:
@@ -116,20 +107,18 @@ class Recorder:
         for name in operands:
             value = facts[name]
             if type(value) is int:
-                pool.append(_word(value))
+                pool.append(word_of(value))
             else:
-                pool.extend(map(_word, value))
+                pool.extend(map(word_of, value))
         return first
 
     def _name(self, site: int, priced: Priced, facts: Mapping[str, Any]) -> tuple[str, ...]:
         kept = tuple(name for name in priced.operands if isinstance(facts.get(name), int | tuple))
         names: list[str] = []
         for name in kept:
-            many = isinstance(facts[name], tuple)
-            names += [f"{name}[{place}]" if many else name for place in range(len(_items(facts[name])))]
-        recording = self.recording
-        recording.names[site], recording.pointers[site] = tuple(names), priced.pointers
-        recording.classes[site] = priced.timing_class
+            value = facts[name]
+            names += [name] if isinstance(value, int) else [f"{name}[{place}]" for place in range(len(value))]
+        self.recording.issued[site] = Issued(priced.timing_class, tuple(names), priced.pointers)
         return kept
 
     def touched(self, row: int, writes: int, stretches: Sequence[Stretch]) -> None:
@@ -137,12 +126,7 @@ class Recorder:
             self.touches.append((row, core, writes, low, high))
 
 
-def _items(value: Any) -> tuple[int, ...]:
-    """One operand, or those of a role that several play."""
-    return cast("tuple[int, ...]", value) if isinstance(value, tuple) else (value,)
-
-
-def _word(value: int) -> int:
+def word_of(value: int) -> int:
     """As a signed word of 64 bits."""
     return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
 

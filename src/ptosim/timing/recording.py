@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from typing import NamedTuple
 
 from ptosim.machine.entry import Site
 from ptosim.machine.moments import NOTHING as NOTHING
@@ -43,7 +44,22 @@ class Link(IntEnum):
 
 
 @dataclass(slots=True)
-class Rows:
+class Table:
+    """Columns of numbers, all equally long."""
+
+    @property
+    def columns(self) -> list[array[int]]:
+        return [getattr(self, each.name) for each in fields(self)]
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return zip(*self.columns, strict=True)
+
+
+@dataclass(slots=True)
+class Rows(Table):
     """Work and waits."""
 
     kind: array[int] = field(default_factory=lambda: array("b"))
@@ -61,12 +77,9 @@ class Rows:
     arguments: array[int] = field(default_factory=lambda: array("q"))
     """Where its arguments begin in the pool; their names are those of its site."""
 
-    def __len__(self) -> int:
-        return len(self.kind)
-
 
 @dataclass(slots=True)
-class Signals:
+class Signals(Table):
     """From every set to the wait that consumed it, and from every release to the get that waited for it."""
 
     set_core: array[int] = field(default_factory=lambda: array("i"))
@@ -81,12 +94,9 @@ class Signals:
     id: array[int] = field(default_factory=lambda: array("h"))
     """Of the flag, buffer or semaphore."""
 
-    def __len__(self) -> int:
-        return len(self.set_time)
-
 
 @dataclass(slots=True)
-class Crossings:
+class Crossings(Table):
     """Rows that moved bytes from one rank to another."""
 
     row: array[int] = field(default_factory=lambda: array("q"))
@@ -99,12 +109,9 @@ class Crossings:
     lane: array[int] = field(default_factory=lambda: array("i"))
     """Copies of one pipe, or of one queue of transfers, follow each other."""
 
-    def __len__(self) -> int:
-        return len(self.row)
-
 
 @dataclass(slots=True)
-class Watches:
+class Watches(Table):
     """Waits for words in GM, also those that found them satisfied."""
 
     core: array[int] = field(default_factory=lambda: array("i"))
@@ -116,12 +123,9 @@ class Watches:
     by: array[int] = field(default_factory=lambda: array("i"))
     """The core whose notice came last of those that it stood for; NOTHING where it did not stand."""
 
-    def __len__(self) -> int:
-        return len(self.core)
-
 
 @dataclass(slots=True)
-class Touches:
+class Touches(Table):
     """Stretches of a UB that a row read or wrote."""
 
     row: array[int] = field(default_factory=lambda: array("q"))
@@ -130,9 +134,6 @@ class Touches:
     writes: array[int] = field(default_factory=lambda: array("b"))
     low: array[int] = field(default_factory=lambda: array("i"))
     high: array[int] = field(default_factory=lambda: array("i"))
-
-    def __len__(self) -> int:
-        return len(self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,22 @@ class CoreRun:
     """Where there are rows of a part of it only: until when. `last` is the one that ended last."""
 
 
+def place_of(site: Site) -> tuple[int | None, int]:
+    """What a site shares with all of its operation: the source that it stands in, by identity, and its number."""
+    source = site.location.source if site.location else None
+    return None if source is None else id(source), site.number
+
+
+class Issued(NamedTuple):
+    """What is said of the entries of a site; nothing of synchronisation and vector scopes."""
+
+    timing_class: str = ""
+    names: tuple[str, ...] = ()
+    """Their arguments."""
+    pointers: frozenset[str] = frozenset()
+    """Which of them point to GM."""
+
+
 @dataclass(slots=True)
 class Recording:
     """All that a timed run leaves."""
@@ -191,16 +208,12 @@ class Recording:
     watches: Watches = field(default_factory=Watches)
     cores: list[CoreRun] = field(default_factory=list[CoreRun])
     sites: list[Site] = field(default_factory=list[Site])
-    classes: list[str] = field(default_factory=list[str])
-    """The timing class of each site; empty for synchronisation and vector scopes."""
+    issued: list[Issued] = field(default_factory=list[Issued])
+    """By site."""
     causes: list[Cause] = field(default_factory=list[Cause])
     functions: list[VectorFunctionTiming] = field(default_factory=list[VectorFunctionTiming])
     paths: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     """The path behind each of the functions."""
-    names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
-    """The arguments of each site by name."""
-    pointers: list[frozenset[str]] = field(default_factory=list[frozenset[str]])
-    """Which of them point to GM."""
     barriers: bool = False
     """Whether a barrier was met."""
     pool: array[int] = field(default_factory=lambda: array("q"))
@@ -208,8 +221,14 @@ class Recording:
     hardware_cores: int = 0
     """How many cores, or clusters of a mixed kernel, took part."""
 
+    def enter(self, site: Site) -> int:
+        """A site, of which nothing is said yet; its number."""
+        self.sites.append(site)
+        self.issued.append(Issued())
+        return len(self.sites) - 1
+
     def arguments(self, row: int) -> Iterator[tuple[str, int]]:
         """The captured arguments of a row by name."""
         first = self.rows.arguments[row]
-        for place, name in enumerate(self.names[self.rows.site[row]]):
+        for place, name in enumerate(self.issued[self.rows.site[row]].names):
             yield name, self.pool[first + place]

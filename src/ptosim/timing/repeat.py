@@ -19,9 +19,11 @@ Counts = Counter[tuple[str, int]]  # executions by timing class and line
 
 def time(program: Program, way: Way, unit: RepeatUnit) -> VectorFunctionTiming:
     """The cycles of one execution; KeyError for a timing class that the target does not have."""
+    executed = list(_executed(program.body, way, 1))
+    first = executed[0][0] if executed else None
     counts: Counts = Counter()
-    _count(program.body, way, 1, counts)
-    first = _first(program.body, way)
+    for instruction, times in executed:
+        counts[instruction.timing_class, instruction.line] += times
     head = unit.classes[first.timing_class].head if first else 0
     tail = max((unit.classes[timing_class].tail for timing_class, _ in counts), default=0)
     lines: dict[int, float] = {}
@@ -49,15 +51,15 @@ def _figures(counts: Counts, first: Instruction | None) -> Iterator[str]:
         yield f"class.{timing_class}.tail"
 
 
-def _count(body: Body, way: Way, times: int, counts: Counts) -> None:
+def _executed(body: Body, way: Way, times: int) -> Iterator[tuple[Instruction, int]]:
+    """The instructions of the vector unit, in the order in which they come first, and how often they are executed."""
     choices = iter(way)
     for node in body:
-        if isinstance(node, Instruction):
-            if node.timing_class not in _NOT_OF_THE_VECTOR_UNIT:
-                counts[node.timing_class, node.line] += times
-            continue
-        for inner, inner_way, repeats in _passes(node, next(choices)):
-            _count(inner, inner_way, times * repeats, counts)
+        if not isinstance(node, Instruction):
+            for inner, inner_way, repeats in _passes(node, next(choices)):
+                yield from _executed(inner, inner_way, times * repeats)
+        elif node.timing_class not in _NOT_OF_THE_VECTOR_UNIT:
+            yield node, times
 
 
 def _passes(node: Loop | While | Branch, choice: Turns | tuple[int, Way]) -> list[tuple[Body, Way, int]]:
@@ -73,17 +75,3 @@ def _passes(node: Loop | While | Branch, choice: Turns | tuple[int, Way]) -> lis
     if isinstance(node, While):
         passes.append((node.before, choice.way(choice.count), 1))
     return passes
-
-
-def _first(body: Body, way: Way) -> Instruction | None:
-    choices = iter(way)
-    for node in body:
-        if isinstance(node, Instruction):
-            if node.timing_class not in _NOT_OF_THE_VECTOR_UNIT:
-                return node
-            continue
-        for inner, inner_way, _ in _passes(node, next(choices)):
-            found = _first(inner, inner_way)
-            if found:
-                return found
-    return None

@@ -46,14 +46,12 @@ class Fifo:
 
 def fifos(recording: Recording) -> list[Fifo]:
     """The FIFOs of a run, one for each direction and pair of cores."""
-    s, found = recording.signals, dict[tuple[int, int, int], Fifo]()
+    found: dict[tuple[int, int, int], Fifo] = {}
 
     def fifo(source: int, dest: int, number: int) -> Fifo:
         return found.setdefault((source, dest, number), Fifo(source, dest, recording.cores[dest].end))
 
-    ends = zip(s.set_core, s.wait_core, strict=True)
-    times = zip(s.set_time, s.wait_time, strict=True)
-    for (core, to_core), site, (sent, taken), number in zip(ends, s.set_site, times, s.id, strict=True):
+    for core, _, site, sent, to_core, _, _, taken, number in recording.signals:
         at = recording.sites[site]
         if core == to_core or not at.served:
             continue

@@ -53,12 +53,11 @@ class _Snapshot:
 
     def entry(self, entry: Entry) -> object:
         step = entry.step.index
+        read = self.ago(entry.last_reader.start) if entry.last_reader else None
         if entry.start >= 0:
-            read = self.ago(entry.last_reader.start) if entry.last_reader else None
             return step, self.ago(entry.start), entry.names, entry.readers, read
         consumers = [(self.number(consumer), reach) for consumer, reach in entry.consumers]
         reads = [self.number(producer) for producer in entry.reads]
-        read = self.ago(entry.last_reader.start) if entry.last_reader else None
         return step, self.ago(entry.ready), entry.waiting, entry.names, entry.readers, read, consumers, reads
 
     def port(self, port: Port) -> object:

@@ -79,15 +79,13 @@ class _Run:
             self.loop(control, control.node, choice)
 
     def branch(self, control: Control, node: Branch, taken: int, way: Way) -> None:
-        machine = self.machine
-        machine.wait_for(self.bindings(node.condition), node.line)
+        self.machine.wait_for(self.bindings(node.condition), node.line)
         self.pause("branch", "branch", node.line)
         block = control.blocks[0 if taken else 1]
         self.block(block, way)
         self.move(node.then_yielded if taken else node.otherwise_yielded, node.results, block.dying[-1])
 
     def loop(self, control: Control, node: Loop | While, turns: Turns) -> None:
-        machine = self.machine
         self.pause("loop_entry", "loop", node.line)
         self.move(node.initial, node.arguments, control.dying_on_entry)
         self.iterations(control, node, turns)
@@ -96,7 +94,7 @@ class _Run:
             self.move(node.passed, node.results, control.blocks[0].dying[-1])
         else:
             self.move(node.arguments, node.results, node.arguments)
-        machine.pause(0, "loop", node.line)
+        self.machine.pause(0, "loop", node.line)
 
     def iterations(self, control: Control, node: Loop | While, turns: Turns) -> None:
         machine = self.machine

@@ -12,8 +12,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.language import control
 from ptosim.language.conversion import VCvt
+from ptosim.language.flow import handed_on
 from ptosim.language.function import Call
 from ptosim.language.logical import Logical
+from ptosim.language.operands import constant_of
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.target.classes import TIMING_CLASSES
@@ -96,9 +98,10 @@ class _Frame:
             self.body(block),
             self.values(op.iter_args),
             self.values(arguments),
-            self.values(_end(block)),
+            self.values(handed_on(block)),
             self.values(op.results),
             self.line_of(op),
+            _trips(op),
         )
 
     def branch(self, op: control.If) -> Branch:
@@ -107,25 +110,24 @@ class _Frame:
             self.values([op.cond]),
             self.body(then),
             self.body(otherwise),
-            self.values(_end(then)),
-            self.values(_end(otherwise)),
+            self.values(handed_on(then)),
+            self.values(handed_on(otherwise)),
             self.values(op.results),
             self.line_of(op),
         )
 
     def repeat(self, op: control.While) -> While:
         before, after = op.before_region.block, op.after_region.block
-        condition = before.last_op
-        assert isinstance(condition, control.Condition)
+        condition, *passed = handed_on(before)
         return While(
             self.body(before),
-            self.values([condition.condition]),
+            self.values([condition]),
             self.body(after),
             self.values(op.arguments),
             self.values(before.args),
-            self.values(condition.arguments),
+            self.values(passed),
             self.values(after.args),
-            self.values(_end(after)),
+            self.values(handed_on(after)),
             self.values(op.results),
             self.line_of(op),
         )
@@ -138,8 +140,7 @@ class _Frame:
         inside = _Frame(self.line_of, self.fresh)
         inside.name(block.args, self.values(op.operands))
         yield from inside.body(block)
-        last = block.last_op
-        self.name(op.results, inside.values(last.operands if last else ()))
+        self.name(op.results, inside.values(handed_on(block)))
 
     def instruction(self, op: Operation) -> Instruction:
         return Instruction(
@@ -161,9 +162,11 @@ def _waited_for(op: Operation) -> Iterable[SSAValue]:
     return op.operands
 
 
-def _end(block: Block) -> Sequence[SSAValue]:
-    last = block.last_op
-    return last.arguments if isinstance(last, control.Yield) else ()
+def _trips(op: control.For) -> int | None:
+    lower, upper, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
+    if lower is None or upper is None or step is None:
+        return None
+    return max(0, -((lower - upper) // step))
 
 
 def _class(op: Operation) -> str:

@@ -8,23 +8,19 @@ from dataclasses import dataclass
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import decode
-from ptosim.machine.signal import Watched, wrapped
+from ptosim.machine.moments import Moment
+from ptosim.machine.signal import Notice, Watched, wrapped
 from ptosim.target.tables import Latency
-
-Moment = tuple[int, int]
-"""A time, and the row whose end led to it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """A notice: when it was given, when it is seen, and what it does."""
+    """A notice, when it was given and when it is seen."""
 
-    address: int
+    entry: Entry
+    notice: Notice
     moment: Moment
     seen: int
-    entry: Entry
-    value: int
-    adds: bool
 
     def seen_by(self, core: Core) -> int:
         """Who gave it sees it at once."""
@@ -47,8 +43,7 @@ class Words:
         is_remote = region is not None and region.rank != entry.core.rank
         seen = moment[0] + (self.latency.notify if is_remote else self.latency.inter_core)
         self.first.setdefault(notice.address, entry.core.signals.before)
-        said = Said(notice.address, moment, seen, entry, notice.value, notice.adds)
-        self._said.setdefault(notice.address, []).append(said)
+        self._said.setdefault(notice.address, []).append(Said(entry, notice, moment, seen))
 
     def satisfied(self, watched: Watched, core: Core, since: int) -> Said | None:
         """The notice that satisfies a wait, begun at a time, as the last of those it stands for; None if there is none
@@ -72,5 +67,5 @@ class Words:
         """The notices of a word, and what it is after each."""
         word = self.first.get(address, 0)
         for said in sorted(self._said.get(address, ()), key=lambda said: said.seen_by(core)):
-            word = wrapped(word + said.value) if said.adds else said.value
+            word = wrapped(word + said.notice.value) if said.notice.adds else said.notice.value
             yield said, word

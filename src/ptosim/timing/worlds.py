@@ -75,10 +75,8 @@ class WorldTimer(PipeTimer):
 
 
 def _crossings(recording: Recording) -> list[Crossing]:
-    rows, table = recording.rows, recording.crossings
+    rows = recording.rows
     return [
         Crossing((rows.core[row], lane), source, dest, rows.start[row], alone, rows.bytes[row])
-        for row, source, dest, alone, lane in zip(
-            table.row, table.source, table.dest, table.alone, table.lane, strict=True
-        )
+        for row, source, dest, alone, lane in recording.crossings
     ]
