@@ -29,6 +29,9 @@ TILE = 16
 TILE_BYTES = 32
 """And the bytes of k."""
 
+_OF_WHOLE_FRACTALS = frozenset({"l1_l0a", "l1_l0b"})
+"""Copies that take as long where fractals lie behind the end of L1: these are zeros, and nothing is read for them."""
+
 MOST_OPERATIONS = 200_000
 """Of a vector scope whose calls are written out. No file has room for so many without calls that call again."""
 
@@ -91,7 +94,8 @@ class Prices:
         rank."""
         priced = self.of(site)
         if copy := self.target.dma.get(priced.timing_class):
-            moved = read or written  # a fill reads nothing
+            is_whole = priced.timing_class in _OF_WHOLE_FRACTALS
+            moved = max(read, written) if is_whole else read or written  # a fill reads nothing
             return Cost(max(copy.cycles(moved), self.target.dma["link"].cycles(moved) if is_remote else 0), moved)
         operation = self.target.operation[priced.timing_class]
         width = 2 if priced.narrow else priced.element.bytes if priced.element else 4
