@@ -21,6 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sfu import RECORD_BYTES
 from ptosim.effects.sim_table import moved_by_index
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
@@ -110,7 +111,7 @@ class Pricing:
         registers = dict(zip(work.registers, held[work.constants.count(None) :], strict=True))
         facts = {role: _single([values[value] for value in operands]) for role, operands in _roles(op)}
         if self.prices.of(site).timing_class not in self.prices.target.dma:
-            return self.prices.instruction(site, facts, 0, 0)
+            return self.prices.instruction(site, facts, 0, RECORD_BYTES * sum(path))
         if isinstance(op, SimGather | SimScatter):
             moved = moved_by_index(SimpleNamespace(**facts), self.module.static(op), *path)
         else:

@@ -657,6 +657,23 @@ def test_on_a2a3_unpadded_copies_are_whole_granules() -> None:
     run(text.replace("a2a3", "a5"), some_bytes(96), 33)
 
 
+def test_on_a2a3_copies_into_l1_are_whole_granules_too() -> None:
+    text = module(
+        "%x: G<i8>, %n: i64",
+        """%two = arith.constant 2 : i64
+        %l1 = pto.castptr %c0_i64 : i64 -> !pto.ptr<i8, l1>
+        pto.copy_gm_to_cbuf %x, %l1, %two, %c32_i64, %n, %c32_i64 : G<i8>, !pto.ptr<i8, l1>, i64, i64, i64, i64""",
+        "a2a3",
+    )
+    run(text, some_bytes(96), 64)
+    found = failure(text, some_bytes(96), 33)
+    assert (found.kind, found.message) == (
+        "misaligned",
+        "source_stride is 33; without padding it must be a multiple of 32 on a2a3",
+    )
+    run(text.replace("a2a3", "a5"), some_bytes(96), 33)
+
+
 # --- what a check hears -----------------------------------------------------------------------------------------------
 
 

@@ -178,6 +178,12 @@ POSITIONAL = [
         "a3",
     ),
     Rule(
+        copy("copy_gm_to_cbuf", "%p_f16_gm", "%p_f16_l1", "%1", "~%«100|96»", "%0", "%0"),
+        "len_burst is 100; without padding it must be a multiple of 32 on a2a3",
+        "misaligned",
+        "a2a3",
+    ),
+    Rule(
         ubuf_to_gm(n="%«2|1»", length="%64", source="~%100"),
         "source_stride is 100; without padding it must be a multiple of 32 on a2a3",
         "misaligned",

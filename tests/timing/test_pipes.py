@@ -7,6 +7,7 @@ import ptosim
 from ptosim.diagnostics import PTOError
 from ptosim.target import load_target
 from timing.kernels import COPY_IN, COPY_OUT, SCOPE, barrier, profile, set_flag, spans, text, wait_flag
+from timing.same import same
 
 A5 = load_target("a5")
 
@@ -155,6 +156,26 @@ def test_a_pipe_waits_for_the_scalar_unit():
     assert spans(found) == [("mte_gm_ub", "MTE2", 3, 99), ("mte_gm_ub", "MTE2", 204, 300)]
     assert found.pipes["MTE2"].waiting == 0 and found.pipes["MTE2"].idle == 3 + 105
     assert [(step.activity, step.cycles) for step in found.critical_path] == [("scalar", 204), ("work", 96)]
+
+
+MERGES = """
+      %three = arith.constant 3 : index
+      scf.for %i = %c1 to %three step %c1 {
+        %first = arith.index_cast %i : index to i64
+        %others = arith.constant 327680 : i64
+        %counts = arith.ori %first, %others : i64
+        %config = arith.extui %n : i32 to i64
+        pto.vmrgsort4 %out, %in, %in, %in, %in, %counts, %config : POINTERS, i64, i64
+      }""".replace("POINTERS", ", ".join(["!pto.ptr<f32, ub>"] * 5))
+
+
+def test_a_merge_is_paid_by_the_record_that_comes_out():
+    """Two lists: of 1 record and then of 2, and of 5. All scores are 0, so that the first list runs out first."""
+    kernel = ptosim.load(text(MERGES)).kernel()
+    given = np.zeros(1024, np.float32), np.zeros(1024, np.float32)
+    for config, records in ((0x0301, (6, 7)), (0x1301, (1, 2))):
+        found = same(kernel, *given, config)
+        assert [event.end - event.start for event in found.timeline] == [40 + 2 * number for number in records]
 
 
 def test_what_if():

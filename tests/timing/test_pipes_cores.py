@@ -8,6 +8,7 @@ import pytest
 import ptosim
 from ptosim.report.profile import Profile
 from timing.kernels import COPY_IN, SCOPE, barrier, profile, spans
+from timing.same import same
 
 SKELETON = Path(__file__).parents[1] / "skeleton"
 
@@ -207,3 +208,23 @@ def test_a_mixed_kernel_fills_clusters():
 def test_barriers_of_all_pipes_are_not_waits_of_a_pipe():
     found = profile(COPY_IN, barrier("ALL"))
     assert found.pipes["MTE2"].waiting == 0 and found.pipes["S"].waiting == 99 - 4
+
+
+PADDING = """module attributes {pto.target_arch = "a2a3", pto.kernel_kind = #pto.kernel_kind<cube>} {
+  func.func @padding(%from: i64) attributes {pto.kernel} {
+    %zero = arith.constant 0 : i64
+    %extent = arith.constant 32 : i64
+    %l1 = pto.castptr %from : i64 -> !pto.ptr<f16, l1>
+    %l0a = pto.castptr %zero : i64 -> !pto.ptr<f16, l0a>
+    pto.mte_l1_l0a %l1, %l0a, %extent, %extent : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64
+    return
+  }
+}
+"""
+
+
+def test_fractals_behind_the_end_of_l1_take_as_long_as_others():
+    kernel = ptosim.load(PADDING).kernel()
+    for first in (524288 - 256, 524288 - 512, 0):
+        (event,) = same(kernel, first).timeline
+        assert event.end - event.start == 2 * 2 * 512 // 256

@@ -106,7 +106,7 @@ def _granule_copy(
 
 
 def _whole_rows(static: Static, *padded: str) -> Requirements:
-    """Some machines count what the older copies between GM and UB do not pad in granules; mte_* never do."""
+    """Some machines count what the older copies from and to GM do not pad in granules; mte_* never do."""
     target = load_target(static.target)
     unit = target.rules.dma_length_multiple
     if unit == 1:
@@ -168,7 +168,7 @@ _COPIES = (
     _granule_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _spelled((), _ROWS, required(*_OLD_ROWS))),
     _granule_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_ROWS, *_LOOPS)),
     _granule_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_OLD_ROWS, *fits("sid", 1))),
-    _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=_spelled(_IN, _LOOPS_IN)),
+    _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=_spelled(_IN, _LOOPS_IN, _whole_rows)),
     _copy("sim.l1_gm", Pipe.FIX, "l0c_gm", Space.L1, Space.GM, requires=required(*_OUT, *_LOOPS_OUT)),
 )
 
@@ -185,7 +185,7 @@ _OLDER = (
     ),
     Effects(
         *("pto.copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Taint.MOVEMENT),
-        requires=required(*_IN),
+        requires=lambda static: (*_IN, *_whole_rows(static)),
         reads=("LOOP_OUTTOL1",),
     ),
     Effects("pto.copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Taint.MOVEMENT, requires=required(*_ROWS, *_STREAM)),

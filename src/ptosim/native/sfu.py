@@ -165,8 +165,9 @@ def vmrgsort4(f: Function, core: Core, operands: Operands, score: Type) -> None:
         return [turn + 1, *merging.into(dest + behind)]
 
     zero = f.constant(I64, 0)
-    _, *taken = f.while_loop([zero] * (1 + LISTS), more, merge)
+    turns, *taken = f.while_loop([zero] * (1 + LISTS), more, merge)
     core.set_register(Register.VMS4_SR, _packed(taken))
+    core.observer.merged(core, sum(taken[1:], taken[0]) * turns)
 
 
 def _packed(counts: list[Value]) -> Value:

@@ -12,7 +12,7 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
-from ptosim.effects.sfu import list_count, list_valid
+from ptosim.effects.sfu import RECORD_BYTES
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.static import static_of
@@ -28,6 +28,9 @@ TILE = 16
 """Rows and columns of a matrix product that the cube does at a time."""
 TILE_BYTES = 32
 """And the bytes of k."""
+
+_OF_WHOLE_FRACTALS = frozenset({"l1_l0a", "l1_l0b"})
+"""Copies that take as long where fractals lie behind the end of L1: these are zeros, and nothing is read for them."""
 
 MOST_OPERATIONS = 200_000
 """Of a vector scope whose calls are written out. No file has room for so many without calls that call again."""
@@ -91,11 +94,12 @@ class Prices:
         rank."""
         priced = self.of(site)
         if copy := self.target.dma.get(priced.timing_class):
-            moved = read or written  # a fill reads nothing
+            is_whole = priced.timing_class in _OF_WHOLE_FRACTALS
+            moved = max(read, written) if is_whole else read or written  # a fill reads nothing
             return Cost(max(copy.cycles(moved), self.target.dma["link"].cycles(moved) if is_remote else 0), moved)
         operation = self.target.operation[priced.timing_class]
         width = 2 if priced.narrow else priced.element.bytes if priced.element else 4
-        return Cost(operation.cycles(_ITEMS[priced.timing_class](priced, facts), width))
+        return Cost(operation.cycles(_ITEMS[priced.timing_class](priced, facts, written), width))
 
     # --- what an operation is -----------------------------------------------------------------------------------------
 
@@ -147,16 +151,16 @@ class JointPrices(Prices):
 # --- how many items an operation takes --------------------------------------------------------------------------------
 
 
-def _sorted_groups(priced: Priced, facts: Mapping[str, Any]) -> int:
+def _sorted_groups(priced: Priced, facts: Mapping[str, Any], written: int) -> int:
     return facts["repeat"]
 
 
-def _merged_records(priced: Priced, facts: Mapping[str, Any]) -> int:
-    count, config = facts["count"], facts["config"]
-    return sum(list_count(count, n) * list_valid(config, n) for n in range(4)) * (config & 0xFF)
+def _merged_records(priced: Priced, facts: Mapping[str, Any], written: int) -> int:
+    """Those that come out: a merge that suspends leaves the others."""
+    return written // RECORD_BYTES
 
 
-def _tiles(priced: Priced, facts: Mapping[str, Any]) -> int:
+def _tiles(priced: Priced, facts: Mapping[str, Any], written: int) -> int:
     """Of a matrix product: none where accumulators start without operands. The raw forms have m, k and n in one word,
     12 bits each."""
     if priced.element is None:

@@ -171,6 +171,9 @@ class Observer:
     def chosen(self, core: Core, number: Value, apart: bool) -> None:
         """A row of a table, an unsigned number of 32 bits, that an index of an entry names; `apart`: and no other."""
 
+    def merged(self, core: Core, records: Value) -> None:
+        """So many records have been merged."""
+
     def suspect(self, core: Core, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
 

@@ -188,6 +188,10 @@ class Timing(Observer):
         rows = self._rows[core.f]
         rows.store(rows.load(I64, WORD_BYTES) + 1, WORD_BYTES)
 
+    def merged(self, core: Core, records: Value) -> None:
+        """Their number is the path of a merge."""
+        self._note(core, records)
+
     def instruction_begins(self, body: Body, op: Operation) -> None:
         self._touches.in_scope = body.in_scope
 
