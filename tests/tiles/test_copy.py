@@ -308,6 +308,47 @@ def test_rows_are_padded(element: str, pad: int) -> None:
         assert not found[3:].any()
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(
+    "type_, sizes, strides",
+    [("2x64xf32, valid=1x20, pad=2", (1, 20), (20, 1)), (f"64x2xf32, valid=20x1, {DN}, pad=2", (20, 1), (1, 20))],
+)
+def test_a_single_row_is_padded_as_far_as_several(
+    type_: str, sizes: tuple[int, int], strides: tuple[int, int], dynamic: bool
+) -> None:
+    tile = Given(type_)
+    kernel = ptosim.load(text(tile, sizes, strides, dynamic, "a5"), sync="written").kernel("load")
+    x = np.arange(1, 21, dtype="f4")
+    for engine in ("native", "reference"):
+        image = np.zeros(tile.room, np.uint8)
+        kernel(x, image, *((*sizes, *strides) if dynamic else ()), engine=engine)
+        assert np.array_equal(image.view("f4"), [*x, *[np.finfo("f4").max] * 44, *[0] * 64])
+
+
+@pytest.mark.parametrize("sizes", [(3, 20), (2, 3, 20), (2, 2, 2, 2, 20)])
+def test_part_of_a_tile_is_padded_to_its_own_end(sizes: tuple[int, ...]) -> None:
+    rows, strides = prod(sizes[:-1]), tuple(prod(sizes[place + 1 :]) for place in range(len(sizes)))
+    whole = f"!pto.tile_buf<vec, {rows + 1}x64xf32, pad=1>"
+    part = f"!pto.tile_buf<vec, {rows}x32xf32, valid={rows}x20, pad=1>"
+    source, _ = text(Given(f"{rows + 1}x64xf32, pad=1"), sizes, strides, False, "a5").split("func.func @store")
+    source = source.replace(
+        "    %view =",
+        f"""    %n16 = arith.constant 16 : index
+    %sub = pto.subview %tile[%n0, %n16] sizes [{rows}, 32] valid [%rows, %n20] : {whole} -> {part}
+    %view =""",
+    ).replace("    %raw =", f"    %rows = arith.constant {rows} : index\n    %raw =")
+    source = source.replace(f"outs(%tile : {whole})", f"outs(%sub : {part})") + "}\n"
+    kernel = ptosim.load(source, sync="written").kernel("load")
+    x = np.arange(1, rows * 20 + 1, dtype="f4")
+    expected = np.full((rows + 1, 64), 7, "f4")
+    expected[:rows, 16:48] = 0
+    expected[:rows, 16:36] = x.reshape(rows, 20)
+    for engine in ("native", "reference"):
+        image = np.full((rows + 1, 64), 7, "f4")
+        kernel(x, image.view("u1"), engine=engine)
+        assert np.array_equal(image, expected)
+
+
 def test_padding_of_eight_bytes_is_zero() -> None:
     tile = Given("2x8xi64, valid=2x5, pad=1")
     kernel = ptosim.load(text(tile, (2, 5), (5, 1), False, "a5"), sync="written").kernel("load")

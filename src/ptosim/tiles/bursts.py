@@ -4,6 +4,7 @@ unit around those."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
@@ -31,16 +32,16 @@ def each_copy(build: Builder, piece: Piece, gm: SSAValue, local: SSAValue, copy:
 def _copy_piece(build: Builder, piece: Piece, gm: SSAValue, local: SSAValue, copy: Copy) -> None:
     """The rows and two loops around them are one copy; what is beyond is repeated by the scalar unit."""
     there, here = moved(build, gm, piece.gm), moved(build, local, piece.tile)
-    rows, *outer = piece.axes
-    inner, beyond = tuple(outer[:2]), outer[2:]
-    if not beyond:
-        copy(there, here, piece, rows, inner)
+    rows, *loops = piece.axes
+    if len(loops) <= 2:
+        copy(there, here, piece, rows, tuple(loops))
         return
-    (axis,) = beyond
+    *inner, axis = loops
 
     def step(number: SSAValue) -> None:
-        gm_now = moved(build, there, build.times(number, axis.gm))
-        copy(gm_now, moved(build, here, build.times(number, axis.tile)), piece, rows, inner)
+        gm_now, here_now = build.times(number, axis.gm), build.times(number, axis.tile)
+        one = replace(piece, axes=(rows, *inner), gm=gm_now, tile=here_now)
+        _copy_piece(build, one, there, here, copy)
 
     build.loop(axis.count, 1, step)
 

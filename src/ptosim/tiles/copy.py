@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
-from ptosim.language.build import Builder
+from ptosim.language.build import Builder, known
 from ptosim.language.burst import PREFETCH
 from ptosim.language.tile_buf import is_fp4
 from ptosim.language.tile_move import TLoad, TPrefetch, TStore
@@ -62,8 +62,11 @@ def load_tile(build: Builder, src: View, dst: Tile, target: str) -> None:
     gm, ub = src.pointer, dst.pointer(build)
     if element != dst.element:
         gm, ub = (build.castptr(input=pointer, result=_pointing(pointer, element)) for pointer in (gm, ub))
-    pad = build.pattern(pad_bits(dst.kind, dst.buf.pad), element) if dst.buf.pad and dst.buf.layout != "NZ" else None
-    for piece in pieces(build, dst, src):
+    moved, pad = pieces(build, dst, src), None
+    if dst.buf.pad and dst.unboxed().buf.layout != "NZ":
+        pad = build.pattern(pad_bits(dst.kind, dst.buf.pad), element)
+        moved = [_padded(piece, dst.unboxed()) for piece in moved]
+    for piece in moved:
         each_copy(build, piece, gm, ub, partial(_load, build, pad))
 
 
@@ -105,6 +108,15 @@ def _store_matrix(build: Builder, src: Tile, dst: View, moved: Sequence[Piece], 
         raise Refused("a tile of mat is not added to what GM holds", "atomicType", kind="invalid")
     for piece in moved:
         each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build, "pto.sim.l1_gm"))
+
+
+def _padded(piece: Piece, tile: Tile) -> Piece:
+    """Bursts are padded up to their distance. Where that is not the length of the tile's own rows, as in a part of a
+    wider tile or where there is one row, each is a burst by itself, whose distance says where its row ends."""
+    rows, cols = tile.buf.shape
+    length = (cols if tile.buf.layout == "ND" else rows) * tile.buf.element_bytes
+    axes = tuple(axis for axis in piece.axes if known(axis.count) != 1)
+    return piece if axes and known(axes[0].tile) == length else replace(piece, axes=(Axis(1, 0, length), *axes))
 
 
 def _pad_type(tile: Tile) -> Attribute:
