@@ -150,7 +150,7 @@ class Module:
         """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
         from ptosim.sanitize.program import Program
 
-        return Program(self.executable)
+        return Program(self.executable, self.verified)
 
     def lowered(self) -> Module:
         """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
