@@ -122,3 +122,58 @@ def test_a_window_may_be_named_only_by_whose_it_is() -> None:
     contexts = ptosim.each(np.zeros(132, "i8"), np.zeros(132, "i8"))
     ptosim.launch(k, ptosim.each(other.at(1), other.at(0)), contexts, ptosim.each(3.0, 4.0), ranks=2)
     assert [array[0] for array in other] == [4.0, 3.0]
+
+
+TILES = """module attributes {{pto.target_arch = "{target}"}} {{
+  func.func @k(%x: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c4 = arith.constant 4 : index
+    %c16 = arith.constant 16 : index
+    %apart = arith.constant {apart} : index
+    %here = arith.constant 0 : i64
+    %there = arith.constant {there} : i64
+    %view = pto.make_tensor_view %x, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<8x8xf32>
+    %part = pto.partition_view %view, offsets = [%c0, %c0], sizes = [%c8, %c8] : !pto.tensor_view<8x8xf32>
+    %other = pto.make_tensor_view %x, shape = [%c4, %c16], strides = [%apart, %c1] : !pto.tensor_view<4x16xf32>
+    %out = pto.partition_view %other, offsets = [%c0, %c0], sizes = [%c4, %c16] : !pto.tensor_view<4x16xf32>
+    %a = pto.alloc_tile addr = %here : !pto.tile_buf<vec, 8x8xf32>
+    %b = pto.alloc_tile addr = %there : !pto.tile_buf<vec, 8x8xf32>
+    pto.tload ins(%part : !pto.partition_tensor_view<8x8xf32>) outs(%a : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tadd ins(%a, %a : !pto.tile_buf<vec, 8x8xf32>, !pto.tile_buf<vec, 8x8xf32>)
+      outs(%b : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tadd ins(%a, %b : !pto.tile_buf<vec, 8x8xf32>, !pto.tile_buf<vec, 8x8xf32>)
+      outs(%b : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tstore ins(%b : !pto.tile_buf<vec, 8x8xf32>) outs(%out : !pto.partition_tensor_view<4x16xf32>)
+    return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "apart", "there", "sync", "kinds"),
+    [
+        ("a5", 16, 256, "auto", []),
+        ("a5", 20, 256, "auto", ["invalid"]),  # another shape is stored only if nothing lies between its rows
+        ("a5", 16, 128, "auto", ["overlap"]),
+        ("a3", 16, 256, "auto", []),
+        ("a3", 16, 256, "written", ["race", "race", "race", "lint", "race"]),  # the last: sums that follow each other
+    ],
+)
+def test_a_world_reports_of_a_kernel_what_a_check_of_it_does(
+    target: str, apart: int, there: int, sync: str, kinds: list[str]
+) -> None:
+    k = ptosim.load(TILES.format(target=target, apart=apart, there=there), sync=sync).kernel()
+    alone = ptosim.check(k, np.ones(64, "f4"))
+    assert [found.kind for found in alone.findings] == kinds
+    for ranks, named in ((1, None), (2, None), (2, target)):
+        world = ptosim.World(ranks, named)
+        for _ in range(2):
+            world.launch(k, ptosim.each(*(np.ones(64, "f4") for _ in range(ranks))))
+        report = world.check()
+        assert [(found.kind, found.line) for found in report.findings] == [
+            (found.kind, found.line) for found in alone.findings
+        ]
+        assert report.ok is alone.ok and report.fix().left == report.findings

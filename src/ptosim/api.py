@@ -66,23 +66,35 @@ class CheckOptions:
 
 
 def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | None) -> CheckReport:
-    """A report, and what no run of its instructions shows of tiles: operations of one pipe that overlap on this machine
-    though they depend on each other, tiles that overlap though both are needed."""
-    module, more = kernel.module, list[Finding]()
-    if module.target != "a5" and (early := _early(kernel)):
-        more += early
+    """A report, and what no run shows of tiles."""
+    early, overlapping = _early(kernel), _overlapping(kernel)
+    if early:
         found = replace(found, mend=partial(_held_back, kernel, launch, found.fix))
-    if "addr" in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
-        from ptosim.tiles.overlap import overlaps
+    kept = (*found.findings, *early, *overlapping)[:most]
+    omitted = found.omitted + len(found.findings) + len(early) + len(overlapping) - len(kept)
+    return replace(found, findings=kept, omitted=omitted)
 
-        mine = (program for program in module.programs if program.name == kernel.name)
-        more += overlaps(module.verified, {entry.symbol for program in mine for entry in program.entries.values()})
-    kept = (*found.findings, *more)[:most]
-    return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
+
+def beyond_runs(kernel: Kernel) -> Sequence[Diagnostic]:
+    """What no run of its instructions shows of tiles: operations of one pipe that overlap on this machine though they
+    depend on each other, tiles that overlap though both are needed."""
+    return (*_early(kernel), *_overlapping(kernel))
+
+
+def _overlapping(kernel: Kernel) -> Sequence[Diagnostic]:
+    module = kernel.module
+    if "addr" not in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
+        return ()
+    from ptosim.tiles.overlap import overlaps
+
+    mine = (program for program in module.programs if program.name == kernel.name)
+    return tuple(overlaps(module.verified, {entry.symbol for program in mine for entry in program.entries.values()}))
 
 
 def _early(kernel: Kernel) -> tuple[Diagnostic, ...]:
     """Operations that may start before one of the same pipe that they depend on has ended, each with what mends it."""
+    if kernel.module.target == "a5":
+        return ()
     from ptosim.order.prove import dependent
     from ptosim.repair.barriers import barrier
 
@@ -136,13 +148,13 @@ def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions
     try:
         found = run_checked(kernel, launch, options)
     except PTOError:
-        if refused := _refused(kernel):
+        if refused := refusals(kernel):
             return _unrun(kernel, refused, options.max_findings)
         raise
     return _with_tiles(found, kernel, launch, options.max_findings)
 
 
-def _refused(kernel: Kernel) -> Sequence[Diagnostic]:
+def refusals(kernel: Kernel) -> Sequence[Diagnostic]:
     """With what a run of its tiles ends before it begins."""
     try:
         _ = kernel.program

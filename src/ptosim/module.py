@@ -156,7 +156,7 @@ class Module:
         """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
         from ptosim.sanitize.program import Program
 
-        return Program(self.executable)
+        return Program(self.executable, self.verified)
 
     def lowered(self) -> Module:
         """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
@@ -432,7 +432,7 @@ class Launch:
             raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
 
     def native(
-        self, threads: int | None = None, attach: Callable[[NativeCluster, Invocation], Observer] | None = None
+        self, threads: int | None = None, attach: Callable[[NativeCluster], Observer] | None = None
     ) -> NativeRun:
         """As the native engine takes it."""
         from ptosim.native.run.engine import Run

@@ -108,7 +108,9 @@ class World:
         self, repeat: int = 1, max_findings: int | None = None, max_steps: int = 10**9, mem_bar: MemBar = "relaxed"
     ) -> CheckReport:
         """Run the list under the sanitizer, on copies of all arrays. `repeat=2` runs it twice, with a barrier of the
-        host between, memory kept: words that a run leaves set are then there when the next one begins."""
+        host between, memory kept: words that a run leaves set are then there when the next one begins. Whatever a
+        kernel does is a finding, also that it cannot begin."""
+        from ptosim.api import beyond_runs, refusals
         from ptosim.report.check_report import report
         from ptosim.sanitize.doubts import Subject
         from ptosim.sanitize.program import joint_program
@@ -117,7 +119,10 @@ class World:
         launches, most = self._list(), count("max_steps", max_steps)
         rounds, strictness = _within("repeat", repeat, 1, 1 << 16), choice("mem_bar", mem_bar, MEM_BARS)
         space = self._space(launches)
-        modules = list(dict.fromkeys(each.kernel.module for each in launches))
+        kernels = list(dict.fromkeys(each.kernel for each in launches))
+        if refused := list(dict.fromkeys(found for kernel in kernels for found in refusals(kernel))):
+            return report(_title(launches), refused, max_findings, lambda: _no_fix(launches, refused))
+        modules = list(dict.fromkeys(kernel.module for kernel in kernels))
         program = joint_program([module.layout for module in modules])
         subject = Subject(program, space.regions, together=True, mem_bar=strictness)
 
@@ -126,9 +131,9 @@ class World:
 
         said = {(found.kind, found.message, found.line) for module in modules for found in module.warnings}
         observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
-        return report(
-            _title(launches), observation.findings, max_findings, lambda: _no_fix(launches, observation.findings)
-        )
+        more = dict.fromkeys(found for kernel in kernels for found in beyond_runs(kernel))
+        found = [*observation.findings, *more]
+        return report(_title(launches), found, max_findings, lambda: _no_fix(launches, found))
 
     def profile(self, target: str | Target | None = None, max_steps: int = 10**9) -> Profile:
         """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for

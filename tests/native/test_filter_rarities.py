@@ -407,3 +407,53 @@ def test_a_filled_matrix(missing: str) -> None:
         end = r"[^:]*:.*" if "fill" in missing else ".*"  # its types stand in the next line
         text = re.sub(missing + end, "", text, count=1)
     assert assert_sound(ptosim.load(text).kernel(), [array.copy() for array in arrays]) == (not missing)
+
+
+# --- copies to several arrays -----------------------------------------------------------------------------------------
+
+
+def stored(name: str, columns: int) -> str:
+    """A row of ones at the start of an array."""
+    tile, part = f"!pto.tile_buf<vec, 1x{columns}xf32>", f"!pto.partition_tensor_view<1x{columns}xf32>"
+    return f"""
+      %{name}{columns} = pto.make_tensor_view %{name}, shape = [%c1, %c{columns}], strides = [%c{columns}, %c1]
+        : !pto.tensor_view<1x{columns}xf32>
+      %p{name}{columns} = pto.partition_view %{name}{columns}, offsets = [%c0, %c0], sizes = [%c1, %c{columns}]
+        : !pto.tensor_view<1x{columns}xf32> -> {part}
+      pto.tstore ins(%t{columns} : {tile}) outs(%p{name}{columns} : {part})"""
+
+
+def filled(columns: int) -> str:
+    tile = f"!pto.tile_buf<vec, 1x{columns}xf32>"
+    return f"""
+    %c{columns} = arith.constant {columns} : index
+    %t{columns} = pto.alloc_tile : {tile}
+    pto.texpands ins(%one : f32) outs(%t{columns} : {tile})"""
+
+
+SEVERAL = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%y: !pto.ptr<f32>, %z: !pto.ptr<f32>)
+      attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %one = arith.constant 1.0 : f32
+    %none = arith.constant 0 : i64{filled(64)}{filled(32)}
+    %block = pto.get_block_idx
+    %is_first = arith.cmpi eq, %block, %none : i64
+    scf.if %is_first {{{stored("y", 64)}{stored("z", 64)}
+    }} else {{{stored("z", 32)}
+    }}
+    return
+  }}
+}}
+"""
+
+
+def test_rows_of_several_arrays_are_no_rows_of_one_copy() -> None:
+    """The stores of 64 columns are one piece of code: what it has stored in one array and then in the other does not
+    lie in the first one alone."""
+    kernel, arrays = ptosim.load(SEVERAL).kernel(), [np.zeros(64, "f4"), np.zeros(64, "f4")]
+    assert judged_blocks(kernel, launch_of(kernel, arrays)) == set()
+    assert judged_blocks(kernel, launch_of(kernel, arrays, 2)) == {0, 1}
+    assert not assert_sound(kernel, arrays, 2)
+    assert [found.kind for found in ptosim.check(kernel, *arrays, grid=2).findings] == ["race"]

@@ -147,3 +147,33 @@ def test_a_flag_that_is_set_twice_is_deleted_though_the_end_is_not_waited_for():
     x = np.arange(1024, dtype=np.float32)
     fix = ptosim.check(ptosim.load(source).kernel(), x, np.zeros_like(x)).fix()
     assert fix.verified and fix.text == kernel(LOAD + pair + TWICE + STORED)
+
+
+# --- lines that become no instruction ---------------------------------------------------------------------------------
+
+VIEW = HEAD.rstrip().rpartition("\n")[2].replace("%yp", "%yq") + "\n"
+PLACED = "    %c = pto.alloc_tile : !pto.tile_buf<vec, 8x64xf32>\n"
+WRONG = [
+    ("wait_event", "TVEC", "TSTORE_VEC", take("TSTORE_VEC", "TVEC")),
+    ("wait_event", "TVEC", "TSTORE_VEC", take("TVEC", "TSTORE_VEC", 1)),
+    ("wait_event", "TLOAD", "TVEC", take("TLOAD", "TVEC") + take("TLOAD", "TVEC")),
+    ("record_event", "TLOAD", "TVEC", put("TVEC", "TLOAD")),
+    ("record_event", "TVEC", "TSTORE_VEC", take("TVEC", "TSTORE_VEC")),
+]
+
+
+@pytest.mark.parametrize(("name", "source", "destination", "wrong"), WRONG)
+def test_events_in_front_of_views_and_allocations_are_seen(
+    name: str, source: str, destination: str, wrong: str
+) -> None:
+    """A view has a line and becomes nothing: the line before it is none of its own."""
+    body = put("TLOAD", "TVEC") + PLACED + take("TLOAD", "TVEC") + TWICE + put("TVEC", "TSTORE_VEC") + VIEW
+    text = HEAD + LOAD + body + take("TVEC", "TSTORE_VEC") + STORE.replace("%yp", "%yq") + TAIL
+    arrays = np.ones(1024, "f4"), np.zeros(1024, "f4")
+    text = text.replace("ARCH", "a5")
+    assert not ptosim.check(ptosim.load(text).kernel(), *arrays).findings
+    right = f"    {event(name, source, destination)}\n"
+    assert text.count(right) == 1
+    fix = ptosim.check(ptosim.load(text.replace(right, wrong)).kernel(), *arrays).fix()
+    assert fix.verified, fix.notes
+    assert fix.text.replace("EVENT_ID1", "EVENT_ID0") == text  # either half may get the id of the other

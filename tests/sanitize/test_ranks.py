@@ -85,6 +85,9 @@ def test_a_barrier_of_one_pipe_does_not_hold_the_scalar_unit() -> None:
     found = checked(ring(before="pto.barrier #pto.pipe<PIPE_MTE3>"))
     assert kinds(found) == [("race", "warning")]
     assert found[0].message.startswith("a barrier of MTE3 holds MTE3 and not the scalar unit: %words[0] of rank 1 may")
+    hint = "pto.fence.barrier_all #pto.fence_scope<gm>"  # barrier PIPE_ALL alone would leave another warning
+    assert found[0].hint == f"before the notice add  {hint}"
+    assert checked(ring(before=f"pto.barrier #pto.pipe<PIPE_MTE3>\n    {hint}")) == ()
 
 
 def test_a_wait_on_another_word_is_unmatched_and_says_who_was_notified() -> None:

@@ -441,14 +441,6 @@ def is_scope(op: Operation) -> bool:
     return isinstance(op, PTOOperation) and op.is_scope
 
 
-def around(op: Operation) -> Iterator[Operation]:
-    """What an operation stands in, innermost first."""
-    parent = op.parent_op()
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()
-
-
 def enclosing_scope(op: Operation) -> Operation | None:
     """The vector scope around an operation."""
     return next(filter(is_scope, around(op)), None)

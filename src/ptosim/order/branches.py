@@ -8,7 +8,7 @@ from itertools import pairwise
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ptosim.language.control import For, If
-from ptosim.language.operation import around
+from ptosim.language.quick import around
 from ptosim.order.model import Branch, Entry
 from ptosim.order.number import Periodic
 from ptosim.order.places import Places

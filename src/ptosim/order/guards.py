@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.language.control import For, If
 from ptosim.language.operands import constant_of
-from ptosim.language.operation import around
+from ptosim.language.quick import around
 from ptosim.language.scalar_cast import CmpI
 
 _TURNED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle", "eq": "eq", "ne": "ne"}

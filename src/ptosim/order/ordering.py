@@ -13,7 +13,7 @@ from ptosim.language.function import Function, Return
 from ptosim.language.kernels import kernels
 from ptosim.language.kinds import cores
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import around
+from ptosim.language.quick import around
 from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts

@@ -12,7 +12,8 @@ from ptosim.language.build import Builder, Place, head_of
 from ptosim.language.control import For
 from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import around, enclosing_scope, is_scope
+from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.language.quick import around
 from ptosim.order.read import SIGNALS
 
 MOST_ITERATIONS = 8

@@ -117,14 +117,14 @@ class Notices:
     def _single_pipe(self, entry: Entry) -> None:
         clocks = entry.core.tracker.clocks if entry.core.tracker else None
         for pipe in clocks.weakly_ended() if clocks else ():
-            for in_window in (False, True):
-                if (last := self.stored.get((entry.core.index, pipe, in_window))) is not None:
-                    self._weak_stores.add((entry.core.index, pipe, last[0]))
+            stores = [self.stored.get((entry.core.index, pipe, in_window)) for in_window in (False, True)]
+            self._weak_stores |= {(entry.core.index, pipe, last[0]) for last in stores if last is not None}
+            drain = FENCE if any(stores) else "pto.barrier #pto.pipe<PIPE_ALL>"
             message = (
                 f"a barrier of {pipe} holds {pipe} and not the scalar unit: {_word(entry)} may be notified while "
                 f"{pipe} is still at work"
             )
-            self._say(entry, "race", message, "warning", hint=_before("pto.barrier #pto.pipe<PIPE_ALL>"))
+            self._say(entry, "race", message, "warning", hint=_before(drain))
 
     def _overrun(self, entry: Entry) -> None:
         """A wait for one exact number, which an addition may have passed before anybody looks."""

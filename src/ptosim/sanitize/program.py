@@ -12,7 +12,8 @@ from ptosim.diagnostics import Location, Source
 from ptosim.language.control import For, While
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import around, is_scope
+from ptosim.language.operation import is_scope
+from ptosim.language.quick import around
 from ptosim.language.scope import VecScope
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Place
@@ -21,8 +22,11 @@ from ptosim.sanitize.conflict import Place
 class Program:
     """Operations by the place they were written at, and the lines they take up."""
 
-    def __init__(self, module: VerifiedModule) -> None:
+    def __init__(self, module: VerifiedModule, written: VerifiedModule | None = None) -> None:
+        """What runs, and the same as it was written, where that differs: there whatever needs no instruction, such as
+        a view, has its line."""
         self.module = module
+        self.written = written or module
         self.target = module.target
         self.overtaken: dict[tuple[Operation, Operation], bool] = {}
         """By load and scope, as far as anybody has asked: whether a store of the scope need not wait for the load."""
@@ -93,15 +97,25 @@ class Program:
     def _start(self, op: Operation) -> int:
         return self.module.parsed.positions[op].name.start
 
+    @cached_property
+    def _as_written(self) -> dict[int, Operation]:
+        """The operations of the text, by where they start; an implicit yield stands at its parent's place."""
+        found, positions = dict[int, Operation](), self.written.parsed.positions
+        for op in self.written.parsed.module.walk():
+            if op in positions:
+                found.setdefault(positions[op].name.start, op)
+        return found
+
     def _stop(self, op: Operation) -> int:
-        """The end of the line before the next operation of the block, or before the brace that closes the block."""
-        start, behind = self._start(op), list[int]()
-        follower = op.next_op
-        while follower is not None:  # a scope that nobody wrote stands behind scalars that it has in its lines
-            behind.append(self._start(follower))
-            follower = follower.next_op
-        stop = min((other for other in behind if other > start), default=None)
-        if stop is None:
+        """The end of the line before the next operation of the text in this block, or before the brace that closes it.
+        A scope that nobody wrote ends with its last instruction."""
+        written = self._as_written[self._start(op)]
+        if not written.regions:
+            written = self._as_written[max(map(self._start, op.walk()))]
+        start = self.written.parsed.positions[written].name.start
+        follower = written.next_op
+        stop = self.written.parsed.positions[follower].name.start if follower is not None else start
+        if stop <= start:
             stop = _closing_brace(self.source.text, start)
         line_start = self.source.text.rfind("\n", 0, stop)
         return max(start, line_start)
@@ -114,7 +128,7 @@ class _Joint(Program):
     """Several modules whose kernels run together: a site says where it was written."""
 
     def __init__(self, programs: Sequence[Program]) -> None:
-        super().__init__(programs[0].module)
+        super().__init__(programs[0].module, programs[0].written)
         self._programs = {id(program.source): program for program in programs}
 
     def _of(self, location: Location | None) -> Program | None:

@@ -16,7 +16,7 @@ from ptosim.machine.entry import Key, Site, buffer_key, flag_key, token_key
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.moments import End, Part
 from ptosim.machine.sync import CORE_WORDS, DONE, EVENT_IDS, FLAGS, ISSUED, PIPES, SLOT, TOKEN_IDS, TOKENS
-from ptosim.target.profile import Latency
+from ptosim.target.tables import Latency
 from ptosim.timing.numbering import put_in_order
 from ptosim.timing.recorder import MOST_TOUCHING, joined
 from ptosim.timing.recording import PIPES as RECORDED

@@ -1,12 +1,13 @@
 """Records of accesses to GM, written by code that all kernels share. A row that lies where the last one of its copy
-ended makes that longer, and rows equally far from each other are one record, in which the first knows least and the
-last ends last. Which accesses meet each other is seen when all blocks have run (sweep.py).
+ended makes that longer, and rows of a buffer equally far from each other are one record, in which the first knows least
+and the last ends last. Which accesses meet each other is seen when all blocks have run (sweep.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptosim.machine.memory import FARTHEST
 from ptosim.machine.sync import PIPES
 from ptosim.native.atomic import is_atomic
 from ptosim.native.build.core import Core
@@ -89,7 +90,7 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
         single = rows == 1
         longer = single & (begin + size == start)
         step = single.select(start - begin, gap)
-        further = (length == size) & (step >= size) & (begin + rows * step == start)
+        further = (length == size) & (step >= size) & (step < FARTHEST) & (begin + rows * step == start)
 
         def grow() -> None:
             grown = longer.select(size + length, size), longer.select(rows, rows + 1), longer.select(gap, step)
