@@ -401,3 +401,14 @@ def test_a_flag_in_a_function_is_not_passed_over(half: str):
 """
     proof = ptosim.prove(ptosim.load(text).kernel())
     assert not proof.proven and len(proof.undecided) == 1
+
+
+@pytest.mark.parametrize("path", sorted(Path("examples/ranks").glob("*.pto")), ids=lambda path: path.stem)
+def test_what_ranks_tell_each_other_is_not_taken_for_order(path: Path):
+    """The twin without its fence is in order on each core as well: a check of several ranks shows what is wrong."""
+    module = ptosim.load(path)
+    assert "tnotify" in path.read_text() or "twait" in path.read_text()
+    for kernel in module.kernels.values():
+        proof = ptosim.prove(kernel)
+        assert not proof.proven and not proof.findings
+        assert proof.undecided[0].message == "what ranks and blocks tell each other by words in GM is not followed"

@@ -99,6 +99,19 @@ def test_a_tile_that_a_loop_overwrites_before_it_reads_it():
     assert not found(again.sum("x", "x", "z").end().store("z", "b", "%c0"), "overlap")
 
 
+def test_a_loop_fills_a_tile_over_one_that_nobody_has_read():
+    """A running sum and what is added to it at one address: the sum is lost whenever the loop is executed."""
+    text = three(0).load("a", "%c0", "x").loop("i", "%n").load("a", "%i", "y").sum("x", "y", "x").end()
+    (overlap,) = found(text.store("x", "b", "%c0"), "overlap")
+    assert "ub[0:4096] and ub[0:4096] overlap" in overlap.message
+    read = (
+        three(0).load("a", "%c0", "x").sum("x", "x", "z").loop("i", "%n").load("a", "%i", "y").sum("x", "y", "x").end()
+    )
+    assert not found(read.store("x", "b", "%c0"), "overlap")  # somebody has read it, and it may be a view of the other
+    turns = three(0).load("a", "%c0", "x").loop("i", "%n").sum("x", "z", "z").load("a", "%i", "y").sum("x", "y", "z")
+    assert not found(turns.end().store("z", "b", "%c0"), "overlap")
+
+
 def test_a_loop_in_between_may_write_the_tile_anew():
     text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").loop("i", "%n").load("a", "%i", "x").end()
     assert not found(text.sum("x", "x", "z").store("z", "b", "%c0"), "overlap")

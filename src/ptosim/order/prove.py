@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import cast
 
 from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
-from ptosim.language.function import Function
+from ptosim.language.function import Function, reached
 from ptosim.language.load import VerifiedModule
+from ptosim.language.sim_signal import SimNotify, SimTestWords, SimWaitWords
 from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, has_signals, read_cluster
 from ptosim.order.confine import confine
@@ -37,6 +38,7 @@ DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
 BOTH_BRANCHES = "it shows only if both branches are taken"
 DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
+WORDS = "what ranks and blocks tell each other by words in GM is not followed"
 DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
 
@@ -56,6 +58,7 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     undecided: list[Diagnostic] = []
     assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}
     programs, stopped = _programs(module, entries)
+    undecided += _told(module, entries)
     for program in programs:
         confined = confine(program)
         judged = _Judge(module, program, confined.ranges, stopped)
@@ -64,6 +67,13 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
         broken += judged.broken.values()
         undecided += judged.undecided.values()
     return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions))
+
+
+def _told(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Iterator[Diagnostic]:
+    """What ranks and blocks tell each other, once: whose words are meant and what they cover only a run knows."""
+    told = (op for op in reached(*entries.values()) if isinstance(op, SimNotify | SimWaitWords | SimTestWords))
+    for op in islice(told, 1):
+        yield Diagnostic("lint", "warning", WORDS, module.parsed.location(op))
 
 
 def dependent(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tuple[Diagnostic, ...]:

@@ -8,13 +8,14 @@ a run shows nothing of it, since a tile is no more than its bytes there.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import Space
+from ptosim.language.control import While
 from ptosim.language.function import Function, callees, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
@@ -53,6 +54,19 @@ _Held = dict[_Placed, tuple[_Placed, Operation] | None]
 """Tiles that were written, and what has overwritten them since."""
 
 
+@dataclass(frozen=True)
+class _Before:
+    """What is known where a block begins."""
+
+    held: _Held = field(default_factory=_Held)
+    partly: Mapping[_Placed, tuple[_Placed, Operation]] = field(
+        default_factory=dict[_Placed, tuple[_Placed, Operation]]
+    )
+    """Tiles that another one was filled over before anybody had read them."""
+    unread: Set[_Placed] = frozenset()
+    """Tiles that were written and that nobody has read."""
+
+
 def overlaps(module: VerifiedModule, entries: Container[str]) -> Iterator[Diagnostic]:
     """Each tile that another one overwrites before it is read again, once, in these functions and those they call."""
     functions = list(every_function(module.parsed.module))
@@ -77,22 +91,23 @@ class _Function:
         found: dict[tuple[_Placed, _Placed], Diagnostic] = {}
         if any(one.meets(other) for number, one in enumerate(placed) for other in placed[:number]):
             for block in self.liveness.function.body.blocks:
-                for lost, by, write, read in self._lost(block, {}):
+                for lost, by, write, read in self._lost(block, _Before()):
                     found.setdefault((lost, by), self._diagnostic(lost, by, write, read))
         yield from found.values()
 
-    def _lost(self, block: Block, before: _Held) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
-        """What was written and overwritten by another tile when it is read; `before`: what was written in front of the
+    def _lost(self, block: Block, before: _Before) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
+        """What was written and overwritten by another tile when it is read; `before`: what is known in front of the
         operation that the block belongs to."""
-        held = dict(before)
-        partly: dict[_Placed, tuple[_Placed, Operation]] = {}
-        unread: set[_Placed] = set()
+        held, partly, unread = dict(before.held), dict(before.partly), set(before.unread)
         for op in block.ops:
             if not isinstance(op, TileOperation):
-                if op.regions or any(self.liveness.root(value) in self.placed for value in op.operands):
+                if any(self.liveness.root(value) in self.placed for value in op.operands):
                     unread.clear()
-                for inner in (inner for region in op.regions for inner in region.blocks):
-                    yield from self._lost(inner, held)
+                for number, inner in enumerate(inner for region in op.regions for inner in region.blocks):
+                    follows = number and isinstance(op, While)  # what it reads before it goes round may be anything
+                    yield from self._lost(inner, _Before(held) if follows else _Before(held, partly, unread))
+                if op.regions:
+                    unread.clear()
                 roots = {self.liveness.root(value) for inside in op.walk() for value in touched(inside)}
                 held = {tile: by for tile, by in held.items() if self.liveness.root(tile.op.results[0]) not in roots}
                 continue  # what is inside may do anything to them
