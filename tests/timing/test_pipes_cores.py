@@ -228,3 +228,32 @@ def test_fractals_behind_the_end_of_l1_take_as_long_as_others():
     for first in (524288 - 256, 524288 - 512, 0):
         (event,) = same(kernel, first).timeline
         assert event.end - event.start == 2 * 2 * 512 // 256
+
+
+STORE = """module attributes {{pto.target_arch = "a2a3", pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  func.func @store(%y: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
+    %zero = arith.constant 0 : i64
+    %extent = arith.constant 16 : i64
+    %scale = arith.constant 2.0 : f32
+    %l0c = pto.castptr %zero : i64 -> !pto.ptr<f32, l0c>
+    %fb = pto.castptr %zero : i64 -> !pto.ptr<f32, fb>
+    pto.mte_l0c_gm %l0c, %y, %extent, %extent, %extent, %extent, %zero, %zero, {clause}
+      : !pto.ptr<f32, l0c>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64, {kind}
+    return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "clause, kind",
+    [
+        ("pre_quant(%scale, mode = qf322f32_pre_scalar)", "f32"),
+        ("pre_quant(%fb, mode = qf322f32_pre_vec)", "!pto.ptr<f32, fb>"),
+        ("pre_relu(%fb, mode = vector_relu)", "!pto.ptr<f32, fb>"),
+    ],
+)
+def test_a_store_is_paid_by_its_accumulators_alone(clause: str, kind: str):
+    kernel = ptosim.load(STORE.format(clause=clause, kind=kind)).kernel()
+    (event,) = same(kernel, np.zeros(256, np.float32)).timeline
+    assert (event.end - event.start, event.bytes) == (16 * 16 * 4 // 64, 16 * 16 * 4)

@@ -36,6 +36,8 @@ BIAS_ALIGNMENT = 64
 SEGMENT_BITS = 16
 """Address bits of pointers into fb from here on select a segment of the fixpipe buffer."""
 SEGMENTS = {0: Space.FB, 1: Space.FB_RELU}
+PARAMETERS = frozenset(SEGMENTS.values())
+"""Memories whose words tell a store what to do: it reads them, and moves none."""
 
 
 def fractal_columns(element: Element) -> int:

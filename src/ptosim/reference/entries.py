@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.fractal import PARAMETERS
 from ptosim.effects.names import UB, Pipe, Space
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.reference.core import Core
@@ -70,7 +71,7 @@ class EntryWitness(Witness):
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def attend(self, what: Observed, arguments: tuple[Any, ...]) -> tuple[Callable[[Step], Any], Any]:
-        """What an entry returns to the observer is the number of bytes it read; its facts are its operands."""
+        """What an entry returns to the observer is the number of bytes it read to move; its facts are its operands."""
         return self._take, dict(zip(what.parameters, arguments, strict=True))
 
     def enter(self, site: Site, scope: Step) -> tuple[int, ...]:
@@ -92,7 +93,7 @@ class EntryWitness(Witness):
                     pieces.setdefault((UB, None, VECTOR_BYTES, site), []).extend(_words(starts))
                 registers.clear()
         for (space, at, width, site), starts in reads.items():
-            total += width * len(starts)
+            total += 0 if space in PARAMETERS else width * len(starts)
             self.observer.load(entry, site or entry.site, footprint(Place(space, starts, width, at=at)))
         for (space, at, width, site), starts in writes.items():
             self.observer.store(entry, site or entry.site, footprint(Place(space, starts, width, at=at)))

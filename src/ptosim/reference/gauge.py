@@ -1,6 +1,5 @@
-"""How many bytes an instruction of a pipe reads and writes: found out by carrying it out once, on memories that hold
-nothing. It depends on the operands that are no pointers; the instruction has run before, so that it lies inside of its
-memories."""
+"""How many bytes an instruction of a pipe moves: found out by carrying it out once, on memories that hold nothing. It
+depends on the operands that are no pointers; the instruction has run before, so that it lies inside of its memories."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from xdsl.ir import Operation
 
+from ptosim.effects.fractal import PARAMETERS
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.load import VerifiedModule
 from ptosim.machine.launch import KernelKind, Launch
@@ -32,14 +32,14 @@ class Moved(NamedTuple):
 
 
 class Counted(Port):
-    """Every access is counted, reads zeros and writes nothing."""
+    """Every access is counted, except to parameters; it reads zeros and writes nothing."""
 
     read_bytes = 0
     written_bytes = 0
 
     def read(self, place: Place, by_use: bool = False) -> Bytes:
         data = np.zeros(place.shape, np.uint8)
-        self.read_bytes += data.size
+        self.read_bytes += 0 if place.space in PARAMETERS else data.size
         return data
 
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
