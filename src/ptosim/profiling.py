@@ -94,8 +94,8 @@ class Pricing:
         work = self.works[number]
         op = self.module.parsed.operations[work.operation]
         site = self.site(work.operation)
-        if program := self.prices.of(site).program:
-            whole = whole_path(program.body, path)
+        if (program := self.prices.of(site).program) is not None:
+            whole = whole_path(program, path)
             cost = self.prices.scope(site, whole)
         else:
             whole, cost = (), self._instruction(op, site, work, words, path)

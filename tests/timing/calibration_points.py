@@ -6,7 +6,7 @@ One-row kernels take post-updated pointers round a single loop. Kernels of more 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptosim.timing.program import Instruction, Loop, Path, Program
+from ptosim.timing.program import Body, Instruction, Loop, Path
 
 _UNARY = "1x1 1x3 1x5 1x10 1x20 2x10 3x3 10x2 10x10 20x2 20x20".split()
 _BINARY = "1x1 1x3 1x5 1x10 1x20 2x2 2x20 3x10 10x3 10x20 20x3 20x20".split()
@@ -22,7 +22,7 @@ class Point(NamedTuple):
     name: str
     rows: int
     registers: int
-    program: Program
+    program: Body
     path: Path
     cycles: int
 
@@ -39,7 +39,7 @@ def points() -> Iterator[Point]:
             yield Point(name, rows, registers, program, path, cycles)
 
 
-def loop_program(name: str, timing_class: str, loads: int, post_update: bool) -> Program:
+def loop_program(name: str, timing_class: str, loads: int, post_update: bool) -> Body:
     """The body in one loop with post-updated pointers, or in two loops with plain addresses."""
     pointers = tuple(range(100, 101 + loads))  # one per load, then the store's
     updated = tuple(range(200, 201 + loads)) if post_update else ()
@@ -53,6 +53,6 @@ def loop_program(name: str, timing_class: str, loads: int, post_update: bool) ->
         Instruction("vsts", "store", 4, (50, pointers[-1]), updates=updated[-1:], line=30),
     )
     if not post_update:
-        return Program((Loop((Loop(body, line=2),), line=1),), line=1)
+        return (Loop((Loop(body, line=2),), line=1),)
     start, left = tuple(range(300, 301 + loads)), tuple(range(400, 401 + loads))
-    return Program((Loop(body, start, pointers, updated, left, line=1),), line=1)
+    return (Loop(body, start, pointers, updated, left, line=1),)

@@ -3,7 +3,7 @@
 import pytest
 
 from ptosim.target import load_target
-from ptosim.timing.program import Branch, Instruction, Loop, Node, Path, Program, While
+from ptosim.timing.program import Branch, Instruction, Loop, Node, Path, While
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.vector_function import vector_function
 
@@ -26,7 +26,7 @@ def scalar(*sources: int, to: int) -> Instruction:
 
 def timing(*body: Node, path: Path = (), **figures: object) -> VectorFunctionTiming:
     target = A5.with_overrides({name.replace("__", "."): value for name, value in figures.items()})
-    return vector_function(Program(body), path, target)
+    return vector_function(body, path, target)
 
 
 def body_cycles(*body: Node, path: Path = (), **figures: object) -> int:
@@ -254,7 +254,7 @@ def test_a_faster_exponential():
 @pytest.mark.parametrize("path", [(), (2, 1), (2, 1, 1, 1)])
 def test_a_path_that_does_not_fit(path: Path):
     with pytest.raises(ValueError, match="the path"):
-        vector_function(Program((Loop((Loop(()),)),)), path, A5)
+        vector_function((Loop((Loop(()),)),), path, A5)
 
 
 def test_deep_nesting():

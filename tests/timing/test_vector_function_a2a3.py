@@ -3,7 +3,7 @@
 import pytest
 
 from ptosim.target import load_target
-from ptosim.timing.program import Branch, Instruction, Loop, Node, Path, Program, While
+from ptosim.timing.program import Branch, Instruction, Loop, Node, Path, While
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.vector_function import vector_function
 
@@ -15,7 +15,7 @@ def op(timing_class: str, line: int = 1) -> Instruction:
 
 
 def timing(*body: Node, path: Path = (), target: str = "a2a3") -> VectorFunctionTiming:
-    return vector_function(Program(body), path, load_target(target))
+    return vector_function(body, path, load_target(target))
 
 
 def test_one_instruction():

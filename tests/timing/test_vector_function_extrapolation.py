@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ptosim.target import load_target
 from ptosim.timing import vector_function as model
 from ptosim.timing.critical_path import Clock, Repetition
-from ptosim.timing.program import Body, Branch, Instruction, Loop, Path, Program
+from ptosim.timing.program import Body, Branch, Instruction, Loop, Path
 from ptosim.timing.vector_function import vector_function
 from timing.calibration_points import loop_program
 
@@ -18,7 +18,7 @@ A5 = load_target("a5")
 CLASSES = ["load", "store", "add", "multiply", "exp", "reduce_add", "load_pair", "gather", "mask", "scalar", "rename"]
 
 
-def in_full(program: Program, path: Path) -> object:
+def in_full(program: Body, path: Path) -> object:
     """The same without any extrapolation."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model, "_ENDING", 10**9)
@@ -26,7 +26,7 @@ def in_full(program: Program, path: Path) -> object:
     return result.cycles, result.busy
 
 
-def extrapolated(program: Program, path: Path) -> object:
+def extrapolated(program: Body, path: Path) -> object:
     """With extrapolation wherever it is possible, even where it does not pay."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model, "_PATIENCE", 0)
@@ -95,7 +95,7 @@ def test_random_programs(data: st.DataObject):
         path.append(step)
         if len(path) > 300:
             return  # too long to simulate in full
-    assert extrapolated(Program(body), tuple(path)) == in_full(Program(body), tuple(path))
+    assert extrapolated(body, tuple(path)) == in_full(body, tuple(path))
 
 
 @pytest.mark.parametrize("timing_class, loads", [("add", 2), ("exp", 1), ("min_scalar", 1), ("divide", 2)])
@@ -111,7 +111,7 @@ def test_branches_that_change_their_mind(sides: list[int]):
     otherwise = (Instruction("add", "add", 4, (1,), (3,)),)
     branch = Branch((), then, otherwise, (2,), (3,), (4,))
     body = (Instruction("load", "load", 4, (), (1,)), branch, Instruction("store", "store", 4, (4,)))
-    program, path = Program((Loop(body),)), (len(sides), *sides)
+    program, path = (Loop(body),), (len(sides), *sides)
     assert extrapolated(program, path) == in_full(program, path)
 
 
@@ -139,5 +139,5 @@ def test_long_loops_that_issue_nothing_are_quick(body: Body):
     # An iteration takes a cycle, whatever is in it; a load before the loop lets its entry count.
     begin = perf_counter()
     load = Instruction("vlds", "load", 4, (-1,), (1,))
-    cycles = vector_function(Program((load, Loop(body), load)), (10**9,), A5).cycles
+    cycles = vector_function((load, Loop(body), load), (10**9,), A5).cycles
     assert perf_counter() - begin < 10 and cycles == pytest.approx(10**9, rel=1e-6)

@@ -1,6 +1,6 @@
 """From the text of a vector scope to the tree that is priced: loops, branches, while loops, calls, classes."""
 
-from ptosim.timing.program import Branch, Instruction, Loop, Node, Program, While
+from ptosim.timing.program import Branch, Instruction, Loop, Node, While
 from ptosim.timing.vector_function import vector_function
 from timing.kernels import A5, profile, spans
 
@@ -22,7 +22,7 @@ def scope_cycles(*lines: str, n: int = 0, before: str = "") -> int:
 
 
 def by_hand(*body: Node, path: tuple[int, ...] = ()) -> int:
-    return vector_function(Program(body), path, A5).cycles
+    return vector_function(body, path, A5).cycles
 
 
 def op(timing_class: str, *sources: int, to: int | None = None) -> Instruction:

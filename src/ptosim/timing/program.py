@@ -74,14 +74,6 @@ Node = Instruction | Loop | Branch | While
 Body = tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A vector function."""
-
-    body: Body
-    line: int = 0
-
-
 # --- a path, arranged like the program --------------------------------------------------------------------------------
 
 

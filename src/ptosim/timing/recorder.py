@@ -81,8 +81,10 @@ class Recorder:
     def cause(self, key: Any, site: int, hop: int) -> int:
         number = self._causes.get((key, site))
         if number is None:
-            number = self._causes[key, site] = len(self._causes)
-            self.recording.causes.append(Cause(str(key), site, hop))
+            causes, cause = self.recording.causes, Cause(str(key), site, hop)
+            if cause not in causes:  # several keys may read alike
+                causes.append(cause)
+            number = self._causes[key, site] = causes.index(cause)
         return number
 
     def function(self, timing: VectorFunctionTiming | None, path: Path) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from ptosim.target.tables import RepeatUnit
-from ptosim.timing.program import Body, Branch, Instruction, Loop, Program, Turns, Way, While
+from ptosim.timing.program import Body, Branch, Instruction, Loop, Turns, Way, While
 from ptosim.timing.result import VectorFunctionTiming
 
 _NOT_OF_THE_VECTOR_UNIT = frozenset({"scalar", "rename", "fence"})
@@ -17,9 +17,9 @@ _NOT_OF_THE_VECTOR_UNIT = frozenset({"scalar", "rename", "fence"})
 Counts = Counter[tuple[str, int]]  # executions by timing class and line
 
 
-def time(program: Program, way: Way, unit: RepeatUnit) -> VectorFunctionTiming:
+def time(body: Body, way: Way, unit: RepeatUnit) -> VectorFunctionTiming:
     """The cycles of one execution; KeyError for a timing class that the target does not have."""
-    executed = list(_executed(program.body, way, 1))
+    executed = list(_executed(body, way, 1))
     first = executed[0][0] if executed else None
     counts: Counts = Counter()
     for instruction, times in executed:

@@ -17,7 +17,7 @@ from ptosim.timing import repeat
 from ptosim.timing.critical_path import Clock, Repetition, critical_path
 from ptosim.timing.issue import Binding, Machine
 from ptosim.timing.price import FENCE, LOAD, RENAME, SCALAR, STORE, Block, Control, Step, price
-from ptosim.timing.program import Branch, Choice, Loop, Path, Program, Turns, Values, Way, While, way_of
+from ptosim.timing.program import Body, Branch, Choice, Loop, Path, Turns, Values, Way, While, way_of
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.state import signature
 
@@ -26,13 +26,13 @@ _PATIENCE = 200  # instructions and iterations that a loop must have behind it a
 _ENDING = 2  # queue depths, in cycles: after these nothing of what was in the queues is left
 
 
-def vector_function(program: Program, path: Path, target: Target) -> VectorFunctionTiming:
+def vector_function(body: Body, path: Path, target: Target) -> VectorFunctionTiming:
     """Time one execution; ValueError where the path does not fit the program."""
-    way = way_of(program.body, path)
+    way = way_of(body, path)
     if isinstance(target.vector, RepeatUnit):
-        return repeat.time(program, way, target.vector)
+        return repeat.time(body, way, target.vector)
     run = _Run(Machine(target.vector))
-    run.block(price(program.body, target.vector), way)
+    run.block(price(body, target.vector), way)
     run.machine.finish()
     return _summary(run, target.vector)
 

@@ -19,7 +19,7 @@ from ptosim.language.operands import constant_of
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.target.classes import TIMING_CLASSES
-from ptosim.timing.program import Body, Branch, Instruction, Loop, Node, Program, Values, While
+from ptosim.timing.program import Body, Branch, Instruction, Loop, Node, Values, While
 
 LineOf = Callable[[Operation], int]
 
@@ -27,15 +27,15 @@ _FREE = frozenset({"arith.constant", "scf.yield", "scf.condition", "func.return"
 _WIDTH = 4  # bytes, where no register and no mask says more
 
 
-def vector_program(scope: Operation, line_of: LineOf) -> Program:
+def vector_program(scope: Operation, line_of: LineOf) -> Body:
     """The body of a scope: of `pto.vecscope`, `pto.strict_vecscope` or a loop that is one."""
     frame = _Frame(line_of, iter(range(1 << 62)))
     if isinstance(scope, control.For):
-        return Program((frame.loop(scope),), line_of(scope))
+        return (frame.loop(scope),)
     block = scope.regions[0].block
     if isinstance(scope, StrictVecScope):
         frame.name(block.args, frame.values(scope.operands))
-    return Program(frame.body(block), line_of(scope))
+    return frame.body(block)
 
 
 def operations_written_out(op: Operation) -> int:

@@ -19,7 +19,7 @@ from ptosim.language.static import static_of
 from ptosim.language.sync_token import SimTSync
 from ptosim.machine.entry import Site
 from ptosim.target import Target
-from ptosim.timing.program import Path, Program
+from ptosim.timing.program import Body, Path
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.vector_function import vector_function
 from ptosim.timing.vector_program import operations_written_out, vector_program
@@ -42,7 +42,8 @@ class Priced:
 
     timing_class: str
     """Empty for a vector scope."""
-    program: Program | None = None
+    program: Body | None = None
+    """Of a vector scope."""
     element: Element | None = None
     """What a matrix product multiplies."""
     narrow: bool = False
