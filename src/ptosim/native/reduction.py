@@ -17,7 +17,7 @@ from ptosim.native.build.lowering import define, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I16, I32, Type, Value
 from ptosim.native.vector import avx512
-from ptosim.native.vector.lanes import at_the_front, chosen, each_lane, first_lane, prefix_sums
+from ptosim.native.vector.lanes import at_the_front, chosen, each_lane, first_lane, half_of, prefix_sums
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, tree_sum, widen
 from ptosim.native.vector.registers import Mask, any_lane, extract, insert, shuffle, splat, tree, zeroed
 
@@ -178,17 +178,11 @@ def _counts(f: Function, input: Value, mask: Mask) -> Value:
     return counters.load(I32.vector(VALUES), 64).trunc(I16)
 
 
-def _half(f: Function, counts: Value, bin: Value) -> Value:
-    half = VALUES // 2
-    low, high = shuffle(f, range(half), counts), shuffle(f, range(half, VALUES), counts)
-    return (bin == 0).select(low, high)
-
-
 @lowering(op.DHistV2)
 def dhistv2(f: Function, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
-    return acc + _half(f, _counts(f, input, mask), bin)
+    return acc + half_of(f, _counts(f, input, mask), bin)
 
 
 @lowering(op.CHistV2)
 def chistv2(f: Function, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
-    return acc + _half(f, prefix_sums(f, _counts(f, input, mask)), bin)
+    return acc + half_of(f, prefix_sums(f, _counts(f, input, mask)), bin)

@@ -96,11 +96,7 @@ def vmull(lhs: Value, rhs: Value, element: Element) -> tuple[Value, Value]:
 def vbitsort(f: Function, core: Core, dest: Value, source: Value, indices: Value, repeat: Value, score: Type) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
 
-    def more(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
-        return carried[0] < repeat, carried
-
-    def group(carried: list[Value]) -> Sequence[Value]:
-        (number,) = carried
+    def group(number: Value) -> None:
         width = SORT_WIDTH * score.bits // 8
         scores = core.window("reads", Space.UB, source + number * width, width).load(score.vector(SORT_WIDTH))
         places = indices + number * (SORT_WIDTH * 4)
@@ -108,9 +104,8 @@ def vbitsort(f: Function, core: Core, dest: Value, source: Value, indices: Value
         size = SORT_WIDTH * RECORD_BYTES
         records = bits_of(scores).zext(I64) | index.zext(I64) << 32
         _place(f, core.window("writes", Space.UB, dest + number * size, size), records, _ranks(f, sort_key(scores)))
-        return [number + 1]
 
-    f.while_loop([f.constant(I64, 0)], more, group)
+    f.repeat(repeat, group)
 
 
 def _ranks(f: Function, keys: Value) -> Value:

@@ -27,7 +27,7 @@ from ptosim.language import vector_memory as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I8, I64, Type, Value
+from ptosim.native.ir.values import I1, I64, Type, Value
 from ptosim.native.logical import logical_window
 from ptosim.native.observe.hooks import Access
 from ptosim.native.vector.numbers import lane_type
@@ -37,7 +37,6 @@ from ptosim.native.vector.registers import (
     extract,
     gather,
     insert,
-    joined,
     masked_store,
     shuffle,
     splat,
@@ -187,13 +186,7 @@ def vsldb(f: Function, core: Core, operands: Operands, source: Value, mask: Mask
     starts, advanced = _blocks(f, static, source, operands)
     groups = mask.bits.bitcast(Type(f"i{mask.bits.kind.lanes // BLOCKS}", BLOCKS))
     active = groups != 0
-    places = core.lanes("reads", Space.UB, starts, active, GRANULE)
-    kind = I8.vector(GRANULE)
-    blocks: list[Value] = []
-    for number in range(BLOCKS):
-        block = core.base(Space.UB).at(extract(places, number)).load(kind)
-        blocks.append(extract(active, number).select(block, block.like(0)))
-    value = joined(f, blocks)
+    value = core.granules(starts, active)
     return (value, advanced) if "next" in static.present else value
 
 
@@ -205,7 +198,7 @@ def vsstb(f: Function, core: Core, operands: Operands, value: Value, dest: Value
     lanes = mask.for_lanes_of(value.kind)
     active = lanes.bitcast(Type(f"i{lanes.kind.lanes // BLOCKS}", BLOCKS)) != 0
     full = any_lane(lanes ^ True) ^ True
-    places = core.lanes("writes", Space.UB, starts, active, GRANULE, together=full, units=lanes)
+    places = core.lanes("writes", starts, active, GRANULE, together=full, units=lanes)
     for number in range(BLOCKS):
         window = core.base(Space.UB).at(extract(places, number))
         masked_store(f, window, _of_block(f, value, number), _of_block(f, lanes, number))
