@@ -116,7 +116,8 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     size = min(unit_of(mode.source), _gate_unit(mode))
     order = units(mode.source, size)
     registers = [view(f, value, kind_of(size, 0)) for value in values]
-    data = shuffle(f, order, *registers) if NOTHING not in order else _spread(f, order, registers[0])
+    # units at their places: what lies between is not stored
+    data = shuffle(f, [max(0, place) for place in order], *registers)
     gates = mode.gate[::size]
     if mask is not None and ALWAYS not in gates:
         active = gated(f, mask, gates)
@@ -127,11 +128,6 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     some = None if all(written) else lambda: lanes
     access = Access("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
     masked_store(f, core.whole_window(access), data, lanes)
-
-
-def _spread(f: Function, order: list[int], register: Value) -> Value:
-    """Units at their places; what lies between is not stored."""
-    return shuffle(f, [max(0, place) for place in order], register)
 
 
 def _gate_unit(mode: StoreMode) -> int:
