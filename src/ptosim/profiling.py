@@ -65,7 +65,7 @@ class Pricing:
         self.module = module
         self.prices = prices
         self.kind = KernelKind(kind)
-        self.works = [TimedWork.from_json(work) for work in works]
+        self.works = [TimedWork(*work) for work in works]
         self.of_operation = {work.operation: work for work in self.works}
         self.priced: list[Price] = []
         self._sites: dict[int, Site] = {}

@@ -8,7 +8,7 @@ import pytest
 from native.compiled import Bench, Outcome
 from ptosim.native.host.toolchain import optimized_text
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import F32, I1, I8, I16, I32, I64, Type, Value
+from ptosim.native.ir.values import F32, I1, I8, I16, I32, I64, I256, Type, Value
 from ptosim.native.vector.registers import (
     Mask,
     any_lane,
@@ -34,6 +34,11 @@ RNG = np.random.default_rng(5)
 
 def run(build: Callable[..., Sequence[Value]], *numbers: int, memory: bytes = REGISTER) -> Outcome:
     return Bench(build, len(numbers)).run(*numbers, memory=memory)
+
+
+def image(mask: Mask) -> Value:
+    """All 256 bits of a predicate as one integer."""
+    return mask.lanes(1).bitcast(I256)
 
 
 # --- lanes ------------------------------------------------------------------------------------------------------------
@@ -156,7 +161,7 @@ WIDTHS = [1, 2, 4, 8]
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("count", [0, 1, 13, 31, 64, 128, 255, 256, 70000, -1])
 def test_the_image_of_a_prefix(width: int, count: int):
-    outcome = run(lambda f, _m, n: [prefix_mask(f, width, n.trunc(I32)).word()], count)
+    outcome = run(lambda f, _m, n: [image(prefix_mask(f, width, n.trunc(I32)))], count)
     assert (stored(outcome) == image_of(width, lambda lane: lane < count % (1 << 32))).all()
 
 
@@ -166,7 +171,7 @@ def test_full_and_constant_masks(width: int):
         every_third = constant_mask(function, width, [int(lane % 3 == 0) for lane in range(256 // width)])
         assert full_mask(function, width).is_full and not every_third.is_full
         assert constant_mask(function, width, [0] * (256 // width)).is_empty
-        return [full_mask(function, width).word(), every_third.word()]
+        return [image(full_mask(function, width)), image(every_third)]
 
     outcome = run(build)
     assert (stored(outcome, 0) == image_of(width, lambda _lane: True)).all()
@@ -198,7 +203,7 @@ def test_logic_on_masks_is_logic_on_images(left: int, right: int):
     def build(function: Function, memory: Value) -> Sequence[Value]:
         x = Mask(function, memory.load(I8.vector(256 // left)).trunc(I1), left)
         y = Mask(function, memory.at(256).load(I8.vector(256 // right)).trunc(I1), right)
-        return [(x & y).word(), (x | y).word(), (x ^ y).word(), x.without(y).word()]
+        return [image(mask) for mask in (x & y, x | y, x ^ y, x.without(y))]
 
     outcome = run(build, memory=lanes[0].tobytes().ljust(256) + lanes[1].tobytes())
     for number, expected in enumerate([a & b, a | b, a ^ b, a & ~b]):

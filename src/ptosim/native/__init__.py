@@ -7,9 +7,9 @@ Rooms stand here, beside what several of them share (burst.py, fractals.py, quan
                       either side become constants, integer constants fold; .compare .select .zext .sext .trunc
                       .convert .bitcast; pointers have .at .load .store .copy_from .move_from .fill
     ranges.py         Range: what is known of an integer before the kernel runs; Value.range, by which values.py folds
-    instructions.py   emit, intrinsic, constant, slot, scratch, once; word(number) of the context
-    flow.py           Function: for_loop, while_loop, each, nested, choose, either, when, call, finish; check, access,
-                      settle; loops, the indices around
+    instructions.py   emit, intrinsic, constant, as_i64, slot, scratch, once; word(number) of the context
+    flow.py           Function: for_loop, while_loop, each, nested, repeat, choose, either, when, call, finish; check,
+                      access, settle; loops, the indices around
     module.py         Module.function(name, parameters, results, linkage), Module.site(description), Module.text()
     context.py        Word, Register, Status: the words that compiled code and the run time share
     instance.py       which of the entries that share a function runs
@@ -17,7 +17,7 @@ Rooms stand here, beside what several of them share (burst.py, fractals.py, quan
     registers.py      register_type, view, splat, shuffle, extract, insert, tree, permute, gather, lane_numbers; Mask,
                       full_mask, constant_mask, prefix_mask; zeroed, masked_store, any_lane
     avx512.py         look_up, scale, extremum, …: instructions of some processors, where Module.avx512 says so
-    lanes.py          at_the_front, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
+    lanes.py          at_the_front, half_of, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
     numbers.py        widen, narrow, canonical: floats; rounding.py, value_conversion.py, elementary.py
   build/     from a verified kernel to its code
     lowering.py       what a lowering may ask for by the names of its parameters
@@ -41,5 +41,5 @@ Rules for lowerings. A check does not branch: code goes on until it is tested, s
 it fails. `access` does that for on-chip memory; a divisor is replaced by a `select`; where there is nothing harmless
 call `settle`, which tests at once. Values made inside a loop body or an arm are not used after it:
 `once` knows that, a dictionary of one's own does not. Loops inside one instruction take no site: they are no steps; one
-that may fail is a `while_loop`, because the indices of `for_loop` are listed in errors as the kernel's.
+that may fail is a `repeat` or a `while_loop`, because the indices of `for_loop` are listed in errors as the kernel's.
 """

@@ -22,21 +22,17 @@ def _predicate(comparison: str, element: Element) -> str:
     return f"{'u' if element.kind == 'unsigned' else 's'}{comparison}"
 
 
-def _compared(f: Function, a: Value, b: Value, seed: Mask, comparison: str, element: Element) -> Mask:
-    """The lanes of the seed in which the comparison holds; every other bit of the predicate is clear."""
-    holds = widen(element, a).compare(_predicate(comparison, element), widen(element, b))
-    return Mask(f, holds, element.bytes) & seed
-
-
 @lowering(op.VCmp)
 def vcmp(f: Function, lhs: Value, rhs: Value, seed: Mask, comparison: str, element: Element) -> Mask:
-    return _compared(f, lhs, rhs, seed, comparison, element)
+    """The lanes of the seed in which the comparison holds; every other bit of the predicate is clear."""
+    holds = widen(element, lhs).compare(_predicate(comparison, element), widen(element, rhs))
+    return Mask(f, holds, element.bytes) & seed
 
 
 @lowering(op.VCmps)
 def vcmps(f: Function, core: Core, input: Value, scalar: Value, seed: Mask, comparison: str, element: Element) -> Mask:
     """The vector's type decides about signs: a signless scalar against unsigned lanes is unsigned."""
-    return _compared(f, input, core.splat(scalar, element), seed, comparison, element)
+    return vcmp(f, input, core.splat(scalar, element), seed, comparison, element)
 
 
 @lowering(op.VSel)

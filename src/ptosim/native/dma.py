@@ -6,13 +6,11 @@ How rows are checked and placed is in burst.py; copies that stay on the chip and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ptosim.effects.burst import alignment_of
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
 from ptosim.native.atomic import accumulate, accumulate_inside, atomic_checks, element_bytes, is_atomic
 from ptosim.native.build.core import Core
@@ -69,17 +67,13 @@ def _load_rows(core: Core, source: Value, dest: Value, burst: Burst, pad: Paddin
         fill(core.f, core.unit, start.at(before + burst.length), width - before - burst.length, pad.pattern)
 
 
-def _pad_facts(static: Static) -> dict[str, Any]:
-    return {"pad_width": min(4, static.elements["dest"].bytes)}
-
-
 def _repeated(value: Value, width: int) -> Value:
     """The low `width` bytes of a pad value, filling four."""
     bits = (value.zext(I32) if value.kind.bits < 32 else value.trunc(I32)) & ((1 << 8 * width) - 1)
     return bits * (0xFFFFFFFF // ((1 << 8 * width) - 1))
 
 
-@lowering(grouped.MteGmUb, bind=_pad_facts)
+@lowering(grouped.MteGmUb, bind=lambda static: {"pad_width": min(4, static.elements["dest"].bytes)})
 def mte_gm_ub(f: Function, core: Core, operands: Operands, pad_width: int) -> None:
     """`data_select` is the condition of an older copy for its padding."""
     burst, pad = byte_rows(operands), None

@@ -10,7 +10,6 @@ from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_sou
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import Place, read_inside
@@ -163,11 +162,7 @@ def _small(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) ->
                 _elements(f, matrix, matrix.d, source, place, read_piece)
 
 
-def _width(static: Static) -> dict[str, int]:
-    return {"width": static.elements["dest"].bytes}
-
-
-@lowering(grouped.MteGmL1Frac, bind=_width)
+@lowering(grouped.MteGmL1Frac, bind=lambda static: {"width": static.elements["dest"].bytes})
 def mte_gm_l1_frac(core: Core, operands: Operands, layout: str, width: int) -> None:
     outer = operands.n.like(0) if operands.outer_stride is None else operands.outer_stride
     sizes = {role: value for role, value in vars(operands).items() if role not in ("source", "dest")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ptosim.effects.burst import alignment_of, row_extent
 from ptosim.effects.cube_load import FIELDS, Control, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import GRANULE, Element
-from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import FRACTAL, FRACTAL_ROW, FRACTAL_ROWS, SCALE_FRAGMENT, SCALE_SHIFT, fractal_columns
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
@@ -93,53 +92,34 @@ def _turned(core: Core, control: Control, element: Element, origin: Value, insid
     """The matrix of fractals, rows 32 bytes apart, transposed."""
     columns = fractal_columns(element)
     high, wide = dest_counts(control, columns, True)
-    routine = core.unit.routine(
-        f"turn_{'nibbles' if element.name in FOUR_BITS else element.bytes}",
-        [PTR, PTR, *[I64] * 5],
-        lambda f: _turn_nibbles(f) if element.name in FOUR_BITS else _turn_elements(f, element.bytes),
-    )
+    name, parameters = f"turn_{columns}_of_{element.bytes}", [PTR, PTR, *[I64] * 5]
+    routine = core.unit.routine(name, parameters, lambda f: _turn(f, columns, element.bytes))
     strides = control.source_stride * FRACTAL, control.dest_stride * FRACTAL
     core.f.call(routine, target, origin, inside, high, wide, *strides)
 
 
-def _turn_elements(f: Function, width: int) -> None:
-    """Fractal (r, q) of the result: row i is column 16 q + i of the source, element j of it from row r * C0 + j."""
+def _turn(f: Function, columns: int, width: int) -> None:
+    """Fractal (r, q) of the result: row i is column 16 q + i of the source, element j of it from row r * C0 + j. There
+    are C0 elements of `width` bytes in a row, or 64 values of four bits, two to a byte, the low one first."""
     target, origin, inside, high, wide, source_stride, dest_stride = f.parameters
-    columns = FRACTAL_ROW // width
-    kind = Type(f"i{8 * width}")
-
-    with f.each(high, polls=True) as r, f.each(wide, polls=True) as q:
-        dest = target.at(r * dest_stride + q * FRACTAL)
-        with f.each(FRACTAL_ROWS) as i:
-            column = q * FRACTAL_ROWS + i
-            start = column.udiv(columns) * source_stride + (column & (columns - 1)) * width
-            with f.each(columns) as j:
-                offset = start + (r * columns + j) * FRACTAL_ROW
-                there = offset < inside
-                value = origin.at(there.select(offset, 0)).load(kind)
-                dest.at(i * FRACTAL_ROW + j * width).store(there.select(value, 0))
-
-
-def _turn_nibbles(f: Function) -> None:
-    """Likewise with C0 = 64 values of four bits, two to a byte, the low one first."""
-    target, origin, inside, high, wide, source_stride, dest_stride = f.parameters
-    columns = 2 * FRACTAL_ROW
+    kind, in_nibbles = Type(f"i{8 * width}"), columns > FRACTAL_ROW
 
     with f.each(high, polls=True) as r, f.each(wide, polls=True) as q:
         dest = target.at(r * dest_stride + q * FRACTAL)
         with f.each(FRACTAL_ROWS) as i:
             column = q * FRACTAL_ROWS + i
             place = column & (columns - 1)
-            start = column.udiv(columns) * source_stride + place.lshr(1)
-            shift = ((place & 1) * 4).trunc(I8)
+            start = column.udiv(columns) * source_stride + (place.lshr(1) if in_nibbles else place * width)
 
-            def nibble(number: Value) -> Value:
+            def element(number: Value) -> Value:
                 offset = start + (r * columns + number) * FRACTAL_ROW
                 there = offset < inside
-                return there.select(origin.at(there.select(offset, 0)).load(I8).lshr(shift) & 15, 0)
+                found = there.select(origin.at(there.select(offset, 0)).load(kind), 0)
+                return found.lshr(((place & 1) * 4).trunc(I8)) & 15 if in_nibbles else found
 
-            with f.each(FRACTAL_ROW) as j:
-                dest.at(i * FRACTAL_ROW + j).store(nibble(j * 2) | nibble(j * 2 + 1) << 4)
+            with f.each(FRACTAL_ROW // width) as j:
+                value = element(j * 2) | element(j * 2 + 1) << 4 if in_nibbles else element(j)
+                dest.at(i * FRACTAL_ROW + j * width).store(value)
 
 
 # --- scales -----------------------------------------------------------------------------------------------------------

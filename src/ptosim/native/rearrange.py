@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ptosim.effects.element import VECTOR_BYTES, Element
 from ptosim.language import rearrange as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import lowering
+from ptosim.native.build.lowering import given, lowering
 from ptosim.native.ir.context import Register
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Type, Value
-from ptosim.native.vector.lanes import at_the_front, count_lanes, each_lane, moved_up, prefix_sums
+from ptosim.native.vector.lanes import at_the_front, count_lanes, each_lane, half_of, moved_up, prefix_sums
 from ptosim.native.vector.numbers import bits_of, lane_type
 from ptosim.native.vector.registers import lane_bytes, prefix_mask, shuffle, zeroed
+
+Move = Callable[[Function, Value, Value, int], Value]
 
 # --- interleaving -----------------------------------------------------------------------------------------------------
 
@@ -29,24 +31,16 @@ def _separated(f: Function, lhs: Value, rhs: Value, half: int) -> Value:
     return shuffle(f, range(half, 2 * lhs.kind.lanes, 2), bits_of(lhs), bits_of(rhs))
 
 
-@lowering(op.VIntlv)
-def vintlv(f: Function, lhs: Value, rhs: Value) -> tuple[Value, Value]:
-    return _interleaved(f, lhs, rhs, 0), _interleaved(f, lhs, rhs, 1)
+@lowering(op.VIntlv, bind=given(move=_interleaved))
+@lowering(op.VDintlv, bind=given(move=_separated))
+def both_halves(f: Function, lhs: Value, rhs: Value, move: Move) -> tuple[Value, Value]:
+    return move(f, lhs, rhs, 0), move(f, lhs, rhs, 1)
 
 
-@lowering(op.VDintlv)
-def vdintlv(f: Function, lhs: Value, rhs: Value) -> tuple[Value, Value]:
-    return _separated(f, lhs, rhs, 0), _separated(f, lhs, rhs, 1)
-
-
-@lowering(op.VIntlvV2)
-def vintlvv2(f: Function, lhs: Value, rhs: Value, part: str) -> Value:
-    return _interleaved(f, lhs, rhs, int(part == "HIGHER"))
-
-
-@lowering(op.VDintlvV2)
-def vdintlvv2(f: Function, lhs: Value, rhs: Value, part: str) -> Value:
-    return _separated(f, lhs, rhs, int(part == "HIGHER"))
+@lowering(op.VIntlvV2, bind=given(move=_interleaved))
+@lowering(op.VDintlvV2, bind=given(move=_separated))
+def one_half(f: Function, lhs: Value, rhs: Value, part: str, move: Move) -> Value:
+    return move(f, lhs, rhs, int(part == "HIGHER"))
 
 
 # --- squeezing --------------------------------------------------------------------------------------------------------
@@ -89,21 +83,7 @@ def vpack(f: Function, input: Value, part: str, result_element: Element) -> Valu
     return packed if part == "LOWER" else shuffle(f, [*range(lanes // 2, lanes), *range(lanes // 2)], packed)
 
 
-def _half(f: Function, input: Value, part: Value) -> Value:
-    half = input.kind.lanes // 2
-    low, high = shuffle(f, range(half), input), shuffle(f, range(half, 2 * half), input)
-    return (part == 0).select(low, high)
-
-
-def _wider(input: Value) -> Type:
-    return Type(f"i{2 * input.kind.bits}")
-
-
-@lowering(op.VSunpack)
-def vsunpack(f: Function, input: Value, part: Value) -> Value:
-    return _half(f, input, part).sext(_wider(input))
-
-
-@lowering(op.VZunpack)
-def vzunpack(f: Function, input: Value, part: Value) -> Value:
-    return _half(f, input, part).zext(_wider(input))
+@lowering(op.VSunpack, bind=given(extend="sext"))
+@lowering(op.VZunpack, bind=given(extend="zext"))
+def unpack(f: Function, input: Value, part: Value, extend: str) -> Value:
+    return half_of(f, input, part).convert(extend, Type(f"i{2 * input.kind.bits}"))

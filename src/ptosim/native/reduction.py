@@ -13,40 +13,28 @@ from ptosim.effects.element import BLOCKS, Element
 from ptosim.effects.float_format import BINARY_FORMATS, BinaryFormat
 from ptosim.effects.record import Static
 from ptosim.language import reduction as op
-from ptosim.native.build.lowering import define, lowering
+from ptosim.native.build.lowering import define, given, lowering
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I16, I32, Type, Value
 from ptosim.native.vector import avx512
-from ptosim.native.vector.lanes import at_the_front, chosen, each_lane, first_lane, prefix_sums
+from ptosim.native.vector.lanes import at_the_front, chosen, each_lane, first_lane, half_of, prefix_sums
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, tree_sum, widen
 from ptosim.native.vector.registers import Mask, any_lane, extract, insert, shuffle, splat, tree, zeroed
 
 # --- sums -------------------------------------------------------------------------------------------------------------
 
 
-def _summed(f: Function, input: Value, mask: Mask, element: Element, result: Element, groups: int) -> Value:
-    """The sum of each of `groups` equal stretches of the register, in the type of the result, at its front."""
+@lowering(op.VCAdd, bind=given(groups=1))
+@lowering(op.VCGAdd, bind=given(groups=BLOCKS))
+@lowering(op.VCPAdd, bind=lambda static: {"groups": static.elements["input"].lanes // 2})
+def summed(f: Function, input: Value, mask: Mask, element: Element, result_element: Element, groups: int) -> Value:
+    """The sum of each of `groups` equal stretches of the register, in the type of the result, at its front. (`vcpadd`
+    adds neighbouring pairs, and is no prefix sum.)"""
     lanes = zeroed(input, mask)
     if element.is_float:
         return at_the_front(f, tree_sum(f, element, lanes, groups))
-    wide = lanes.convert("zext" if element.kind == "unsigned" else "sext", lane_type(result))
+    wide = lanes.convert("zext" if element.kind == "unsigned" else "sext", lane_type(result_element))
     return at_the_front(f, tree(f, wide, lambda a, b: a + b, groups))
-
-
-@lowering(op.VCAdd)
-def vcadd(f: Function, input: Value, mask: Mask, element: Element, result_element: Element) -> Value:
-    return _summed(f, input, mask, element, result_element, 1)
-
-
-@lowering(op.VCGAdd)
-def vcgadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
-    return _summed(f, input, mask, element, element, BLOCKS)
-
-
-@lowering(op.VCPAdd)
-def vcpadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
-    """Neighbouring pairs, not a prefix sum."""
-    return _summed(f, input, mask, element, element, input.kind.lanes // 2)
 
 
 # --- extrema ----------------------------------------------------------------------------------------------------------
@@ -178,17 +166,11 @@ def _counts(f: Function, input: Value, mask: Mask) -> Value:
     return counters.load(I32.vector(VALUES), 64).trunc(I16)
 
 
-def _half(f: Function, counts: Value, bin: Value) -> Value:
-    half = VALUES // 2
-    low, high = shuffle(f, range(half), counts), shuffle(f, range(half, VALUES), counts)
-    return (bin == 0).select(low, high)
-
-
 @lowering(op.DHistV2)
 def dhistv2(f: Function, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
-    return acc + _half(f, _counts(f, input, mask), bin)
+    return acc + half_of(f, _counts(f, input, mask), bin)
 
 
 @lowering(op.CHistV2)
 def chistv2(f: Function, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
-    return acc + _half(f, prefix_sums(f, _counts(f, input, mask)), bin)
+    return acc + half_of(f, prefix_sums(f, _counts(f, input, mask)), bin)

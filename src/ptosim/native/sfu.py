@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_WIDTH, list_count, list_valid, repeats, suspends
 from ptosim.language import sfu as op
 from ptosim.native.build.core import Core
@@ -24,7 +22,8 @@ from ptosim.native.vector.registers import Mask, lane_numbers, shuffle, splat
 # --- activations ------------------------------------------------------------------------------------------------------
 
 
-def _leaky(input: Value, alpha: Value, element: Element) -> Value:
+@lowering(op.VPrelu)
+def vprelu(input: Value, alpha: Value, element: Element) -> Value:
     """x where x >= 0 (so -0 stays), else alpha * x; a NaN takes the second way."""
     if element.kind == "unsigned":
         return input
@@ -36,12 +35,7 @@ def _leaky(input: Value, alpha: Value, element: Element) -> Value:
 
 @lowering(op.VLrelu)
 def vlrelu(core: Core, input: Value, scalar: Value, element: Element) -> Value:
-    return _leaky(input, core.splat(scalar, element), element)
-
-
-@lowering(op.VPrelu)
-def vprelu(input: Value, alpha: Value, element: Element) -> Value:
-    return _leaky(input, alpha, element)
+    return vprelu(input, core.splat(scalar, element), element)
 
 
 _F32 = element("f32")
@@ -96,11 +90,7 @@ def vmull(lhs: Value, rhs: Value, element: Element) -> tuple[Value, Value]:
 def vbitsort(f: Function, core: Core, dest: Value, source: Value, indices: Value, repeat: Value, score: Type) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
 
-    def more(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
-        return carried[0] < repeat, carried
-
-    def group(carried: list[Value]) -> Sequence[Value]:
-        (number,) = carried
+    def group(number: Value) -> None:
         width = SORT_WIDTH * score.bits // 8
         scores = core.window("reads", Space.UB, source + number * width, width).load(score.vector(SORT_WIDTH))
         places = indices + number * (SORT_WIDTH * 4)
@@ -108,9 +98,8 @@ def vbitsort(f: Function, core: Core, dest: Value, source: Value, indices: Value
         size = SORT_WIDTH * RECORD_BYTES
         records = bits_of(scores).zext(I64) | index.zext(I64) << 32
         _place(f, core.window("writes", Space.UB, dest + number * size, size), records, _ranks(f, sort_key(scores)))
-        return [number + 1]
 
-    f.while_loop([f.constant(I64, 0)], more, group)
+    f.repeat(repeat, group)
 
 
 def _ranks(f: Function, keys: Value) -> Value:
@@ -142,11 +131,7 @@ def _place(f: Function, dest: Value, records: Value, ranks: Value) -> None:
 # --- merging ----------------------------------------------------------------------------------------------------------
 
 
-def _scores(static: Static) -> dict[str, Any]:
-    return {"score": lane_type(static.elements["dest"])}
-
-
-@lowering(op.VMrgsort4, bind=_scores)
+@lowering(op.VMrgsort4, bind=lambda static: {"score": lane_type(static.elements["dest"])})
 def vmrgsort4(f: Function, core: Core, operands: Operands, score: Type) -> None:
     """Merge up to four sorted lists of records, largest first, equal ones by list number."""
     dest, config = operands.dest, operands.config

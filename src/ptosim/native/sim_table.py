@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ptosim.effects.ctrl import atomic_fields
@@ -50,27 +50,29 @@ class Walk:
         indices = core.stretch("reads", Space.UB, given.indices, index_extent(given)[1], INDEX_BYTES, told=False)
         base = core.stretch(verb, Space.UB, given.base, base_extent(given, self.width)[1], self.width, told=False)
 
-        def at(row: Value, column: Value) -> None:
+        def at(number: Value) -> None:
+            row = number.udiv(given.columns)
+            column = number - row * given.columns
             index = (row * given.index_row + column * given.index_column) * INDEX_BYTES
             first = (row * given.row_stride + column * given.column_stride) * self.width
             if core.is_observed:
                 address = given.indices + index
                 core.observer.accessed(core, Access("reads", Space.UB, address, INDEX_BYTES, INDEX_BYTES))
-            number, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
+            chosen, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
-            there_row = given.table + number * given.pitch * self.width
+            there_row = given.table + chosen * given.pitch * self.width
             if verb == "writes":
                 self._observe(verb, given.base + first)
 
             def found() -> None:
                 if verb == "reads":
                     self._observe(verb, given.base + first)
-                core.observer.chosen(core, number, self.apart)
+                core.observer.chosen(core, chosen, self.apart)
                 run(there_row, ub)
 
             f.either(there, found, lambda: missing(ub))
 
-        _nested(f, given.rows, given.columns, at)
+        f.repeat(given.rows * given.columns, at)
 
     def _observe(self, verb: str, first: Value) -> None:
         """Tell an observer of a run in UB: from the beginning of a granule on, or one element after the other."""
@@ -118,22 +120,6 @@ class Walk:
         found, _ = self.core.global_place(verb, pointer, length)
         self.core.observer.copied(self.core, verb, Rows(Space.GM, pointer, (), length), ctrl)
         return found
-
-
-def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Value], None]) -> None:
-    """Every row and column; it is no loop of the kernel, so that what fails in it stands at no iteration."""
-    count = rows * columns
-
-    def more(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
-        return carried[0] < count, carried
-
-    def step(carried: list[Value]) -> Sequence[Value]:
-        (number,) = carried
-        row = number.udiv(columns)
-        act(row, number - row * columns)
-        return [number + 1]
-
-    f.while_loop([count.like(0)], more, step)
 
 
 @lowering(op.SimGather, op.SimGatherMte2, bind=_width)

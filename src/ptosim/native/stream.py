@@ -51,6 +51,6 @@ def flush(core: Core, align: Align, expected: Callable[[], Sequence[Value]]) -> 
     if core.is_observed:
         stream = StoreStream(align.start, align.pending)
         astray = reduce(lambda one, other: one & other, (continues(stream, place) ^ 1 for place in expected()))
-        core.observer.suspect(core, astray)
+        core.observer.suspect(f, astray)
         core.observer.streamed(core, stream.start, stream.end, f.constant(I64, 0))
         core.observer.held_back(core, align, None)

@@ -180,14 +180,9 @@ def _buffer_word(core: Core, table: int, pipe: Pipe, buffer: Number) -> Value:
 @lowering(op.GetBuf, op.GetBufDyn, bind=given(method="get_buffer"))
 @lowering(op.RlsBuf, op.RlsBufDyn, bind=given(method="release_buffer"))
 def buffer(
-    f: Function,
-    core: Core,
-    operands: Operands,
-    pipe: str,
-    id_literal: int | None,
-    mode_literal: int | None,
-    method: str,
+    core: Core, operands: Operands, pipe: str, id_literal: int | None, mode_literal: int | None, method: str
 ) -> None:
+    f = core.f
     on, number, mode = _pipe(pipe), _number(f, operands.id, id_literal), _number(f, operands.mode, mode_literal)
 
     def now() -> None:

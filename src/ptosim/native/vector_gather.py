@@ -12,9 +12,9 @@ from ptosim.language import vector_gather as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I8, I64, Type, Value
+from ptosim.native.ir.values import I64, Type, Value
 from ptosim.native.vector.lanes import first_lane
-from ptosim.native.vector.registers import any_lane, extract, gather_at, joined, lane_numbers, shuffle, splat, view
+from ptosim.native.vector.registers import any_lane, gather_at, lane_numbers, shuffle, splat, view
 
 
 def _active(f: Function, lanes: int, operands: Operands) -> Value:
@@ -50,7 +50,7 @@ def vgather2(f: Function, core: Core, operands: Operands, static: Static) -> Val
     size, offsets = static.elements["source"].bytes, operands.offsets
     active = _active(f, offsets.kind.lanes, operands)
     _stay_within(f, core, operands, active, static)
-    places = core.lanes("reads", Space.UB, _starts(f, operands.source, offsets, static), active, size, size)
+    places = core.lanes("reads", _starts(f, operands.source, offsets, static), active, size, size)
     elements = gather_at(f, Type(f"i{8 * size}"), core.base(Space.UB), places).zext(offsets.kind.element)
     return active.select(elements, elements.like(0))
 
@@ -62,12 +62,7 @@ def vgatherb(f: Function, core: Core, operands: Operands, static: Static) -> Val
     active = _active(f, BLOCKS, operands)
     used = shuffle(f, range(BLOCKS), operands.offsets).zext(I64)
     starts = block_offsets(Operands(offsets=used), static) + splat(f, operands.source, BLOCKS)
-    places = core.lanes("reads", Space.UB, starts, active, GRANULE, GRANULE)
-    blocks: list[Value] = []
-    for number in range(BLOCKS):
-        block = core.base(Space.UB).at(extract(places, number)).load(I8.vector(GRANULE))
-        blocks.append(extract(active, number).select(block, block.like(0)))
-    return joined(f, blocks)
+    return core.granules(starts, active, GRANULE)
 
 
 # --- scatters ---------------------------------------------------------------------------------------------------------
@@ -82,7 +77,7 @@ def vscatter(f: Function, core: Core, operands: Operands, static: Static) -> Non
     starts = _starts(f, operands.dest, operands.offsets, static)
     if core.target.rules.scatter_duplicates == "illegal":
         _meetings(f, core, starts, active)
-    places = core.lanes("writes", Space.UB, starts, active, size, size, backwards=True)
+    places = core.lanes("writes", starts, active, size, size, backwards=True)
     kind = Type(f"i{8 * size}")
     elements = shuffle(f, [byte // size for byte in SCATTER_SOURCE[size]], view(f, operands.value, kind))
     _store_backwards(f, core, elements, places, active)

@@ -27,7 +27,7 @@ from ptosim.language import vector_memory as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Operands, lowering
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I8, I64, Type, Value
+from ptosim.native.ir.values import I1, I64, Type, Value
 from ptosim.native.logical import logical_window
 from ptosim.native.observe.hooks import Access
 from ptosim.native.vector.numbers import lane_type
@@ -37,7 +37,6 @@ from ptosim.native.vector.registers import (
     extract,
     gather,
     insert,
-    joined,
     masked_store,
     shuffle,
     splat,
@@ -117,7 +116,8 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     size = min(unit_of(mode.source), _gate_unit(mode))
     order = units(mode.source, size)
     registers = [view(f, value, kind_of(size, 0)) for value in values]
-    data = shuffle(f, order, *registers) if NOTHING not in order else _spread(f, order, registers[0])
+    # units at their places: what lies between is not stored
+    data = shuffle(f, [max(0, place) for place in order], *registers)
     gates = mode.gate[::size]
     if mask is not None and ALWAYS not in gates:
         active = gated(f, mask, gates)
@@ -128,11 +128,6 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     some = None if all(written) else lambda: lanes
     access = Access("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
     masked_store(f, core.whole_window(access), data, lanes)
-
-
-def _spread(f: Function, order: list[int], register: Value) -> Value:
-    """Units at their places; what lies between is not stored."""
-    return shuffle(f, [max(0, place) for place in order], register)
 
 
 def _gate_unit(mode: StoreMode) -> int:
@@ -187,13 +182,7 @@ def vsldb(f: Function, core: Core, operands: Operands, source: Value, mask: Mask
     starts, advanced = _blocks(f, static, source, operands)
     groups = mask.bits.bitcast(Type(f"i{mask.bits.kind.lanes // BLOCKS}", BLOCKS))
     active = groups != 0
-    places = core.lanes("reads", Space.UB, starts, active, GRANULE)
-    kind = I8.vector(GRANULE)
-    blocks: list[Value] = []
-    for number in range(BLOCKS):
-        block = core.base(Space.UB).at(extract(places, number)).load(kind)
-        blocks.append(extract(active, number).select(block, block.like(0)))
-    value = joined(f, blocks)
+    value = core.granules(starts, active)
     return (value, advanced) if "next" in static.present else value
 
 
@@ -205,7 +194,7 @@ def vsstb(f: Function, core: Core, operands: Operands, value: Value, dest: Value
     lanes = mask.for_lanes_of(value.kind)
     active = lanes.bitcast(Type(f"i{lanes.kind.lanes // BLOCKS}", BLOCKS)) != 0
     full = any_lane(lanes ^ True) ^ True
-    places = core.lanes("writes", Space.UB, starts, active, GRANULE, together=full, units=lanes)
+    places = core.lanes("writes", starts, active, GRANULE, together=full, units=lanes)
     for number in range(BLOCKS):
         window = core.base(Space.UB).at(extract(places, number))
         masked_store(f, window, _of_block(f, value, number), _of_block(f, lanes, number))

@@ -12,7 +12,7 @@ from ptosim.effects.vector_memory import load_mode
 from ptosim.effects.vector_stream import primed_granule
 from ptosim.language import vector_stream as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Operands, lowering
+from ptosim.native.build.lowering import Operands, define, lowering
 from ptosim.native.build.state import Align
 from ptosim.native.ir.context import Register
 from ptosim.native.ir.flow import Function
@@ -27,13 +27,9 @@ from ptosim.native.vector.registers import Mask, register_type, zeroed
 
 @lowering(op.VLdas)
 def vldas(f: Function, core: Core, source: Value) -> Align:
-    return _primed(f, core, source)
-
-
-def _primed(f: Function, core: Core, address: Value) -> Align:
     """The granule that a load stream has read ahead concerns checks only."""
     nothing = empty(f)
-    return Align(primed_granule(address), nothing.pending, nothing.data) if core.is_observed else nothing
+    return Align(primed_granule(source), nothing.pending, nothing.data) if core.is_observed else nothing
 
 
 def _loaded(f: Function, core: Core, address: Value, mask: Mask | None, unit: int, element: Element) -> Value:
@@ -52,7 +48,7 @@ def vldus(
     core.suspect(lambda: operands.align.start != primed_granule(source))
     value = _loaded(f, core, source, operands.mask, unit, result_element)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
-    after = _primed(f, core, following)
+    after = vldas(f, core, following)
     return (value, after, following) if "next" in static.present else (value, after)
 
 
@@ -66,9 +62,7 @@ def uvld(
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-@lowering(op.InitAlign)
-def init_align(f: Function) -> Align:
-    return empty(f)
+define(op.InitAlign.name, empty)
 
 
 def _store_facts(static: Static) -> dict[str, Any]:

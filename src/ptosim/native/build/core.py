@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptosim.diagnostics import Location
-from ptosim.effects.element import Element
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.native.build.global_memory import Place, leaves_buffer, locate, may_access
@@ -21,7 +21,7 @@ from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symb
 from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, register_word
 from ptosim.native.ir.flow import Function, Reported
 from ptosim.native.ir.module import Module
-from ptosim.native.ir.values import I1, I64, Type, Value
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.observe.hooks import NOBODY, Access, Observer, Rows
 from ptosim.native.vector import registers
 from ptosim.native.vector.numbers import lane_type, lanes_as
@@ -76,11 +76,9 @@ class Unit:
     def run(self, members: Sequence[Operation], loops: int) -> int:
         """A number for operations that follow each other and are handed over together."""
         if len(members) == 1:
-            self.operations.append(members[0])
-        else:
-            captured = sum(member.captured for member in members)
-            self.operations.append(Operation("run", members[0].site, (), loops, captured, tuple(members)))
-        return len(self.operations) - 1
+            return self.operation(members[0])
+        captured = sum(member.captured for member in members)
+        return self.operation(Operation("run", members[0].site, (), loops, captured, tuple(members)))
 
     def export_entries(self) -> None:
         """Say where the entries are, when all of them are known."""
@@ -96,9 +94,9 @@ class Unit:
             function.finish()
         return self.routines[name]
 
-    def operation(self, method: str, site: Site, arguments: Sequence[Known], loops: int, captured: int) -> int:
+    def operation(self, operation: Operation) -> int:
         """A number for an operation that may be handed to the scheduler."""
-        self.operations.append(Operation(method, site, tuple(arguments), loops, captured))
+        self.operations.append(operation)
         return len(self.operations) - 1
 
 
@@ -136,7 +134,7 @@ class Core:
     def suspect(self, doubtful: Callable[[], Value]) -> None:
         """Where the condition holds there may be something to remark; only an observer cares."""
         if self.is_observed:
-            self.observer.suspect(self, doubtful())
+            self.observer.suspect(self.f, doubtful())
 
     # --- on-chip memory -----------------------------------------------------------------------------------------------
 
@@ -208,7 +206,6 @@ class Core:
     def lanes(
         self,
         verb: str,
-        space: Space,
         starts: Value,
         active: Value,
         extent: int,
@@ -217,17 +214,17 @@ class Core:
         backwards: bool = False,
         units: Value | None = None,
     ) -> Value:
-        """Confined addresses of `extent` bytes for each active lane; one of another lane is any address inside.
+        """Confined addresses of `extent` bytes of UB for each active lane; one of another lane is any address inside.
 
         `units`: which parts of these bytes are touched, of all lanes one after the other (None: all). An error tells
         of all active lanes as one stretch where `together` holds (None: it does), otherwise of the first lane outside;
         `backwards`: the lanes come last first.
         """
-        self._touches(verb, space)
-        self.observer.scattered(self, verb, space, starts, active, extent, units)
-        size = self.target.memory[space.value]
+        self._touches(verb, Space.UB)
+        self.observer.scattered(self, verb, starts, active, extent, units)
+        size = self.target.memory[Space.UB.value]
         odd = active & ((starts & (alignment - 1)) != 0)
-        site = self.site("access", [verb, space.value, size, extent, alignment])
+        site = self.site("access", [verb, Space.UB.value, size, extent, alignment])
         named = registers.last_lane if backwards else registers.first_lane
         self.f.check(registers.any_lane(odd), site, lambda: named(self.f, starts, odd))
         outside = active & starts.compare("ugt", size - extent)
@@ -242,9 +239,18 @@ class Core:
             whole = extent - registers.least(self.f, -starts, active) - registers.least(self.f, starts, active)
             return whole if together is None else together.select(whole, whole.like(extent))
 
-        site = self.site("access", [verb, space.value, size, None, 1])
+        site = self.site("access", [verb, Space.UB.value, size, None, 1])
         self.f.check(registers.any_lane(outside), site, low, reach)
         return self.f.confined(active.select(starts, starts.like(0)), size)
+
+    def granules(self, starts: Value, active: Value, alignment: int = 1) -> Value:
+        """A register of granules from these places of UB; those that are not active are zero."""
+        places = self.lanes("reads", starts, active, GRANULE, alignment)
+        parts: list[Value] = []
+        for number in range(starts.kind.lanes):
+            granule = self.base(Space.UB).at(registers.extract(places, number)).load(I8.vector(GRANULE))
+            parts.append(registers.extract(active, number).select(granule, granule.like(0)))
+        return registers.joined(self.f, parts)
 
     def stretch(
         self,
@@ -309,7 +315,7 @@ class Core:
 
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
         """
-        extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
+        extent = self.f.as_i64(extent)
         self.observer.stretched(self, verb, Space.GM, pointer, extent)
         place = locate(self.f, pointer)
         outside = leaves_buffer(place, 0, extent) & (extent > 0)
@@ -371,7 +377,8 @@ class Core:
 
     def operation(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> int:
         """A number for a call of such a method here."""
-        return self.unit.operation(method, self.origin, arguments, len(self.f.loops), len(captured))
+        known = Operation(method, self.origin, tuple(arguments), len(self.f.loops), len(captured))
+        return self.unit.operation(known)
 
     # --- lanes --------------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,11 @@ this walks the operations and binds the parameters of their lowerings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ptosim.diagnostics import Location, error
+from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
@@ -91,27 +90,10 @@ class Builder:
         origin = parsed.origin(op)
         return origin.name != parsed.called(op) and all(parsed.origin(inner) is origin for inner in op.walk())
 
-    def location(self, op: Operation) -> Location | None:
-        return self.module.parsed.location(op)
-
     def site(self, op: Operation) -> Site:
         if op not in self.sites:
             self.sites[op] = Site(*standing(self.module.parsed, op))
         return self.sites[op]
-
-
-@dataclass(frozen=True, eq=False)
-class Work:
-    """An entry where it is issued."""
-
-    op: Operation
-    number: int
-    """Of its operation."""
-    captured: Sequence[SSAValue]
-    outside: Sequence[Value]
-    """What each captured value is there."""
-    registers: Sequence[Register]
-    """Captured after them."""
 
 
 class Body:
@@ -161,7 +143,7 @@ class Body:
     def instruction(self, op: Operation) -> None:
         lowering = lowering_of(op.name)
         if lowering is None:
-            raise error("unsupported", f"{op.name} is not compiled yet", self.builder.location(op))
+            raise error("unsupported", f"{op.name} is not compiled yet", self.builder.site(op).location)
         if self.builder.site(op).pipe is Pipe.S or self.in_scope:
             self.perform(op, lowering)
             return
@@ -196,7 +178,7 @@ class Body:
         words += [core.register(register) for register in registers]
         if shares := self.builder.is_lowered(op):
             words.append(f.constant(I64, len(entries.waiting)))
-        number = self.unit.operation("work", site, (), len(f.loops), len(words))
+        number = core.operation("work", captured=words)
         if site.pipe not in PIPES_OF[self.kind]:
             issue(f, number, words)  # the scheduler knows what to say
             return
@@ -209,25 +191,18 @@ class Body:
             fill(body)
             self.unit.observer.entry_ends(body.core(op), op)
 
-        work = Work(op, number, captured, outside, registers)
-        entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, len(registers), build)
+        entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, registers, build)
         self.unit.entries.add(number)
         if shares:
-            entries.wait(entry)
-            self._call(core, work, words)
+            entries.waiting.append(entry)
         else:
             entries.build_alone(entry)
-            run_entry(f, number, words, self._told(core, work))
-
-    def _call(self, core: Core, work: Work, words: Sequence[Value]) -> None:
-        """Run an entry through a function that all of them share; an observer that adds code to it has its own."""
         if core.is_observed:
-            run_entry(self.f, work.number, words, self._told(core, work))
+            run_entry(f, number, words, lambda told: core.observer.entry_called(core, entry, told))
+        elif shares:
+            call_entry(f, self.unit.routine("run_entry", RUNNER, fill_runner), number, words)
         else:
-            call_entry(self.f, self.unit.routine("run_entry", RUNNER, fill_runner), work.number, words)
-
-    def _told(self, core: Core, work: Work) -> Callable[[Value], Value | None] | None:
-        return (lambda words: core.observer.entry_called(core, work, words)) if core.is_observed else None
+            run_entry(f, number, words)
 
     # --- one instruction ----------------------------------------------------------------------------------------------
 
@@ -237,11 +212,12 @@ class Body:
     def perform(self, op: Operation, lowering: Lowering) -> None:
         """Call the lowering of an instruction and take its results."""
         self.unit.observer.instruction_begins(self, op)
-        static = self.builder.module.static(op)
-        bound = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
+        static, core = self.builder.module.static(op), self.core(op)
+        facts: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
+        bound = {"f": self.f, "core": core, "static": static, **static.facts, **facts}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
         if (record := effects().get(op.name)) is not None and (requirements := record.requires(static)):
-            demand(self.core(op), requirements, dict(zip(lowering.parameters, arguments, strict=True)))
+            demand(core, requirements, dict(zip(lowering.parameters, arguments, strict=True)))
         if lowering.lanewise and self._is_uniform(op):
             arguments = [_scalar(argument) for argument in arguments]
         results = _results(lowering.function(*arguments))
@@ -283,16 +259,10 @@ class Body:
             return next((self[value] for value in op.segment(parameter)), None)
         if parameter in op.property_roles:
             return static.words.get(parameter, static.integers.get(parameter))
-        return self._special(op, parameter, static)
+        return self._special(op, parameter)
 
-    def _special(self, op: PTOOperation, parameter: str, static: Static) -> Any:
+    def _special(self, op: PTOOperation, parameter: str) -> Any:
         match parameter:
-            case "f":
-                return self.f
-            case "core":
-                return self.core(op)
-            case "static":
-                return static
             case "element" | "result_element":
                 return element_for(op, parameter)
             case "active":

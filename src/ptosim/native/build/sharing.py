@@ -21,6 +21,7 @@ from ptosim.language.types import PtrType, element_of
 from ptosim.native.build.core import Unit, at_place
 from ptosim.native.build.issue import begin_entry, from_word
 from ptosim.native.build.operations import entry_symbol
+from ptosim.native.ir.context import Register
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.instance import Instance
 from ptosim.native.ir.ranges import Range
@@ -47,14 +48,14 @@ class Entry:
     captured: Sequence[SSAValue]
     outside: Sequence[Value]
     """What each captured value is there."""
-    registers: int
-    """How many special registers are captured, too."""
+    registers: Sequence[Register]
+    """Captured after them."""
     fill: Fill
 
     def begin(self, unit: Unit, more: int = 0) -> tuple[Function, list[Value]]:
         """The function of this entry, and its words: captured values, registers, and whatever is behind them."""
         kinds = [value.kind for value in self.outside if value.literal is None]
-        return begin_entry(unit.module, self.number, self.loops, [*kinds, *[I64] * (self.registers + more)])
+        return begin_entry(unit.module, self.number, self.loops, [*kinds, *[I64] * (len(self.registers) + more)])
 
     def end(self, function: Function, words: Sequence[Value], constants: Sequence[Value | None]) -> None:
         """Fill the function; what is captured and not among the constants is among the words."""
@@ -63,7 +64,7 @@ class Entry:
         for value, outside in zip(values, self.outside, strict=True):
             if outside.literal is None:
                 value.known = outside.known
-        self.fill(function, values, [next(following) for _ in range(self.registers)])
+        self.fill(function, values, [next(following) for _ in self.registers])
         function.finish()
 
     def constants(self, function: Function) -> list[Value | None]:
@@ -79,7 +80,7 @@ class Entry:
         return (
             self.kind,
             self.loops,
-            self.registers,
+            tuple(self.registers),
             tuple(value.literal is None for value in self.outside),
             tuple((value.kind, _known(value)) for value in self.outside),
             _text(self.op, {value: number for number, value in enumerate(self.captured)}),
@@ -163,15 +164,12 @@ class Entries:
 
     unit: Unit
     waiting: list[Entry] = field(default_factory=list[Entry])
-    """Those that may share code, which is built when all of them are known."""
+    """Those that may share code, which is built when all of them are known. Behind its words each gets one more, which
+    is how many came before it."""
 
     def build_alone(self, entry: Entry) -> None:
         function, words = entry.begin(self.unit)
         entry.end(function, words, entry.constants(function))
-
-    def wait(self, entry: Entry) -> None:
-        """Take an entry that may share code. Behind its words it gets one more, which is how many came before it."""
-        self.waiting.append(entry)
 
     def build_waiting(self) -> None:
         rows: dict[Entry, list[int]] = {}

@@ -176,7 +176,7 @@ class Function(Instructions):
     @contextmanager
     def each(self, upper: Value | int, step: int = 1, lower: Value | int = 0, polls: bool = False) -> Generator[Value]:
         """The indices from `lower` up to `upper`: a loop inside of an instruction, which carries nothing."""
-        end = upper if isinstance(upper, Value) else constant(self, I64, upper)
+        end = self.as_i64(upper)
         with self._loop(end.like(lower), end, end.like(step), (), [], polls) as (index,):
             yield index
 
@@ -247,6 +247,16 @@ class Function(Instructions):
         self._known.pop()
         self._start(done)
         return list(handed)
+
+    def repeat(self, count: Value, act: Callable[[Value], None]) -> None:
+        """`act` for each number below a count: a loop inside of an instruction that may fail. Errors do not list its
+        index, which is none of the kernel's."""
+
+        def step(carried: list[Value]) -> Sequence[Value]:
+            act(carried[0])
+            return [carried[0] + 1]
+
+        self.while_loop([count.like(0)], lambda carried: (carried[0] < count, carried), step)
 
     def choose(
         self, condition: Value, then: Callable[[], Sequence[Value]], otherwise: Callable[[], Sequence[Value]] = tuple

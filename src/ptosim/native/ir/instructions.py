@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.ranges import combined
-from ptosim.native.ir.values import I8, PTR, Type, Value, constant, poison
+from ptosim.native.ir.values import I8, I64, PTR, Type, Value, constant, poison
 
 # Instructions whose result depends on their operands alone: the same one is not written twice.
 _PURE = frozenset(
@@ -44,12 +44,17 @@ class Instructions:
     def constant(self, kind: Type, number: float | Sequence[float]) -> Value:
         return constant(self, kind, number)
 
+    def as_i64(self, number: Value | int) -> Value:
+        """A number of 64 bits, which may be a value already."""
+        return number if isinstance(number, Value) else constant(self, I64, number)
+
     def poison(self, kind: Type) -> Value:
         return poison(self, kind)
 
     def intrinsic(self, name: str, kind: Type, *arguments: Value, overloads: Sequence[Type] | None = None) -> Value:
         """A call of an LLVM intrinsic, overloaded on its result unless said otherwise; it needs no declaration."""
-        made = self.emit(kind, self._intrinsic(name, str(kind), arguments, (kind,) if overloads is None else overloads))
+        suffix = "".join(f".{overload.mangled}" for overload in ((kind,) if overloads is None else overloads))
+        made = self.emit(kind, f"call {kind} @{name}{suffix}({', '.join(map(str, arguments))})")
         if not kind.is_number or [argument.kind for argument in arguments] != [kind, kind]:
             return made
         a, b = arguments
@@ -103,8 +108,3 @@ class Instructions:
     def _fresh(self, stem: str) -> str:
         self._numbers += 1
         return f"{stem}{self._numbers}"
-
-    @staticmethod
-    def _intrinsic(name: str, kind: str, arguments: Sequence[Value], overloads: Sequence[Type]) -> str:
-        suffix = "".join(f".{overload.mangled}" for overload in overloads)
-        return f"call {kind} @{name}{suffix}({', '.join(map(str, arguments))})"

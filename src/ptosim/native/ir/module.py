@@ -64,9 +64,9 @@ class Module:
     ) -> Pure:
         """A function of its arguments alone, made when first wanted; `fill(function, *parameters)` computes it."""
         if name not in self._pure:
-            made = self._pure[name] = Pure(self, name, tuple(parameters), result, linkage)
+            made = self._pure[name] = Pure(self, name, tuple(parameters), (result,), linkage)
             self.functions.append(made)
-            made.give(fill(made, *made.parameters))
+            made.do(f"ret {fill(made, *made.parameters)}")
         return self._pure[name]
 
     def text(self) -> str:
@@ -76,12 +76,6 @@ class Module:
 
 class Pure(Function):
     """A function of its arguments alone: it has no context, cannot fail, and returns one value."""
-
-    def __init__(self, module: Module, name: str, parameters: tuple[Type, ...], result: Type, linkage: Linkage) -> None:
-        super().__init__(module, name, parameters, (result,), linkage)
-
-    def give(self, value: Value) -> None:
-        self.do(f"ret {value}")
 
     def __call__(self, function: Function, *arguments: Value) -> Value:
         """A call from another function."""

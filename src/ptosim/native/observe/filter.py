@@ -74,12 +74,12 @@ class Filter(Observer):
         self.layout.add(tracks_of(entries, target.name))
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
-        self.copies = Copies(self.shadow, self.clocks, self._suspect)
+        self.copies = Copies(self.shadow, self.clocks, self.suspect)
         self.ranges = Ranges(self.shadow, self.clocks)
         self.records = Records(self.layout)
-        self._chosen = Chosen(self.layout, self._suspect)
-        self.signals = Signals(self.clocks, self._suspect)
-        self.semaphores = Semaphores(self.clocks, target, self._suspect)
+        self._chosen = Chosen(self.layout, self.suspect)
+        self.signals = Signals(self.clocks, self.suspect)
+        self.semaphores = Semaphores(self.clocks, target, self.suspect)
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
         self._site: int | None = None
@@ -103,10 +103,7 @@ class Filter(Observer):
         }
         return {"outline": outline}
 
-    def suspect(self, core: Core, doubtful: Value) -> None:
-        self._suspect(core.f, doubtful)
-
-    def _suspect(self, f: Function, doubtful: Value) -> None:
+    def suspect(self, f: Function, doubtful: Value) -> None:
         if self._site is None:
             self._site = f.module.site(SUSPICION)
         f.check(doubtful, self._site)
@@ -118,7 +115,7 @@ class Filter(Observer):
         if self.layout.waits_for_bytes:
             self.ranges.begin_block(f)
         many = clocks.counts(f).compare("ugt", clocks.MOST_ENTRIES)
-        self._suspect(f, many.bitcast(words.integer(PIPES)) != 0)
+        self.suspect(f, many.bitcast(words.integer(PIPES)) != 0)
         if self.layout.is_mixed:
             return  # what a cluster finds at the start of a block is said before any of its cores begins
         self.clocks.begin_block(f)
@@ -128,12 +125,12 @@ class Filter(Observer):
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        self._suspect(f, rules.left_over(f, self.signals.left[core.kind]))
+        self.suspect(f, rules.left_over(f, self.signals.left[core.kind]))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
         open_ = stored.compare("ugt", known)
         pipes = sum(1 << SLOT[pipe] for pipe in PIPES_OF[core.kind] if pipe is not Pipe.S)
-        self._suspect(f, (open_.bitcast(words.integer(PIPES)) & pipes) != 0)
+        self.suspect(f, (open_.bitcast(words.integer(PIPES)) & pipes) != 0)
 
     def entry_begins(self, core: Core, op: Operation) -> None:
         f = core.f
@@ -152,7 +149,7 @@ class Filter(Observer):
         del self._visits[core.f]
         self._scopes.pop(core.f, None)
         if (held := self._held.pop(core.f, None)) is not None:
-            self._suspect(core.f, held.is_left())
+            self.suspect(core.f, held.is_left())
 
     def is_unfolded(self, f: Function) -> bool:
         return self._scopes[f].is_unfolded
@@ -190,8 +187,8 @@ class Filter(Observer):
         instruction.covered = covered_words(body, instruction)
         self._instructions.append(instruction)
         if (doubtful := choosing(body, self.doubts, instruction)) is not None:
-            self._suspect(body.f, doubtful != 0)
-        rules.remark(body, op, instruction.static, self._clauses, lambda doubtful: self._suspect(body.f, doubtful))
+            self.suspect(body.f, doubtful != 0)
+        rules.remark(body, op, instruction.static, self._clauses, lambda doubtful: self.suspect(body.f, doubtful))
         if isinstance(op, MemBar):
             self._fence(body.f, op)
         elif isinstance(op, Dsb | FenceBarrierAll):
@@ -215,15 +212,15 @@ class Filter(Observer):
             if isinstance(result.type, VregType):
                 self.doubts.put(result, taint)
             elif taint is not None:
-                self._suspect(body.f, taint != 0)
+                self.suspect(body.f, taint != 0)
 
     def crosses(self, body: Body, values: Iterable[SSAValue]) -> None:
         for value in values:
             taint = self.doubts.of(value)
             if taint is not None:
-                self._suspect(body.f, taint != 0)
+                self.suspect(body.f, taint != 0)
             if isinstance(state := body[value], Align) and goes_on_twice(value):
-                self._suspect(body.f, state.pending != 0)
+                self.suspect(body.f, state.pending != 0)
 
     def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
         doubts = [self.doubts.of(value) for value in values]
@@ -236,12 +233,12 @@ class Filter(Observer):
         f, size, extent, aligned = core.f, self.target.memory[access.space], access.extent, access.alignment
         place = f.confined(access.address, size)
         if access.active is not None:
-            self._suspect(f, access.address.compare("ugt", size - extent))
+            self.suspect(f, access.address.compare("ugt", size - extent))
         if aligned % GRANULE and extent > GRANULE:
             if core.f in self._scopes:
                 (self._write_anywhere if access.verb == "writes" else self._read_anywhere)(core, place, access)
                 return
-            self._suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a granule
+            self.suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a granule
             aligned = GRANULE
         touch = shadow.vector(f, place, extent) if aligned % GRANULE == 0 else shadow.element(f, place, extent)
         if access.active is not None:
@@ -271,7 +268,7 @@ class Filter(Observer):
         starts = range(0, extent, VECTOR_BYTES)
         found = f.constant(words.integer(words.REGISTER_WORDS * len(starts)), 0)
         for start in starts:
-            wanted = f.constant(I64, words.wrapped((1 << min(64, -(-(extent - start) // WORD))) - 1))
+            wanted = f.constant(I64, (1 << min(64, -(-(extent - start) // WORD))) - 1)
             part = Shifted.at(f, place + start).gathered(read, wanted)
             found = found | part.zext(found.kind) << (start // WORD)
         instruction.loaded.append(found)
@@ -293,7 +290,7 @@ class Filter(Observer):
     def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
         f, op = core.f, self._instructions[-1].op
         for _, doubt in self.doubts.operands(op):
-            self._suspect(f, (doubt & words.lowest(f, (taken + 3).lshr(2))) != 0)
+            self.suspect(f, (doubt & words.lowest(f, (taken + 3).lshr(2))) != 0)
         touch = written(f, f.confined(low, self.target.memory[Space.UB]), low, high)
         self._write(f, Space.UB, self._visit(core, "writes"), touch, None)
 
@@ -304,12 +301,10 @@ class Filter(Observer):
     def held_back(self, core: Core, before: Align, after: Align | None) -> None:
         self._held[core.f].change(before, after)
 
-    def scattered(
-        self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
-    ) -> None:
+    def scattered(self, core: Core, verb: str, starts: Value, active: Value, extent: int, units: Value | None) -> None:
         """Lane by lane. Those of blocks keep their doubts apart, of others one lane stands for all."""
         f, instruction, lanes = core.f, self._instructions[-1], starts.kind.lanes
-        places = f.confined(active.select(starts, starts.like(0)), self.target.memory[space])
+        places = f.confined(active.select(starts, starts.like(0)), self.target.memory[Space.UB])
         visit = self._visit(core, verb)
         if lanes <= GRANULES:
             found = f.constant(I64, 0)
@@ -318,7 +313,7 @@ class Filter(Observer):
                 touch = self._lane(f, extract(places, number), extract(active, number), extent)
                 if instruction.covered is not None:
                     touch = Touch(touch.granule, 1, *(words.of_granule(side, number) for side in instruction.covered))
-                read = self._visited(f, verb, space, visit, touch, taint)
+                read = self._visited(f, verb, visit, touch, taint)
                 found = found | (read.zext(I64) << (8 * number))
         else:
             room = f.scratch(lanes * 9)
@@ -329,7 +324,7 @@ class Filter(Observer):
             def lane(number: Value, carried: list[Value]) -> Sequence[Value]:
                 one = flags.at(number).load(I8) != 0
                 touch = self._lane(f, room.at(number << 3).load(I64, 8), one, extent)
-                read = self._visited(f, verb, space, visit, touch, instruction.stored)
+                read = self._visited(f, verb, visit, touch, instruction.stored)
                 return (carried[0] | read.zext(I64),)
 
             (found,) = f.for_loop(f.constant(I64, 0), lanes, 1, [f.constant(I64, 0)], lane, polls=False)
@@ -343,12 +338,12 @@ class Filter(Observer):
         none = touch.some.like(0)
         return Touch(touch.granule, 1, active.select(touch.some, none), active.select(touch.whole, none))
 
-    def _visited(self, f: Function, verb: str, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> Value:
+    def _visited(self, f: Function, verb: str, visit: Visit, touch: Touch, taint: Value | None) -> Value:
         """Note one lane; gives the doubtful words of what it has read."""
         if verb == "writes":
-            self._write(f, space, visit, touch, taint)
+            self._write(f, Space.UB, visit, touch, taint)
             return touch.some.like(0)
-        read = self._read(f, space, visit, touch)
+        read = self._read(f, Space.UB, visit, touch)
         return touch.some.like(0) if read is None else read
 
     def _read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> Value | None:
@@ -356,14 +351,14 @@ class Filter(Observer):
         instruction, scope = self._instructions[-1], self._scopes.get(f)
         racy, undefined = self.shadow.read(f, Area(space), visit, touch)
         if scope is None:
-            self._suspect(f, (racy | undefined) != 0)
+            self.suspect(f, (racy | undefined) != 0)
             return None
         if (held := self._held.get(f)) is not None:
-            self._suspect(f, held.meets(touch))
+            self.suspect(f, held.meets(touch))
         if scope.stores:
             stores = self.shadow.stores_seen_by_loads if scope.is_partly_fenced else self.shadow.stores
             before = self.shadow.stored_words(f, stores, self._epoch(f, scope, visit, ST_LD), touch)
-            self._suspect(f, (before & touch.some) != 0)
+            self.suspect(f, (before & touch.some) != 0)
         if instruction.op in scope.overtaken:
             track = self.shadow.loads(scope.overtaken[instruction.op])
             self.shadow.put_stamp(f, OWN_UB, track, self._epoch(f, scope, visit, LD_ST), touch)
@@ -371,7 +366,7 @@ class Filter(Observer):
         (access, *_) = instruction.record.accesses(instruction.static)
         if access.touch == "used":
             return racy | undefined
-        self._suspect(f, racy != 0)
+        self.suspect(f, racy != 0)
         return undefined
 
     def _write(self, f: Function, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> None:
@@ -379,13 +374,13 @@ class Filter(Observer):
         if taint is not None and taint.kind != touch.some.kind:
             taint = words.if_any(f, taint, touch.some.kind)
         if scope is None:
-            self._suspect(f, self.shadow.write(f, Area(space), visit, touch, taint))
+            self.suspect(f, self.shadow.write(f, Area(space), visit, touch, taint))
             return
         before = self.shadow.stored_words(f, self.shadow.stores, visit.stamp, touch)
-        self._suspect(f, (before & touch.some) != 0)
+        self.suspect(f, (before & touch.some) != 0)
         if classes := scope.classes(instruction.op):
-            self._suspect(f, self.shadow.overtakes(f, self._epoch(f, scope, visit, LD_ST), touch, classes))
-        self._suspect(f, self.shadow.write(f, Area(space), visit, touch, taint))
+            self.suspect(f, self.shadow.overtakes(f, self._epoch(f, scope, visit, LD_ST), touch, classes))
+        self.suspect(f, self.shadow.write(f, Area(space), visit, touch, taint))
         self.shadow.note_store(f, self.shadow.stores, touch, before)
         if scope.is_partly_fenced:
             stores, epoch = self.shadow.stores_seen_by_loads, self._epoch(f, scope, visit, ST_LD)

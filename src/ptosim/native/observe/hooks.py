@@ -19,7 +19,8 @@ from ptosim.native.observe import Observe
 
 if TYPE_CHECKING:
     from ptosim.native.build.core import Core, FlagStep
-    from ptosim.native.build.program import Body, Work
+    from ptosim.native.build.program import Body
+    from ptosim.native.build.sharing import Entry
     from ptosim.native.build.state import Align
     from ptosim.native.ir.flow import Function
 
@@ -94,7 +95,7 @@ class Observer:
     def rounds_end(self, body: Body, kept: Value | None) -> None:
         """After the last one."""
 
-    def entry_called(self, core: Core, work: Work, words: Value) -> Value | None:
+    def entry_called(self, core: Core, entry: Entry, words: Value) -> Value | None:
         """In the scalar program, after an entry that was called at once has done its work; its words are in memory. The
         status with which the run goes on, if not DONE."""
         return None
@@ -137,11 +138,9 @@ class Observer:
     def accessed(self, core: Core, access: Access) -> None:
         """Before it happens."""
 
-    def scattered(
-        self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
-    ) -> None:
-        """So many bytes at each of several addresses, of which some are active, before they are read or written; an
-        address is a multiple of that number, or of a block. `units`: which parts of these bytes, where not all."""
+    def scattered(self, core: Core, verb: str, starts: Value, active: Value, extent: int, units: Value | None) -> None:
+        """So many bytes of UB at each of several addresses, of which some are active, before they are read or written;
+        an address is a multiple of that number, or of a block. `units`: which parts of these bytes, where not all."""
 
     def stretched(
         self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
@@ -174,7 +173,7 @@ class Observer:
     def merged(self, core: Core, records: Value) -> None:
         """So many records have been merged."""
 
-    def suspect(self, core: Core, doubtful: Value) -> None:
+    def suspect(self, f: Function, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
 
     # --- synchronisation that happens inline --------------------------------------------------------------------------

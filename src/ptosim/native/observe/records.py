@@ -36,8 +36,7 @@ class Records:
         rows = joined(rows)
         (count, distance), *others = rows.steps or [(one, one)]
         place = clocks.place(f, core.kind, self._layout.is_mixed)
-        kind = (place * PIPES + slot) * 2 + int(verb == "writes")
-        kind = kind if isinstance(kind, Value) else f.constant(I64, kind)
+        kind = f.as_i64((place * PIPES + slot) * 2 + int(verb == "writes"))
         if ctrl is not None:
             kind = kind + is_atomic(ctrl).select((ctrl.lshr(6) & 31) << ATOMIC, ctrl.like(0))
         number = f.constant(I64, self._copies % layout.SITES)

@@ -44,7 +44,7 @@ class Semaphores:
             return
         routine = core.unit.routine(f"semaphore_set_{core.kind}_{pipe}", [I64], lambda f: self._set(f, core.kind, pipe))
         for number in counters:
-            core.f.call(routine, _value(core.f, number))
+            core.f.call(routine, core.f.as_i64(number))
         clocks.step(core.f) if pipe is Pipe.ALL else clocks.counted(core.f, SLOT[pipe])
 
     def waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
@@ -56,7 +56,7 @@ class Semaphores:
 
         routine = core.unit.routine(f"semaphore_wait_{core.kind}_{slot}", [I64, I32], fill)
         for number in counters:
-            core.f.call(routine, _value(core.f, number), stamp)
+            core.f.call(routine, core.f.as_i64(number), stamp)
 
     def _stamp(self, core: Core, pipe: Pipe) -> tuple[int, Value]:
         """The slot and the stamp of a wait."""
@@ -71,7 +71,7 @@ class Semaphores:
             self.suspect(core.f, core.f.constant(I1, 1))  # there is no second one
             return
         routine = core.unit.routine(f"meeting_set_{pipe}", [I64], lambda f: self._set_meeting(f, pipe))
-        core.f.call(routine, _value(core.f, number))
+        core.f.call(routine, core.f.as_i64(number))
         clocks.step(core.f) if pipe is Pipe.ALL else clocks.counted(core.f, SLOT[pipe])
 
     def waited_meeting(self, core: Core, pipe: Pipe, number: Number) -> None:
@@ -84,7 +84,7 @@ class Semaphores:
             self._wait(f, CoreKind.AIV, slot, own, [own, other])
 
         routine = core.unit.routine(f"meeting_wait_{slot}", [I64, I32], fill)
-        core.f.call(routine, _value(core.f, number), stamp)
+        core.f.call(routine, core.f.as_i64(number), stamp)
 
     def _members(self, f: Function) -> tuple[Value, Value]:
         """What is kept of a meeting for this core, and for the other one."""
@@ -201,10 +201,6 @@ class Semaphores:
         """The slot and the stamp of one of the last waits."""
         noted = self._waited(place, wait)
         return noted.load(I32, 4) & (PIPES - 1), noted.at(4).load(I32, 4)
-
-
-def _value(f: Function, number: Number) -> Value:
-    return number if isinstance(number, Value) else f.constant(I64, number)
 
 
 def _counter(f: Function, number: Value) -> Value:

@@ -94,16 +94,6 @@ class Visit:
         return extract(self.clock, piece * PIPES + slot)
 
 
-@dataclass(frozen=True, eq=False)
-class Trail:
-    """A track as one core sees it: the piece of its clock that is about the core which leaves it (0: itself), the slot,
-    and where it begins."""
-
-    piece: int
-    slot: int
-    start: int | Value
-
-
 @dataclass(frozen=True)
 class Stores:
     """Where a scope keeps which words it has stored to: bits, valid where the stamp of a granule is the present one."""
@@ -140,18 +130,11 @@ class Shadow:
     def defined(self, f: Function, area: Area, touch: Touch) -> Value:
         return self.words_of(f, area).at(touch.granule)
 
-    def trails(self, f: Function, kind: CoreKind, area: Area, verb: str) -> list[Trail]:
-        """The tracks that an access of a kind of core may be in conflict with."""
-        found: list[Trail] = []
-        for place, slot, other in self.layout.opposing(area.space, verb):
-            found += [Trail(piece, slot, start) for piece, start in self._seen(f, kind, area, place, slot, other)]
-        return found
-
     def _seen(
         self, f: Function, kind: CoreKind, area: Area, place: int, slot: int, verb: str
     ) -> list[tuple[int, int | Value]]:
-        """The piece of a clock that is about the core at a place, and where its track begins: none or several, since
-        both vector cores run the same code."""
+        """The piece of a clock that is about the core at a place (0: itself), and where its track begins: none or
+        several, since both vector cores run the same code."""
         track = self.layout.tracks[area.space, place, slot, verb]
         if not self.layout.is_mixed:
             return [(0, track)]
@@ -171,17 +154,17 @@ class Shadow:
         """The granules that another pipe has touched out of order with this access."""
         kind = _for_each(I32, touch)
         found = f.constant(_for_each(I1, touch), 0)
-        for trail in self.trails(f, visit.kind, area, verb):
-            is_own = trail.piece == 0
-            if is_own and trail.slot == visit.slot and trail.slot in clocks.SERIAL:
-                continue
-            if is_own and {trail.slot, visit.slot} <= {STEPS, STORES}:
-                continue  # the scalar unit is in order with itself
-            stamps = self.stamps(f, area, trail.start, touch).load(kind, 4)
-            later = stamps.compare("ugt", _in_each(f, visit.limit(trail.piece, trail.slot), touch))
-            if is_own and trail.slot == visit.slot:  # an entry is in order with itself
-                later = later & (stamps != _in_each(f, visit.stamp, touch))
-            found = found | later
+        for place, slot, other in self.layout.opposing(area.space, verb):
+            for piece, start in self._seen(f, visit.kind, area, place, slot, other):
+                if piece == 0 and slot == visit.slot and slot in clocks.SERIAL:
+                    continue
+                if piece == 0 and {slot, visit.slot} <= {STEPS, STORES}:
+                    continue  # the scalar unit is in order with itself
+                stamps = self.stamps(f, area, start, touch).load(kind, 4)
+                later = stamps.compare("ugt", _in_each(f, visit.limit(piece, slot), touch))
+                if piece == 0 and slot == visit.slot:  # an entry is in order with itself
+                    later = later & (stamps != _in_each(f, visit.stamp, touch))
+                found = found | later
         return found
 
     def touched(self, f: Function, touch: Touch) -> Value:

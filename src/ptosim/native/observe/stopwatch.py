@@ -20,7 +20,7 @@ from ptosim.machine.sync import CORE_WORDS
 from ptosim.native.build.resident import resident
 from ptosim.native.ir.context import WORD_BYTES, Status
 from ptosim.native.observe.routines import SYMBOLS, Routine
-from ptosim.native.run.cores import Cluster
+from ptosim.native.run.cores import Cluster, signed
 
 _Price = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
@@ -237,7 +237,7 @@ class Sheet:
         if number >= header[place + moments.END]:
             self._extend(part)
         address = header[place + moments.BASE] + number * moments.WIDTHS[part] * WORD_BYTES
-        (ctypes.c_int64 * len(words)).from_address(address)[:] = [_signed(word) for word in words]
+        (ctypes.c_int64 * len(words)).from_address(address)[:] = [signed(word) for word in words]
         header[place + moments.NEXT] = number + 1
         return number
 
@@ -269,7 +269,7 @@ class Sheet:
         place = _counter(counter)
         number = self.header[place + moments.SETS]
         token = _token(place, number)
-        self.header[token : token + len(told)] = [_signed(word) for word in told]
+        self.header[token : token + len(told)] = [signed(word) for word in told]
         self.header[place + moments.SETS] = number + 1
 
     def hear(self, counter: int) -> tuple[int, int, int, int]:
@@ -323,10 +323,6 @@ def _path(page: Words) -> Sequence[int]:
 def _touches(page: Words) -> Touches:
     held = (ctypes.c_int64 * (2 * page[moments.TOUCHES])).from_address(page[moments.TOUCHED])
     return tuple(zip(held[::2], held[1::2], strict=True))
-
-
-def _signed(word: int) -> int:
-    return (word + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 class Stopwatch:

@@ -122,7 +122,7 @@ def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: Stor
             table = tuple(byte - first if first <= byte < first + 256 else words.NOTHING for byte in mode.source)
             padded = table + (words.NOTHING,) * (-len(table) % 4)
             parts.append(words.moved(f, padded, taint))
-    return reduce(lambda one, other: one | other, parts)
+    return reduce(_either, parts)
 
 
 def results(body: Body, doubts: Doubts, instruction: Instruction) -> Sequence[tuple[SSAValue, Value | None]]:

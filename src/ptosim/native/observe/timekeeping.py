@@ -243,24 +243,28 @@ def _get(f: Function, head: Value, buffer: Value, mode: Value) -> None:
     page, pipe = page_of(f), _pipe(head)
     (since, _), _ = _reached(page, pipe)
     sync = f.base(Word.CORE_SYNC)
-    over: Moment = since, since.like(moments.NOTHING)
-    latest = since.like(0)
-    hop = load(page, Figure.FLAG)
-    released: list[tuple[Value, Value]] = []
+    released: list[tuple[Value, Value, Value]] = []
     for slot in RELEASING:
         word = buffer * PIPES + (DONE + slot)
-        token = token_of(page, word)
         told = (load(sync, word) > 0) & (pipe != slot) & (mode == 0)
-        released.append((told, word))
+        released.append((told, token_of(page, word), word))
+    _wait_for_all(f, page, head, since, load(page, Figure.FLAG), released)
+
+
+def _wait_for_all(
+    f: Function, page: Value, head: Value, since: Value, hop: Value, signals: Sequence[tuple[Value, Value, Value]]
+) -> None:
+    """A pipe stands still until it sees the last of several signals: whether there is one, what it tells, its key."""
+    over: Moment = since, since.like(moments.NOTHING)
+    cause, its_key = page, since.like(0)
+    for exists, token, key in signals:
         arrival = seen((load(token, 0), load(token, 1)), hop)
-        later = told & is_held(over[0], arrival)
+        later = exists & is_held(over[0], arrival)
         over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
-        latest = later.select(word, latest)
-    _when(
-        f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, latest, token_of(page, latest), since, over)
-    )
-    for told, word in released:
-        _when(f, told, lambda word=word: _signal(f, page, token_of(page, word), word, head, over[0]))
+        cause, its_key = later.select(token, cause), later.select(key, its_key)
+    _when(f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, its_key, cause, since, over))
+    for exists, token, key in signals:
+        _when(f, exists, lambda token=token, key=key: _signal(f, page, token, key, head, over[0]))
 
 
 def _release(f: Function, head: Value, buffer: Value, mode: Value) -> None:
@@ -324,24 +328,14 @@ def _signal_cores(f: Function, head: Value, first: Value, second: Value, joint: 
 def _hear(f: Function, head: Value, first: Value, second: Value) -> None:
     """A pipe waits for a core of the cluster, or for both; they have signalled."""
     page = page_of(f)
-    (since, before), _ = _reached(page, _pipe(head))
-    over: Moment = since, before
-    hop = load(page, Figure.INTER_CORE)
+    (since, _), _ = _reached(page, _pipe(head))
     heard: list[tuple[Value, Value, Value]] = []
-    cause, its_key = page, since.like(0)
     for number in (first, second):
         exists, counter = number != NO_COUNTER, _counter(f, page, number)
         waits = load(counter, moments.WAITS)
-        token, key = _told(counter, waits), load(counter, moments.KEY)
+        heard.append((exists, _told(counter, waits), load(counter, moments.KEY)))
         store(counter, moments.WAITS, waits + exists.zext(I64))
-        heard.append((exists, token, key))
-        arrival = seen((load(token, 0), load(token, 1)), hop)
-        later = exists & is_held(over[0], arrival)
-        over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
-        cause, its_key = later.select(token, cause), later.select(key, its_key)
-    _when(f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, its_key, cause, since, over))
-    for exists, token, key in heard:
-        _when(f, exists, lambda token=token, key=key: _signal(f, page, token, key, head, over[0]))
+    _wait_for_all(f, page, head, since, load(page, Figure.INTER_CORE), heard)
 
 
 def _barrier(f: Function, head: Value, _: Value) -> None:

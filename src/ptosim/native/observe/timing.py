@@ -9,7 +9,7 @@ goes to the reference engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation
@@ -43,7 +43,8 @@ from ptosim.native.observe.touches import Touches
 
 if TYPE_CHECKING:
     from ptosim.native.build.core import Core, FlagStep
-    from ptosim.native.build.program import Body, Work
+    from ptosim.native.build.program import Body
+    from ptosim.native.build.sharing import Entry
     from ptosim.native.ir.flow import Function
 
 _TWICE = "sets a flag that is still set"
@@ -61,20 +62,12 @@ class TimedWork:
     """The slot of its pipe."""
     loops: int
     """Words before those that it captures."""
-    constants: tuple[int | None, ...]
+    constants: Sequence[int | None]
     """Of the values that it captures, None for those that are words."""
-    registers: tuple[str, ...]
+    registers: Sequence[str]
     """Registers captured behind them."""
     remembered: int
     """How many words the log keeps of each execution."""
-
-    @staticmethod
-    def from_json(record: Sequence[Any]) -> TimedWork:
-        operation, pipe, loops, constants, registers, remembered = record
-        return TimedWork(operation, pipe, loops, tuple(constants), tuple(registers), remembered)
-
-    def to_json(self) -> list[Any]:
-        return [self.operation, self.pipe, self.loops, self.constants, self.registers, self.remembered]
 
 
 class Timing(Observer):
@@ -95,7 +88,7 @@ class Timing(Observer):
         """Of a gather or scatter: how many rows of a table its indices have named, which is its path."""
 
     def facts(self) -> dict[str, Any]:
-        return {"works": [work.to_json() for work in self.works]}
+        return {"works": list(map(astuple, self.works))}
 
     def program_begins(self, core: Core) -> None:
         call(core.f, Routine.BEGIN)
@@ -198,13 +191,11 @@ class Timing(Observer):
     def accessed(self, core: Core, access: Access) -> None:
         self._touches.access(core, access)
 
-    def scattered(
-        self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int, units: Value | None
-    ) -> None:
+    def scattered(self, core: Core, verb: str, starts: Value, active: Value, extent: int, units: Value | None) -> None:
         if units is None:
-            self._touches.lanes(core, verb, space, starts, active, extent)
+            self._touches.lanes(core, verb, starts, active, extent)
         else:
-            self._touches.parts(core, verb, space, starts, extent, units)
+            self._touches.parts(core, verb, starts, extent, units)
 
     def stretched(
         self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
@@ -216,28 +207,28 @@ class Timing(Observer):
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def entry_called(self, core: Core, work: Work, words: Value) -> Value | None:
+    def entry_called(self, core: Core, entry: Entry, words: Value) -> Value | None:
         f = core.f
-        timed = self._timed(core, work)
+        timed = self._timed(core, entry)
         head = moments.head(timed.operation, timed.pipe)
         behind = words.at(timed.loops * WORD_BYTES)
-        numbers = [f.constant(I64, head), _key(f, work), f.constant(I64, len(self.works) - 1)]
+        numbers = [f.constant(I64, head), _key(f, entry), f.constant(I64, len(self.works) - 1)]
         status = called(f, Routine.WORK, *numbers, behind, f.constant(I64, timed.remembered))
         if not self._waits_for_bytes:
             return status
         f.leave_with(status)
         return called(f, Routine.FLY, f.constant(I64, head))
 
-    def _timed(self, core: Core, work: Work) -> TimedWork:
-        constants = tuple(value.literal for value in work.outside)
-        dynamic = constants.count(None) + len(work.registers)
+    def _timed(self, core: Core, entry: Entry) -> TimedWork:
+        constants = tuple(value.literal for value in entry.outside)
+        dynamic = constants.count(None) + len(entry.registers)
         timed = TimedWork(
             core.origin.number,
             SLOT[core.origin.pipe],
-            len(core.f.loops),
+            entry.loops,
             constants,
-            tuple(register.name for register in work.registers),
-            0 if is_scope(work.op) else dynamic,
+            tuple(register.name for register in entry.registers),
+            0 if is_scope(entry.op) else dynamic,
         )
         self.works.append(timed)
         return timed
@@ -248,16 +239,16 @@ class Timing(Observer):
         core, (source, destination) = step.core, step.pipes
         if step.step > 0:
             core.fail(word.load(I64, WORD_BYTES) != 0, "unsupported", _TWICE)
-            set_signal(core.f, _head(core, source), _value(core.f, number))
+            set_signal(core.f, _head(core, source), core.f.as_i64(number))
         else:
-            wait_for_signal(core.f, _head(core, destination), _value(core.f, number))
+            wait_for_signal(core.f, _head(core, destination), core.f.as_i64(number))
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         _event(core, Routine.GET, pipe, buffer, mode)
 
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         if isinstance(mode, int) and mode == 0:
-            set_signal(core.f, _head(core, pipe), _value(core.f, buffer * PIPES + (DONE + SLOT[pipe])))
+            set_signal(core.f, _head(core, pipe), core.f.as_i64(buffer * PIPES + (DONE + SLOT[pipe])))
         else:
             _event(core, Routine.RELEASE, pipe, buffer, mode)
 
@@ -286,7 +277,7 @@ class Timing(Observer):
 
 def _event(core: Core, routine: Routine, pipe: Pipe, *numbers: Number) -> None:
     f = core.f
-    call(f, routine, f.constant(I64, _head(core, pipe)), *(_value(f, number) for number in numbers))
+    call(f, routine, *(f.as_i64(number) for number in (_head(core, pipe), *numbers)))
 
 
 def _two(counters: Sequence[Number]) -> tuple[Number, Number]:
@@ -298,16 +289,12 @@ def _head(core: Core, pipe: Pipe) -> int:
     return moments.head(core.origin.number, SLOT.get(pipe, moments.S))
 
 
-def _value(f: Function, number: Number) -> Value:
-    return number if isinstance(number, Value) else f.constant(I64, number)
-
-
-def _key(f: Function, work: Work) -> Value:
+def _key(f: Function, entry: Entry) -> Value:
     """What the price of an entry depends on, apart from its path: operands that are no pointers, and registers."""
     key = f.constant(I64, 0)
-    if is_scope(work.op):
+    if is_scope(entry.op):
         return key
-    for value, outside in zip(work.captured, work.outside, strict=True):
+    for value, outside in zip(entry.captured, entry.outside, strict=True):
         if outside.literal is None and not isinstance(value.type, PtrType):
             key = _mixed(key, to_word(outside))
     return key

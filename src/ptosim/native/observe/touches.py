@@ -92,18 +92,19 @@ class Touches:
         low, high = access.address + first, access.address + end
         self._grow(core, access.verb, access.space, None, low, high, some)
 
-    def lanes(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+    def lanes(self, core: Core, verb: str, starts: Value, active: Value, extent: int) -> None:
         low, high = least(core.f, starts, active), extent - least(core.f, -starts, active)
         some = any_lane(active)
-        self._grow(core, verb, space, None, low.signed(I64), high.signed(I64), some)
+        self._grow(core, verb, Space.UB, None, low.signed(I64), high.signed(I64), some)
 
-    def parts(self, core: Core, verb: str, space: Space, starts: Value, extent: int, units: Value) -> None:
+    def parts(self, core: Core, verb: str, starts: Value, extent: int, units: Value) -> None:
         """Of those units of so many bytes at several addresses that are active."""
         each = units.kind.lanes // starts.kind.lanes
         for number in range(starts.kind.lanes):
             part = shuffle(core.f, range(number * each, (number + 1) * each), units)
             unit = extent // each
-            self.access(core, Access(verb, space, extract(starts, number), extent, unit, lambda part=part: part, unit))
+            address = extract(starts, number)
+            self.access(core, Access(verb, Space.UB, address, extent, unit, lambda part=part: part, unit))
 
     def stretch(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         self._grow(core, verb, space, at, address, address + extent, extent > 0)

@@ -98,7 +98,7 @@ def widened(f: Function, bits: Value, width: int) -> Value:
     if width <= WORD:
         return bits
     even, odd = 0x5555555555555555, 0xAAAAAAAAAAAAAAAA
-    return bits | ((bits & even) << 1) | (bits & wrapped(odd)).lshr(1)
+    return bits | ((bits & even) << 1) | (bits & odd).lshr(1)
 
 
 def part(bits: Value, start: int) -> Value:
@@ -110,8 +110,3 @@ def part(bits: Value, start: int) -> Value:
 def of_granule(bits: Value, number: int) -> Value:
     """The words of one granule of a register."""
     return bits.lshr(8 * number).trunc(I8)
-
-
-def wrapped(number: int) -> int:
-    """A constant of 64 bits as a signed number."""
-    return number - (1 << 64) if number >> 63 else number

@@ -129,7 +129,7 @@ class Tables:
         self.invocation = invocation
         first, end = (0, invocation.grid) if blocks is None else (blocks.start, blocks.stop)
         self.handout = array("q", [first, end - 1])  # the next block, and the last that may begin
-        self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
+        self._arguments = array("q", [signed(word) for word in invocation.arguments] or [0])
         self._of_block: list[array[int]] = []
         self._buffers, count = _table(invocation.buffers)
         self.words = {
@@ -139,26 +139,26 @@ class Tables:
             Word.BUFFER_NUM: count,
             Word.HANDOUT: self.handout.buffer_info()[0],
             Word.MAX_STEPS: min(invocation.max_steps, _LARGEST),
-            Word.READABLE: _signed(invocation.readable),
-            Word.WRITABLE: _signed(invocation.writable),
+            Word.READABLE: signed(invocation.readable),
+            Word.WRITABLE: signed(invocation.writable),
         }
 
     def of_block(self, block: int) -> dict[Word, int]:
         """What a block holds that differs from block to block."""
         if self.invocation.by_block is None:
             return self.words
-        self._of_block.append(array("q", [_signed(word) for word in self.invocation.by_block(block)] or [0]))
+        self._of_block.append(array("q", [signed(word) for word in self.invocation.by_block(block)] or [0]))
         return {**self.words, Word.ARGUMENTS: self._of_block[-1].buffer_info()[0]}
 
 
 def _table(buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]) -> tuple[array[int], int]:
     """Two words for each number of a buffer, from one behind the empty one on; numbers may be far apart."""
     if not isinstance(buffers, Mapping):
-        return array("q", [0, 0] + [_signed(word) for pair in buffers for word in pair]), len(buffers)
+        return array("q", [0, 0] + [signed(word) for pair in buffers for word in pair]), len(buffers)
     count = max(buffers, default=-1) + 1
     table = array("q", bytes(2 * WORD_BYTES * (count + 1)))
     for number, pair in buffers.items():
-        table[2 * number + 2 : 2 * number + 4] = array("q", [_signed(word) for word in pair])
+        table[2 * number + 2 : 2 * number + 4] = array("q", [signed(word) for word in pair])
     return table, count
 
 
@@ -359,6 +359,6 @@ class Core:
         self._conclude(self._entries[number](self.address, words.buffer_info()[0]))
 
 
-def _signed(word: int) -> int:
+def signed(word: int) -> int:
     """The signed integer with the same 64 bits."""
     return (word + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -20,7 +20,7 @@ from ptosim.machine.observer import Observer
 from ptosim.native.build.operations import ENTRIES, operation_from_json
 from ptosim.native.host.cache import Compiled
 from ptosim.native.host.toolchain import Program
-from ptosim.native.run.cores import Cluster, Executable, Fault, Invocation, Suspicion, Tables
+from ptosim.native.run.cores import Cluster, Executable, Invocation, Suspicion, Tables
 from ptosim.native.run.explain import explainer
 from ptosim.native.run.runtime import Part, Runner
 from ptosim.target.profile import Target
@@ -58,7 +58,7 @@ class LinkedKernel:
             KernelKind(data["kind"]),
             code,
             {CoreKind(kind): symbol for kind, symbol in data["programs"].items()},
-            _suspicion if sifting else explainer(data["sites"], source),
+            Suspicion if sifting else explainer(data["sites"], source),  # whatever it is, the judge will say
             {Space(space): written for space, written in data["spaces"].items()},
             lambda number: operation_from_json(data["operations"][number], source),
             data["steady"],
@@ -126,11 +126,6 @@ def _invocation(run: Run, given: Sequence[Any], readable: int = -1, writable: in
     return Invocation(
         run.grid, run.values, buffers, run.max_steps, run.regions, None, readable, writable, given, run.attach, run.say
     )
-
-
-def _suspicion(fault: Fault) -> Suspicion:
-    """What ends a block of a kernel that is checked, whatever it is: the judge will say."""
-    return Suspicion(fault)
 
 
 def _stretches(blocks: Sequence[int]) -> list[range]:

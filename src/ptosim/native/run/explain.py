@@ -39,7 +39,7 @@ def _access(kind: str, message: Sequence[Any], fault: Fault) -> Told:
     start, width = fault.value, fault.detail if width is None else width
     if start % alignment:
         return _misaligned(verb, space, start, alignment)
-    return _outside(verb, space, size, start, width)
+    return "out-of-bounds", outside(verb, space, size, start, width), (start, start + width)
 
 
 def _global(kind: str, message: Sequence[Any], fault: Fault) -> Told:
@@ -53,10 +53,6 @@ def _global(kind: str, message: Sequence[Any], fault: Fault) -> Told:
 
 def _misaligned(verb: str, space: str, start: int, alignment: int) -> Told:
     return "misaligned", misaligned(verb, space, start, alignment), None
-
-
-def _outside(verb: str, name: str, size: int, start: int, width: int) -> Told:
-    return "out-of-bounds", outside(verb, name, size, start, width), (start, start + width)
 
 
 def _meeting(kind: str, message: str, fault: Fault) -> Told:

@@ -132,41 +132,30 @@ class Part:
 def run_together(
     parts: Sequence[Part], target: Target, reachable: Reachable | None = None, poison: bool = False
 ) -> None:
-    """All blocks of a list of launches under one scheduler."""
-    together = _Together(parts, target, reachable, poison)
-    problems: list[BaseException] = []
+    """All blocks of a list of launches under one scheduler. Each core has a context of its own, and each block its
+    memories."""
+    stop, clusters, problems = Stop(), dict[tuple[int, int], Cluster](), list[BaseException]()
+
+    def program(machine: MachineCore) -> None:
+        number = machine.progress.number
+        part, place = parts[number], (number, machine.block)
+        if place not in clusters:
+            roles = [core.role for core in machine.cluster.cores]
+            clusters[place] = Cluster(part.executable, target, stop, roles, poison)
+            clusters[place].clear()
+        clusters[place].cores[machine.role].run(part.tables, machine)
+
+    scheduler = Scheduler(target, [part.launch for part in parts], program, reachable=reachable, stop=stop)
 
     def run() -> None:
         try:
-            together.scheduler.run_grid()
+            scheduler.run_grid()
         except BaseException as problem:
             problems.append(problem)
 
-    _run_threads([run], together.stop.request)
+    _run_threads([run], stop.request)
     if problems:
         raise problems[0]
-
-
-class _Together:
-    """A scheduler whose cores each have a context of their own, and each block its memories."""
-
-    def __init__(self, parts: Sequence[Part], target: Target, reachable: Reachable | None, poison: bool) -> None:
-        self._parts = parts
-        self._target = target
-        self._poison = poison
-        self._clusters: dict[tuple[int, int], Cluster] = {}
-        self.stop = Stop()
-        launches = [part.launch for part in parts]
-        self.scheduler = Scheduler(target, launches, self._program, reachable=reachable, stop=self.stop)
-
-    def _program(self, machine: MachineCore) -> None:
-        number = machine.progress.number
-        part, place = self._parts[number], (number, machine.block)
-        if place not in self._clusters:
-            roles = [core.role for core in machine.cluster.cores]
-            self._clusters[place] = Cluster(part.executable, self._target, self.stop, roles, self._poison)
-            self._clusters[place].clear()
-        self._clusters[place].cores[machine.role].run(part.tables, machine)
 
 
 class _Worker:

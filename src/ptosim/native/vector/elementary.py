@@ -99,7 +99,7 @@ def _log_of(_: Function, element: Element, lanes: Value) -> Value:
     x = numeric(lanes).convert("fpext", F64)
     result = (x < _INF).select(_log(x), x)
     result = (x > 0.0).select(result, (x == 0.0).select(x.like(-_INF), _NAN))
-    return _rounded(element, result)
+    return f64_to_f16(result) if element.name == "f16" else canonical(result.convert("fptrunc", F32))
 
 
 def _log(x: Value) -> Value:
@@ -119,11 +119,6 @@ def _horner(x: Value, coefficients: Sequence[float]) -> Value:
     for coefficient in reversed(coefficients[:-1]):
         result = result * x + coefficient
     return result
-
-
-def _rounded(element: Element, result: Value) -> Value:
-    """A double in its element type."""
-    return f64_to_f16(result) if element.name == "f16" else canonical(result.convert("fptrunc", F32))
 
 
 def sqrt(function: Function, element: Element, lanes: Value) -> Value:

@@ -24,6 +24,13 @@ def at_the_front(f: Function, values: Value) -> Value:
     return shuffle(f, [*range(count), *[count] * (lanes - count)], values, values.like(0))
 
 
+def half_of(f: Function, vector: Value, which: Value) -> Value:
+    """The low half of the lanes where a number is 0, else the high one."""
+    half = vector.kind.lanes // 2
+    low, high = shuffle(f, range(half), vector), shuffle(f, range(half, 2 * half), vector)
+    return (which == 0).select(low, high)
+
+
 def prefix_sums(f: Function, vector: Value) -> Value:
     """Each lane and all lanes before it, added."""
     lanes, step = vector.kind.lanes, 1

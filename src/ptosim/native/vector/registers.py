@@ -12,7 +12,7 @@ from functools import cache
 
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I16, I32, I64, I256, PTR, Operand, Type, Value
+from ptosim.native.ir.values import I1, I16, I32, I64, PTR, Operand, Type, Value
 
 GATHER_SLACK = 3
 
@@ -197,14 +197,6 @@ class Mask:
         zero = self.bits.kind.lanes  # the first lane of the second operand
         table = [zero if lane % spread else lane // spread for lane in range(count)]
         return shuffle(self.function, table, self.bits, self.bits.like(0))
-
-    def image(self) -> Value:
-        """All 256 bits."""
-        return self.lanes(1)
-
-    def word(self) -> Value:
-        """The image as one integer, bit k of the register in bit k."""
-        return self.image().bitcast(I256)
 
     def for_lanes_of(self, kind: Type) -> Value:
         """The lanes that gate a vector of that type."""
