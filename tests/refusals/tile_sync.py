@@ -21,6 +21,12 @@ WHAT_AN_ARRAY_OF_EVENT_IDS_MAY_NOT_BE = rows(
         "id-range",
     ),
     (
+        IDS.format(0) + "%n = arith.constant «0.0 : f32|0 : i32»\n"
+        "%id = pto.eventid_array_get %ids[~%n] : !pto.eventid_array<2> -> index",
+        "index must be index or i32 or i64, not f32",
+        "invalid",
+    ),
+    (
         IDS.format(0) + "%id = pto.eventid_array_get %ids[%k] : !pto.eventid_array<2> -> ~«f32|i32»",
         "an event id is index, i32 or i64, not f32",
         "invalid",

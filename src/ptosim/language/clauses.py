@@ -98,7 +98,7 @@ def parse_clause_types(parser: LocatedParser, written: Written, words: Iterable[
             parser.parse_optional_punctuation("(")
         start = parser.pos
         type_ = parse_listed_type(parser)
-        types.extend([(type_, Span(start, parser.previous_end, parser.lexer.input))] * parser.parse_repetition())
+        types.extend([(type_, parser.span_since(start))] * parser.parse_repetition())
         parser.parse_optional_punctuation(")")
         if parser.parse_optional_punctuation(",") is None:
             break

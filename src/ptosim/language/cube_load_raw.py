@@ -14,7 +14,6 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem
 
 
 _TILE = ", ".join(("$source, $dest", *(f"${field}:i64" for field in FULL)))
-_SCALES = ", ".join(("$source, $dest", *(f"${field}:i64" for field in MX_FULL)))
 
 
 class _RawLoad(CubeOperation):
@@ -92,7 +91,7 @@ class LoadCbufToCbS4(_RawPackedLoad, name="pto.load_cbuf_to_cb_s4"):
 
 
 class _RawScales(CubeOperation):
-    form = _SCALES
+    form = ", ".join(("$source, $dest", *(f"${field}:i64" for field in MX_FULL)))
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
-from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.blocks import join_blocks
@@ -240,7 +239,7 @@ def _parse_results(parser: LocatedParser) -> list[Attribute]:
 def _parse_type(parser: LocatedParser, role: str) -> Attribute:
     start = parser.pos
     type_ = parse_listed_type(parser)
-    parser.place(role, Span(start, parser.previous_end, parser.lexer.input))
+    parser.place(role, parser.span_since(start))
     return type_
 
 

@@ -269,7 +269,7 @@ class LocatedParser(Parser):
         start = self.pos
         type_ = super()._parse_dense_literal_type()
         if prod(type_.get_shape()) > MOST_ELEMENTS:
-            self.raise_error(f"a dense literal has at most {MOST_ELEMENTS} elements", start, self._last_end)
+            self.raise_error(f"a dense literal has at most {MOST_ELEMENTS} elements", self.span_since(start))
         return type_
 
     @contextmanager
@@ -287,7 +287,7 @@ class LocatedParser(Parser):
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
     ):
         if is_type and "." in attr_name and self.ctx.get_optional_type(attr_name) is None:
-            span = Span(self._last_end - len(attr_name) - 1, self._last_end, self.lexer.input)
+            span = self.span_since(self._last_end - len(attr_name) - 1)
             if attr_name in _TYPES_NOW:
                 self.raise_error(f"'!{attr_name}' is an old name: write !{_TYPES_NOW[attr_name]}", span)
             near = _nearest(attr_name, [type_.name for type_ in self.ctx.loaded_types])
@@ -334,10 +334,9 @@ class LocatedParser(Parser):
             self.raise_error(f"Expected '{punctuation}'{context_msg}", self._current_token.span)
         return punctuation
 
-    @property
-    def previous_end(self) -> int:
-        """Offset just after the token read last."""
-        return self._last_end
+    def span_since(self, start: int) -> Span:
+        """From an offset to the end of the token read last."""
+        return Span(start, self._last_end, self.lexer.input)
 
     def raise_error(self, msg: str, at_position: Span | int | None = None, end_position: int | None = None) -> NoReturn:
         """What is missing at the end of a line is reported there, not at the first token of the next."""
@@ -395,7 +394,7 @@ class LocatedParser(Parser):
         start = self.span_here()
         word = self.parse_bracketed_word()
         value = self.parse_attribute() if word is None else StringAttr(word)
-        self.place(name, Span(start.start, self._last_end, self.lexer.input))
+        self.place(name, self.span_since(start.start))
         return name, value
 
     def parse_bracketed_word(self) -> str | None:

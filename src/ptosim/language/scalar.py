@@ -81,14 +81,14 @@ class Constant(PTOOperation, name="arith.constant"):
         start = parser.pos
         if (truth := parser.parse_optional_boolean()) is not None:
             if parser.parse_optional_punctuation(":") is not None and parser.parse_type() != i1:
-                parser.raise_error("true and false are of type i1", start, parser.previous_end)
+                parser.raise_error("true and false are of type i1", parser.span_since(start))
             return cls.make({}, [i1], {"bits": IntAttr(int(truth))}, attributes)
         if parser.at_word("dense"):
             return cls._parse_dense(parser, attributes)
         literal, number = _parse_number(parser)
         parser.parse_punctuation(":", " and the type of the constant")
         type_ = parser.parse_type()
-        span = Span(start, parser.previous_end, parser.lexer.input)
+        span = parser.span_since(start)
         return cls.make({}, [type_], {"bits": IntAttr(_literal_bits(parser, literal, number, type_, span))}, attributes)
 
     @classmethod
@@ -98,7 +98,7 @@ class Constant(PTOOperation, name="arith.constant"):
         type_ = cast("DenseIntOrFPElementsAttr[Any]", dense).get_type()
         if not _is_list(type_):
             message = "a dense constant is a vector of integers or floats, such as dense<0> : vector<4xi16>"
-            parser.raise_error(message, Span(start, parser.previous_end, parser.lexer.input))
+            parser.raise_error(message, parser.span_since(start))
         return cls.make({}, [type_], {"dense": dense}, attributes)
 
     def settle(self, parser: LocatedParser) -> None:

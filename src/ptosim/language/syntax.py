@@ -214,7 +214,7 @@ def _parse_elements(
                 parsed.integers[name] = parser.parse_comma_separated_list(
                     parser.Delimiter.NONE, lambda: parser.parse_integer(allow_boolean=False)
                 )
-                parser.place(name, Span(start, parser.previous_end, parser.lexer.input))
+                parser.place(name, parser.span_since(start))
             case Keyword(text, equals):
                 if not parser.at_word(text):
                     parser.raise_error(f"expected '{text}{' =' * equals}'")
@@ -269,7 +269,7 @@ def parse_word(parser: LocatedParser, name: str, vocabulary: Vocabulary) -> str:
         word = parser.parse_identifier()
     if word is None:
         expected_word(parser, name, vocabulary, parser.span_here() if parser.pos == start else start)
-    span = Span(start, parser.previous_end, parser.lexer.input)
+    span = parser.span_since(start)
     parser.place(name, span)
     return check_word(parser, name, word, vocabulary, span)
 
@@ -324,7 +324,7 @@ def parse_types(parser: LocatedParser) -> list[tuple[Attribute, Span]]:
     while True:
         start = parser.pos
         type_ = parse_listed_type(parser)
-        span = Span(start, parser.previous_end, parser.lexer.input)
+        span = parser.span_since(start)
         types.extend([(type_, span)] * parser.parse_repetition())
         if parser.parse_optional_punctuation(",") is None:
             break

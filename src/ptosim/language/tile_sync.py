@@ -104,7 +104,7 @@ class _EventId(ViewOperation):
     absorbed = ""
     kinds = {"array": (EventIdArrayType,)}
     array = Operand()
-    index = Operand("index|i32|i64")
+    index = Operand()
 
     def view_rules(self, target: str) -> Iterator[Problem]:
         known, array = constant_of(self.index), self.array.type
@@ -120,10 +120,8 @@ class EventIdArrayGet(_EventId, name="pto.eventid_array_get"):
         %id = pto.eventid_array_get %ids[%i] : !pto.eventid_array<2> -> index
     """
 
-    form = "$array[$index]"
+    form = "$array[$index:index|i32|i64]"
     listed = ("array",)
-    array = Operand()
-    index = Operand()
     result = Result()
 
     @classmethod
@@ -146,7 +144,7 @@ class EventIdArraySet(_EventId, name="pto.eventid_array_set"):
         pto.eventid_array_set %ids[%i], %id : !pto.eventid_array<2>, index
     """
 
-    form = "$array[$index], $value:index|i32|i64"
+    form = "$array[$index:index|i32|i64], $value:index|i32|i64"
     listed = ("array", "value")
     value = Operand()
 

@@ -149,7 +149,7 @@ def _parse_types(
             clause.words[word] = start
         else:
             type_ = parse_listed_type(parser)
-            span = Span(start.start, parser.previous_end, parser.lexer.input)
+            span = parser.span_since(start.start)
             types.extend([(type_, span)] * parser.parse_repetition())
         if not parser.at(MLIRTokenKind.COMMA) or parser.text_follows(r",\s*%"):
             break

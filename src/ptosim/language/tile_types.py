@@ -144,7 +144,7 @@ def _placed(parser: LocatedParser, read: Reader) -> tuple[Any, Span]:
     """A value and where it stands."""
     start = parser.pos
     value = read(parser)
-    return value, Span(start, parser.previous_end, parser.lexer.input)
+    return value, parser.span_since(start)
 
 
 def _check_element(parser: LocatedParser, place: Span, element: Attribute) -> None:
@@ -160,7 +160,7 @@ def _check_valid(parser: LocatedParser, place: Span, tile: TileBuf) -> None:
 
 def _fail(parser: LocatedParser, start: int, message: str) -> NoReturn:
     """An error about what was read since a place."""
-    parser.raise_error(message, Span(start, max(start + 1, parser.previous_end), parser.lexer.input))
+    parser.raise_error(message, Span(start, max(start + 1, parser.span_since(start).end), parser.lexer.input))
 
 
 def _parse_word(parser: LocatedParser, name: str, known: Sequence[str]) -> str:

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import wrong_types
 from ptosim.language.operation import SEGMENTS, Problem, PTOOperation
 from ptosim.language.syntax import compare_types, given_twice, parse_types, placed, types_of, write
 from ptosim.language.tile_syntax import print_dictionary
@@ -93,7 +92,7 @@ class ViewOperation(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         """First that every role has a type it can have, since the rules of the class rely on it."""
-        wrong = [*self._wrong_kinds(), *wrong_types(self)]
+        wrong = list(self._wrong_kinds())
         yield from wrong or self.view_rules(target)
 
     def _wrong_kinds(self) -> Iterator[Problem]:
