@@ -79,6 +79,11 @@ class Tile:
         return ((-(-across // width) - 1) * self.pitch + along) * width * self.buf.element_bits // 8
 
     @property
+    def is_gapless(self) -> bool:
+        """Whether nothing lies between its lines, as it does in a part of a tile that is wider."""
+        return self.span == self.buf.size
+
+    @property
     def is_linear(self) -> bool:
         """Whether one row follows the other without a gap, all columns being valid, or there is one row only."""
         if self.buf.layout != "ND" or self.buf.compact == ROW_PLUS_ONE:
