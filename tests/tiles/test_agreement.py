@@ -85,6 +85,9 @@ PLACED = """module attributes {{pto.target_arch = "a5", pto.kernel_kind = #pto.k
         (1024, 0, 4, []),
         (0, 1024, 8, [("scope-alias", "error")]),
         (0, 1024, 4, []),
+        (0, 128, 1, [("invalid", "error")]),
+        (0, 128, 2, [("scope-alias", "error")]),
+        (0, 256, 1, []),
     ],
 )
 def test_a_result_that_lies_partly_over_its_source(

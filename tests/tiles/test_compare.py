@@ -13,7 +13,7 @@ import pytest
 import ptosim
 from tile_cases import Array, is_float, sampled
 from tile_numbers import same, samples, wide
-from tile_programs import Given, Outcome, dtype_of, run_each
+from tile_programs import Given, Outcome, dtype_of, run, run_each
 
 ELEMENTS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32")
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -90,6 +90,23 @@ def test_tiles_compared(case: tuple[str, str, str]) -> None:
     for mode, compared in COMPARISONS.items():
         found = compared(wide(a), wide(b))[:vr, :vc]
         written(got[mode]["d"], [packed(row, element) for row in found] if vc else [], d.cols, mode)
+
+
+def test_bits_go_to_the_rows_of_a_part_of_a_tile() -> None:
+    """Its rows are as far apart as those of the whole: 96 bytes, where 64 of each belong to it."""
+    a, b = operands("f32", (6, 64))
+    whole, part = "!pto.tile_buf<vec, 6x96xui8>", "!pto.tile_buf<vec, 6x64xui8>"
+    got = run(
+        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : A, B) outs(%part : {part})",
+        before=f"%c32 = arith.constant 32 : index\n%part = pto.subview %d[%c0, %c32] sizes [6, 64] : {whole} -> {part}",
+        a=Given("6x64xf32", a),
+        b=Given("6x64xf32", b),
+        d=Given("6x96xui8"),
+    )["d"]
+    expected = got.given.image().reshape(6, 96)
+    for row, found in zip(expected, a < b, strict=True):
+        row[32:48] = packed(found, "f32")
+    assert np.array_equal(got.image.reshape(6, 96), expected)
 
 
 @pytest.mark.parametrize("case", sampled([*product(ELEMENTS, REGIONS, EXTENTS)], 40))

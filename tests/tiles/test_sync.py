@@ -53,6 +53,22 @@ def test_a_wait_for_another_tile_is_none():
     assert findings(f"pto.tsync ins(%b : {TILE})\n{NEGATE}\npto.tsync ins(%b : {TILE})\n{STORE}") == [("race", 16)]
 
 
+def test_a_part_of_a_tile_is_waited_for_to_its_last_row():
+    low, left = "!pto.tile_buf<vec, 8x64xf32>", "!pto.tile_buf<vec, 16x32xf32>"
+    rows = "!pto.partition_tensor_view<8x64xf32>"
+    body = f"""%c8 = arith.constant 8 : index
+    %low = pto.subview %a[%c8, %c0] sizes [8, 64] : {TILE} -> {low}
+    %left = pto.subview %a[%c0, %c0] sizes [16, 32] : {TILE} -> {left}
+    %rows = pto.partition_view %xv, offsets = [%c8, %c0], sizes = [%c8, %c64] : !pto.tensor_view<?x?xf32> -> {rows}
+    pto.barrier <PIPE_MTE2>
+    pto.tload ins(%rows : {rows}) outs(%low : {low})
+    pto.tsync ins(%left : {left})
+    {NEGATE}
+    pto.tsync ins(%b : {TILE})
+    {STORE}"""
+    assert findings(body) == []
+
+
 def test_a_view_can_be_waited_for():
     body = f"{NEGATE}\npto.tsync ins(%b, %yp : {TILE}, {PART})\n{STORE}"
     assert findings(f"pto.tsync ins(%a : {TILE})\n{body}") == []

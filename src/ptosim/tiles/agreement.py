@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import i1
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile_family import VectorTile
@@ -46,25 +47,37 @@ def _are_one(one: Number, other: Number) -> bool:
 
 
 def remark_partial_overlap(build: Builder, op: PTOOperation, tiles: Mapping[str, Tile]) -> None:
-    """A destination that begins below a source of the same elements and reaches into it. In place is safe, and what
-    begins above is told by the bytes that are loaded after they were stored; this one works as long as registers are
-    loaded and stored in the order of the text. Tiles with gaps between their rows are left out: rows may interleave."""
+    """A destination that begins elsewhere than a source of the same elements and overlaps it. In place is safe; this
+    works as long as registers are loaded and stored in the order of the text. Tiles with gaps between their rows are
+    left out: rows may interleave."""
     dst = tiles.get("dst")
     if dst is None or not _is_stream(dst):
         return
     for role in sorted({one for pair in _pairs(op, tiles) for one in pair[:2]} - {"dst"}):
         src = tiles[role]
-        below, above = known(dst.address), known(src.address)
-        if below is None or above is None or not _is_stream(src) or src.kind.bytes != dst.kind.bytes:
+        start, other = known(dst.address), known(src.address)
+        if start is None or other is None or not _is_stream(src) or src.kind.bytes != dst.kind.bytes:
             continue
-        if below < above < below + dst.buf.rows * dst.buf.cols * dst.kind.bytes:
-            end = build.times(build.times(dst.rows, dst.cols), dst.kind.bytes)
-            size, distance = known(end), above - below
-            if size is not None and size <= distance:
-                continue
-            apart = build.compare("sle", end, distance) if size is None else build.pattern(0, i1)
-            message = f"dst begins {distance} bytes below {role} and reaches into it: let them be the same, or apart"
-            require(build, apart, "invalid", message)
+        if 0 < abs(distance := other - start) < dst.buf.rows * dst.buf.cols * dst.kind.bytes:
+            _remark_overlap(build, dst, role, distance)
+
+
+def _remark_overlap(build: Builder, dst: Tile, role: str, distance: int) -> None:
+    """Of a source that begins so many bytes above the destination. Where it begins below, and there is more than a
+    register, bytes are loaded after they were stored, and that is told."""
+    end = build.times(build.times(dst.rows, dst.cols), dst.kind.bytes)
+    told = VECTOR_BYTES if distance < 0 else None
+    if (size := known(end)) is None:
+        apart = build.compare("sle", end, abs(distance))
+        if told is not None:
+            apart = build.op("arith.ori", lhs=apart, rhs=build.compare("sgt", end, told))
+    elif size <= abs(distance) or (told is not None and size > told):
+        return
+    else:
+        apart = build.pattern(0, i1)
+    where = "below" if distance > 0 else "above the beginning of"
+    message = f"dst begins {abs(distance)} bytes {where} {role} and reaches into it: let them be the same, or apart"
+    require(build, apart, "invalid", message)
 
 
 def _is_stream(tile: Tile) -> bool:

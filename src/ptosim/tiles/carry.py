@@ -43,7 +43,7 @@ def _parts(build: Builder, known: Known, value: SSAValue) -> Iterator[SSAValue]:
         return
     tile = known[value]
     assert isinstance(tile, Tile)
-    if tile.storage != tile.buf.shape:
+    if not tile.is_gapless:
         raise Refused(f"{tile.name} is a part of a tile with other distances between its rows; it cannot be handed on")
     yield from (tile.address, build.index(tile.rows), build.index(tile.cols))
 

@@ -50,7 +50,7 @@ def _shaped(src: Tile, scratch: Tile | None) -> Tile:
 
 
 def _must_hold(build: Builder, tmp: Tile, rows: Number) -> None:
-    has = tmp.storage[0]
+    has = tmp.buf.rows
     message = f"tmp has {has} rows; it takes one for every two of src"
     if (needed := known(rows)) is None:
         require(build, build.compare("ule", rows, has), "invalid", message, fatal=True)

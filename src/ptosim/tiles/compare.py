@@ -163,9 +163,9 @@ def _has_room(build: Builder, src: Tile, dst: Tile, pitch: Number | None) -> Non
         return build.plus(build.times(build.minus(rows, 1), pitch), blocks(cols))
 
     widest = pitch if pitch is None or known(pitch) is not None else blocks(src.buf.cols)
-    if (known(needed(*src.buf.shape, widest)) or 0) > dst.buf.size:
-        message = f"{dst.name} has {dst.buf.size} bytes, too few for the bits of the comparison"
-        must(build, "sle", needed(*src.valid, pitch), dst.buf.size, "out-of-bounds", message, "dst_type")
+    if (known(needed(*src.buf.shape, widest)) or 0) > dst.span:
+        message = f"{dst.name} has {dst.span} bytes, too few for the bits of the comparison"
+        must(build, "sle", needed(*src.valid, pitch), dst.span, "out-of-bounds", message, "dst_type")
 
 
 def _together(build: Builder, masks: Sequence[SSAValue], width: int) -> SSAValue:

@@ -28,7 +28,7 @@ def tsync(build: Builder, op: TSync, tiles: tuple[Tile | View, ...]) -> None:
 def _range(build: Builder, value: Tile | View) -> tuple[SSAValue, Number]:
     """The first byte and how many there are, from the first element to the last."""
     if isinstance(value, Tile):
-        return value.pointer(build), value.buf.size
+        return value.pointer(build), value.span
     elements: Number = 1
     for size, stride in zip(value.sizes, value.strides, strict=True):
         elements = build.plus(elements, build.times(build.minus(size, 1), stride))

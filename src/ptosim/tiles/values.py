@@ -70,6 +70,20 @@ class Tile:
         return extent + 1 if self.buf.compact == ROW_PLUS_ONE else extent
 
     @property
+    def span(self) -> int:
+        """Bytes from the first element to the last: in a part of a tile what lies between its lines counts as well."""
+        if self.storage == self.buf.shape:
+            return self.buf.size
+        (rows, cols), (box_rows, box_cols) = self.buf.shape, self.buf.box
+        across, along, width = (cols, rows, box_cols) if self.goes_down else (rows, cols, box_rows)
+        return ((-(-across // width) - 1) * self.pitch + along) * width * self.buf.element_bits // 8
+
+    @property
+    def is_gapless(self) -> bool:
+        """Whether nothing lies between its lines, as it does in a part of a tile that is wider."""
+        return self.span == self.buf.size
+
+    @property
     def is_linear(self) -> bool:
         """Whether one row follows the other without a gap, all columns being valid, or there is one row only."""
         if self.buf.layout != "ND" or self.buf.compact == ROW_PLUS_ONE:

@@ -157,12 +157,22 @@ def _inside(build: Builder, start: SSAValue, size: int, extent: int, role: str) 
         require(build, build.compare("ule", start, extent - size), "out-of-bounds", message, fatal=True)
 
 
-@lowering(TReshape, BitCast)
-def reshaped(build: Builder, op: TReshape | BitCast, source: Tile, name: str) -> Tile:
+@lowering(TReshape)
+def treshape(op: TReshape, source: Tile, name: str) -> Tile:
     buf = _tile_type(op)
     rows, cols = (extent if extent is not None else whole for extent, whole in zip(buf.valid, buf.shape, strict=True))
-    valid = source.valid if buf.valid == (None, None) and isinstance(op, BitCast) else (rows, cols)
-    return Tile(buf, source.address, valid, buf.shape, name)
+    return Tile(buf, source.address, (rows, cols), buf.shape, name)
+
+
+@lowering(BitCast)
+def bitcast(op: BitCast, source: Tile, name: str) -> Tile:
+    """The valid region stays, and rows of a part of a tile are as far apart as they were."""
+    buf = _tile_type(op)
+    if source.is_gapless:
+        return Tile(buf, source.address, source.valid, buf.shape, name)
+    if buf.element_bytes != source.buf.element_bytes:
+        raise Refused(f"{source.name} is a part of a tile with gaps between its rows; its elements keep their width")
+    return replace(source, buf=buf, name=name)
 
 
 @lowering(GetValidShape)
