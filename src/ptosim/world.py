@@ -164,6 +164,7 @@ class World:
         poison: bool,
         rounds: int = 1,
     ) -> Run:
+        from ptosim.machine.launch import KernelKind, Launch
         from ptosim.reference.engine import Part, Run
         from ptosim.reference.memories import GlobalMemory
         from ptosim.target.profile import load_target
@@ -175,10 +176,7 @@ class World:
                 launched.kernel.translated(closeness),
                 space.arguments(launched.values[rank], rank, launched.grid),
                 memories[rank],
-                launched.grid,
-                space.name_of(rank),
-                launched.stream,
-                number,
+                Launch(KernelKind(launched.kernel.kind), launched.grid, space.name_of(rank), launched.stream, number),
             )
             for number in range(rounds)
             for rank in range(self.ranks)
