@@ -348,14 +348,17 @@ class Kernel:
         watch: Watch | None = None,
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
+        from ptosim.machine.launch import KernelKind
+        from ptosim.machine.launch import Launch as Geometry
         from ptosim.reference.engine import Part, Run
         from ptosim.reference.memories import GlobalMemory
 
         arguments = launch.arguments
         memory = GlobalMemory(arguments.regions, dict(enumerate(arguments.buffers)), launch.oob == "drop")
         programs = self.translated(observer.closeness if observer else None, watch)
+        geometry = Geometry(KernelKind(self.program.kind), launch.grid)
         return Run(
-            [Part(programs, lambda block: arguments.values, memory, launch.grid)],
+            [Part(programs, lambda block: arguments.values, memory, geometry)],
             self.module.machine(),
             launch.schedule,
             launch.max_steps,
@@ -396,14 +399,13 @@ class Kernel:
 
     def translated(self, observed: Closeness | None, watch: Watch | None = None) -> Programs:
         """The programs as the reference engine runs them, made once for each way to observe them."""
-        from ptosim.machine.launch import KernelKind
         from ptosim.reference.engine import prepare
 
-        kind, entries = KernelKind(self.program.kind), self.program.entries
+        entries = self.program.entries
         if watch is not None:
-            return prepare(self.module.executable, kind, entries, observed, watch)
+            return prepare(self.module.executable, entries, observed, watch)
         if observed not in self._programs:
-            self._programs[observed] = prepare(self.module.executable, kind, entries, observed)
+            self._programs[observed] = prepare(self.module.executable, entries, observed)
         return self._programs[observed]
 
 

@@ -267,7 +267,7 @@ class Draft:
         recorded = RecordedTouches()
         with suppress(PTOError):  # it ends where it has gone too far
             kernel.reference(given, recorded)([0])
-        codes = kernel.translated(recorded.closeness).codes.values()
+        codes = kernel.translated(recorded.closeness).values()
         sites = {op: site for code in codes for site, op in code.operations.items()}
         return {(one, other) for one, other in pairs if recorded.meet(sites.get(one), sites.get(other))}
 

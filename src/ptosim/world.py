@@ -167,6 +167,7 @@ class World:
         poison: bool,
         rounds: int = 1,
     ) -> Run:
+        from ptosim.machine.launch import KernelKind, Launch
         from ptosim.reference.engine import Part, Run
         from ptosim.reference.memories import GlobalMemory
 
@@ -177,10 +178,7 @@ class World:
                 launched.kernel.translated(closeness),
                 space.arguments(launched.values[rank], launched.grid),
                 memories[rank],
-                launched.grid,
-                space.name_of(rank),
-                launched.stream,
-                number,
+                Launch(KernelKind(launched.kernel.kind), launched.grid, space.name_of(rank), launched.stream, number),
             )
             for number in range(rounds)
             for rank in range(self.ranks)

@@ -82,21 +82,14 @@ def _copy(
     requires: Callable[[Static], Requirements] | None = None,
 ) -> Effects:
     def accesses(static: Static) -> tuple[Access, ...]:
+        padded = bool({"pad_value", "data_select"} & static.present)
+        written = _padded_rows(static) if padded else write
         return (
             Access("read", source, "source", read, alignment_of(source, static.target)),
-            Access("write", dest, "dest", write, alignment_of(dest, static.target)),
+            Access("write", dest, "dest", written, alignment_of(dest, static.target)),
         )
 
     return Effects(f"pto.{name}", pipe, timing, Taint.MOVEMENT, accesses, requires or required(), reads=registers)
-
-
-def _gm_to_ub(static: Static) -> tuple[Access, ...]:
-    padded = bool({"pad_value", "data_select"} & static.present)
-    write = _padded_rows(static) if padded else dest_rows
-    return (
-        Access("read", Space.GM, "source", source_rows),
-        Access("write", Space.UB, "dest", write, alignment_of(Space.UB, static.target)),
-    )
 
 
 def _granule_copy(
@@ -155,9 +148,9 @@ def _spelled(
 
 
 _COPIES = (
-    Effects(
-        *("pto.mte_gm_ub", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub),
-        _spelled((*_IN, *_HINTS, *_PADDINGS), _LOOPS_IN, _unpadded_rows),
+    _copy(
+        *("mte_gm_ub", Pipe.MTE2, "gm_ub", Space.GM, Space.UB),
+        requires=_spelled((*_IN, *_HINTS, *_PADDINGS), _LOOPS_IN, _unpadded_rows),
     ),
     _copy(
         *("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),

@@ -22,17 +22,13 @@ def element_extent(width: int) -> Callable[[Any], Extent]:
     return extent
 
 
-def _access(direction: Literal["read", "write"]) -> Callable[[Static], tuple[Access, ...]]:
+def _scalar(name: str, direction: Literal["read", "write"]) -> Effects:
     def accesses(static: Static) -> tuple[Access, ...]:
         width = static.elements["pointer"].bytes
         space = static.spaces.get("pointer", Space.GM)
         return (Access(direction, space, "pointer", element_extent(width), width),)
 
-    return accesses
-
-
-def _scalar(name: str, direction: Literal["read", "write"]) -> Effects:
-    return Effects(f"pto.{name}", Pipe.S, "scalar", Taint.MOVEMENT, _access(direction))
+    return Effects(f"pto.{name}", Pipe.S, "scalar", Taint.MOVEMENT, accesses)
 
 
 EFFECTS: dict[str, Effects] = table(Pipe.S, Taint.NONE, {"scalar": "castptr addptr ptrtoint inttoptr"}) | named(

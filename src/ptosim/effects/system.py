@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,23 +12,17 @@ from ptosim.effects.requirement import fits
 WORD = 4
 
 
-def _register_store(unit: int) -> Callable[[Static], tuple[Access, ...]]:
+def _store(name: str, unit: int) -> Effects:
     """A 32-bit store, `offset` units behind the pointer; the post-update form stores at the pointer."""
 
     def accesses(static: Static) -> tuple[Access, ...]:
-        post = "next" in static.present
-
         def extent(operands: Any) -> Extent:
-            low = 0 if post else operands.offset * unit
+            low = 0 if "next" in static.present else operands.offset * unit
             return low, low + WORD
 
         return (Access("write", Space.UB, "dest", extent, WORD),)
 
-    return accesses
-
-
-def _store(name: str, unit: int) -> Effects:
-    return Effects(f"pto.{name}", Pipe.V, "store", Taint.NONE, _register_store(unit), reads=("AR",))
+    return Effects(f"pto.{name}", Pipe.V, "store", Taint.NONE, accesses, reads=("AR",))
 
 
 _SCALAR = table(

@@ -123,12 +123,8 @@ class _Search:
         self.reachable = reachable
 
     def head(self, core: Core, pipe: Pipe) -> Blocked:
-        if pipe is not Pipe.S:
-            return self._blocked(core, pipe, core.queues[pipe].entries[0], None)
-        assert core.waiting is not None
-        return self._blocked(core, pipe, core.waiting, core.full)
-
-    def _blocked(self, core: Core, pipe: Pipe, entry: Entry, full: PipeQueue | None) -> Blocked:
+        entry, full = (core.waiting, core.full) if pipe is Pipe.S else (core.queues[pipe].entries[0], None)
+        assert entry is not None
         counter: int | None = None
         missing: list[Core] = []
         key = entry.key

@@ -7,7 +7,6 @@ a port whose reads give taint and whose writes are collected. How taint spreads 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from ptosim.effects.record import Spread
 from ptosim.machine.observer import Use, distinct
 from ptosim.reference.mask import Mask
 from ptosim.reference.replay import Replay
+from ptosim.reference.semantics import complete
 from ptosim.reference.taint import (
     GATES,
     STEERING,
@@ -141,13 +141,6 @@ class Act:
         replay = Replay(met, self.numbers)
         operands = as_taint(self.observed, self.arguments, self.taints or (), number)
         special, core.special = core.special, dict(core.special)
-        outcome = core.through(replay, partial(self._again, operands))
+        outcome = core.through(replay, lambda: complete(self.observed.function(*operands)))
         core.special = special
         return replay.collected, outcome
-
-    def _again(self, operands: list[Any]) -> Any:
-        outcome: Any = self.observed.function(*operands)
-        if isinstance(outcome, Iterator):
-            for _ in cast("Iterator[None]", outcome):
-                pass
-        return cast(Any, outcome)

@@ -209,23 +209,13 @@ class Core:
         finally:
             self.use(before)
 
-    def read(
-        self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
-    ) -> Bytes:
+    def read(self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False) -> Bytes:
         """`width` bytes in a row, perhaps as a view. `by_use`: an unmasked vector load, whose lanes count if used."""
-        return self.port.read(Place(space, start, width, alignment, at), by_use)
+        return self.port.read(Place(space, start, width, alignment), by_use)
 
-    def write(
-        self,
-        space: Space,
-        start: int,
-        data: Bytes,
-        alignment: int = 1,
-        active: Active | None = None,
-        at: str | None = None,
-    ) -> None:
+    def write(self, space: Space, start: int, data: Bytes, alignment: int = 1, active: Active | None = None) -> None:
         """Store bytes in a row, or those of them that `active` selects."""
-        self.port.write(Place(space, start, len(data), alignment, at), data, active)
+        self.port.write(Place(space, start, len(data), alignment), data, active)
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         """Pieces of `width` bytes at these addresses, one row each, as a copy."""

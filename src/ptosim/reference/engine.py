@@ -22,7 +22,7 @@ from ptosim.language.parser import without_collection
 from ptosim.language.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
-from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.launch import Launch
 from ptosim.machine.memory import poisoned
 from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.scheduler import Scheduler, Stop
@@ -52,26 +52,19 @@ _WITNESSES: Mapping[Closeness, type[Witness]] = {
 }
 
 
-@dataclass(frozen=True)
-class Programs:
-    """The translated programs of a kernel."""
-
-    kind: KernelKind
-    codes: Mapping[CoreKind, Code]
+Programs = Mapping[CoreKind, Code]
+"""The translated programs of a kernel."""
 
 
 @without_collection()
 def prepare(
     module: VerifiedModule,
-    kind: KernelKind,
     entries: Mapping[CoreKind, Function],
     observed: Closeness | None = None,
     watch: Watch | None = None,
 ) -> Programs:
     """Translate a kernel for the cores it runs on."""
-    return Programs(
-        kind, {core: Translator(module, core, observed, watch).translate(entry) for core, entry in entries.items()}
-    )
+    return {core: Translator(module, core, observed, watch).translate(entry) for core, entry in entries.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +75,7 @@ class Part:
     arguments: Callable[[int], Sequence[Any]]
     """By block."""
     memory: GlobalMemory
-    grid: int
-    rank: int | None = None
-    stream: int = 0
-    round: int = 0
-
-    @property
-    def launch(self) -> Launch:
-        return Launch(self.programs.kind, self.grid, self.rank, self.stream, self.round)
+    launch: Launch
 
 
 @dataclass
@@ -122,7 +108,7 @@ class Run:
             stop=self.stop,
         )
         try:
-            self._blocks(scheduler, range(self.parts[0].grid) if blocks is None else blocks)
+            self._blocks(scheduler, range(self.parts[0].launch.blocks) if blocks is None else blocks)
         except Fault as fault:  # of an entry that was still queued when the program of its core had ended
             raise self._located(fault) from None
 
@@ -138,7 +124,7 @@ class Run:
 
     def _program(self, machine: MachineCore) -> None:
         part = self._part(machine)
-        code = part.programs.codes[machine.kind]
+        code = part.programs[machine.kind]
         machine.regions = part.memory.regions
         core = self._core(machine, part)
         try:
@@ -185,7 +171,7 @@ class Run:
     def _may_set(self, core: MachineCore, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""
         part = self._part(core)
-        code = part.programs.codes[core.kind]
+        code = part.programs[core.kind]
         op = code.operations.get(core.waiting.site) if core.waiting is not None else None
         if not core.started:
             following = sets_of(code.entry, core.kind)
@@ -266,7 +252,7 @@ class Run:
 
     @cached_property
     def _codes(self) -> Mapping[str, Code]:
-        return {code.filename: code for part in self.parts for code in part.programs.codes.values()}
+        return {code.filename: code for part in self.parts for code in part.programs.values()}
 
 
 _MANY_PLACES = ("deadlock", "unmatched-wait")

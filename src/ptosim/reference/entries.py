@@ -20,7 +20,7 @@ from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.reference.core import Core
 from ptosim.reference.integers import signed64
 from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Bytes, Starts, shifted
+from ptosim.reference.places import Bytes, Starts, hull, shifted
 from ptosim.reference.port import Active, Atomic, Complaint, Place, Step, Witness
 from ptosim.reference.taint import Observed
 
@@ -114,7 +114,7 @@ class EntryWitness(Witness):
         self.memories.store(start, value)
 
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
-        low, high = (0, place.width) if active is None else _hull(active)
+        low, high = (0, place.width) if active is None else hull(active)
         if high > low:
             starts = place.starts + low if low else place.starts  # only bytes in a row are active by themselves
             self._writes.setdefault((place.space, place.at, high - low, self.act), []).extend(_integers(starts))
@@ -139,12 +139,6 @@ def _integers(starts: int | Starts) -> Iterable[int]:
     if not isinstance(starts, range) or not starts:
         return np.asarray(starts).tolist()
     return shifted(starts, signed64(starts[0]) - starts[0])
-
-
-def _hull(active: Active) -> tuple[int, int]:
-    """The first byte that is written, and one past the last."""
-    places = np.flatnonzero(active)
-    return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
 
 
 def _words(starts: list[int]) -> list[int]:

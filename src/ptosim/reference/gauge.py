@@ -3,8 +3,8 @@ depends on the operands that are no pointers; the instruction has run before, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation
@@ -20,6 +20,7 @@ from ptosim.reference.core import Core
 from ptosim.reference.memories import GlobalMemory
 from ptosim.reference.places import Bytes
 from ptosim.reference.port import Active, Atomic, Complaint, Place, Port
+from ptosim.reference.semantics import complete
 from ptosim.reference.translate import Translator
 from ptosim.target.profile import Target
 
@@ -59,7 +60,7 @@ class Gauge:
         self._memories: Mapping[Space, Bytes] = {
             Space(space): np.zeros(size, np.uint8) for space, size in target.memory.items()
         }
-        self._acts: dict[tuple[Operation, CoreKind], tuple[Callable[..., Any], bool]] = {}
+        self._acts: dict[tuple[Operation, CoreKind], Callable[..., Any]] = {}
 
     def moved(
         self, op: Operation, kind: CoreKind, operands: Sequence[int], registers: Mapping[str, int] | None = None
@@ -68,22 +69,15 @@ class Gauge:
         key = op, kind
         if key not in self._acts:
             self._acts[key] = self._act(op, kind)
-        act, is_transfer = self._acts[key]
         core = self._core(kind, registers or {})
         port = Counted()
         core.use(port)
         with np.errstate(all="ignore"):
-            if not is_transfer:
-                act(core, *operands)
-                return Moved(port.read_bytes, port.written_bytes)
-            halves = cast("Iterator[None]", act(core, *operands))
-            next(halves, None)
-            read = port.read_bytes
-            next(halves, None)
-        return Moved(read, port.written_bytes)
+            complete(self._acts[key](core, *operands))
+        return Moved(port.read_bytes, port.written_bytes)
 
-    def _act(self, op: Operation, kind: CoreKind) -> tuple[Callable[..., Any], bool]:
-        """The function of an instruction, of a core and of the values of its operands; whether it works in halves."""
+    def _act(self, op: Operation, kind: CoreKind) -> Callable[..., Any]:
+        """The function of an instruction, of a core and of the values of its operands."""
         meaning = semantics_of(op.name)
         assert meaning is not None
         translator = Translator(self.module, kind)
@@ -93,7 +87,7 @@ class Gauge:
         function = translator.constant(meaning.function, "k")
         names = ", ".join(("core", *(f"r{number}" for number in range(len(distinct)))))
         text = f"lambda {names}: {function}({', '.join(arguments)})"
-        return eval(text, translator.namespace), meaning.is_transfer
+        return eval(text, translator.namespace)
 
     def _core(self, kind: CoreKind, registers: Mapping[str, int]) -> Core:
         machine = Scheduler(self.target, Launch(_KINDS[kind], 1), lambda core: None).attend(0)

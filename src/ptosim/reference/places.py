@@ -87,6 +87,12 @@ def lasting(starts: Starts) -> Places:
     return np.sort(len(starts) - 1 - last)
 
 
+def hull(active: NDArray[np.bool_]) -> tuple[int, int]:
+    """The first active byte, and one past the last; none where nothing is active."""
+    places = np.flatnonzero(active)
+    return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+
+
 def shifted(starts: Starts, distance: int) -> Starts:
     """The same pieces, that much farther up."""
     if isinstance(starts, range):

@@ -26,10 +26,10 @@ generator function that yields once, after it has read and before it writes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ptosim.effects.record import Static
 from ptosim.language.binding import by_role
@@ -51,6 +51,14 @@ class Semantics:
     def is_transfer(self) -> bool:
         """Whether it reads at its start and writes at its end."""
         return inspect.isgeneratorfunction(self.function)
+
+
+def complete(outcome: Any) -> Any:
+    """The result of an instruction that is carried out without a break: a copy goes on at once."""
+    if isinstance(outcome, Iterator):
+        for _ in cast("Iterator[None]", outcome):
+            pass
+    return cast(Any, outcome)
 
 
 SEMANTICS: dict[str, Semantics] = {}

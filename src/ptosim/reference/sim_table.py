@@ -14,9 +14,8 @@ from ptosim.effects.sim_table import INDEX_BYTES
 from ptosim.language import sim_table as op
 from ptosim.reference.atomic import atomic_store
 from ptosim.reference.core import Core
+from ptosim.reference.places import Places
 from ptosim.reference.semantics import Operands, semantics
-
-Places = NDArray[np.int64]
 
 
 def _width(static: Static) -> dict[str, int]:

@@ -6,6 +6,7 @@ The translator (translate.py) writes all other lines. Taint is rare: without it 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
@@ -89,17 +90,19 @@ def _taints(t: Translator, op: Operation, meaning: Semantics) -> list[str]:
 
 
 def _taint_of(t: Translator, op: Operation, role: str) -> str:
-    if role == "active":
-        role = "mask"
-    if not isinstance(op, PTOOperation) or role not in op.operand_roles or role in op.variadic_roles:
-        return "None"
-    values = [value for value in op.segment(role) if is_vector_state(value.type)]
+    values = [value for value in _values(op, role) if is_vector_state(value.type)]
     return t.taint(values[0]) if values else "None"
+
+
+def _values(op: Operation, role: str) -> Sequence[SSAValue]:
+    """The operands that a parameter stands for; none has several that are registers or masks."""
+    role = "mask" if role == "active" else role
+    return op.segment(role) if isinstance(op, PTOOperation) and role in op.operand_roles else ()
 
 
 def described(t: Translator, op: Operation, meaning: Semantics) -> str:
     """A name for what a core has to know about an operation."""
-    widths = tuple(_width(op, parameter) for parameter in meaning.parameters)
+    widths = tuple(next(map(_width_of, _values(op, parameter)), 0) for parameter in meaning.parameters)
     mask = zeroing_mask(op, meaning.parameters)
     record = effects().get(op.name)
     observed = Observed(
@@ -113,13 +116,6 @@ def described(t: Translator, op: Operation, meaning: Semantics) -> str:
         record is not None and record.taint.crosses(t.module.static(op)),
     )
     return t.constant(observed, "o")
-
-
-def _width(op: Operation, role: str) -> int:
-    role = "mask" if role == "active" else role
-    if not isinstance(op, PTOOperation) or role not in op.operand_roles:
-        return 0
-    return next((_width_of(value) for value in op.segment(role)), 0)
 
 
 def _width_of(value: SSAValue) -> int:

@@ -16,10 +16,9 @@ from ptosim.reference.core import Core
 from ptosim.reference.lanes import Lanes, unsigned
 from ptosim.reference.mask import Bits
 from ptosim.reference.numbers import dtype_of
+from ptosim.reference.places import Places
 from ptosim.reference.semantics import Operands, semantics
 from ptosim.target.profile import load_target
-
-Places = NDArray[np.int64]
 
 
 def _active(lanes: int, operands: Operands) -> Bits:

@@ -33,10 +33,9 @@ from ptosim.reference.core import Bytes, Core
 from ptosim.reference.distribution import Distribution, distribution
 from ptosim.reference.logical import read_logical
 from ptosim.reference.mask import Bits, Mask
-from ptosim.reference.numbers import dtype_of
+from ptosim.reference.numbers import Lanes, dtype_of
+from ptosim.reference.places import hull
 from ptosim.reference.semantics import Operands, semantics
-
-Lanes = NDArray[Any]
 
 # --- loads ------------------------------------------------------------------------------------------------------------
 
@@ -147,9 +146,8 @@ def vsts(core: Core, value: Lanes, dest: int, offset: int, mask: Mask | None, ho
 
 def _store_active(core: Core, address: int, data: Bytes, active: Bits) -> None:
     """From the first active byte to the last: inactive ones at the ends may lie outside of UB."""
-    places = np.flatnonzero(active)
-    if len(places):
-        low, high = int(places[0]), int(places[-1]) + 1
+    low, high = hull(active)
+    if high > low:
         core.write(UB, address + low, data[low:high], 1, active[low:high])
 
 
