@@ -157,7 +157,7 @@ TILES = """module attributes {{pto.target_arch = "{target}"}} {{
     [
         ("a5", 16, 256, "auto", []),
         ("a5", 20, 256, "auto", ["invalid"]),  # another shape is stored only if nothing lies between its rows
-        ("a5", 16, 128, "auto", ["overlap"]),
+        ("a5", 16, 128, "auto", ["invalid", "invalid", "overlap"]),  # sums that lie partly over what they add
         ("a3", 16, 256, "auto", []),
         ("a3", 16, 256, "written", ["race", "race", "race", "lint", "race"]),  # the last: sums that follow each other
     ],

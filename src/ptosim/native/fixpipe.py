@@ -66,10 +66,10 @@ def _atomic(core: Core, static: Static, ctrl: Value) -> Value | None:
     return ctrl.like(atomic_fields(kind, static.words["atomic_op"]))
 
 
-@lowering(op.MteL0cL1, bind=given(space=Space.L1))
-@lowering(op.MteL0cGm, bind=given(space=Space.GM))
+@lowering(op.MteL0cL1, bind=given(space=Space.L1, sub_block=None))
+@lowering(op.MteL0cGm, bind=given(space=Space.GM, sub_block=None))
 @lowering(op.MteL0cUb, bind=given(space=Space.UB))
-def mte_l0c(core: Core, operands: Operands, ctrl: Value, static: Static, space: Space) -> None:
+def mte_l0c(core: Core, operands: Operands, sub_block: Value | None, ctrl: Value, static: Static, space: Space) -> None:
     f, n, clip, split = core.f, operands.n, operands.clip, operands.split
     shape = Shape(*(n.like(size) if isinstance(size, int) else size for size in written_shape(operands)))
     check_shape(core, shape)
@@ -94,7 +94,6 @@ def mte_l0c(core: Core, operands: Operands, ctrl: Value, static: Static, space: 
     layout = f.constant(I1, 1), words.get("layout", "nz2nd")
     atomic = _atomic(core, static, ctrl) if space is Space.GM else None
     store = Store(operands.source, operands.dest, space, shape, [layout], no if split is None else split != 0, atomic)
-    sub_block = getattr(operands, "sub_block", None)
     mode = words.get("dst_mode") if sub_block is None else sub_block
     for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps))
 
