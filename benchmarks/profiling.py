@@ -17,8 +17,8 @@ from benchmarks.measure import in_turns
 from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
 from ptosim.native.build.compilation import compile_kernel, compile_timed
-from ptosim.profiling import TimedRun, stopwatch
 from ptosim.target import load_target
+from ptosim.timed_run import TimedRun, stopwatch
 
 LIMIT, SHORT_LIMIT, COMPILE_LIMIT = 1.5, 2.0, 2.5
 SHORT = 40e-9

@@ -5,9 +5,9 @@ from dataclasses import replace
 from xdsl.ir import Operation
 
 import ptosim
-from ptosim.language.control import CARRIER
 from ptosim.language.load import text
 from ptosim.language.operation import is_scope
+from ptosim.language.structure.control import CARRIER
 
 
 def without_scopes(written: ptosim.Module) -> str:

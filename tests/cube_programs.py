@@ -15,7 +15,7 @@ from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import Space
 from ptosim.machine.observer import Footprint, Observer
-from ptosim.native.ir.context import Word
+from ptosim.native.ir.context import ContextWord
 from ptosim.target.profile import load_target
 from raw import all_raw
 
@@ -266,5 +266,5 @@ def observed(both: Both, *arguments: Any, grid: int = 1) -> Images:
 def _native_memory(kernel: Kernel, role: str, space: Space) -> NDArray[np.uint8]:
     """What a memory of the cluster held when the native engine had run a block."""
     cluster = kernel.linked()._runner._idle[-1]._cluster
-    address = cluster.cores[role]._words[Word[space.name]]
+    address = cluster.cores[role]._words[ContextWord[space.name]]
     return np.frombuffer(ctypes.string_at(address, load_target("a5").memory[space.value]), np.uint8)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from ptosim.effects.predicate import PATTERNS
-from ptosim.language import predicate
 from ptosim.language.catalogue import operations, room_of
+from ptosim.language.micro import predicate
 
 GRANULARITIES = ("b8", "b16", "b32")
 

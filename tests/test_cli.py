@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from ptosim.language.catalogue import operations
-from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile.tile_operation import TileOperation
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ptosim.cli import main
+from ptosim.cli.commands import main
 
 ROOT = Path(__file__).parents[1]
 ABS = str(ROOT / "examples" / "abs.pto")

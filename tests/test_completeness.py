@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ptosim.effects.catalogue import effects
 from ptosim.language.catalogue import operations, room_of, structural_operations
-from ptosim.language.normalise import respelled
 from ptosim.language.operation import PTOOperation
-from ptosim.language.tile_operation import TileOperation
+from ptosim.language.passes.register_operands import respelled
+from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.native.build.catalogue import lowered
 from ptosim.reference.catalogue import defined
 from ptosim.reference.control import STRUCTURED

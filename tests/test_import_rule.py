@@ -91,7 +91,7 @@ def imported(module: str, is_package: bool, text: str) -> Iterator[tuple[int, st
 
 
 def floor_and_room(module: str) -> tuple[str, str | None]:
-    """`ptosim.language.sync` is the room `sync` of the floor `language`; a name of ptosim itself is of `__init__`."""
+    """`ptosim.language.micro.sync` is the room `sync` of the floor `language`; a name of ptosim itself is of `__init__`."""
     _, *parts = module.split(".")
     if not parts or parts[0] not in HEIGHT:
         return "__init__", None
@@ -164,23 +164,23 @@ def test_a_stray_import_would_be_found():
 REJECTED = [
     ("ptosim.machine.queue", "from ptosim.api import load", "machine may not import api"),
     ("ptosim.machine.queue", "from ..language import types", "machine may not import language"),
-    ("ptosim.language.parser", "import ptosim.machine.queue", "language may not import machine"),
-    ("ptosim.language.parser", "from ptosim import machine", "language may not import machine"),
+    ("ptosim.language.text.parser", "import ptosim.machine.queue", "language may not import machine"),
+    ("ptosim.language.text.parser", "from ptosim import machine", "language may not import machine"),
     ("ptosim.reference.engine", "def f():\n    import ptosim.native.run.engine", "reference may not import native"),
     ("ptosim.native.run.engine", "from ptosim.reference.engine import run", "native may not import reference"),
     ("ptosim.sanitize.shadow", "from ..native import engine", "sanitize imports no engine"),
-    ("ptosim.timing.pipes", "from ptosim.reference import engine", "timing imports no engine"),
-    ("ptosim.timing.pipes", "from ptosim.sanitize import shadow", "timing may not import sanitize"),
-    ("ptosim.language.reduction", "from .scalar import Constant", "room reduction imports room scalar"),
-    ("ptosim.language.reduction", "from . import scalar", "room reduction imports room scalar"),
+    ("ptosim.timing.pipe_timer", "from ptosim.reference import engine", "timing imports no engine"),
+    ("ptosim.timing.pipe_timer", "from ptosim.sanitize import shadow", "timing may not import sanitize"),
+    ("ptosim.language.micro.reduction", "from .scalar import Constant", "room reduction imports room scalar"),
+    ("ptosim.language.micro.reduction", "from . import scalar", "room reduction imports room scalar"),
     ("ptosim.effects.dma", "import numpy as np", "effects is free of numpy"),
     ("ptosim.machine.queue", "from xdsl.ir import Operation", "machine is free of xdsl"),
     ("ptosim.machine.queue", "if TYPE_CHECKING:\n    import llvmlite.binding", "machine is free of llvmlite"),
     ("ptosim.effects.dma", "importlib.import_module('ml_dtypes')", "effects is free of ml_dtypes"),
-    ("ptosim.machine.queue", "import_module('ptosim.cli')", "machine may not import cli"),
+    ("ptosim.machine.queue", "import_module('ptosim.cli.commands')", "machine may not import cli"),
     ("ptosim.diagnostics", "import rich.console", "diagnostics is free of rich"),
-    ("ptosim.cli", "from ptosim import __version__", "cli may not import __init__"),
-    ("ptosim.cli", "import ptosim", "cli may not import __init__"),
+    ("ptosim.cli.commands", "from ptosim import __version__", "cli may not import __init__"),
+    ("ptosim.cli.commands", "import ptosim", "cli may not import __init__"),
 ]
 
 
@@ -193,12 +193,12 @@ def test_a_violation_is_seen(module: str, text: str, why: str):
 ALLOWED = [
     ("ptosim.api", False, "from ptosim.reference import engine\nfrom ptosim import diagnostics"),
     ("ptosim.sanitize.shadow", False, "import numpy as np\nfrom ptosim.machine.observer import Observer"),
-    ("ptosim.timing.pipes", False, "from ptosim.target import profile\nfrom ptosim.effects.dma import RECORDS"),
+    ("ptosim.timing.pipe_timer", False, "from ptosim.target import profile\nfrom ptosim.effects.dma import RECORDS"),
     ("ptosim.reference.dma", False, "from ptosim.language.dma import MteGmUb\nfrom .engine import semantics"),
     ("ptosim.language", True, "from . import scalar, reduction\nfrom .sync import SetFlag"),
     ("ptosim.report.html", False, "from ..sanitize import shadow\nfrom ..timing import pipes"),
     ("ptosim", True, "from ptosim.api import load"),
-    ("ptosim.__main__", False, "from ptosim.cli import main"),
+    ("ptosim.__main__", False, "from ptosim.cli.commands import main"),
 ]
 
 

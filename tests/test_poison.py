@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import ptosim
 from cube_programs import Text, pointer_type
 from examples.test_examples import EXAMPLES, script
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from sanitize.kernels import ALL, MASK, load, order, scope, store, text, unary, vlds, vsts
 
 PATTERN = bytes([0xC1, 0x7F, 0xC1, 0x7F, 0xC1, 0xFF, 0xC1, 0xFF])

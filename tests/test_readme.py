@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ptosim.cli import main
+from ptosim.cli.commands import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -10,8 +10,8 @@ import pytest
 
 import ptosim
 from ptosim.arguments import Parameter
-from ptosim.command import arguments_of
-from ptosim.words import differing, dtype_of, save, value_of
+from ptosim.cli.argument_words import differing, dtype_of, save, value_of
+from ptosim.cli.command import arguments_of
 
 F32 = Parameter("x", "!pto.ptr<f32, gm>")
 BF16 = Parameter("x", "!pto.ptr<bf16, gm>")

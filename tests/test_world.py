@@ -7,7 +7,7 @@ import pytest
 
 import ptosim
 from ptosim import PTOError
-from ptosim.participants import Symmetric
+from ptosim.ranks.rank_arguments import Symmetric
 
 X = ptosim.each(np.ones(8, "f4"), np.ones(8, "f4"))
 

@@ -9,7 +9,7 @@ import pytest
 
 import ptosim
 from ptosim import PTOError
-from ptosim.participants import Symmetric
+from ptosim.ranks.rank_arguments import Symmetric
 from rank_programs import ENGINES, Writer
 
 PARAMETERS = {

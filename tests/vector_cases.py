@@ -12,8 +12,8 @@ import numpy as np
 from ptosim.effects.conversion import CONVERSIONS
 from ptosim.effects.element import ELEMENTS, Element
 from ptosim.effects.float_format import BF16, F16, F32
-from ptosim.language import compare, conversion, rearrange, reduction, sfu, vector
 from ptosim.language.catalogue import operations, room_of
+from ptosim.language.micro import compare, conversion, rearrange, reduction, sfu, vector
 from ptosim.language.operation import PTOOperation
 from vector_programs import SLOT, Array, Slot, VectorProgram, binary, mask_type, unary, with_scalar
 
@@ -42,8 +42,8 @@ def _written(op: type[PTOOperation]) -> Iterator[str]:
     families: dict[type, Callable[[str, str], str]] = {
         reduction.ExtremumWithMatches: _two_results("%d, %p", "{v}, {m}", "%a, %m", "{v}, {m}"),
         vector.MultiplyAdd: _one_result("%c, %a, %b, %m", "{v}, {v}, {v}, {m}"),
-        vector.Unary: unary,
-        vector.Binary: binary,
+        vector.VectorUnary: unary,
+        vector.VectorBinary: binary,
         vector.VectorScalar: with_scalar,
     }
     write = next((form for family, form in families.items() if issubclass(op, family)), None)

@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from ptosim.api import Kernel, Module, check, load, profile, prove
     from ptosim.arguments import Parameter
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
-    from ptosim.participants import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
-    from ptosim.synchronisation import synchronise
-    from ptosim.world import World, launch
+    from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
+    from ptosim.ranks.world import World, launch
+    from ptosim.synchronise import synchronise
 
 __version__ = "0.1.0"
 

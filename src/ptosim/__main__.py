@@ -1,5 +1,5 @@
 """`python -m ptosim`."""
 
-from ptosim.cli import main
+from ptosim.cli.commands import main
 
 main()

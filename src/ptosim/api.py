@@ -14,17 +14,17 @@ from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, cou
 
 if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
-    from ptosim.native.observe.sweep import Sifted
-    from ptosim.profiling import TimedRun
+    from ptosim.native.observe.gm_conflicts import Sifted
     from ptosim.reference.engine import Run
-    from ptosim.repair.rehearsal import Trial, Trials
+    from ptosim.repair.trials import Trial, Trials
     from ptosim.report.check_report import CheckReport
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
-    from ptosim.sanitize.doubts import MemBar
     from ptosim.sanitize.observation import Observation
+    from ptosim.sanitize.undefined_and_racy import MemBar
     from ptosim.target import Target
+    from ptosim.timed_run import TimedRun
     from ptosim.timing.recording import Recording
 
 
@@ -85,7 +85,7 @@ def _overlapping(kernel: Kernel) -> Sequence[Diagnostic]:
     module = kernel.module
     if "addr" not in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
         return ()
-    from ptosim.tiles.overlap import overlaps
+    from ptosim.tiles.passes.address_overlap import overlaps
 
     mine = (program for program in module.programs if program.name == kernel.name)
     return tuple(overlaps(module.verified, {entry.symbol for program in mine for entry in program.entries.values()}))
@@ -111,7 +111,7 @@ def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
     """A repair, and barriers before operations that may start too early."""
     from ptosim.repair.barriers import held_back
     from ptosim.repair.engine import PROVEN, REFUTED
-    from ptosim.repair.rehearsal import ORDER
+    from ptosim.repair.trials import ORDER
 
     fix = mend()
 
@@ -258,8 +258,8 @@ def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
     """How edited texts are tried."""
-    from ptosim.enlargement import enlargements
-    from ptosim.repair.rehearsal import Trials
+    from ptosim.repair.larger_launches import enlargements
+    from ptosim.repair.trials import Trials
 
     together = kernel.program.cross_block
     loaded = lru_cache(maxsize=2)(partial(reloaded, kernel))  # one that is clean is run several times in succession
@@ -297,8 +297,8 @@ def observed(
     enough: frozenset[str] = frozenset(),
 ) -> Observation:
     """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
-    from ptosim.sanitize.doubts import Subject
     from ptosim.sanitize.session import observe
+    from ptosim.sanitize.undefined_and_racy import Subject
 
     arguments = launch.arguments
     subject = Subject(kernel.module.layout, arguments.regions.all, kernel.program.cross_block, mem_bar, enough)
@@ -402,7 +402,7 @@ def measure(
 
 def timed(kernel: Kernel, launch: Launch, machine: Target) -> TimedRun | None:
     """Run compiled code that keeps its times; None where only the reference engine can tell."""
-    from ptosim.profiling import TimedRun, stopwatch
+    from ptosim.timed_run import TimedRun, stopwatch
 
     pricing = kernel.pricing(machine)
     if pricing is None:
@@ -418,8 +418,8 @@ def timed(kernel: Kernel, launch: Launch, machine: Target) -> TimedRun | None:
 
 def _observed(kernel: Kernel, launch: Launch, machine: Target) -> tuple[Recording, tuple[Diagnostic, ...]]:
     """Watch the reference engine."""
-    from ptosim.timing.pipes import PipeTimer
-    from ptosim.timing.waves import hardware_cores, place_blocks
+    from ptosim.timing.block_placement import hardware_cores, place_blocks
+    from ptosim.timing.pipe_timer import PipeTimer
 
     program = kernel.program
     launch = replace(launch, arguments=launch.arguments.copied(), oob="drop")

@@ -12,21 +12,21 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from ptosim.diagnostics import Diagnostic, Source
-from ptosim.language.control import Yield
-from ptosim.language.infer_scopes import infer_scopes
-from ptosim.language.inline_regions import inline_regions
-from ptosim.language.kernels import kernels
-from ptosim.language.launch_parameters import feed_launch_parameters
+from ptosim.language.analysis.kernel_entries import kernels
+from ptosim.language.analysis.tile_modules import TILES, mark_tiles
 from ptosim.language.load import VerifiedModule, load
-from ptosim.language.normalise import normalise
-from ptosim.language.parser import ParsedModule, deep_recursion, without_collection
-from ptosim.language.printing import text
-from ptosim.language.section_calls import section_calls
-from ptosim.language.tile_kernel import TILES, mark_tiles
-from ptosim.language.verify import in_source_order
-from ptosim.tiles.inline import inline_tiles
-from ptosim.tiles.parts import split_parts
-from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
+from ptosim.language.passes.infer_scopes import infer_scopes
+from ptosim.language.passes.inline_regions import inline_regions
+from ptosim.language.passes.launch_parameters import feed_launch_parameters
+from ptosim.language.passes.register_operands import normalise
+from ptosim.language.passes.section_calls import section_calls
+from ptosim.language.rules.verifier import in_source_order
+from ptosim.language.structure.control import Yield
+from ptosim.language.text.parser import ParsedModule, deep_recursion, without_collection
+from ptosim.language.text.printing import text
+from ptosim.tiles.passes.inline_tiles import inline_tiles
+from ptosim.tiles.passes.memory_plan import MemoryPlan, memory_plans, plan_memory
+from ptosim.tiles.passes.split_cores import split_parts
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
@@ -54,7 +54,7 @@ def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
     from ptosim.order.barriers import between_entries
     from ptosim.order.ordering import order_entries
-    from ptosim.tiles.fifo import lower_fifos
+    from ptosim.tiles.fifo.lower_fifos import lower_fifos
     from ptosim.tiles.lower import lower_tiles
 
     return (

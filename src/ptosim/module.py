@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.arguments import Arguments, Parameter, bind, whole
 from ptosim.diagnostics import LONGEST_FILE, Diagnostic, Location, PTOError, Source, error
-from ptosim.language.print_format import Say, show
+from ptosim.language.text.print_format import Say, show
 
 if TYPE_CHECKING:
-    from ptosim.language.kernels import KernelProgram
+    from ptosim.language.analysis.kernel_entries import KernelProgram
     from ptosim.language.load import VerifiedModule
     from ptosim.loading import LoadedModule
     from ptosim.machine.core import Core
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from ptosim.native.host.cache import Compiled
     from ptosim.native.host.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.observe import Observe
-    from ptosim.native.run.cores import Cluster as NativeCluster
+    from ptosim.native.run.cores import NativeCluster
     from ptosim.native.run.engine import LinkedKernel
     from ptosim.native.run.engine import Run as NativeRun
     from ptosim.native.run.reachability import Reachability
-    from ptosim.profiling import Pricing
     from ptosim.reference.engine import Programs, Run
-    from ptosim.reference.watch import Watch
+    from ptosim.reference.observed.watch import Watch
     from ptosim.report.plan import Plan
-    from ptosim.sanitize.last_writer import Written
-    from ptosim.sanitize.program import Program
+    from ptosim.sanitize.last_writer import LastWrite
+    from ptosim.sanitize.program import WrittenProgram
     from ptosim.target import Target
+    from ptosim.timed_run import Pricing
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
@@ -152,18 +152,18 @@ class Module:
         return self.kernels[name]
 
     @cached_property
-    def layout(self) -> Program:
+    def layout(self) -> WrittenProgram:
         """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
-        from ptosim.sanitize.program import Program
+        from ptosim.sanitize.program import WrittenProgram
 
-        return Program(self.executable, self.verified)
+        return WrittenProgram(self.executable, self.verified)
 
     def lowered(self) -> Module:
         """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
 
         Raises PTOError where a function cannot be lowered.
         """
-        from ptosim.language.printing import text
+        from ptosim.language.text.printing import text
         from ptosim.native.host.library import Request
 
         executable = self.executable
@@ -349,16 +349,16 @@ class Kernel:
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
         from ptosim.machine.launch import KernelKind
-        from ptosim.machine.launch import Launch as Geometry
-        from ptosim.reference.engine import Part, Run
-        from ptosim.reference.memories import GlobalMemory
+        from ptosim.machine.launch import LaunchGeometry as Geometry
+        from ptosim.reference.engine import ReferenceLaunch, Run
+        from ptosim.reference.memory.memories import GlobalMemory
 
         arguments = launch.arguments
         memory = GlobalMemory(arguments.regions, dict(enumerate(arguments.buffers)), launch.oob == "drop")
         programs = self.translated(observer.closeness if observer else None, watch)
         geometry = Geometry(KernelKind(self.program.kind), launch.grid)
         return Run(
-            [Part(programs, lambda block: arguments.values, memory, geometry)],
+            [ReferenceLaunch(programs, lambda block: arguments.values, memory, geometry)],
             self.module.machine(),
             launch.schedule,
             launch.max_steps,
@@ -369,7 +369,7 @@ class Kernel:
             say=launch.say,
         )
 
-    def last_writer(self, launch: Launch, low: int, high: int) -> Written | None:
+    def last_writer(self, launch: Launch, low: int, high: int) -> LastWrite | None:
         """Who writes the bytes [low, high) of GM last, when this launch runs once more."""
         from ptosim.sanitize.last_writer import LastWriter
 
@@ -387,7 +387,7 @@ class Kernel:
 
     def pricing(self, target: Target) -> Pricing | None:
         """What compiled code asks for, kept likewise; None where only the reference engine times this kernel."""
-        from ptosim.profiling import Pricing, is_covered
+        from ptosim.timed_run import Pricing, is_covered
 
         if self._pricing is None or self._pricing[0] is not target:
             made = None

@@ -2,11 +2,11 @@
 
 import pytest
 
-from ptosim.effects.conversion import CONVERSIONS, Placement, conversion, placement
+from ptosim.effects.conversion import CONVERSIONS, LanePlacement, conversion, placement
 from ptosim.effects.element import element
 
 
-def place(source: str, dest: str, part: str | None) -> Placement:
+def place(source: str, dest: str, part: str | None) -> LanePlacement:
     return placement(CONVERSIONS[source, dest], part)
 
 
@@ -71,19 +71,19 @@ def test_narrowing_by_four_leaves_gaps(first: int):
     for lane in range(64):
         expected[4 * lane + first] = lane
         gates[4 * lane + first] = 4 * lane
-    assert place("ui32", "ui8", f"P{first}") == Placement(tuple(expected), tuple(gates))
+    assert place("ui32", "ui8", f"P{first}") == LanePlacement(tuple(expected), tuple(gates))
 
 
 @pytest.mark.parametrize("part, first", [("EVEN", 0), ("ODD", 1)])
 def test_widening_by_two_takes_every_second_lane_and_its_own_predicate_bit(part: str, first: int):
     lanes = tuple(2 * lane + first for lane in range(64))
-    assert place("f16", "f32", part) == Placement(lanes, tuple(2 * lane for lane in lanes))
+    assert place("f16", "f32", part) == LanePlacement(lanes, tuple(2 * lane for lane in lanes))
 
 
 @pytest.mark.parametrize("first", range(4))
 def test_widening_by_four(first: int):
     lanes = tuple(4 * lane + first for lane in range(64))
-    assert place("si8", "si32", f"P{first}") == Placement(lanes, lanes)
+    assert place("si8", "si32", f"P{first}") == LanePlacement(lanes, lanes)
 
 
 def test_64_bit_lanes_are_gated_by_every_eighth_bit():

@@ -21,7 +21,7 @@ from ptosim.effects.geometry import (
     reach,
     select,
 )
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Value
 
 # Values as they reach a field of 40 bits, with the borders of the powers of two used below, and their negatives.
@@ -79,9 +79,9 @@ def test_reach_of_ir_values(count: int, stride: int, last: int):
 
 
 def test_expressions_of_constants_leave_no_code():
-    kept: list[Function] = []
+    kept: list[FunctionBuilder] = []
 
-    def build(function: Function, _memory: Value) -> list[Value]:
+    def build(function: FunctionBuilder, _memory: Value) -> list[Value]:
         kept.append(function)
         length = len(function.definition().splitlines())
         five, nine = function.constant(I64, 5), function.constant(I64, 9)

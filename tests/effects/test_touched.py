@@ -22,8 +22,8 @@ from ptosim.effects.vector_memory import (
     STORE_MODES,
     STRIDED_LOAD_MODES,
 )
-from ptosim.reference.mask import FULL
-from ptosim.reference.stream import LoadAlign
+from ptosim.reference.memory.stream import LoadAlign
+from ptosim.reference.numeric.mask import FULL
 
 DRAWS = 30
 Draw = Callable[[str, Random], Case]

@@ -137,7 +137,7 @@ class Case:
 
 
 def facts_of_product(name: str) -> dict[str, Any]:
-    """What the operation of a product says of itself (language/mad.py)."""
+    """What the operation of a product says of itself (language/micro/mad.py)."""
     start = (
         "word" if name.endswith("raw") else "accumulators" if "acc" in name else "bias" if "bias" in name else "zero"
     )

@@ -13,7 +13,7 @@ import pytest
 from language.vector_kernel import read
 from ptosim.diagnostics import PTOError
 from ptosim.language.load import text as text_of
-from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile.tile_operation import TileOperation
 
 _VALUE = re.compile(r"%\w+")
 _CHOICE = re.compile(r"«([^«|»]*)\|([^«|»]*)»")

@@ -4,8 +4,8 @@ import pytest
 
 from language.vector_kernel import accepts, example_kernel, kernel, mismatch, printed, read, register, rejects, warns
 from ptosim.effects.element import ELEMENTS
-from ptosim.language import arithmetic, arithmetic_integer
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import arithmetic, arithmetic_integer
 
 ROOM = (arithmetic.__name__, arithmetic_integer.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]

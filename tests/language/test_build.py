@@ -8,11 +8,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Source
 from ptosim.effects.names import Space
-from ptosim.language.build import INDEX, Builder, Place, head_of, known
-from ptosim.language.function import entry_functions
+from ptosim.language.builder import INDEX, Builder, InsertionPoint, head_of, known
 from ptosim.language.load import load
-from ptosim.language.parser import ParsedModule
-from ptosim.language.printing import text
+from ptosim.language.structure.function import entry_functions
+from ptosim.language.text.parser import ParsedModule
+from ptosim.language.text.printing import text
 from ptosim.language.types import MaskType, VregType
 
 KERNEL = """
@@ -31,7 +31,7 @@ def built() -> tuple[ParsedModule, Builder]:
     (function,) = entry_functions(parsed.module)
     body = function.body.block
     assert body.last_op is not None
-    return parsed, Builder(parsed, Place.at(body.last_op), head_of(body), serves=body.last_op)
+    return parsed, Builder(parsed, InsertionPoint.at(body.last_op), head_of(body), serves=body.last_op)
 
 
 def lines(parsed: ParsedModule) -> list[str]:

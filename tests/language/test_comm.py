@@ -6,9 +6,9 @@ from language.move_kernel import accepts, module, only
 from language.vector_kernel import example, printed, read
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language import comm, comm_async
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation, cores_of
+from ptosim.language.tile import comm, comm_async
 from refusals.comm import MEMBER, PUT, TWO, WAIT
 
 ROOMS = (comm.__name__, comm_async.__name__)

@@ -4,8 +4,8 @@ import pytest
 
 from language.vector_kernel import LOW_PRECISION, accepts, mask_of, mismatch, rejects, warns
 from ptosim.effects.element import ELEMENTS
-from ptosim.language import compare
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import compare
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == compare.__name__]
 TAKEN = "i8 i16 i32 si8 si16 si32 ui8 ui16 ui32 f16 bf16 f32".split()

@@ -3,8 +3,8 @@
 import pytest
 
 from language.source import accepts, errors, prints, read, rejects, running
-from ptosim.language.control import For, If, While, Yield
-from ptosim.language.function import Call, Function
+from ptosim.language.structure.control import For, If, While, Yield
+from ptosim.language.structure.function import Call, Function
 
 # --- scf.for ----------------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 import pytest
 
 from language.vector_kernel import accepts, kernel, mask_of, mismatch, printed, read, rejects
-from ptosim.language import conversion
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import conversion
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == conversion.__name__]
 

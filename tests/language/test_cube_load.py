@@ -4,8 +4,8 @@ import pytest
 
 from language.scalar_kernel import accepts, rejects, same, text_of, warns
 from language.vector_kernel import printed, read
-from ptosim.language import cube_load, cube_load_raw
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import cube_load, cube_load_raw
 
 ROOM = (cube_load.__name__, cube_load_raw.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]

@@ -4,9 +4,9 @@ import pytest
 
 from language.scalar_kernel import accepts, example_module, rejects, same, text_of, warns
 from language.vector_kernel import printed, read
-from ptosim.language import dma, dma_grouped, dma_registers
 from ptosim.language.catalogue import operations
 from ptosim.language.load import text
+from ptosim.language.micro import dma, dma_grouped, dma_registers
 from ptosim.language.operation import PTOOperation
 
 ROOM = (dma.__name__, dma_registers.__name__, dma_grouped.__name__)

@@ -9,8 +9,8 @@ import pytest
 
 from language.scalar_kernel import accepts, rejects, same, text_of
 from language.store_kernel import CLAUSES, FOUR, STORES, X, store
-from ptosim.language import fixpipe, fixpipe_raw
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import fixpipe, fixpipe_raw
 
 ROOM = (fixpipe.__name__, fixpipe_raw.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]

@@ -4,7 +4,7 @@ import pytest
 
 from language.scalar_kernel import accepts, rejects, warns
 from language.store_kernel import STORES, store
-from ptosim.language.fixpipe_modes import QUANT_MODES
+from ptosim.language.micro.fixpipe_modes import QUANT_MODES
 
 # --- 5 to 8: quantisation ---------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import pytest
 from language.source import accepts, read, rejects, running
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind
-from ptosim.language.kernels import KernelProgram
+from ptosim.language.analysis.kernel_entries import KernelProgram
 from ptosim.loading import load_module
 
 CUBE, VECTOR = (f"pto.kernel_kind = #pto.kernel_kind<{kind}>" for kind in ("cube", "vector"))

@@ -9,10 +9,10 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from language.source import module, read
 from ptosim.diagnostics import Source
-from ptosim.language.lexer import Lexer
-from ptosim.language.located import LocatedParser
 from ptosim.language.operation import PTOOperation
-from ptosim.language.parser import context, parse
+from ptosim.language.text.lexer import Lexer
+from ptosim.language.text.located_parser import LocatedParser
+from ptosim.language.text.parser import context, parse
 
 TEXT = """module {
   func.func @f(%a: i32, %p: !pto.ptr<f32, ub>, %i: index) {

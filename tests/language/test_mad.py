@@ -3,8 +3,8 @@
 import pytest
 
 from language.scalar_kernel import accepts, rejects, text_of, warns
-from ptosim.language import mad
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import mad
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == mad.__name__]
 

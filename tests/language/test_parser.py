@@ -6,9 +6,9 @@ import pytest
 
 from language.source import accepts, errors, prints, read, rejects
 from ptosim.diagnostics import PTOError, Source
-from ptosim.language.foreign import INSTEAD
 from ptosim.language.load import load
-from ptosim.language.parser import context
+from ptosim.language.text.not_simulated import INSTEAD
+from ptosim.language.text.parser import context
 
 
 @pytest.mark.parametrize(

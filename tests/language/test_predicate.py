@@ -4,8 +4,8 @@ import pytest
 
 from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, gets_a_scope, kernel, printed, read, rejects
-from ptosim.language import predicate, predicate_memory
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import predicate, predicate_memory
 from ptosim.language.operation import PTOOperation
 
 ROOMS = (predicate.__name__, predicate_memory.__name__)

@@ -6,7 +6,7 @@ import pytest
 from xdsl.ir import Operation
 
 import ptosim
-from ptosim.language.function import functions
+from ptosim.language.structure.function import functions
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.pto"))
 

@@ -4,8 +4,8 @@ import pytest
 
 from language.vector_kernel import accepts, kernel, mask_of, mismatch, printed, read, register, rejects, warns
 from ptosim.effects.element import ELEMENTS
-from ptosim.language import rearrange
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import rearrange
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == rearrange.__name__]
 

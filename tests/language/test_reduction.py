@@ -3,8 +3,8 @@
 import pytest
 
 from language.vector_kernel import LOW_PRECISION, accepts, mask_of, mismatch, register, rejects, warns
-from ptosim.language import reduction
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import reduction
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == reduction.__name__]
 HISTOGRAMS = ["chistv2", "dhistv2"]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from language.source import accepts, errors, prints, read, rejects
 from ptosim.effects.element import element
-from ptosim.language.number import float_bits, float_of, float_text
-from ptosim.language.scalar import Constant
+from ptosim.language.structure.scalar import Constant
+from ptosim.language.text.literals import float_bits, float_of, float_text
 
 
 def constant(literal: str) -> Constant:

@@ -3,8 +3,8 @@
 import pytest
 
 from language.vector_kernel import accepts, mask_of, mismatch, rejects, warns
-from ptosim.language import sfu
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import sfu
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sfu.__name__]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from language.vector_kernel import accepts, example, printed, read
-from ptosim.language import sim, sim_signal, sim_transfer
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import sim, sim_signal, sim_transfer
 from ptosim.language.operation import PTOOperation
 from refusals.sim import PRINT
 

@@ -3,8 +3,8 @@
 import pytest
 
 from language.vector_kernel import example, printed, read, rejects_module
-from ptosim.language import sim_table
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import sim_table
 from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sim_table.__name__]

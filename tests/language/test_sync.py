@@ -5,8 +5,8 @@ import pytest
 from language.scalar_kernel import accepts, example_module, rejects, same, text_of, warns
 from language.vector_kernel import printed, read
 from ptosim.diagnostics import PTOError
-from ptosim.language import sync, sync_fence, sync_semaphore
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import sync, sync_fence, sync_semaphore
 from ptosim.language.operation import PTOOperation
 
 ROOM = (sync.__name__, sync_semaphore.__name__, sync_fence.__name__)

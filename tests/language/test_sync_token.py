@@ -4,8 +4,8 @@ import pytest
 
 from language.scalar_kernel import accepts, example_module, rejects
 from language.vector_kernel import printed, read
-from ptosim.language import sync_token
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import sync_token
 from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sync_token.__name__]

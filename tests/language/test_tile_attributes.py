@@ -4,7 +4,7 @@ import pytest
 
 from language import source
 from language.view_kernel import prints
-from ptosim.language.tile_attributes import KINDS
+from ptosim.language.tile.tile_attributes import KINDS
 
 PRETTY = {"layout", "kernel_kind", "mask_pattern", "pad_value", "padmode", "blayout", "slayout", "acc_to_vec_mode"} | {
     *("tinsert_mode", "sync_all_mode", "sync_core_type", "fence_scope")

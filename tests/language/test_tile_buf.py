@@ -4,10 +4,10 @@ import pytest
 
 from language.source import accepts, read
 from ptosim.effects.names import Space
-from ptosim.language.function import functions
 from ptosim.language.load import VerifiedModule, text
-from ptosim.language.tile_buf import TileBuf
-from ptosim.language.tile_types import MultiTileBufType, TileBufType
+from ptosim.language.structure.function import functions
+from ptosim.language.tile.tile_buf import TileBuf
+from ptosim.language.tile.tile_types import MultiTileBufType, TileBufType
 
 
 def tile_in(verified: VerifiedModule) -> TileBuf:

@@ -5,11 +5,11 @@ import pytest
 from language.move_kernel import accepts, module, only, rejects, twins
 from language.vector_kernel import example, read
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language import tile_fifo, tile_pipe
 from ptosim.language.catalogue import operations
-from ptosim.language.fifo_end import C2V
 from ptosim.language.operation import PTOOperation
-from ptosim.language.tile_fifo import Pop, Push
+from ptosim.language.tile import tile_fifo, tile_pipe
+from ptosim.language.tile.fifo_end import C2V
+from ptosim.language.tile.tile_fifo import Pop, Push
 from refusals.tile_fifo import FREE, GLOBAL, INIT, ONE, QUANT, SLOTS, cube, vector
 
 FRONT = [operation for operation in operations() if operation.__module__ == tile_fifo.__name__]
@@ -123,7 +123,7 @@ def test_epilogues() -> None:
 )
 def test_a_pop_waits_on_the_pipe_that_reads(body: str, target: str, pipe: Pipe) -> None:
     loaded = read(module(body, "cube" if "aic_init" in body else "vector"), target)
-    found = [op for op in loaded.parsed.module.walk() if isinstance(op, tile_fifo.Entry)]
+    found = [op for op in loaded.parsed.module.walk() if isinstance(op, tile_fifo.EntryOperation)]
     assert [op.pipe(target) for op in found] == [pipe, pipe]
 
 

@@ -5,9 +5,9 @@ import pytest
 from language.move_kernel import accepts, module, only
 from language.vector_kernel import example, printed, read
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language import tile_matrix
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation, cores_of
+from ptosim.language.tile import tile_matrix
 from refusals.tile_matrix import PRODUCT, SB, SCALED, A, L, R
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == tile_matrix.__name__]

@@ -5,9 +5,9 @@ import pytest
 from language.move_kernel import accepts, module, only, rejects
 from language.vector_kernel import example, printed, read
 from ptosim.effects.names import Pipe
-from ptosim.language import tile_extract, tile_gather, tile_move, tile_rearrange
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
+from ptosim.language.tile import tile_extract, tile_gather, tile_move, tile_rearrange
 from refusals.tile_move import LOAD, STORE
 
 ROOMS = (tile_move.__name__, tile_extract.__name__, tile_rearrange.__name__, tile_gather.__name__)

@@ -7,7 +7,7 @@ from language.vector_tile_kernel import accepts, diagnostics, kernel, prints, re
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.catalogue import operation
 from ptosim.language.operation import cores_of
-from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile.tile_operation import TileOperation
 from refusals.tile_operation import ADD, WORDS, T
 
 # --- text -------------------------------------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ import pytest
 from language.move_kernel import accepts, module, only, rejects, twins
 from language.vector_kernel import example, read
 from ptosim.effects.names import Pipe
-from ptosim.language import tile_scalar, tile_sync
 from ptosim.language.catalogue import operations
 from ptosim.language.load import text as text_of
 from ptosim.language.operation import PTOOperation
+from ptosim.language.tile import tile_scalar, tile_sync
 from refusals.tile_sync import GET, IDS, SYNCALL
 
 OPERATIONS = [op for op in operations() if op.__module__ in (tile_sync.__name__, tile_scalar.__name__)]

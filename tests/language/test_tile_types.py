@@ -4,8 +4,8 @@ import pytest
 from xdsl.parser import AttrParser
 
 from language.source import accepts, errors, prints
-from ptosim.language.tile_buf import TileBuf
-from ptosim.language.tile_types import TileBufType
+from ptosim.language.tile.tile_buf import TileBuf
+from ptosim.language.tile.tile_types import TileBufType
 from refusals.tile_types import LONG, function
 
 

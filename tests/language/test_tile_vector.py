@@ -8,8 +8,8 @@ import pytest
 from language.vector_kernel import example
 from language.vector_tile_kernel import accepts, diagnostics, holds, kernel
 from ptosim.language.catalogue import operation, operations, room_of
-from ptosim.language.tile_family import VectorTile
-from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile.tile_family import VectorTile
+from ptosim.language.tile.tile_operation import TileOperation
 from refusals.rule import Rule
 
 OPERATIONS = [op for op in operations() if room_of(op).startswith("tile_vector") and issubclass(op, TileOperation)]

@@ -5,7 +5,7 @@ import pytest
 from language.vector_kernel import read
 from language.vector_tile_kernel import accepts, diagnostics, holds, kernel, prints
 from ptosim.effects.names import Pipe
-from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile.tile_operation import TileOperation
 from refusals.rule import Rule
 
 T = "<16x64xf32>"

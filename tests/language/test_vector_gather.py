@@ -4,8 +4,8 @@ import pytest
 
 from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, rejects
-from ptosim.language import vector_gather
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import vector_gather
 from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_gather.__name__]

@@ -6,8 +6,8 @@ import pytest
 
 from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, gets_a_scope, kernel, printed, read, rejects, warns
-from ptosim.language import vector_memory
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import vector_memory
 from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_memory.__name__]

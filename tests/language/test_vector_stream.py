@@ -6,8 +6,8 @@ import pytest
 
 from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, kernel, printed, read, rejects
-from ptosim.language import vector_stream
 from ptosim.language.catalogue import operations
+from ptosim.language.micro import vector_stream
 from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_stream.__name__]

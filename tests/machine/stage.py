@@ -8,7 +8,7 @@ from ptosim.effects.names import CoreKind, Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, Reachable
 from ptosim.machine.entry import Entry, Key, Site
-from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.launch import KernelKind, LaunchGeometry
 from ptosim.machine.observer import Observer
 from ptosim.machine.scheduler import Scheduler
 from ptosim.target.profile import load_target
@@ -45,7 +45,7 @@ def run(
     together: bool = False,
 ) -> Scheduler:
     scheduler = Scheduler(
-        target, Launch(kind, blocks), program, schedule=schedule, observer=observer, reachable=reachable
+        target, LaunchGeometry(kind, blocks), program, schedule=schedule, observer=observer, reachable=reachable
     )
     if together:
         scheduler.run_grid()

@@ -5,8 +5,8 @@ import pytest
 from machine.stage import A2A3, ALL, FIX, MTE1, MTE2, MTE3, Recorder, S, V, always, at, mixed, run
 from ptosim.diagnostics import PTOError
 from ptosim.machine.core import Core
+from ptosim.machine.dependence_cycles import bottom_components, reaching
 from ptosim.machine.entry import Key
-from ptosim.machine.graph import bottom_components, reaching
 from ptosim.machine.launch import KernelKind
 
 MIXED = KernelKind.MIXED

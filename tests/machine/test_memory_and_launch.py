@@ -5,7 +5,7 @@ import pytest
 from machine.stage import A2A3, A5, run
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core
-from ptosim.machine.launch import KernelKind, Launch, Place
+from ptosim.machine.launch import CorePlace, KernelKind, LaunchGeometry
 from ptosim.machine.memory import (
     Region,
     Regions,
@@ -151,10 +151,10 @@ def test_misalignment() -> None:
     ],
 )
 def test_launch_geometry(kind: KernelKind, expected: list[tuple[object, ...]]) -> None:
-    def answers(place: Place | Core) -> tuple[object, ...]:
+    def answers(place: CorePlace | Core) -> tuple[object, ...]:
         return place.name, place.kind, place.block, place.block_num, place.subblock, place.subblock_num
 
-    assert [answers(place) for place in Launch(kind, 4).places(1)] == expected
+    assert [answers(place) for place in LaunchGeometry(kind, 4).places(1)] == expected
     seen: list[tuple[object, ...]] = []
     run(lambda core: seen.append(answers(core)) if core.block == 1 else None, kind=kind, blocks=4)
     assert seen == expected

@@ -9,7 +9,7 @@ from machine.stage import ALL, FIX, MTE1, MTE2, MTE3, Recorder, S, V, at, mixed,
 from ptosim.diagnostics import PTOError
 from ptosim.machine.clock import ended_by
 from ptosim.machine.core import Core
-from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.entry import Entry, EntryKind, Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.observer import Observer
 from ptosim.machine.sync import Form
@@ -159,16 +159,16 @@ def test_steps_of_the_scalar_unit_are_entries_too() -> None:
     def program(core: Core) -> None:
         loaded = core.scalar_load(at(1))
         stored = core.scalar_store(at(2))
-        assert (loaded.kind, stored.kind) == (Kind.LOAD, Kind.STORE)
+        assert (loaded.kind, stored.kind) == (EntryKind.LOAD, EntryKind.STORE)
         core.barrier(at(3), ALL)
         core.dsb(at(4))
 
     run(program, observer=recorder)
     assert [(entry.line, entry.kind) for name, entry in recorder.events if name == "start"] == [
-        (1, Kind.LOAD),
-        (2, Kind.STORE),
-        (3, Kind.BARRIER),
-        (4, Kind.FENCE),
+        (1, EntryKind.LOAD),
+        (2, EntryKind.STORE),
+        (3, EntryKind.BARRIER),
+        (4, EntryKind.FENCE),
     ]
 
 

@@ -17,7 +17,7 @@ from ptosim.effects.names import PIPES_OF, Pipe
 from ptosim.machine.clock import ordered
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry
-from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.launch import KernelKind, LaunchGeometry
 from ptosim.machine.sync import Form
 
 CELLS = 8
@@ -97,7 +97,7 @@ class Generator:
     def __init__(self, seed: int, kind: KernelKind, direct: bool) -> None:
         self.random = random.Random(seed)
         self.direct = direct
-        self.places = Launch(kind, 1).places(0)
+        self.places = LaunchGeometry(kind, 1).places(0)
         self.steps: dict[str, list[Step]] = {place.role: [] for place in self.places}
 
     def programs(self, length: int) -> dict[str, list[Step]]:

@@ -9,7 +9,7 @@ import pytest
 from machine.stage import A5, ALL, FIX, MTE1, MTE2, MTE3, Log, M, S, V, at, mixed, run
 from ptosim.diagnostics import PTOError
 from ptosim.machine.core import Core
-from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.launch import KernelKind, LaunchGeometry
 from ptosim.machine.scheduler import Scheduler, Stop, Stopped
 from ptosim.machine.sync import QUEUE_LIMIT, SLOW, Form
 
@@ -278,7 +278,7 @@ def stopping(kind: KernelKind, program: Callable[[Core, Scheduler], None]) -> fl
         requested.append(time.monotonic())
         stop.request()
 
-    scheduler = Scheduler(A5, Launch(kind, 1), lambda core: program(core, scheduler), stop=stop)
+    scheduler = Scheduler(A5, LaunchGeometry(kind, 1), lambda core: program(core, scheduler), stop=stop)
     helper = threading.Thread(target=request)
     helper.start()
     with pytest.raises(Stopped):
@@ -316,7 +316,7 @@ def test_a_stop_unwinds_cores_that_exchange_the_turn() -> None:
 
 def test_ctrl_c_is_heard_while_cores_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The waiting thread gets KeyboardInterrupt; the programs unwind; the interrupt goes on to the caller."""
-    scheduler = Scheduler(A5, Launch(MIXED, 1), lambda core: endless(core, scheduler))
+    scheduler = Scheduler(A5, LaunchGeometry(MIXED, 1), lambda core: endless(core, scheduler))
 
     def interrupted() -> bool:
         raise KeyboardInterrupt
@@ -337,7 +337,7 @@ def test_a_scheduler_can_run_another_block_after_a_failure() -> None:
             core.semaphore_set(at(2), MTE2, 0)
         log.append(core.name)
 
-    scheduler = Scheduler(A5, Launch(KernelKind.VECTOR, 2), program)
+    scheduler = Scheduler(A5, LaunchGeometry(KernelKind.VECTOR, 2), program)
     with pytest.raises(PTOError):
         scheduler.run_block(0)
     scheduler.run_block(1)

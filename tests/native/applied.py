@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from native.compiled import Bench
 from ptosim.native.host.toolchain import Host
 from ptosim.native.ir.context import Status
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Type, Value
 
 Array = NDArray[Any]
@@ -26,7 +26,7 @@ def apply(
     offsets = np.cumsum([0, *(array.nbytes for array in padded)]).tolist()
     size = np.dtype(dtype).itemsize
 
-    def build(function: Function, memory: Value) -> list[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> list[Value]:
         def body(index: Value, _: list[Value]) -> list[Value]:
             loaded = [
                 memory.at(offset).at(index * (lanes * array.itemsize)).load(kind.vector(lanes))

@@ -5,10 +5,10 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ptosim.native.host.toolchain import Host, Program, compile_object, this_host
-from ptosim.native.ir.context import WORDS, Status, Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.host.toolchain import Host, LoadedObject, compile_object, this_host
+from ptosim.native.ir.context import WORDS, ContextWord, Status
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I64, PTR, Value
 
 ROOM = 1024  # bytes for each result
@@ -30,9 +30,9 @@ class Outcome:
     @property
     def fault(self) -> tuple[int, int, list[int]]:
         """Site, value and loop indices of a failure."""
-        depth = self.words[Word.FAULT_DEPTH]
-        loops = self.words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth]
-        return self.words[Word.FAULT], self.words[Word.FAULT_VALUE], loops.tolist()
+        depth = self.words[ContextWord.FAULT_DEPTH]
+        loops = self.words[ContextWord.FAULT_LOOPS : ContextWord.FAULT_LOOPS + depth]
+        return self.words[ContextWord.FAULT], self.words[ContextWord.FAULT_VALUE], loops.tolist()
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Bench:
 
     build: Callable[..., Sequence[Value]]
     parameters: int = 0
-    module: Module = field(default_factory=Module)
+    module: ObjectModule = field(default_factory=ObjectModule)
     host: Host | None = None
 
     def __post_init__(self) -> None:
@@ -53,13 +53,13 @@ class Bench:
         function.finish()
         self.count = len(results)
         self.image = compile_object(self.module.text(), self.host or this_host())
-        self.program = Program(self.image, ["run"])
+        self.program = LoadedObject(self.image, ["run"])
 
     def run(self, *numbers: int, memory: bytes = b"", steps: int = 10**9, stop: int = 0) -> Outcome:
         stop_word = array("q", [stop])
         words = array("q", bytes(8 * WORDS))
-        words[Word.STOP] = stop_word.buffer_info()[0]
-        words[Word.STEPS] = steps
+        words[ContextWord.STOP] = stop_word.buffer_info()[0]
+        words[ContextWord.STEPS] = steps
         out = ctypes.create_string_buffer(max(1, self.count) * ROOM)
         room = ctypes.create_string_buffer(memory, max(1, len(memory)))
         kinds = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * self.parameters
@@ -72,7 +72,7 @@ class Bench:
 def evaluate(build: Callable[..., Value], *numbers: int) -> int:
     """The integer that an expression of these integers has when compiled code computes it."""
 
-    def widened(function: Function, _memory: Value, *values: Value) -> list[Value]:
+    def widened(function: FunctionBuilder, _memory: Value, *values: Value) -> list[Value]:
         result = build(*values)
         return [result.zext(I64) if isinstance(result, Value) else function.constant(I64, int(result))]
 

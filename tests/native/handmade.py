@@ -12,17 +12,17 @@ from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
 from ptosim.native.build.global_memory import leaves_buffer, locate
 from ptosim.native.build.issue import begin_entry, issue, run_entry
-from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
-from ptosim.native.host.toolchain import Program, compile_object
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.build.operations import ENTRIES, HandedOperation, Known, entry_symbol
+from ptosim.native.host.toolchain import LoadedObject, compile_object
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.run.cores import Executable, Fault, Invocation
+from ptosim.native.run.cores import CompiledFault, Executable, Invocation
 from ptosim.native.run.runtime import Runner
 from ptosim.target.profile import load_target
 
-Build = Callable[["Kernel", Function], None]
+Build = Callable[["Kernel", FunctionBuilder], None]
 
 KINDS = {
     KernelKind.VECTOR: [CoreKind.AIV],
@@ -31,7 +31,7 @@ KINDS = {
 }
 
 
-def explain(fault: Fault) -> PTOError:
+def explain(fault: CompiledFault) -> PTOError:
     message = f"site {fault.site} found {fault.value}"
     return error("trap", message, core=fault.core, block=fault.block, loops=fault.loops)
 
@@ -43,8 +43,8 @@ class Kernel:
     build: Build
     kind: KernelKind = KernelKind.VECTOR
     spaces: frozenset[Space] = frozenset({Space.UB})  # all of which it may write
-    module: Module = field(default_factory=Module)
-    operations: list[Operation] = field(default_factory=list)
+    module: ObjectModule = field(default_factory=ObjectModule)
+    operations: list[HandedOperation] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
     steady: bool = False
 
@@ -58,7 +58,7 @@ class Kernel:
         entries = [entry_symbol(n) if n in self.entries else None for n in range(len(self.operations))]
         self.module.addresses(ENTRIES, entries)
         image = compile_object(self.module.text())
-        self.program = Program(image, [*kinds, ENTRIES])
+        self.program = LoadedObject(image, [*kinds, ENTRIES])
         self.image = image
         target = load_target("a5")
         executable = Executable(
@@ -74,21 +74,23 @@ class Kernel:
 
     # --- what programs are made of ------------------------------------------------------------------------------------
 
-    def argument(self, function: Function, number: int) -> Value:
-        return function.word(Word.ARGUMENTS).load(PTR, 8).at(8 * number).load(I64, 8)
+    def argument(self, function: FunctionBuilder, number: int) -> Value:
+        return function.word(ContextWord.ARGUMENTS).load(PTR, 8).at(8 * number).load(I64, 8)
 
     def operation(
-        self, function: Function, method: str, *arguments: Known, pipe: Pipe = Pipe.S, captured: int = 0
+        self, function: FunctionBuilder, method: str, *arguments: Known, pipe: Pipe = Pipe.S, captured: int = 0
     ) -> int:
         site = Site(f"pto.{method}", None, pipe)
-        self.operations.append(Operation(method, site, arguments, len(function.loops), captured))
+        self.operations.append(HandedOperation(method, site, arguments, len(function.loops), captured))
         return len(self.operations) - 1
 
-    def sync(self, function: Function, method: str, *arguments: Known, captured: Sequence[Value] = ()) -> None:
+    def sync(self, function: FunctionBuilder, method: str, *arguments: Known, captured: Sequence[Value] = ()) -> None:
         """A synchronisation that always goes through the scheduler."""
         issue(function, self.operation(function, method, *arguments, captured=len(captured)), captured)
 
-    def entry(self, function: Function, pipe: Pipe, captured: Sequence[Value], fill: Callable[..., None]) -> None:
+    def entry(
+        self, function: FunctionBuilder, pipe: Pipe, captured: Sequence[Value], fill: Callable[..., None]
+    ) -> None:
         """Work on a pipe: `fill` writes its body as a function of what it captures."""
         number = self.operation(function, "work", pipe=pipe, captured=len(captured))
         body, received = begin_entry(self.module, number, len(function.loops), [value.kind for value in captured])
@@ -113,7 +115,7 @@ class Kernel:
             self.runner.run_apart(invocation, threads)
 
 
-def host_address(function: Function, pointer: Value, extent: Value | int, site: int) -> Value:
+def host_address(function: FunctionBuilder, pointer: Value, extent: Value | int, site: int) -> Value:
     """The host address of `extent` bytes behind a GM pointer. Where they are not all in one buffer the kernel fails."""
     place = locate(function, pointer)
     function.check(leaves_buffer(place, 0, extent), site, pointer)
@@ -121,7 +123,7 @@ def host_address(function: Function, pointer: Value, extent: Value | int, site: 
     return place.base.at(place.offset)
 
 
-def append(kernel: Kernel, function: Function, log: Value, number: Value | int) -> None:
+def append(kernel: Kernel, function: FunctionBuilder, log: Value, number: Value | int) -> None:
     """Write a number to a log in GM: word 0 counts, the others follow."""
     site = kernel.module.site("log")
     count = host_address(function, log, 8, site)

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from ptosim import api
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.native.host import library
 

@@ -7,8 +7,8 @@ import pytest
 
 from cube_programs import KIB, Both, Text, pointer_type, storage
 from ptosim.effects.element import element
-from ptosim.language.fixpipe_modes import FAMILIES, QUANT_MODES
-from ptosim.language.fixpipe_rules import CLIPS
+from ptosim.language.micro.fixpipe_modes import FAMILIES, QUANT_MODES
+from ptosim.language.rules.fixpipe_rules import CLIPS
 
 FP8 = ("f8E4M3FN", "f8E5M2")
 PAIRS = [

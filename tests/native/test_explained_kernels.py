@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import ptosim
+from ptosim.cli.argument_words import value_of
 from ptosim.sanitize.explain import explanation, kinds
-from ptosim.words import value_of
 
 KERNELS = [
     pytest.param(text, words, id=f"{kind} {what}")

@@ -8,11 +8,11 @@ import pytest
 import ptosim
 from native.test_sieve import ALONE, BLOCKS, assert_sound
 from ptosim.native.build.compilation import lower
-from ptosim.native.host.toolchain import Program, compile_object, this_host
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.module import Module
+from ptosim.native.host.toolchain import LoadedObject, compile_object, this_host
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.observe.filter import Filter
-from ptosim.native.observe.turning import TURNED, turn_words
+from ptosim.native.observe.transposed import TURNED, turn_words
 from ptosim.target.profile import load_target
 
 POINTS = ALONE.format("""      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
@@ -44,7 +44,7 @@ def test_a_core_that_is_alone_never_asks_the_scheduler():
     """What would have to wait there has to be judged in any case."""
     kernel = ptosim.load(POINTS).kernel()
     module, program = kernel.module.executable, kernel.program
-    asks = f"ptr %context, i64 {8 * Word.ISSUE}"
+    asks = f"ptr %context, i64 {8 * ContextWord.ISSUE}"
     assert asks in lower(module, program, False, this_host())[0].module.text()
     assert asks not in code_of(kernel)
 
@@ -78,11 +78,11 @@ def test_what_is_defined_of_fractals_goes_where_their_elements_go(width: int):
         bits = words[:, number * 8 : number * 8 + 8]
         source[number * stride : number * stride + rows] = np.packbits(bits, axis=1, bitorder="little")[:, 0]
     target = np.full(dest_stride * high, 0xA5, "u1")
-    module = Module()
+    module = ObjectModule()
     f = module.function("turn", TURNED)
     turn_words(f, width)
     f.finish()
-    program = Program(compile_object(module.text()), ["turn"])
+    program = LoadedObject(compile_object(module.text()), ["turn"])
     call = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 4)(program.address("turn"))
     assert call(None, target.ctypes.data, source.ctypes.data, high, wide, stride, dest_stride) == 0
     known = np.repeat(words, per_word, axis=1).T  # an element is as defined as its word

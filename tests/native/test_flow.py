@@ -8,15 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from native.compiled import Bench
-from ptosim.native.ir.context import LOOPS_RECORDED, Status, Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.ir.context import LOOPS_RECORDED, ContextWord, Status
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I8, I32, I64, PTR, Value
 
 HIGH = (1 << 63) - 1
 
 
-def sum_of_indices(function: Function, lower: Value, upper: Value, step: Value | int, site: int | None = None) -> Value:
+def sum_of_indices(
+    function: FunctionBuilder, lower: Value, upper: Value, step: Value | int, site: int | None = None
+) -> Value:
     zero = function.constant(I64, 0)
     body = lambda index, carried: [carried[0] + index.signed(I64), carried[1] + 1]  # noqa: E731
     return function.for_loop(lower, upper, step, [zero, zero], body, site)
@@ -37,7 +39,7 @@ def test_a_loop_near_the_largest_integer_ends(low: int, high: int, step: int):
 
 
 def test_a_loop_of_32_bit_integers():
-    def build(function: Function, _memory: Value, low: Value, high: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, low: Value, high: Value) -> Sequence[Value]:
         return sum_of_indices(function, low.trunc(I32), high.trunc(I32), 3)
 
     outcome = Bench(build, 2).run((1 << 31) - 5, (1 << 31) - 1)
@@ -46,7 +48,7 @@ def test_a_loop_of_32_bit_integers():
 
 
 def test_carried_values_change_all_at_once():
-    def build(function: Function, _memory: Value, count: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, count: Value) -> Sequence[Value]:
         start = [function.constant(I64, number) for number in (0, 1)]
         return function.for_loop(count.like(0), count, 1, start, lambda _i, pair: [pair[1], pair[0] + pair[1]])
 
@@ -54,7 +56,7 @@ def test_carried_values_change_all_at_once():
 
 
 def test_a_while_loop():
-    def build(function: Function, _memory: Value, start: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, start: Value) -> Sequence[Value]:
         def before(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
             number, count = carried
             return number != 1, [count, number]
@@ -69,7 +71,7 @@ def test_a_while_loop():
 
 
 def test_a_choice_gives_the_values_of_its_side():
-    def build(function: Function, memory: Value, number: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value, number: Value) -> Sequence[Value]:
         def negative() -> Sequence[Value]:
             memory.store(function.constant(I8, 1))
             return [-number, number.like(1)]
@@ -84,7 +86,7 @@ def test_a_choice_gives_the_values_of_its_side():
 
 
 def test_what_was_made_in_an_arm_is_not_used_after_it():
-    def build(function: Function, _memory: Value, number: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, number: Value) -> Sequence[Value]:
         def shared() -> Value:
             return function.once("triple", lambda: number * 3)
 
@@ -100,10 +102,10 @@ def test_what_was_made_in_an_arm_is_not_used_after_it():
 
 
 def test_the_first_failing_check_is_reported():
-    module = Module()
+    module = ObjectModule()
     sites = [module.site(f"check {number}") for number in range(40)]
 
-    def build(function: Function, _memory: Value, first: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, first: Value) -> Sequence[Value]:
         for site in sites:
             function.check(first <= site, site, first * 1000 + site)
         return [first]
@@ -119,10 +121,10 @@ def test_the_first_failing_check_is_reported():
 
 def test_the_first_iteration_that_fails_is_reported_with_its_indices():
     """In iteration (i, j) the second site fails when i·10 + j == n, the first when i·10 + j == n + 1."""
-    module = Module()
+    module = ObjectModule()
     sites = [module.site("one"), module.site("two")]
 
-    def build(function: Function, _memory: Value, at: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, at: Value) -> Sequence[Value]:
         def inner(i: Value, j: Value) -> Sequence[Value]:
             place = i * 10 + j
             function.check(place == at + 1, sites[0], place)
@@ -140,10 +142,10 @@ def test_the_first_iteration_that_fails_is_reported_with_its_indices():
 
 
 def test_a_check_before_a_choice_comes_before_those_in_its_arms():
-    module = Module()
+    module = ObjectModule()
     sites = [module.site(number) for number in range(4)]
 
-    def build(function: Function, _memory: Value, bits: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, bits: Value) -> Sequence[Value]:
         fails = lambda bit: function.check((bits & (1 << bit)) != 0, sites[bit], bit)  # noqa: E731
         fails(0)
         function.choose((bits & 16) != 0, lambda: [fails(1)][:0], lambda: [fails(2)][:0])
@@ -162,10 +164,10 @@ def test_a_check_before_a_choice_comes_before_those_in_its_arms():
 
 
 def test_a_failure_keeps_a_later_loop_from_running_for_ever():
-    module = Module()
+    module = ObjectModule()
     site = module.site("wrong")
 
-    def build(function: Function, _memory: Value, wrong: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, wrong: Value) -> Sequence[Value]:
         function.check(wrong != 0, site)
         function.while_loop([], lambda _c: (wrong != 0, []), lambda _c: [])
         return []
@@ -174,10 +176,10 @@ def test_a_failure_keeps_a_later_loop_from_running_for_ever():
 
 
 def test_indices_of_very_deep_loops_are_cut_off():
-    module = Module()
+    module = ObjectModule()
     site = module.site("deep")
 
-    def nest(function: Function, depth: int, fail: Value) -> Sequence[Value]:
+    def nest(function: FunctionBuilder, depth: int, fail: Value) -> Sequence[Value]:
         if depth == 0:
             function.check(fail != 0, site)
             return []
@@ -192,7 +194,7 @@ def test_indices_of_very_deep_loops_are_cut_off():
 # --- limits -----------------------------------------------------------------------------------------------------------
 
 
-def counting(function: Function, _memory: Value, outer: Value, inner: Value) -> Sequence[Value]:
+def counting(function: FunctionBuilder, _memory: Value, outer: Value, inner: Value) -> Sequence[Value]:
     zero = outer.like(0)
     loop = lambda _i, carried: function.for_loop(zero, inner, 1, carried, lambda _j, c: [c[0] + 1], 8)  # noqa: E731
     return function.for_loop(zero, outer, 1, [zero], loop, 7)
@@ -202,7 +204,7 @@ def test_as_many_iterations_as_allowed_and_not_one_more():
     bench = Bench(counting, 2)
     needed = 3 + 3 * 5
     assert bench.run(3, 5, steps=needed).number() == 15
-    assert bench.run(3, 5, steps=needed).words[Word.STEPS] == 0
+    assert bench.run(3, 5, steps=needed).words[ContextWord.STEPS] == 0
     outcome = bench.run(3, 5, steps=needed - 1)  # a loop counts as a whole when it begins
     assert (outcome.status, outcome.fault) == (Status.FAILED, (8, 0, [2]))
     assert bench.run(3, 5, steps=7).fault == (8, 0, [0])
@@ -216,14 +218,14 @@ def test_the_iterations_of_any_range_are_counted(step: int):
     bench = Bench(lambda f, _m, low, high, by: [f.for_loop(low, high, by, [], lambda _i, _c: [], 3)][:0], 3)
     for low, high in [(0, 1), (0, 20), (-7, 14), (5, 5), (6, 5), (HIGH - 20, HIGH)]:
         iterations = len(range(low, high, step))
-        assert bench.run(low, high, step, steps=50).words[Word.STEPS] == 50 - iterations
+        assert bench.run(low, high, step, steps=50).words[ContextWord.STEPS] == 50 - iterations
         if iterations:
             assert bench.run(low, high, step, steps=iterations - 1).fault[0] == 3
     assert bench.run(-HIGH - 1, HIGH, step, steps=1).fault[0] == 3
 
 
 def test_an_endless_loop_meets_the_limit():
-    def build(function: Function, _memory: Value, number: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, number: Value) -> Sequence[Value]:
         return function.while_loop([number], lambda c: (c[0] > 0, c), lambda c: c, site=4)
 
     bench = Bench(build, 1)
@@ -241,7 +243,7 @@ def test_the_stop_word_ends_a_loop_that_is_not_counted():
 
 
 def test_a_call_hands_over_values_steps_and_failures():
-    module = Module()
+    module = ObjectModule()
     site = module.site("in the callee")
     callee = module.function("callee", [I64], [I64, I32], "internal")
     count = callee.parameters[0]
@@ -249,7 +251,7 @@ def test_a_call_hands_over_values_steps_and_failures():
     callee.check(count == 13, site, total)
     callee.finish(total, total.trunc(I32) + 1)
 
-    def build(function: Function, _memory: Value, number: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, number: Value) -> Sequence[Value]:
         first = function.call(callee, number)
         second = function.call(callee, number + 1)
         return [first[0] + second[0], second[1].sext(I64)]
@@ -257,7 +259,7 @@ def test_a_call_hands_over_values_steps_and_failures():
     bench = Bench(build, 1, module)
     outcome = bench.run(10, steps=100)
     assert [outcome.number(0), outcome.number(1)] == [45 + 55, 56]
-    assert outcome.words[Word.STEPS] == 100 - 21
+    assert outcome.words[ContextWord.STEPS] == 100 - 21
     assert bench.run(12).fault == (site, 78, [])
     assert bench.run(10, steps=20).fault[0] == 9
 
@@ -270,7 +272,7 @@ def test_the_run_time_can_be_called_and_can_end_the_run():
         seen.append(number)
         return Status.STOPPED if number == 3 else Status.DONE
 
-    def build(function: Function, _memory: Value, address: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, address: Value) -> Sequence[Value]:
         pointer = function.emit(PTR, f"inttoptr {address} to ptr")
 
         def body(index: Value, _carried: list[Value]) -> Sequence[Value]:
@@ -292,10 +294,10 @@ def test_the_run_time_can_be_called_and_can_end_the_run():
 @pytest.mark.parametrize("size", [1024, 768])
 def test_an_access_is_checked_and_stays_inside(align: int, size: int):
     extent = 64
-    module = Module()
+    module = ObjectModule()
     site = module.site("access")
 
-    def build(function: Function, _memory: Value, address: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, address: Value) -> Sequence[Value]:
         confined = function.access(address, extent, size, align, site)
         function.word(100).store(confined, 8)
         return []
@@ -315,9 +317,9 @@ def test_an_access_is_checked_and_stays_inside(align: int, size: int):
 
 def test_code_grows_with_its_length_and_not_faster():
     def size_with(count: int) -> int:
-        module = Module()
+        module = ObjectModule()
 
-        def build(function: Function, memory: Value, address: Value) -> Sequence[Value]:
+        def build(function: FunctionBuilder, memory: Value, address: Value) -> Sequence[Value]:
             for number in range(count):
                 place = function.access(address + number * 8, 8, 1 << 14, 8, module.site(number))
                 memory.at(place).store(memory.at(place).load(I64) + number)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from native.compiled import Bench, evaluate
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Type, Value, scalar_text
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
@@ -67,7 +67,7 @@ def test_a_condition_times_a_value_is_the_value_or_0():
 
 
 def test_narrow_integers_wrap_and_convert():
-    def build(_f: Function, _m: Value, a: Value) -> list[Value]:
+    def build(_f: FunctionBuilder, _m: Value, a: Value) -> list[Value]:
         byte = a.trunc(I8)
         return [(byte + 1).sext(I64), (byte + 1).zext(I64), (byte * 2 < byte).zext(I64), byte.signed(I32).signed(I64)]
 
@@ -76,7 +76,7 @@ def test_narrow_integers_wrap_and_convert():
 
 
 def test_constants_fold():
-    def build(function: Function, _memory: Value, a: Value) -> list[Value]:
+    def build(function: FunctionBuilder, _memory: Value, a: Value) -> list[Value]:
         before = function.definition()
         six = function.constant(I64, 6)
         assert (six * 7).literal == 42
@@ -100,7 +100,7 @@ def test_float_arithmetic_is_ieee():
     b = np.concatenate([rng.standard_normal(28), [-0.0, -0.0, 3.0, 1e-45]]).astype("f4")
     kind = F32.vector(32)
 
-    def build(_f: Function, memory: Value) -> list[Value]:
+    def build(_f: FunctionBuilder, memory: Value) -> list[Value]:
         x, y = memory.load(kind), memory.at(128).load(kind)
         return [x + y, x - y, x * y, x / (y + 5.0), -x, (x < y).zext(I8), (x != y).zext(I8)]
 
@@ -119,7 +119,7 @@ def test_one_rounding_per_operation():
     """x·x − 1 with x = 1 + 2^-12: fusing would keep the 2^-24 that the product's rounding loses."""
     x = np.float32(1 + 2.0**-12)
 
-    def build(_f: Function, memory: Value) -> list[Value]:
+    def build(_f: FunctionBuilder, memory: Value) -> list[Value]:
         value = memory.load(F32)
         return [value * value - 1.0]
 
@@ -129,7 +129,7 @@ def test_one_rounding_per_operation():
 
 @pytest.mark.parametrize("number", [0.0, -0.0, 1.5, 0.1, float("inf"), float("-inf"), float("nan"), 3e38, 1e-40])
 def test_float_constants_keep_their_bits(number: float):
-    def build(function: Function, _memory: Value) -> list[Value]:
+    def build(function: FunctionBuilder, _memory: Value) -> list[Value]:
         return [function.constant(F32, number), function.constant(F64, number)]
 
     results = Bench(build).run().results
@@ -146,7 +146,7 @@ def test_half_constants():
 
 
 def test_vector_constants():
-    def build(function: Function, _memory: Value) -> list[Value]:
+    def build(function: FunctionBuilder, _memory: Value) -> list[Value]:
         return [function.constant(I16.vector(4), [1, -2, 3, 40000]), function.constant(I8.vector(8), 7)]
 
     results = Bench(build).run().results
@@ -155,7 +155,7 @@ def test_vector_constants():
 
 
 def test_addresses_and_atomic_loads():
-    def build(_f: Function, memory: Value, offset: Value) -> list[Value]:
+    def build(_f: FunctionBuilder, memory: Value, offset: Value) -> list[Value]:
         memory.at(offset).at(8).store((memory.at(offset).load_shared(I64) + 1).trunc(I32))
         return [memory.at(0).load(I8)]
 
@@ -164,7 +164,7 @@ def test_addresses_and_atomic_loads():
 
 
 def test_stretches_of_bytes():
-    def build(_f: Function, memory: Value, count: Value) -> list[Value]:
+    def build(_f: FunctionBuilder, memory: Value, count: Value) -> list[Value]:
         memory.at(32).copy_from(memory, 4)
         memory.at(8).move_from(memory.at(6), count)
         memory.at(24).fill(0xEE, count)
@@ -179,7 +179,7 @@ def test_stretches_of_bytes():
 
 
 def test_mixing_types_is_an_error():
-    def build(function: Function, _memory: Value, a: Value) -> list[Value]:
+    def build(function: FunctionBuilder, _memory: Value, a: Value) -> list[Value]:
         for wrong in (
             lambda: a + a.trunc(I32),
             lambda: a & (a < 3),

@@ -9,11 +9,11 @@ from native.applied import Array, Lowering, apply, assert_same_bits
 from native.compiled import Bench
 from ptosim.effects.element import element
 from ptosim.native.host.toolchain import Host, this_host
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F16, F32, F64, I16, Value
 from ptosim.native.vector import elementary, numbers
-from ptosim.reference import elementary as reference_elementary
-from ptosim.reference import numbers as reference
+from ptosim.reference.numeric import elementary as reference_elementary
+from ptosim.reference.numeric import float_lanes as reference
 from reference import exact
 
 TYPES = {"f32": F32, "f16": F16, "bf16": I16}
@@ -84,7 +84,7 @@ def test_arithmetic_between_widen_and_narrow(name: str, operation: str) -> None:
     kind, (a, b) = element(name), pairs(name)
     compute = ARITHMETIC[operation]
 
-    def lowering(_: Function, x: Value, y: Value) -> Value:
+    def lowering(_: FunctionBuilder, x: Value, y: Value) -> Value:
         return numbers.narrow(kind, compute(numbers.widen(kind, x), numbers.widen(kind, y)))
 
     expected = reference.narrow(kind, compute(reference.widen(kind, a), reference.widen(kind, b)))
@@ -120,7 +120,7 @@ def triples(name: str) -> list[Array]:
 def test_fused_multiply_add(name: str) -> None:
     kind, operands = element(name), triples(name)
 
-    def lowering(function: Function, a: Value, b: Value, c: Value) -> Value:
+    def lowering(function: FunctionBuilder, a: Value, b: Value, c: Value) -> Value:
         return numbers.fused_multiply_add(function, kind, a, b, c)
 
     result = apply(lowering, [(x, TYPES[name]) for x in operands], operands[0].dtype)
@@ -175,7 +175,7 @@ def test_tree_sum(name: str, lanes: int, groups: int) -> None:
     rows = rows.astype(np.float32).astype(reference.dtype_of(kind))
     rows[0], rows[1, :2], rows[2, 5] = -0.0, (np.inf, -np.inf), np.nan
 
-    def build(function: Function, memory: Value) -> list[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> list[Value]:
         return [numbers.tree_sum(function, kind, memory.load(TYPES[name].vector(lanes)), groups)]
 
     bench = Bench(build)
@@ -210,7 +210,7 @@ def test_elementary_on_a_portable_processor(operation: str) -> None:
 def test_16_bit_floats_on_a_portable_processor() -> None:
     kind, operands = element("f16"), triples("f16")
 
-    def lowering(function: Function, a: Value, b: Value, c: Value) -> Value:
+    def lowering(function: FunctionBuilder, a: Value, b: Value, c: Value) -> Value:
         return numbers.fused_multiply_add(function, kind, a, b, c)
 
     result = apply(lowering, [(x, F16) for x in operands], "f2", host=portable_host())

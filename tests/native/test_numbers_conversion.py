@@ -7,14 +7,14 @@ import pytest
 
 from native.applied import Array, apply, assert_same_bits
 from ptosim.effects.element import element
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import Value
 from ptosim.native.vector.narrow_formats import decode
 from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.value_conversion import convert, truncate
-from ptosim.reference.narrow_formats import DECODING
-from ptosim.reference.numbers import dtype_of
-from ptosim.reference.value_conversion import conversion, truncation
+from ptosim.reference.numeric.float_lanes import dtype_of
+from ptosim.reference.numeric.narrow_formats import DECODING
+from ptosim.reference.numeric.value_conversion import conversion, truncation
 from reference import exact
 
 
@@ -52,7 +52,7 @@ PAIRS = """
 def check(source: str, destination: str, rnd: str, sat: str) -> None:
     lanes, kinds = lanes_of(source), (element(source), element(destination))
 
-    def lowering(function: Function, value: Value) -> Value:
+    def lowering(function: FunctionBuilder, value: Value) -> Value:
         return convert(function, *kinds, value, rnd, sat)
 
     result = apply(lowering, [(lanes, lane_type(kinds[0]))], dtype_of(kinds[1]))

@@ -13,7 +13,7 @@ import pytest
 import ptosim
 from native.test_vector_hosts import HERE, code_for
 from ptosim.native.vector.quick_exp import DOUBT
-from ptosim.reference.elementary import exp_in_steps
+from ptosim.reference.numeric.elementary import exp_in_steps
 
 VREG, MASK, UB, GM = "!pto.vreg<64xf32>", "!pto.mask<b32>", "!pto.ptr<f32, ub>", "!pto.ptr<f32, gm>"
 TILE = 8192

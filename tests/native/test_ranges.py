@@ -12,7 +12,7 @@ from native.test_ir import wrapped
 from native.ub_image import kernel
 from ptosim.api import load
 from ptosim.native.build.compilation import compile_kernel
-from ptosim.native.ir.ranges import Range, combined, converted, decided, everything, indices, only
+from ptosim.native.ir.ranges import IntegerRange, combined, converted, decided, everything, indices, only
 from reference.kernel import module, scope
 
 BITS = 6
@@ -61,26 +61,26 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 
 
 @st.composite
-def ranges(draw: st.DrawFn) -> Range:
+def ranges(draw: st.DrawFn) -> IntegerRange:
     """Some range that is not empty."""
     whole = everything(BITS)
     zeros = draw(st.integers(0, BITS - 1))
     multiples = range(whole.low, whole.high + 1, 1 << zeros)
     some = sorted(draw(st.lists(st.sampled_from(multiples), min_size=2, max_size=2)))
-    return only(some[0], BITS) if draw(st.booleans()) else Range(*some, zeros)
+    return only(some[0], BITS) if draw(st.booleans()) else IntegerRange(*some, zeros)
 
 
-def members(known: Range) -> list[int]:
+def members(known: IntegerRange) -> list[int]:
     return [number for number in range(known.low, known.high + 1) if number % (1 << known.zeros) == 0]
 
 
-def holds(known: Range, number: int) -> bool:
+def holds(known: IntegerRange, number: int) -> bool:
     return known.low <= number <= known.high and number % (1 << known.zeros) == 0
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @given(a=ranges(), b=ranges())
-def test_a_result_is_in_the_range_of_the_result(name: str, a: Range, b: Range) -> None:
+def test_a_result_is_in_the_range_of_the_result(name: str, a: IntegerRange, b: IntegerRange) -> None:
     known = combined(name, a, b, BITS)
     for x in members(a):
         for y in members(b):
@@ -91,7 +91,9 @@ def test_a_result_is_in_the_range_of_the_result(name: str, a: Range, b: Range) -
 
 @pytest.mark.parametrize("predicate", COMPARISONS)
 @given(a=ranges(), b=ranges())
-def test_a_comparison_that_is_decided_always_comes_out_like_that(predicate: str, a: Range, b: Range) -> None:
+def test_a_comparison_that_is_decided_always_comes_out_like_that(
+    predicate: str, a: IntegerRange, b: IntegerRange
+) -> None:
     outcome = decided(predicate, a, b)
     found = {COMPARISONS[predicate](x, y) for x in members(a) for y in members(b)}
     assert outcome is None or found == {outcome}
@@ -99,14 +101,14 @@ def test_a_comparison_that_is_decided_always_comes_out_like_that(predicate: str,
 
 @pytest.mark.parametrize("name, bits", [("sext", 9), ("zext", 9), ("trunc", 4)])
 @given(given_=ranges())
-def test_a_conversion_keeps_what_it_can(name: str, bits: int, given_: Range) -> None:
+def test_a_conversion_keeps_what_it_can(name: str, bits: int, given_: IntegerRange) -> None:
     known = converted(name, given_, BITS, bits)
     for x in members(given_):
         assert holds(known, wrapped(natural(x) if name == "zext" else x, bits))
 
 
 @given(lower=ranges(), upper=ranges(), step=ranges())
-def test_the_indices_of_a_loop_are_in_their_range(lower: Range, upper: Range, step: Range) -> None:
+def test_the_indices_of_a_loop_are_in_their_range(lower: IntegerRange, upper: IntegerRange, step: IntegerRange) -> None:
     known = indices(lower, upper, step)
     for first in members(lower):
         for by in members(step):
@@ -115,14 +117,14 @@ def test_the_indices_of_a_loop_are_in_their_range(lower: Range, upper: Range, st
 
 
 def test_what_is_worth_knowing_is_known() -> None:
-    row = Range(0, 31)
+    row = IntegerRange(0, 31)
     at = combined("mul", row, only(128, 64), 64)
-    assert at == Range(0, 31 * 128, 7)
-    assert combined("add", at, only(64, 64), 64) == Range(64, 31 * 128 + 64, 6)
+    assert at == IntegerRange(0, 31 * 128, 7)
+    assert combined("add", at, only(64, 64), 64) == IntegerRange(64, 31 * 128 + 64, 6)
     assert combined("llvm.smin", everything(64), only(32, 64), 64).high == 32
-    assert combined("urem", everything(64), only(2, 64), 64) == Range(0, 1)
-    assert combined("mul", everything(32), only(16, 32), 32) == Range(-(1 << 31), (1 << 31) - 1, 4)  # may wrap
-    assert decided("ugt", Range(0, 100), only(100, 64)) is False
+    assert combined("urem", everything(64), only(2, 64), 64) == IntegerRange(0, 1)
+    assert combined("mul", everything(32), only(16, 32), 32) == IntegerRange(-(1 << 31), (1 << 31) - 1, 4)  # may wrap
+    assert decided("ugt", IntegerRange(0, 100), only(100, 64)) is False
 
 
 # --- how much of UB a kernel may write --------------------------------------------------------------------------------

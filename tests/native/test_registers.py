@@ -7,7 +7,7 @@ import pytest
 
 from native.compiled import Bench, Outcome
 from ptosim.native.host.toolchain import optimized_text
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, I1, I8, I16, I32, I64, I256, Type, Value
 from ptosim.native.vector.registers import (
     Mask,
@@ -45,7 +45,7 @@ def image(mask: Mask) -> Value:
 
 
 def test_a_view_keeps_bytes_and_finds_its_way_back():
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         floats = memory.load(register_type(F32))
         halves = view(function, floats, I16)
         assert view(function, halves, F32) is floats
@@ -59,7 +59,7 @@ def test_a_view_keeps_bytes_and_finds_its_way_back():
 
 
 def test_splat_and_single_lanes():
-    def build(function: Function, memory: Value, number: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value, number: Value) -> Sequence[Value]:
         vector = splat(function, number.trunc(I32), 64)
         assert splat(function, number.like(3), 4).text == "splat (i64 3)"
         changed = insert(vector, 5, memory.load(I32))
@@ -75,7 +75,7 @@ def test_splat_and_single_lanes():
 def test_shuffle_by_a_table():
     reverse = [63 - lane for lane in range(64)]
 
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         vector = memory.load(register_type(I32))
         assert shuffle(function, range(64), vector) is vector
         both = shuffle(function, [0, 64, 1, 65], vector, vector + 1)
@@ -94,7 +94,7 @@ def test_groups_of_bits_among_zeros(group: int, distance: int, lanes: int):
     source = [lane // distance * group + lane % distance for lane in range(256)]
     table = [s if at % distance < group and s < lanes else lanes for at, s in enumerate(source)]
 
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         bits = memory.load(Type(f"i{lanes}")).bitcast(I1.vector(lanes))
         return [shuffle(function, table, bits, bits.like(0)).bitcast(Type("i256"))]
 
@@ -111,7 +111,7 @@ def test_a_tree_adds_lane_i_and_lane_i_plus_half(groups: int):
         half = expected.shape[1] // 2
         expected = expected[:, :half] + expected[:, half:]
 
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         return [tree(function, memory.load(register_type(F32)), lambda a, b: a + b, groups)]
 
     assert run(build, memory=values.tobytes()).results[0][: 4 * groups] == expected.tobytes()
@@ -123,7 +123,7 @@ def test_a_permute_by_lane_numbers(element: Type, name: str):
     values = np.frombuffer(RNG.bytes(256), name)
     numbers = RNG.integers(0, lanes, lanes).astype(name)
 
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         kind = register_type(element)
         return [permute(function, memory.load(kind), memory.at(256).load(kind))]
 
@@ -132,7 +132,7 @@ def test_a_permute_by_lane_numbers(element: Type, name: str):
 
 
 def test_lane_numbers_and_any_lane():
-    def build(function: Function, _memory: Value, number: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value, number: Value) -> Sequence[Value]:
         numbers = lane_numbers(function, I16, 128)
         hit = numbers == splat(function, number.trunc(I16), 128)
         return [numbers, any_lane(hit).zext(I64)]
@@ -167,7 +167,7 @@ def test_the_image_of_a_prefix(width: int, count: int):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_full_and_constant_masks(width: int):
-    def build(function: Function, _memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, _memory: Value) -> Sequence[Value]:
         every_third = constant_mask(function, width, [int(lane % 3 == 0) for lane in range(256 // width)])
         assert full_mask(function, width).is_full and not every_third.is_full
         assert constant_mask(function, width, [0] * (256 // width)).is_empty
@@ -184,7 +184,7 @@ def test_a_view_of_another_width_takes_the_lowest_bit_of_each_lane(made: int, se
     lanes = RNG.integers(0, 2, 256 // made).astype("u1")
     image = image_of(made, lambda lane: bool(lanes[lane]))
 
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         bits = memory.load(I8.vector(256 // made)).trunc(I1)
         return [Mask(function, bits, made).lanes(seen).zext(I8)]
 
@@ -200,7 +200,7 @@ def test_logic_on_masks_is_logic_on_images(left: int, right: int):
         image_of(width, lambda lane, own=own: bool(own[lane])) for width, own in zip((left, right), lanes, strict=True)
     )
 
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         x = Mask(function, memory.load(I8.vector(256 // left)).trunc(I1), left)
         y = Mask(function, memory.at(256).load(I8.vector(256 // right)).trunc(I1), right)
         return [image(mask) for mask in (x & y, x | y, x ^ y, x.without(y))]
@@ -211,7 +211,7 @@ def test_logic_on_masks_is_logic_on_images(left: int, right: int):
 
 
 def test_a_full_mask_leaves_no_select():
-    def build(function: Function, memory: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value) -> Sequence[Value]:
         vector = memory.load(register_type(F32))
         assert zeroed(vector, full_mask(function, 4)) is vector
         assert zeroed(vector, full_mask(function, 1)) is vector
@@ -226,7 +226,7 @@ def test_a_full_mask_leaves_no_select():
 def test_masked_accesses_touch_active_lanes_only():
     before = RNG.bytes(512)
 
-    def build(function: Function, memory: Value, count: Value) -> Sequence[Value]:
+    def build(function: FunctionBuilder, memory: Value, count: Value) -> Sequence[Value]:
         mask = prefix_mask(function, 4, count.trunc(I32)).lanes(4)
         masked_store(function, memory.at(256), memory.load(register_type(I32)), mask)
         return []

@@ -20,16 +20,16 @@ from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
 from ptosim.native.build.global_memory import leaves_buffer, locate
-from ptosim.native.build.operations import METHODS, Operation, operation_from_json
-from ptosim.native.ir.context import Register, Word, register_word
-from ptosim.native.ir.flow import Function
+from ptosim.native.build.operations import METHODS, HandedOperation, operation_from_json
+from ptosim.native.ir.context import ContextWord, Register, register_word
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, I8, I16, I64, PTR, Value
 from ptosim.native.run import runtime
 from ptosim.native.run.cores import Invocation
 from ptosim.native.run.crew import Crew
 
 
-def loop(function: Function, count: Value | int, body, site: int | None = None) -> None:
+def loop(function: FunctionBuilder, count: Value | int, body, site: int | None = None) -> None:
     zero = function.constant(I64, 0)
 
     def once(index: Value, _carried: list[Value]) -> Sequence[Value]:
@@ -42,8 +42,8 @@ def loop(function: Function, count: Value | int, body, site: int | None = None) 
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 
-def write_block_numbers(kernel: Kernel, function: Function) -> None:
-    block, blocks = (function.word(word).load(I64, 8) for word in (Word.BLOCK, Word.BLOCK_NUM))
+def write_block_numbers(kernel: Kernel, function: FunctionBuilder) -> None:
+    block, blocks = (function.word(word).load(I64, 8) for word in (ContextWord.BLOCK, ContextWord.BLOCK_NUM))
     site = kernel.module.site("out")
     host_address(function, kernel.argument(function, 0) + block * 8, 8, site).store(block * 1000 + blocks, 8)
 
@@ -77,7 +77,7 @@ def test_every_block_is_told_of_once(threads: int, grid: int):
         assert all(ended >= number for number, ended in enumerate(told, 1))
 
 
-def spin_or_fail(kernel: Kernel, function: Function) -> None:
+def spin_or_fail(kernel: Kernel, function: FunctionBuilder) -> None:
     """So many rounds as argument 1 says; then fails if argument 0 holds anything."""
     sites = [kernel.module.site(name) for name in ("in", "limit", "wrong")]
     loop(function, kernel.argument(function, 1), lambda _index: None, sites[1])
@@ -108,14 +108,14 @@ def test_a_launch_that_was_short_begins_on_the_callers_thread(monkeypatch: pytes
 
 
 def test_memory_and_registers_are_as_new_for_every_block():
-    def build(kernel: Kernel, function: Function) -> None:
+    def build(kernel: Kernel, function: FunctionBuilder) -> None:
         out = kernel.argument(function, 0)
-        ub = function.word(Word.UB).load(PTR, 8)
+        ub = function.word(ContextWord.UB).load(PTR, 8)
         control = function.word(register_word(Register.CTRL))
         size = function.word(register_word("outtoub_loop2_size"))
         site = kernel.module.site("out")
         found = ub.load(I64) + ub.at((1 << 18) - 8).load(I64)
-        host = host_address(function, out + function.word(Word.BLOCK).load(I64, 8) * 24, 24, site)
+        host = host_address(function, out + function.word(ContextWord.BLOCK).load(I64, 8) * 24, 24, site)
         for number, value in enumerate([found, control.load(I64, 8), size.load(I64, 8)]):
             host.at(8 * number).store(value, 8)
         for place in (ub, ub.at((1 << 18) - 8), control, size):
@@ -129,7 +129,7 @@ def test_memory_and_registers_are_as_new_for_every_block():
 
 
 def test_scalar_arguments_arrive_as_bits():
-    def build(kernel: Kernel, function: Function) -> None:
+    def build(kernel: Kernel, function: FunctionBuilder) -> None:
         host = host_address(function, kernel.argument(function, 0), 16, kernel.module.site("out"))
         host.store(kernel.argument(function, 1), 8)
         host.at(8).store(kernel.argument(function, 2), 8)
@@ -142,9 +142,9 @@ def test_scalar_arguments_arrive_as_bits():
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def fail_where_told(kernel: Kernel, function: Function) -> None:
+def fail_where_told(kernel: Kernel, function: FunctionBuilder) -> None:
     """Block b spins argument 1 times, then fails in iteration (b, 5) if word b of argument 0 says so."""
-    block = function.word(Word.BLOCK).load(I64, 8)
+    block = function.word(ContextWord.BLOCK).load(I64, 8)
     sites = [kernel.module.site(name) for name in ("in", "limit", "wrong")]
     wrong = host_address(function, kernel.argument(function, 0) + block * 8, 8, sites[0]).load(I64, 8)
     spins = kernel.argument(function, 1)
@@ -178,8 +178,8 @@ def test_the_error_of_the_lowest_block_is_raised(threads: int):
 def test_a_block_above_a_failed_one_is_stopped():
     """Block 1 would spin for hours; block 0 fails a little later."""
 
-    def build(kernel: Kernel, function: Function) -> None:
-        block = function.word(Word.BLOCK).load(I64, 8)
+    def build(kernel: Kernel, function: FunctionBuilder) -> None:
+        block = function.word(ContextWord.BLOCK).load(I64, 8)
         loop(function, (block == 0).select(kernel.argument(function, 0), (1 << 63) - 1), lambda _index: None)
         function.check(block == 0, kernel.module.site("wrong"))
 
@@ -220,7 +220,7 @@ def test_ctrl_c_ends_an_endless_kernel():
 # --- GM pointers ------------------------------------------------------------------------------------------------------
 
 
-def store_behind_pointer(kernel: Kernel, function: Function) -> None:
+def store_behind_pointer(kernel: Kernel, function: FunctionBuilder) -> None:
     place = locate(function, kernel.argument(function, 1))
     out = host_address(function, kernel.argument(function, 0), 8, kernel.module.site("out"))
     out.store(leaves_buffer(place, 0, 4).zext(I64), 8)
@@ -259,11 +259,11 @@ def test_no_integer_used_as_a_pointer_reaches_outside_the_buffers(address: int):
 # --- queues -----------------------------------------------------------------------------------------------------------
 
 
-def late_set(kernel: Kernel, function: Function) -> None:
+def late_set(kernel: Kernel, function: FunctionBuilder) -> None:
     """V waits for MTE2 before anything was set; its entries must wait although the scalar unit goes on."""
     log = kernel.argument(function, 0)
 
-    def write(body: Function, log: Value, number: Value, half: Value, bit: Value) -> None:
+    def write(body: FunctionBuilder, log: Value, number: Value, half: Value, bit: Value) -> None:
         append(kernel, body, log, number + half.signed(I64) + bit.zext(I64) * 0)
         body.check((number == 2) & (kernel.argument(body, 1) != 0), 77, number)
 
@@ -316,26 +316,26 @@ def test_an_id_outside_the_range_is_an_error():
 # --- clusters ---------------------------------------------------------------------------------------------------------
 
 
-def exchange(kernel: Kernel, function: Function) -> None:
+def exchange(kernel: Kernel, function: FunctionBuilder) -> None:
     """The AIC writes into both UBs and signals; each AIV waits, adds its number and signals back through L1."""
     log = kernel.argument(function, 0)
     if kernel.core_kind is CoreKind.AIC:
-        for number, word in enumerate([Word.UB_OF_AIV0, Word.UB_OF_AIV1]):
+        for number, word in enumerate([ContextWord.UB_OF_AIV0, ContextWord.UB_OF_AIV1]):
             function.word(word).load(PTR, 8).at(64).store(function.constant(I64, 100 + number), 8)
             kernel.sync(function, "semaphore_set", "FIX", 16 * number + 1, "sync")
         for number in (0, 1):
             kernel.sync(function, "semaphore_wait", "FIX", 16 * number + 2, "sync")
         kernel.sync(function, "barrier", "ALL")
-        shared = function.word(Word.L1).load(PTR, 8)
+        shared = function.word(ContextWord.L1).load(PTR, 8)
         for number in (0, 1):
             append(kernel, function, log, shared.at(8 * number).load(I64, 8))
         return
     kernel.sync(function, "semaphore_wait", "MTE3", 1, "sync")
     kernel.sync(function, "barrier", "ALL")
-    number = function.word(Word.SUBBLOCK).load(I64, 8)
-    value = function.word(Word.UB).load(PTR, 8).at(64).load(I64, 8) * 10 + number
-    value = value + function.word(Word.SUBBLOCK_NUM).load(I64, 8) * 100_000
-    function.word(Word.L1).load(PTR, 8).at(number * 8).store(value, 8)
+    number = function.word(ContextWord.SUBBLOCK).load(I64, 8)
+    value = function.word(ContextWord.UB).load(PTR, 8).at(64).load(I64, 8) * 10 + number
+    value = value + function.word(ContextWord.SUBBLOCK_NUM).load(I64, 8) * 100_000
+    function.word(ContextWord.L1).load(PTR, 8).at(number * 8).store(value, 8)
     kernel.sync(function, "semaphore_set", "MTE3", 2, "sync")
 
 
@@ -348,8 +348,8 @@ def test_the_cores_of_a_cluster_take_turns_and_see_each_others_memories():
 
 
 def test_blocks_that_meet_run_together():
-    def build(kernel: Kernel, function: Function) -> None:
-        log, block = kernel.argument(function, 0), function.word(Word.BLOCK).load(I64, 8)
+    def build(kernel: Kernel, function: FunctionBuilder) -> None:
+        log, block = kernel.argument(function, 0), function.word(ContextWord.BLOCK).load(I64, 8)
         append(kernel, function, log, block)
         kernel.sync(function, "syncall", "aiv")
         append(kernel, function, log, block + 10)
@@ -362,7 +362,7 @@ def test_blocks_that_meet_run_together():
 
 @pytest.mark.usefixtures("listening")
 def test_ctrl_c_ends_blocks_that_run_together():
-    def build(kernel: Kernel, function: Function) -> None:
+    def build(kernel: Kernel, function: FunctionBuilder) -> None:
         kernel.sync(function, "syncall", "aiv")
         loop(function, (1 << 63) - 1, lambda _index: None)
 
@@ -380,7 +380,7 @@ def test_ctrl_c_ends_blocks_that_run_together():
 def test_operations_survive_as_plain_data():
     source = Source("k.pto", "line one\nline two\n")
     place, scope = source.location(9, 4), source.location(0, 8)
-    operation = Operation("set_flag", Site("pto.set_flag", place, Pipe.MTE2, scope), ("MTE2", "V", None), 2, 1)
+    operation = HandedOperation("set_flag", Site("pto.set_flag", place, Pipe.MTE2, scope), ("MTE2", "V", None), 2, 1)
     again = operation_from_json(operation.to_json(), source)
     assert (again.method, again.arguments, again.loops, again.captured) == ("set_flag", ("MTE2", "V", None), 2, 1)
     assert (again.site.name, again.site.pipe, again.site.location, again.site.scope) == (
@@ -390,7 +390,7 @@ def test_operations_survive_as_plain_data():
         scope,
     )
     assert again.site.location.source is source
-    bare = operation_from_json(Operation("barrier", Site("pto.barrier"), ("ALL",)).to_json(), source)
+    bare = operation_from_json(HandedOperation("barrier", Site("pto.barrier"), ("ALL",)).to_json(), source)
     assert bare.site.location is None and bare.site.pipe is Pipe.S
 
 
@@ -402,11 +402,11 @@ def test_every_method_exists_on_a_core():
 
 
 def test_captured_floats_keep_their_bits():
-    def build(kernel: Kernel, function: Function) -> None:
+    def build(kernel: Kernel, function: FunctionBuilder) -> None:
         kernel.sync(function, "wait_flag", "MTE2", "V", 0)
         number = host_address(function, kernel.argument(function, 0), 4, 0).load(F32)
 
-        def write(body: Function, out: Value, value: Value) -> None:
+        def write(body: FunctionBuilder, out: Value, value: Value) -> None:
             host_address(body, out + 4, 4, 0).store(value)
 
         kernel.entry(function, Pipe.V, [kernel.argument(function, 0), number], write)

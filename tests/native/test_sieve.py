@@ -20,7 +20,7 @@ from ptosim.api import Launch, examine, observed, sifted
 from ptosim.arguments import bind
 from ptosim.effects.catalogue import effects
 from ptosim.native.observe.coverage import is_followed
-from ptosim.native.observe.rules import COPIES, RULES
+from ptosim.native.observe.remark_conditions import COPIES, RULES
 from ptosim.reference.catalogue import semantics_of
 from sanitize.case import EXAMPLES, NAMES, SIZES, source
 from sanitize.random_clusters import arguments as cluster_arguments
@@ -335,7 +335,7 @@ def test_every_remark_of_the_reference_engine_has_its_condition():
 
 
 REMARKS = {"lint", "complain", "idle"}
-OF_THE_ENGINE = ("ptosim.reference.", "ptosim.language.binding")
+OF_THE_ENGINE = ("ptosim.reference.", "ptosim.language.analysis.parameter_binding")
 """Its own functions, and what hands them their operands."""
 
 

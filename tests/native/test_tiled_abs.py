@@ -12,9 +12,9 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
 from ptosim.native.host.cache import Cache, Compiled
-from ptosim.native.host.toolchain import Program, compile_object, this_host
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.module import Module
+from ptosim.native.host.toolchain import LoadedObject, compile_object, this_host
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import F32, I64, PTR, Value
 from ptosim.native.run.cores import Executable, Invocation
 from ptosim.native.run.runtime import Runner
@@ -27,16 +27,16 @@ OUT = 64 << 10  # where the results of a tile lie in UB
 INPUT, OUTPUT, LOAD, STORE, TILES, ROWS = range(6)  # the sites
 
 
-def tiled_abs() -> Module:
+def tiled_abs() -> ObjectModule:
     """Block b takes `tiles` tiles from tile b·tiles on. Arguments: x, y, tiles, the register that is loaded first."""
-    module = Module()
+    module = ObjectModule()
     for name in ("input", "output", "load", "store", "tiles", "rows"):
         module.site(name)
     function = module.function("aiv")
-    arguments = function.word(Word.ARGUMENTS).load(PTR, 8)
+    arguments = function.word(ContextWord.ARGUMENTS).load(PTR, 8)
     x, y, tiles, first = (arguments.at(8 * number).load(I64, 8) for number in range(4))
-    ub = function.word(Word.UB).load(PTR, 8)
-    block = function.word(Word.BLOCK).load(I64, 8)
+    ub = function.word(ContextWord.UB).load(PTR, 8)
+    block = function.word(ContextWord.BLOCK).load(I64, 8)
 
     def register(index: Value, _carried: list[Value]) -> Sequence[Value]:
         place = function.access((index + first) * 256, 256, UB_BYTES, 32, LOAD)
@@ -58,7 +58,7 @@ def tiled_abs() -> Module:
 
 
 def linked(image: bytes) -> Runner:
-    code = Program(image, ["aiv"])
+    code = LoadedObject(image, ["aiv"])
     spaces = {Space.UB: OUT + TILE}
     return Runner(Executable(KernelKind.VECTOR, code, {CoreKind.AIV: "aiv"}, explain, spaces), load_target("a5"))
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from native.compiled import Bench
-from ptosim.native.host.toolchain import Host, InvalidIR, Program, compile_object, this_host
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.host.toolchain import Host, InvalidIR, LoadedObject, compile_object, this_host
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import F32, I8, I16, I32, I64, I256, PTR, Type, Value
 from ptosim.native.vector.registers import masked_store, permute, prefix_mask, register_type, tree, view, zeroed
 
@@ -25,7 +25,7 @@ HOSTS = [
 
 def sample() -> str:
     """A bit of everything that the builder offers."""
-    module = Module()
+    module = ObjectModule()
     function = module.function("run", [PTR, I64])
     memory, count = function.parameters
     site = module.site("loop")
@@ -63,7 +63,7 @@ def test_older_processors_compute_the_same(cpu: str, element: Type, name: str):
     values = rng.integers(0, 100, 256 // np.dtype(name).itemsize).astype(name)
     numbers = rng.integers(0, values.size, values.size)
 
-    def build(function: Function, memory: Value, count: Value) -> list[Value]:
+    def build(function: FunctionBuilder, memory: Value, count: Value) -> list[Value]:
         kind = register_type(element)
         mask = prefix_mask(function, element.bits // 8, count.trunc(I32))
         vector = zeroed(memory.load(kind), mask)
@@ -92,7 +92,7 @@ def test_an_object_is_the_same_each_time():
 
 def test_objects_link_and_run_more_than_once():
     image = compile_object("define i32 @run(ptr %context) {\n  ret i32 42\n}\ndefine i32 @other() {\n  ret i32 7\n}\n")
-    programs = [Program(image, ["run", "other"]) for _ in range(3)]
+    programs = [LoadedObject(image, ["run", "other"]) for _ in range(3)]
     for program in programs:
         assert ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(program.address("run"))(0) == 42
         assert ctypes.CFUNCTYPE(ctypes.c_int)(program.address("other"))() == 7
@@ -103,7 +103,7 @@ def test_a_missing_symbol_is_an_error_and_not_a_crash(capfd: pytest.CaptureFixtu
         "declare i32 @no_such_thing()\ndefine i32 @run() {\n %a = call i32 @no_such_thing()\n ret i32 %a\n}"
     )
     with pytest.raises(RuntimeError, match="run"):
-        Program(image, ["run"])
+        LoadedObject(image, ["run"])
     assert "no_such_thing" in capfd.readouterr().err  # LLVM prints the name and does not pass it on
 
 

@@ -17,21 +17,21 @@ from typing import Any
 from ptosim.effects.names import SERIAL_PIPES, Pipe, Space
 from ptosim.order.model import (
     BarrierNode,
-    Block,
-    Branch,
+    BranchNode,
+    ByteRange,
     Count,
-    Entry,
+    EntryNode,
+    EntryTouch,
     Id,
-    Loop,
+    LoopNode,
     Node,
-    Program,
-    Range,
-    SetFlag,
-    Touch,
-    WaitFlag,
+    NodeBlock,
+    OrderProgram,
+    SetNode,
+    WaitNode,
 )
 from ptosim.order.number import Periodic, between, periodic
-from ptosim.order.pairs import Barrier, Inserted, Pair
+from ptosim.order.pairs import Inserted, InsertedBarrier, Pair
 
 SIZE = 2
 """Bytes of a slot."""
@@ -53,7 +53,7 @@ class Written:
     """A random program, as the replay reads it and as the analysis does."""
 
     text: list[Any]
-    program: Program
+    program: OrderProgram
     moduli: dict[int, int] = field(default_factory=dict)
     """What each counter counts modulo."""
 
@@ -99,29 +99,29 @@ def program_of(text: list[Any]) -> Written:
     return Written(text, _program(text))
 
 
-def _program(text: list[Any]) -> Program:
-    program = Program(Block(), [], {}, SERIAL_PIPES)
+def _program(text: list[Any]) -> OrderProgram:
+    program = OrderProgram(NodeBlock(), [], {}, SERIAL_PIPES)
     names = iter(range(10_000))
     nothing: Any = None
 
-    def block(items: list[Any], path: tuple[int, ...]) -> Block:
-        return Block([node(item, path) for item in items])
+    def block(items: list[Any], path: tuple[int, ...]) -> NodeBlock:
+        return NodeBlock([node(item, path) for item in items])
 
     def node(item: Any, path: tuple[int, ...]) -> Node:
         match item:
             case ("loop", body):
                 name = next(names)
-                inner = Loop(nothing, name, Block(), (*path, name))
+                inner = LoopNode(nothing, name, NodeBlock(), (*path, name))
                 inner.body = block(body, inner.path)
                 program.loops[name] = inner
                 return inner
             case ("if" | "run" as word, then, otherwise):
                 run = path[-1] if word == "run" else None
-                return Branch(nothing, (block(then, path), block(otherwise, path)), between(0, 1), run)
+                return BranchNode(nothing, (block(then, path), block(otherwise, path)), between(0, 1), run)
             case ("set", source, destination, id_):
-                return SetFlag(nothing, source, destination, flag_id(id_, path))
+                return SetNode(nothing, source, destination, flag_id(id_, path))
             case ("wait", source, destination, id_):
-                return WaitFlag(nothing, source, destination, flag_id(id_, path))
+                return WaitNode(nothing, source, destination, flag_id(id_, path))
             case ("count", counter):
                 return Count(nothing, (-1 - counter, (), 0), None, goes_on=True)
             case ("start", counter):
@@ -129,8 +129,8 @@ def _program(text: list[Any]) -> Program:
             case ("barrier", pipe):
                 return BarrierNode(nothing, pipe)
             case ("work", pipe, touches):
-                found = tuple(Touch(writes, _range(b, shift, path)) for b, shift, writes in touches)
-                entry = Entry(nothing, pipe, found, path, len(program.entries))
+                found = tuple(EntryTouch(writes, _range(b, shift, path)) for b, shift, writes in touches)
+                entry = EntryNode(nothing, pipe, found, path, len(program.entries))
                 program.entries.append(entry)
                 return entry
         raise AssertionError(item)
@@ -150,11 +150,11 @@ def flag_id(id_: Any, path: tuple[int, ...]) -> Id:
     return found
 
 
-def _range(buffer: Buffer, shift: int, path: tuple[int, ...]) -> Range:
+def _range(buffer: Buffer, shift: int, path: tuple[int, ...]) -> ByteRange:
     if not path or buffer.slots == 1:
-        return Range(Space.UB, "", None, (), (span_of(buffer, shift if not path else 0),))
+        return ByteRange(Space.UB, "", None, (), (span_of(buffer, shift if not path else 0),))
     spans = tuple(span_of(buffer, (turn + shift) % buffer.slots) for turn in range(buffer.slots))
-    return Range(Space.UB, "", path[-1], (), spans)
+    return ByteRange(Space.UB, "", path[-1], (), spans)
 
 
 # --- written synchronisation ------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def with_flags(written: Written, inserted: Inserted, seed: int) -> Written:
     or by a counter; some of them forgotten, moved or with another id."""
     dice = random.Random(seed)
     quality = dice.choice([0.0, 0.0, 0.03, 0.1])
-    counted: dict[tuple[Block, int], int | None] = {}
+    counted: dict[tuple[NodeBlock, int], int | None] = {}
     for pair in inserted.pairs:
         if (pair.lanes or 1) > 1:
             by_index = len(pair.around) == 1 and pair.around[0].body is pair.block and dice.random() < 0.7
@@ -195,11 +195,11 @@ def with_flags(written: Written, inserted: Inserted, seed: int) -> Written:
             return flag("wait", pair, turn, counter(pair))
         return ("wait", *pair.key, pair.base + turn % lanes)
 
-    def block(model: Block, text: list[Any]) -> list[Any]:
+    def block(model: NodeBlock, text: list[Any]) -> list[Any]:
         made: list[Any] = []
         for node, item in zip(model.nodes, text, strict=True):
             before = [
-                ("barrier", each.pipe) if isinstance(each, Barrier) else flag("wait", each, 0, counter(each))
+                ("barrier", each.pipe) if isinstance(each, InsertedBarrier) else flag("wait", each, 0, counter(each))
                 for each in inserted.before.get(node, ())
             ]
             primed = [(pair, n) for pair in inserted.primed.get(node, ()) for n in range(pair.distance)]  # type: ignore[call-overload]
@@ -248,7 +248,7 @@ class Replay:
         self.last_wait: dict[Any, tuple[Pipe, int]] = {}
         self.last: dict[int, list[tuple[Pipe, int, bool]]] = defaultdict(list)
         self.stores = 0
-        self.turns: dict[Block, int] = defaultdict(int)
+        self.turns: dict[NodeBlock, int] = defaultdict(int)
         self.turning: dict[Node, tuple[int, int]] = {}
         """Branches that turn once: in which iteration, and which arm comes first."""
         self.counters: dict[int, int] = {}
@@ -263,10 +263,10 @@ class Replay:
                 self.problems.append(f"left over: {key}")
         return self.problems
 
-    def _block(self, block: Block, text: list[Any], indices: list[int]) -> None:
+    def _block(self, block: NodeBlock, text: list[Any], indices: list[int]) -> None:
         for node, item in zip(block.nodes, text, strict=True):
             for added in self.inserted.before.get(node, ()):
-                if isinstance(added, Barrier):
+                if isinstance(added, InsertedBarrier):
                     self._barrier(added.pipe)
                 else:
                     self._wait(added, self.turns[added.block])
@@ -290,11 +290,11 @@ class Replay:
             case ("barrier", pipe):
                 self._barrier(pipe)
             case ("if" | "run" as word, then, otherwise):
-                assert isinstance(node, Branch)
+                assert isinstance(node, BranchNode)
                 chosen = self.dice.randrange(2) if word == "if" else self._side(node, indices[-1])
                 self._block(node.arms[chosen], (then, otherwise)[chosen], indices)
             case ("loop", body):
-                assert isinstance(node, Loop)
+                assert isinstance(node, LoopNode)
                 for pair in self.inserted.primed.get(node, ()):
                     for turn in range(pair.distance):
                         self._set(pair, turn)
@@ -309,7 +309,7 @@ class Replay:
                     for turn in range(pair.distance):
                         self._wait(pair, self.turns[pair.block] + turn)
 
-    def _side(self, node: Branch, index: int) -> int:
+    def _side(self, node: BranchNode, index: int) -> int:
         """The arm of a branch that turns once while its loop runs."""
         turn, first = self.turning[node]
         return first if index < turn else 1 - first

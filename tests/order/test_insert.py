@@ -17,7 +17,7 @@ from ptosim.order.conflict import Conflicts
 from ptosim.order.insert import insert
 from ptosim.order.pairs import Inserted, Pair
 from ptosim.order.state import State
-from ptosim.order.walk import Meeting, Walker
+from ptosim.order.walk import EarlyStart, Walker
 
 MTE2, V, MTE3, S = Pipe.MTE2, Pipe.V, Pipe.MTE3, Pipe.S
 A, B, C = (Buffer(number, 1, 0) for number in range(3))
@@ -141,7 +141,7 @@ def test_more_pairs_than_ids_fall_back_on_a_barrier_of_everything():
 
 
 def _missing(found: list[int]) -> Any:
-    def note(walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+    def note(walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
         found.append(open_)
         state.open[meeting.later.pipe] &= ~open_
 

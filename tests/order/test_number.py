@@ -6,10 +6,10 @@ from ptosim.diagnostics import Source
 from ptosim.effects.burst import row_extent
 from ptosim.effects.geometry import ceil_div, ceil_to, maximum, minimum
 from ptosim.effects.names import Space
-from ptosim.language.function import every_function
+from ptosim.language.structure.function import every_function
 from ptosim.loading import load_module
 from ptosim.order.conflict import distance
-from ptosim.order.model import Range
+from ptosim.order.model import ByteRange
 from ptosim.order.number import Linear, Maybe, Number, Periodic, Plain, Symbol, bounds, remainder, symbol
 from ptosim.order.values import Values
 
@@ -65,8 +65,8 @@ def test_rounding():
 # --- ranges -----------------------------------------------------------------------------------------------------------
 
 
-def place(low: Plain, high: Plain) -> Range:
-    return Range(Space.GM, "0", None, (), ((low, high),))
+def place(low: Plain, high: Plain) -> ByteRange:
+    return ByteRange(Space.GM, "0", None, (), ((low, high),))
 
 
 def plain(number: Number) -> Plain:
@@ -74,11 +74,11 @@ def plain(number: Number) -> Plain:
     return number
 
 
-def slots(*starts: int, size: int = 64) -> Range:
-    return Range(Space.UB, "", OUTER, (), tuple((start, start + size) for start in starts))
+def slots(*starts: int, size: int = 64) -> ByteRange:
+    return ByteRange(Space.UB, "", OUTER, (), tuple((start, start + size) for start in starts))
 
 
-def rows(factor: int, size: int, ahead: int = 0) -> Range:
+def rows(factor: int, size: int, ahead: int = 0) -> ByteRange:
     low = plain(factor * (I + ahead))
     return place(low, plain(low + size))
 
@@ -119,9 +119,9 @@ def test_inner_iterations_are_any_of_theirs():
 
 
 def test_different_arguments_do_not_overlap():
-    other = Range(Space.GM, "1", None, (), (None,))
+    other = ByteRange(Space.GM, "1", None, (), (None,))
     assert distance(place(0, 64), other, None) is None
-    assert distance(place(0, 64), Range(Space.GM, "?", None, (), (None,)), None) == 0
+    assert distance(place(0, 64), ByteRange(Space.GM, "?", None, (), (None,)), None) == 0
 
 
 def test_what_is_made_an_index_without_its_sign_is_another_number_where_it_is_negative():

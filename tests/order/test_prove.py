@@ -19,8 +19,8 @@ from ptosim.order.insert import insert
 from ptosim.order.pairs import Inserted
 from ptosim.order.state import State
 from ptosim.order.strip import without, written_sync
-from ptosim.order.turns import TurnWalker
-from ptosim.order.walk import Meeting, Walker
+from ptosim.order.walk import EarlyStart, Walker
+from ptosim.order.written_walk import TurnWalker
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEEDS = Path(__file__).parents[1] / "seeds"
@@ -206,7 +206,7 @@ def test_the_same_buffer_in_both_arms_is_a_race():
 def test_the_command(tmp_path: Path):
     from click.testing import CliRunner
 
-    from ptosim.cli import main
+    from ptosim.cli.commands import main
 
     good = CliRunner().invoke(main, ["prove", str(EXAMPLES / "softmax.pto")])
     assert good.exit_code == 0 and "race-free and balanced" in good.output
@@ -317,7 +317,7 @@ PARTS = 4  # tests, so that they spread over the processors
 def _is_proven(written: Written) -> bool:
     missing: list[int] = []
 
-    def note(walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+    def note(walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
         missing.append(open_)
         state.open[meeting.later.pipe] &= ~open_
 

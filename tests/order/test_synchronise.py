@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import ptosim
 from order.test_kernels import Text, arrays, is_clean
-from ptosim.cli import main
+from ptosim.cli.commands import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAMPLE = ("add", "matmul_int8", "pingpong", "producer_consumer_a2a3")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptosim.reference.elementary import exp, exp_in_steps
+from ptosim.reference.numeric.elementary import exp, exp_in_steps
 
 
 def same(values: np.ndarray) -> bool:

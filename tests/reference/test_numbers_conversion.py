@@ -9,8 +9,8 @@ import pytest
 
 from ptosim.effects.element import element
 from ptosim.effects.float_format import BF16, F16, F32, BinaryFormat
-from ptosim.reference.rounding import round_integral, round_significand
-from ptosim.reference.value_conversion import conversion, truncation
+from ptosim.reference.numeric.rounding import round_integral, round_significand
+from ptosim.reference.numeric.value_conversion import conversion, truncation
 from reference import exact
 
 INF, NAN = float("inf"), float("nan")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ptosim.effects import elementary as definition
-from ptosim.reference import elementary
+from ptosim.reference.numeric import elementary
 from reference import exact
 
 

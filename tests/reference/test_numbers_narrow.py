@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ptosim.effects.element import element
-from ptosim.reference.narrow_formats import DECODING
-from ptosim.reference.value_conversion import conversion
+from ptosim.reference.numeric.narrow_formats import DECODING
+from ptosim.reference.numeric.value_conversion import conversion
 from reference import exact
 
 INF, NAN = float("inf"), float("nan")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptosim.reference.places import (
+from ptosim.reference.memory.access_places import (
     first_misaligned,
     joined_steps,
     lasting,

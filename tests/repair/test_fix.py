@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import ptosim
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from ptosim.repair import engine
 from ptosim.repair.search import Effort
 from ptosim.report.check_report import CheckReport

@@ -7,10 +7,10 @@ from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Site
 from ptosim.report.profile import Profile
 from ptosim.target import load_target
+from ptosim.timing.block_placement import place_blocks
+from ptosim.timing.function_time import VectorFunctionTiming
 from ptosim.timing.recorder import Recorder
-from ptosim.timing.recording import CoreRun, Kind, Link, PipeTime, Recording
-from ptosim.timing.result import VectorFunctionTiming
-from ptosim.timing.waves import place_blocks
+from ptosim.timing.recording import CorePipeTime, CoreRun, Recording, RowKind, WaitCause
 from ptosim.timing.work import Priced
 
 SOURCE = Source("long.pto", "\n".join(f"line {number}" for number in range(1, 21)))
@@ -44,25 +44,31 @@ def long_run(events: int) -> Profile:
         facts = {"source": (1 << 48) + 4096 * tile, "dest": buffer, "len_burst": 4096, "n_burst": 1}
         facts |= {"source_stride": 4096, "dest_stride": 4096}
         arguments = recorder.arguments(load, copies[0], facts)
-        row = recorder.rows.append((Kind.WORK, Link.PIPE, IN, 0, load, last[0], at, at + 96, -1, 4096, arguments))
+        row = recorder.rows.append(
+            (RowKind.WORK, WaitCause.PIPE, IN, 0, load, last[0], at, at + 96, -1, 4096, arguments)
+        )
         recorder.touched(row, 1, [(0, buffer, buffer + 4096)])
-        held = recorder.rows.append((Kind.WAIT, Link.SIGNAL, VECTOR, 0, wait, row, at + 60, at + 97, cause, 0, 0))
+        held = recorder.rows.append(
+            (RowKind.WAIT, WaitCause.SIGNAL, VECTOR, 0, wait, row, at + 60, at + 97, cause, 0, 0)
+        )
         recorder.signals.append((0, IN, put, at + 96, 0, VECTOR, wait, at + 97, 0))
         work = recorder.rows.append(
-            (Kind.WORK, Link.PIPE, VECTOR, 0, scope, held, at + 97, at + 157, function, 0, arguments)
+            (RowKind.WORK, WaitCause.PIPE, VECTOR, 0, scope, held, at + 97, at + 157, function, 0, arguments)
         )
         recorder.touched(work, 0, [(0, buffer, buffer + 4096)])
         recorder.touched(work, 1, [(0, buffer + 8192, buffer + 12288)])
         recorder.signals.append((0, VECTOR, put, at + 157, 0, OUT, wait, at + 158, 0))
         facts |= {"source": buffer + 8192, "dest": (2 << 48) + 4096 * tile}
         arguments = recorder.arguments(store, copies[1], facts)
-        out = recorder.rows.append((Kind.WORK, Link.PIPE, OUT, 0, store, work, at + 158, at + 254, -1, 4096, arguments))
+        out = recorder.rows.append(
+            (RowKind.WORK, WaitCause.PIPE, OUT, 0, store, work, at + 158, at + 254, -1, 4096, arguments)
+        )
         recorder.touched(out, 0, [(0, buffer + 8192, buffer + 12288)])
         last = [row, work, out]
     recording = recorder.finish()
     tiles = events // 3
     end = 96 * tiles + 158
-    pipes = {pipe: PipeTime() for pipe in (Pipe.S, Pipe.MTE2, Pipe.V, Pipe.MTE3)}
+    pipes = {pipe: CorePipeTime() for pipe in (Pipe.S, Pipe.MTE2, Pipe.V, Pipe.MTE3)}
     for pipe, cycles in ((Pipe.S, end), (Pipe.MTE2, 96 * tiles), (Pipe.V, 60 * tiles), (Pipe.MTE3, 96 * tiles)):
         pipes[pipe].busy = cycles
     recording.cores.append(CoreRun("b0.aiv0", "aiv0", 0, pipes, 0, end, last[2]))

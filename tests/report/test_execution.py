@@ -12,22 +12,24 @@ from ptosim.effects.names import Space
 from ptosim.effects.vector_stream import StoreStream
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import pointer
-from ptosim.reference.mask import Mask, of_lanes
-from ptosim.reference.stream import LoadAlign, StoreAlign
-from ptosim.reference.watch import Access, Execution, Value
+from ptosim.reference.memory.stream import LoadAlign, StoreAlign
+from ptosim.reference.numeric.mask import Mask, of_lanes
+from ptosim.reference.observed.watch import Execution, WatchedAccess, WatchedValue
 from ptosim.report.execution import describe
 
 SITE = Site("pto.vadd", Location("k.pto", 7, 3))
 
 
-def value(type_: str, content: Any, name: str = "%v", role: str = "input") -> Value:
+def value(type_: str, content: Any, name: str = "%v", role: str = "input") -> WatchedValue:
     inner = type_.removeprefix("!pto.vreg<").removeprefix("!pto.ptr<").partition(",")[0].removesuffix(">")
     name_of = inner.rpartition("x")[2] if type_.startswith("!pto.vreg") else inner
     no_element = type_.startswith(("!pto.mask", "!pto.align"))
-    return Value(role, name, type_, None if no_element else element(name_of), content)
+    return WatchedValue(role, name, type_, None if no_element else element(name_of), content)
 
 
-def lines(*operands: Value, results: tuple[Value, ...] = (), accesses: tuple[Access, ...] = ()) -> list[str]:
+def lines(
+    *operands: WatchedValue, results: tuple[WatchedValue, ...] = (), accesses: tuple[WatchedAccess, ...] = ()
+) -> list[str]:
     execution = Execution(SITE, "b0.aiv0", (), operands, results, accesses, {0: "x", 1: "y"})
     return describe(execution).splitlines()[1:]
 
@@ -119,8 +121,8 @@ def test_streams() -> None:
     ]
 
 
-def access(verb: Any, space: Space, starts: list[int], data: np.ndarray, core: str = "b0.aiv0") -> Access:
-    return Access(verb, space, core, np.array(starts), data.view(np.uint8).reshape(len(starts), -1))
+def access(verb: Any, space: Space, starts: list[int], data: np.ndarray, core: str = "b0.aiv0") -> WatchedAccess:
+    return WatchedAccess(verb, space, core, np.array(starts), data.view(np.uint8).reshape(len(starts), -1))
 
 
 UB = value("!pto.ptr<i32, ub>", 0, "%p", "dest")
@@ -167,8 +169,8 @@ def test_memory_of_arguments_and_of_other_cores() -> None:
 
 
 def test_arrays_and_structures_of_scalars() -> None:
-    array = Value("array", "%a", "!pto.local_array<3xf32>", element("f32"), [0x3F800000, 0, 0])
-    struct = Value("struct", "%s", "!pto.struct<i32, f32>", None, [7, 0x3F800000])
+    array = WatchedValue("array", "%a", "!pto.local_array<3xf32>", element("f32"), [0x3F800000, 0, 0])
+    struct = WatchedValue("struct", "%s", "!pto.struct<i32, f32>", None, [7, 0x3F800000])
     assert [line.strip() for line in lines(array, struct)] == [
         "array %a   local_array<3xf32>",
         "0:  1.0  0.0 ×2",

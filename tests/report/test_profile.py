@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import ptosim
-from ptosim.cli import main
-from ptosim.report.accounts import bound
+from ptosim.cli.commands import main
 from ptosim.report.profile import Profile
+from ptosim.report.time_accounts import bound
 from timing.kernels import A5, COPY_IN, COPY_OUT, SCOPE, profile, set_flag, wait_flag
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import ptosim
+from ptosim.cli.argument_words import value_of
+from ptosim.cli.rank_words import values_of
 from ptosim.diagnostics import Source
-from ptosim.rank_words import values_of
+from ptosim.ranks.world import world_of
 from ptosim.report.explanation import section
 from ptosim.sanitize.explain import Explanation, explanation, kinds
-from ptosim.words import value_of
-from ptosim.world import world_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "sanitizer.md"
 

@@ -22,10 +22,10 @@ import ptosim
 from ptosim.api import Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import GM, SERIAL_PIPES, Pipe, Space
-from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.entry import Entry, EntryKind, Site
 from ptosim.machine.observer import Footprint, Observer
-from ptosim.reference.accesses import AccessWitness
-from ptosim.reference.port import Place
+from ptosim.reference.memory.port import AccessPlace
+from ptosim.reference.observed.access_witness import AccessWitness
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Recorder(Observer):
 
     def issue(self, entry: Entry) -> None:
         self.programs[entry.core.name].append(entry)
-        if entry.kind in (Kind.WORK, Kind.LOAD, Kind.STORE):
+        if entry.kind in (EntryKind.WORK, EntryKind.LOAD, EntryKind.STORE):
             entry.data = Work(entry.site.name, entry.core.name, entry.pipe, entry.n)
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
@@ -121,7 +121,7 @@ def trace(kernel: ptosim.Kernel, arguments: Iterable[Any], grid: int) -> Trace:
     for program in recorder.programs.values():
         graph.add(program)
         entries += [entry for entry in program if entry.data is not None]
-    entries.sort(key=lambda entry: (entry.core.name, entry.kind is Kind.STORE, entry.pipe, entry.n))
+    entries.sort(key=lambda entry: (entry.core.name, entry.kind is EntryKind.STORE, entry.pipe, entry.n))
     for entry, before in zip(entries, graph.before(entries), strict=True):
         entry.data.before = before
     return [entry.data for entry in entries]
@@ -129,7 +129,7 @@ def trace(kernel: ptosim.Kernel, arguments: Iterable[Any], grid: int) -> Trace:
 
 # --- the order --------------------------------------------------------------------------------------------------------
 
-STOPPING = {Kind.LOAD, Kind.WAIT, Kind.BARRIER, Kind.FENCE}
+STOPPING = {EntryKind.LOAD, EntryKind.WAIT, EntryKind.BARRIER, EntryKind.FENCE}
 """Steps of the scalar unit that have ended before it goes on."""
 
 
@@ -160,11 +160,11 @@ class Graph:
                 self._queue(entry, pipes[entry.pipe])
                 pipes[entry.pipe].append(entry)
                 continue
-            if entry.kind in (Kind.SET, Kind.FENCE, Kind.BARRIER):
+            if entry.kind in (EntryKind.SET, EntryKind.FENCE, EntryKind.BARRIER):
                 before_end += map(self.end, stores)
-            if entry.kind is Kind.BARRIER or entry.joint:
+            if entry.kind is EntryKind.BARRIER or entry.joint:
                 before_end += [self._all_ended(queue) for queue in pipes.values()]
-            if entry.kind is Kind.STORE:
+            if entry.kind is EntryKind.STORE:
                 stores.append(entry)
             if entry.kind in STOPPING:
                 stopped = entry
@@ -179,11 +179,11 @@ class Graph:
         if not earlier:
             return
         self.edges[end + 1].append(self._all_ended(earlier))
-        holds = earlier[-1].kind in (Kind.WAIT, Kind.GET, Kind.BARRIER)
+        holds = earlier[-1].kind in (EntryKind.WAIT, EntryKind.GET, EntryKind.BARRIER)
         self.edges[start].append(self.end(earlier[-1]) if holds else self.start(earlier[-1]))
         if entry.pipe in SERIAL_PIPES:
-            self.edges[start] += [self.end(one) for one in earlier[-1:] if one.kind is Kind.WORK]
-        if entry.kind in (Kind.SET, Kind.RELEASE, Kind.BARRIER):
+            self.edges[start] += [self.end(one) for one in earlier[-1:] if one.kind is EntryKind.WORK]
+        if entry.kind in (EntryKind.SET, EntryKind.RELEASE, EntryKind.BARRIER):
             assert entry.mode == 0
             self.edges[end].append(self._all_ended(earlier))
 
@@ -266,7 +266,7 @@ def left_by_garbage(kernel: ptosim.Kernel, arguments: Iterable[Any], grid: int, 
     }
     read = AccessWitness.read
 
-    def garbled(witness: AccessWitness, place: Place, by_use: bool = False) -> Any:
+    def garbled(witness: AccessWitness, place: AccessPlace, by_use: bool = False) -> Any:
         data = read(witness, place, by_use)
         places = doubtful.get((witness.machine.name, witness.entry.pipe, witness.entry.n))
         if places is None or not by_use:

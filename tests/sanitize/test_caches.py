@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from cost import costs_at_most
-from ptosim.language.pointer import StoreScalar
+from ptosim.language.micro.pointer import StoreScalar
 from ptosim.sanitize.caches import Caches
 from ptosim.sanitize.notices import LINE
 

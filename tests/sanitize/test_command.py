@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from ptosim.report import progress
 from ptosim.sanitize.explain import explanation, kinds
 from sanitize.kernels import text

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import ptosim
+from ptosim.cli.argument_words import value_of
+from ptosim.cli.rank_words import values_of
 from ptosim.diagnostics import SEVERITY
-from ptosim.rank_words import values_of
+from ptosim.ranks.world import world_of
 from ptosim.report.explanation import listing, terminal
 from ptosim.sanitize.explain import Explanation, explanation, kinds
-from ptosim.words import value_of
-from ptosim.world import world_of
 from sanitize.document import PAGE, page
 
 

@@ -8,12 +8,12 @@ import pytest
 import ptosim
 from ptosim.api import Launch
 from ptosim.arguments import bind
-from ptosim.sanitize.last_writer import Written
+from ptosim.sanitize.last_writer import LastWrite
 
 HEAD = 'module attributes {pto.target_arch = "a5"} {\n'
 
 
-def last_writer(text: str, *arguments: Any, element: int, argument: int = 0, grid: int = 1) -> Written | None:
+def last_writer(text: str, *arguments: Any, element: int, argument: int = 0, grid: int = 1) -> LastWrite | None:
     kernel = ptosim.load(text).kernel()
     bound = bind(kernel.signature, arguments)
     low = bound.values[argument] + 4 * element

@@ -9,16 +9,16 @@ import pytest
 import ptosim
 from examples.test_examples import script
 from ptosim.arguments import bind
-from ptosim.enlargement import enlargements
-from ptosim.repair.rehearsal import ORDER, Rehearsal, Trial, Trials
-from ptosim.repair.values import possible
+from ptosim.repair.larger_launches import enlargements
+from ptosim.repair.possible_values import possible
+from ptosim.repair.trials import ORDER, Rehearsal, Trial, Trials
 from ptosim.report.check_report import CheckReport
 from ptosim.report.sarif import sarif
 from ptosim.sanitize.conflict import Enough
 from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 from sanitize.kernels import ALL, COPY, PARAMETERS, check, load, order, put, store, take, text
 from sanitize.repair import EDIT, repaired
 from sanitize.sarif_schema import violations
@@ -209,7 +209,7 @@ def test_an_edit_that_leaves_an_error_is_not_hinted() -> None:
 
 
 def observation(source: str, *found: ptosim.Finding, issued: float = 10) -> Observation:
-    program = Program(ptosim.load(source).verified)
+    program = WrittenProgram(ptosim.load(source).verified)
     memory = GlobalShadow({}, False)
     return Observation(program, found, found, (), {}, {}, frozenset(), memory, issued)
 

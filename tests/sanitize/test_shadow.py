@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from ptosim.effects.names import Pipe
-from ptosim.machine.entry import Entry, Kind, Site
-from ptosim.sanitize.hull import Hulls
-from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
-from ptosim.sanitize.window import Part
+from ptosim.machine.entry import Entry, EntryKind, Site
+from ptosim.sanitize.access_hull import Hulls
+from ptosim.sanitize.shadow import CLEAN, UNDEFINED, MemoryShadow, OnChipTrack
+from ptosim.sanitize.window import WindowPart
 
 SIZE = 1024
 
 
-def a_track() -> Track:
+def a_track() -> OnChipTrack:
     core: Any = SimpleNamespace(role="aiv0", index=0)
-    return Track(SIZE, "write", Entry(Site("pto.vsts"), Pipe.V, core, Kind.WORK))
+    return OnChipTrack(SIZE, "write", Entry(Site("pto.vsts"), Pipe.V, core, EntryKind.WORK))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -30,28 +30,28 @@ def test_granules_and_bytes_hold_the_same_stamps(seed: int) -> None:
         count, width = chosen.choice((1, 1, 3)), chosen.randrange(1, 128 // unit) * unit
         stride = chosen.randrange(1, 8) * 32
         start = chosen.randrange(0, (SIZE - width - (count - 1) * stride) // unit) * unit
-        found = Part(range(start, start + count * stride, stride), width).window()
+        found = WindowPart(range(start, start + count * stride, stride), width).window()
         addresses = found.addresses()
         if chosen.random() < 0.5:
             assert track.table.of(found).tolist() == plain[addresses].tolist()
         else:
             track.put(found, stamp)
             plain[addresses] = stamp
-    every = Part(0, SIZE).window()
+    every = WindowPart(0, SIZE).window()
     assert track.table.of(every).tolist() == plain.tolist()
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_taint_by_granules_is_taint_by_bytes(seed: int) -> None:
     chosen = random.Random(seed)
-    memory, plain = Memory("ub", SIZE), np.zeros(SIZE, np.uint8)
+    memory, plain = MemoryShadow("ub", SIZE), np.zeros(SIZE, np.uint8)
     memory.begin(UNDEFINED)
     plain[:] = UNDEFINED
     for number in range(2, 40):
         count, width = chosen.choice((1, 1, 1, 3)), chosen.randrange(1, 100)
         stride = chosen.randrange(4, 8) * 32
         start = chosen.randrange(SIZE - width - (count - 1) * stride)
-        found = Part(range(start, start + count * stride, stride), width).window()
+        found = WindowPart(range(start, start + count * stride, stride), width).window()
         mixed = np.array([chosen.choice((CLEAN, number)) for _ in range(count * width)], np.uint8)
         stored, taint = chosen.choice(((CLEAN, None), (CLEAN, None), (number, number), (mixed, mixed)))
         memory.set_taint(found, taint)

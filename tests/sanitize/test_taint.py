@@ -5,7 +5,7 @@ import pytest
 
 from ptosim.machine.observer import CROSSED, DECIDED
 from ptosim.sanitize import candidates
-from ptosim.sanitize.conflict import Conflict, Place
+from ptosim.sanitize.conflict import Conflict, MemoryPlace
 from ptosim.sanitize.shadow import UNDEFINED
 from ptosim.sanitize.taint import Origins
 from sanitize.kernels import ALL, MASK, PARAMETERS, check, kinds, load, order, scope, store, unary, vlds, vsts
@@ -366,7 +366,7 @@ def test_more_origins_than_there_are_numbers() -> None:
 
 
 def conflict(kind: str) -> Conflict:
-    return Conflict(kind, "error", None, Place("ub", 0, 1), None, ())  # type: ignore[arg-type]
+    return Conflict(kind, "error", None, MemoryPlace("ub", 0, 1), None, ())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kept, found", [(65_536, ["race!"]), (1, ["lint"])], ids=["room", "no room"])

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import ptosim
 from language.move_kernel import expanded
 from ptosim import PTOError
-from ptosim.cli import main
+from ptosim.cli.commands import main
 
 EXTRACT = "pto.textract ins(%s, %row, %col : S, index, index) outs(%d : D)"
 MOVE = "pto.tmov ins(%s : S) outs(%d : D)"

@@ -6,7 +6,7 @@ import numpy as np
 from click.testing import CliRunner
 
 import ptosim
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from tile_programs import Given, text
 
 TILE = "16x64xf32, valid=15x60"

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptosim.tiles.placement import Room, busiest, place
+from ptosim.tiles.passes.placement import RoomRequest, busiest, place
 
 
-def room(size: int, start: int, end: int, **more: object) -> Room:
-    return Room("%t", size, start, end, **more)  # type: ignore[arg-type]
+def room(size: int, start: int, end: int, **more: object) -> RoomRequest:
+    return RoomRequest("%t", size, start, end, **more)  # type: ignore[arg-type]
 
 
 def test_rooms_that_fit_lie_one_behind_the_other():
@@ -54,7 +54,7 @@ ROOMS = st.lists(
 
 
 @given(ROOMS, st.sampled_from([32, 256]), st.integers(0, 8000))
-def test_rooms_that_meet_do_not_overlap(rooms: list[Room], alignment: int, capacity: int):
+def test_rooms_that_meet_do_not_overlap(rooms: list[RoomRequest], alignment: int, capacity: int):
     found = place(rooms, alignment, capacity)
     spans = list(zip(rooms, found.addresses, strict=True))
     for number, (one, at) in enumerate(spans):

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptosim
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from ptosim.diagnostics import PTOError
 
 

@@ -6,7 +6,7 @@ One-row kernels take post-updated pointers round a single loop. Kernels of more 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ptosim.timing.program import Body, Instruction, Loop, Path
+from ptosim.timing.program import Body, ModelInstruction, ModelLoop, Path
 
 _UNARY = "1x1 1x3 1x5 1x10 1x20 2x10 3x3 10x2 10x10 20x2 20x20".split()
 _BINARY = "1x1 1x3 1x5 1x10 1x20 2x2 2x20 3x10 10x3 10x20 20x3 20x20".split()
@@ -46,13 +46,15 @@ def loop_program(name: str, timing_class: str, loads: int, post_update: bool) ->
     registers = tuple(range(loads))
     body = (
         *(
-            Instruction("vlds", "load", 4, (pointers[i],), (registers[i],), updates=updated[i : i + 1], line=10 + i)
+            ModelInstruction(
+                "vlds", "load", 4, (pointers[i],), (registers[i],), updates=updated[i : i + 1], line=10 + i
+            )
             for i in registers
         ),
-        Instruction(name, timing_class, 4, registers, (50,), line=20),
-        Instruction("vsts", "store", 4, (50, pointers[-1]), updates=updated[-1:], line=30),
+        ModelInstruction(name, timing_class, 4, registers, (50,), line=20),
+        ModelInstruction("vsts", "store", 4, (50, pointers[-1]), updates=updated[-1:], line=30),
     )
     if not post_update:
-        return (Loop((Loop(body, line=2),), line=1),)
+        return (ModelLoop((ModelLoop(body, line=2),), line=1),)
     start, left = tuple(range(300, 301 + loads)), tuple(range(400, 401 + loads))
-    return (Loop(body, start, pointers, updated, left, line=1),)
+    return (ModelLoop(body, start, pointers, updated, left, line=1),)

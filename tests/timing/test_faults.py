@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptosim
-from ptosim.cli import main
+from ptosim.cli.commands import main
 from ptosim.report.profile import Profile
 from sanitize.kernels import ALL, COPY, MASK, load, order, scope, store, text, vlds, vsts
 

@@ -3,25 +3,25 @@
 import pytest
 
 from ptosim.target import load_target
-from ptosim.timing.program import Branch, Instruction, Loop, Node, Path, While
-from ptosim.timing.result import VectorFunctionTiming
+from ptosim.timing.function_time import VectorFunctionTiming
+from ptosim.timing.program import ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Path
 from ptosim.timing.vector_function import vector_function
 
 A5 = load_target("a5")
 STARTUP, DRAIN = 23, 12
 
 
-def op(timing_class: str, *sources: int, to: int | None = None, width: int = 4, line: int = 1) -> Instruction:
+def op(timing_class: str, *sources: int, to: int | None = None, width: int = 4, line: int = 1) -> ModelInstruction:
     results = () if to is None else (to,)
-    return Instruction(timing_class, timing_class, width, sources, results, line=line)
+    return ModelInstruction(timing_class, timing_class, width, sources, results, line=line)
 
 
-def mask(timing_class: str, *sources: int, to: int) -> Instruction:
-    return Instruction(timing_class, timing_class, 4, sources, masks=(to,))
+def mask(timing_class: str, *sources: int, to: int) -> ModelInstruction:
+    return ModelInstruction(timing_class, timing_class, 4, sources, masks=(to,))
 
 
-def scalar(*sources: int, to: int) -> Instruction:
-    return Instruction("arith.addi", "scalar", 8, sources, updates=(to,))
+def scalar(*sources: int, to: int) -> ModelInstruction:
+    return ModelInstruction("arith.addi", "scalar", 8, sources, updates=(to,))
 
 
 def timing(*body: Node, path: Path = (), **figures: object) -> VectorFunctionTiming:
@@ -34,7 +34,7 @@ def body_cycles(*body: Node, path: Path = (), **figures: object) -> int:
     return timing(*body, path=path, **figures).cycles - STARTUP - DRAIN
 
 
-def copies(count: int, timing_class: str, width: int = 4) -> list[Instruction]:
+def copies(count: int, timing_class: str, width: int = 4) -> list[ModelInstruction]:
     """Independent instructions on values from outside the vector function."""
     return [op(timing_class, -1, to=i, width=width) for i in range(count)]
 
@@ -65,7 +65,7 @@ def test_narrow_elements_take_the_other_column():
         ((mask("mask", to=1), op("add", -1, 1, to=2)), 2 + 7),
     ],
 )
-def test_forwarding_by_consumer(body: tuple[Instruction, ...], cycles: int):
+def test_forwarding_by_consumer(body: tuple[ModelInstruction, ...], cycles: int):
     assert body_cycles(*body) == cycles
 
 
@@ -165,49 +165,49 @@ def test_more_live_values_than_registers_still_end():
 @pytest.mark.parametrize("trips", [1, 10, 1000, 10**6, 10**9])
 def test_an_accumulator_goes_round_once_in_three_cycles(trips: int):
     add = op("add", 1, 2, to=3)
-    loop = Loop((op("load", to=2), add), initial=(-1,), arguments=(1,), yielded=(3,), results=(4,))
+    loop = ModelLoop((op("load", to=2), add), initial=(-1,), arguments=(1,), yielded=(3,), results=(4,))
     assert body_cycles(loop, op("store", 4), path=(trips,)) == 6 + 3 * (trips - 1) + 5 + 9
 
 
 def test_values_that_change_places_each_time_round():
     body = (op("add", 1, to=3), op("multiply", 2, to=4))
-    loop = Loop(body, initial=(-1, -2), arguments=(1, 2), yielded=(4, 3), results=(5, 6))
+    loop = ModelLoop(body, initial=(-1, -2), arguments=(1, 2), yielded=(4, 3), results=(5, 6))
     # add, multiply, add ... in turn: 3 + 4 cycles for two iterations, in two independent chains
     assert body_cycles(loop, path=(21,)) == 10 * 7 + 8
 
 
 def test_a_value_that_a_loop_hands_on_unchanged():
-    loop = Loop((op("add", -1, to=3),), initial=(1,), arguments=(2,), yielded=(2,), results=(4,))
+    loop = ModelLoop((op("add", -1, to=3),), initial=(1,), arguments=(2,), yielded=(2,), results=(4,))
     assert body_cycles(op("exp", -1, to=1), loop, op("store", 4), path=(3,)) == 14 + 9
 
 
 def test_entering_a_loop_costs_five_cycles_unless_start_up_hides_it():
-    loop = Loop((op("load", to=1),))
+    loop = ModelLoop((op("load", to=1),))
     assert body_cycles(loop, path=(3,)) == 2 + 9
     assert body_cycles(op("load", to=2), loop, path=(3,)) == 1 + 5 + 2 + 9
     assert body_cycles(loop, loop, path=(3, 3)) == 2 + 1 + 5 + 2 + 9
-    assert body_cycles(Loop((loop,)), path=(2, 3, 3)) == 2 + 1 + 5 + 2 + 9
+    assert body_cycles(ModelLoop((loop,)), path=(2, 3, 3)) == 2 + 1 + 5 + 2 + 9
 
 
 def test_an_iteration_takes_a_cycle_and_its_instructions_their_slots():
-    assert body_cycles(Loop(tuple(copies(1, "add"))), path=(10,)) == 9 + 7
-    assert body_cycles(Loop(tuple(copies(4, "add"))), path=(10,)) == 19 + 7  # ports: two cycles each
-    assert body_cycles(Loop(tuple(copies(6, "rename"))), path=(10,)) == 0
+    assert body_cycles(ModelLoop(tuple(copies(1, "add"))), path=(10,)) == 9 + 7
+    assert body_cycles(ModelLoop(tuple(copies(4, "add"))), path=(10,)) == 19 + 7  # ports: two cycles each
+    assert body_cycles(ModelLoop(tuple(copies(6, "rename"))), path=(10,)) == 0
 
 
 def test_a_loop_that_does_not_run():
-    assert body_cycles(Loop((op("exp", -1, to=1),)), op("add", -1, to=2), path=(0,)) == 7
+    assert body_cycles(ModelLoop((op("exp", -1, to=1),)), op("add", -1, to=2), path=(0,)) == 7
 
 
 def test_a_branch_waits_for_its_condition():
-    branch = Branch((1,), (op("exp", -1, to=2),), (op("add", -1, to=3),), (2,), (3,), (4,))
+    branch = ModelBranch((1,), (op("exp", -1, to=2),), (op("add", -1, to=3),), (2,), (3,), (4,))
     condition = scalar(to=1)
     assert body_cycles(op("load", to=9), condition, branch, op("store", 4), path=(1,)) == 1 + 1 + 14 + 9
     assert body_cycles(op("load", to=9), condition, branch, op("store", 4), path=(0,)) == 1 + 1 + 5 + 9
 
 
 def test_a_while_decides_before_each_turn():
-    loop = While((scalar(1, to=2),), (2,), (op("add", -1, to=3),), (-1,), (1,), (1,), (4,), (4,), (5,))
+    loop = ModelWhile((scalar(1, to=2),), (2,), (op("add", -1, to=3),), (-1,), (1,), (1,), (4,), (4,), (5,))
     one, three = (body_cycles(loop, path=(turns,)) for turns in (1, 3))
     assert three > one
     many, more = (body_cycles(loop, path=(turns,)) for turns in (10**5, 10**5 + 7))
@@ -216,10 +216,10 @@ def test_a_while_decides_before_each_turn():
 
 def test_the_worked_example_of_the_documentation():
     """Four registers through vlds, vexp, vsts, pointers post-updated: docs/timing.md has the schedule."""
-    load = Instruction("vlds", "load", 4, (10,), (1,), updates=(11,), line=2)
-    exp = Instruction("vexp", "exp", 4, (1,), (2,), line=3)
-    store = Instruction("vsts", "store", 4, (2, 20), updates=(21,), line=4)
-    loop = Loop((load, exp, store), (-1, -2), (10, 20), (11, 21), (30, 40), line=1)
+    load = ModelInstruction("vlds", "load", 4, (10,), (1,), updates=(11,), line=2)
+    exp = ModelInstruction("vexp", "exp", 4, (1,), (2,), line=3)
+    store = ModelInstruction("vsts", "store", 4, (2, 20), updates=(21,), line=4)
+    loop = ModelLoop((load, exp, store), (-1, -2), (10, 20), (11, 21), (30, 40), line=1)
     result = timing(loop, path=(4,))
     # loads 0 2 3 4, exponentials 6 8 10 12, stores 20 22 24 26
     assert result.cycles == 23 + (26 + 9) + 12
@@ -240,12 +240,12 @@ def test_a_result_rests_on_the_figures_that_were_looked_up():
     assert {"forward.load.alu", "forward.select.store"} <= first and "forward.select.select" not in first
     chained = timing(op("select", -1, to=1), op("select", 1, to=2)).figures
     assert "forward.select.select" in chained and "forward.select.alu" not in chained
-    assert "vector.loop_entry" in timing(op("load", to=1), Loop((op("load", to=2),)), path=(1,)).figures
-    assert "vector.branch" in timing(op("load", to=1), Branch((), (op("load", to=2),)), path=(1,)).figures
+    assert "vector.loop_entry" in timing(op("load", to=1), ModelLoop((op("load", to=2),)), path=(1,)).figures
+    assert "vector.branch" in timing(op("load", to=1), ModelBranch((), (op("load", to=2),)), path=(1,)).figures
 
 
 def test_a_faster_exponential():
-    loop = Loop((op("load", to=1), op("exp", 1, to=2), op("store", 2)))
+    loop = ModelLoop((op("load", to=1), op("exp", 1, to=2), op("store", 2)))
     assert timing(loop, path=(1,), exp__latency=8).cycles == timing(loop, path=(1,)).cycles - 8
     assert timing(loop, path=(1000,)).limit == "SFU"
     assert timing(loop, path=(1000,), exp__interval=1).limit != "SFU"
@@ -254,11 +254,11 @@ def test_a_faster_exponential():
 @pytest.mark.parametrize("path", [(), (2, 1), (2, 1, 1, 1)])
 def test_a_path_that_does_not_fit(path: Path):
     with pytest.raises(ValueError, match="the path"):
-        vector_function((Loop((Loop(()),)),), path, A5)
+        vector_function((ModelLoop((ModelLoop(()),)),), path, A5)
 
 
 def test_deep_nesting():
     node: Node = op("add", -1, to=1)
     for _ in range(190):
-        node = Loop((node,))
+        node = ModelLoop((node,))
     assert body_cycles(node, path=(1,) * 190) == 7

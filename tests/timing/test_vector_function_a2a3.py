@@ -3,15 +3,15 @@
 import pytest
 
 from ptosim.target import load_target
-from ptosim.timing.program import Branch, Instruction, Loop, Node, Path, While
-from ptosim.timing.result import VectorFunctionTiming
+from ptosim.timing.function_time import VectorFunctionTiming
+from ptosim.timing.program import ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Path
 from ptosim.timing.vector_function import vector_function
 
 A2A3 = load_target("a2a3")
 
 
-def op(timing_class: str, line: int = 1) -> Instruction:
-    return Instruction(timing_class, timing_class, 4, line=line)
+def op(timing_class: str, line: int = 1) -> ModelInstruction:
+    return ModelInstruction(timing_class, timing_class, 4, line=line)
 
 
 def timing(*body: Node, path: Path = (), target: str = "a2a3") -> VectorFunctionTiming:
@@ -38,23 +38,23 @@ def test_the_head_of_the_first_and_the_largest_tail():
 
 
 def test_repeats_in_loops():
-    loop = Loop((op("load"), Loop((op("add"),)), op("store")))
+    loop = ModelLoop((op("load"), ModelLoop((op("add"),)), op("store")))
     assert timing(loop, path=(3, 4, 0, 2)).cycles == 6 + 3 * 4 + 6 * 2 + 14
     assert timing(loop, path=(2, 5, 5)).limit == "issue" and timing(op("add")).limit == "launch"
 
 
 def test_only_what_was_executed_counts():
-    branch = Branch((), (op("exp"),), (op("reduce_add"),))
+    branch = ModelBranch((), (op("exp"),), (op("reduce_add"),))
     assert timing(branch, path=(1,)).cycles == 13 + 2 + 18
     assert timing(branch, path=(0,)).cycles == 14 + 7 + 32
-    skipped = Loop((op("sqrt"),))
+    skipped = ModelLoop((op("sqrt"),))
     assert timing(skipped, op("add"), path=(0,)).cycles == 10 + 2 + 14
 
 
 def test_a_while_decides_once_more_than_it_turns():
-    loop = While((op("compare"),), (), (op("add"),))
+    loop = ModelWhile((op("compare"),), (), (op("add"),))
     assert timing(loop, path=(3,)).cycles == 14 + 4 * 2 + 3 * 2 + 22
-    nested = While((Branch((), (op("compare"),)),), (), (op("add"),))
+    nested = ModelWhile((ModelBranch((), (op("compare"),)),), (), (op("add"),))
     assert timing(nested, path=(2, 1, 0, 1)).cycles == 14 + 2 * 2 + 2 * 2 + 22
 
 
@@ -62,5 +62,5 @@ def test_a_while_decides_once_more_than_it_turns():
     "timing_class, slope, constant", [("add", 2.11, 24), ("divide", 4.03, 31), ("multiply_scalar", 1.0, 26)]
 )
 def test_board_fits(timing_class: str, slope: float, constant: int):
-    result = timing(Loop((op(timing_class),)), path=(100,), target="a2a3-board")
+    result = timing(ModelLoop((op(timing_class),)), path=(100,), target="a2a3-board")
     assert result.cycles == pytest.approx(100 * slope + constant, abs=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ptosim.target import load_target
 from ptosim.timing import vector_function as model
 from ptosim.timing.critical_path import Clock, Repetition
-from ptosim.timing.program import Body, Branch, Instruction, Loop, Path
+from ptosim.timing.program import Body, ModelBranch, ModelInstruction, ModelLoop, Path
 from ptosim.timing.vector_function import vector_function
 from timing.calibration_points import loop_program
 
@@ -47,35 +47,35 @@ def bodies(draw: st.DrawFn, depth: int, known: tuple[int, ...]) -> Body:
             continue
         if depth and draw(st.integers(0, 7)) == 0:
             sides = draw(bodies(depth - 1, known)), draw(bodies(depth - 1, known))
-            nodes.append(Branch(tuple(known[:1]), *sides))
+            nodes.append(ModelBranch(tuple(known[:1]), *sides))
             continue
         timing_class = draw(st.sampled_from(CLASSES))
         sources = tuple(draw(st.lists(st.sampled_from((-1, *known)), max_size=3)))
         value = draw(st.integers(0, 30))
         kind = {"mask": "masks", "scalar": "updates", "store": None}.get(timing_class, "results")
         results = {kind: (value,)} if kind else {}
-        nodes.append(Instruction(timing_class, timing_class, draw(st.sampled_from((2, 4))), sources, **results))
+        nodes.append(ModelInstruction(timing_class, timing_class, draw(st.sampled_from((2, 4))), sources, **results))
         if kind:
             known = (*known, value)
     return tuple(nodes)  # pyright: ignore
 
 
 @st.composite
-def loops(draw: st.DrawFn, depth: int, known: tuple[int, ...]) -> Loop:
+def loops(draw: st.DrawFn, depth: int, known: tuple[int, ...]) -> ModelLoop:
     argument, result = draw(st.integers(31, 40)), draw(st.integers(41, 50))
     body = draw(bodies(depth, (*known, argument)))
     yielded = draw(st.sampled_from([argument, *range(31)]))
-    return Loop(body, (-1,), (argument,), (yielded,), (result,))
+    return ModelLoop(body, (-1,), (argument,), (yielded,), (result,))
 
 
 def path_through(body: Body, trips: Iterator[int]) -> Iterator[int]:
     for node in body:
-        if isinstance(node, Loop):
+        if isinstance(node, ModelLoop):
             count = next(trips)
             yield count
             for _ in range(count):
                 yield from path_through(node.body, trips)
-        elif isinstance(node, Branch):
+        elif isinstance(node, ModelBranch):
             taken = next(trips) % 2
             yield taken
             yield from path_through(node.then if taken else node.otherwise, trips)
@@ -107,11 +107,11 @@ def test_loops_over_rows(timing_class: str, loads: int, path: Path):
 
 @pytest.mark.parametrize("sides", [[1] * 300 + [0] * 300, [1, 0, 0] * 200, [1] * 200 + [0, 1] * 200 + [1] * 150])
 def test_branches_that_change_their_mind(sides: list[int]):
-    then = (Instruction("exp", "exp", 4, (1,), (2,)),)
-    otherwise = (Instruction("add", "add", 4, (1,), (3,)),)
-    branch = Branch((), then, otherwise, (2,), (3,), (4,))
-    body = (Instruction("load", "load", 4, (), (1,)), branch, Instruction("store", "store", 4, (4,)))
-    program, path = (Loop(body),), (len(sides), *sides)
+    then = (ModelInstruction("exp", "exp", 4, (1,), (2,)),)
+    otherwise = (ModelInstruction("add", "add", 4, (1,), (3,)),)
+    branch = ModelBranch((), then, otherwise, (2,), (3,), (4,))
+    body = (ModelInstruction("load", "load", 4, (), (1,)), branch, ModelInstruction("store", "store", 4, (4,)))
+    program, path = (ModelLoop(body),), (len(sides), *sides)
     assert extrapolated(program, path) == in_full(program, path)
 
 
@@ -134,10 +134,10 @@ def test_long_loops_are_quick():
     assert rows == pytest.approx(2 * 10**8, rel=1e-3)
 
 
-@pytest.mark.parametrize("body", [(), (Instruction("mem_bar", "fence", 4),)], ids=["nothing", "a fence"])
+@pytest.mark.parametrize("body", [(), (ModelInstruction("mem_bar", "fence", 4),)], ids=["nothing", "a fence"])
 def test_long_loops_that_issue_nothing_are_quick(body: Body):
     # An iteration takes a cycle, whatever is in it; a load before the loop lets its entry count.
     begin = perf_counter()
-    load = Instruction("vlds", "load", 4, (-1,), (1,))
-    cycles = vector_function((load, Loop(body), load), (10**9,), A5).cycles
+    load = ModelInstruction("vlds", "load", 4, (-1,), (1,))
+    cycles = vector_function((load, ModelLoop(body), load), (10**9,), A5).cycles
     assert perf_counter() - begin < 10 and cycles == pytest.approx(10**9, rel=1e-6)

@@ -1,6 +1,6 @@
 """From the text of a vector scope to the tree that is priced: loops, branches, while loops, calls, classes."""
 
-from ptosim.timing.program import Branch, Instruction, Loop, Node, While
+from ptosim.timing.program import ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node
 from ptosim.timing.vector_function import vector_function
 from timing.kernels import A5, profile, spans
 
@@ -25,15 +25,15 @@ def by_hand(*body: Node, path: tuple[int, ...] = ()) -> int:
     return vector_function(body, path, A5).cycles
 
 
-def op(timing_class: str, *sources: int, to: int | None = None) -> Instruction:
-    return Instruction(timing_class, timing_class, 4, sources, () if to is None else (to,))
+def op(timing_class: str, *sources: int, to: int | None = None) -> ModelInstruction:
+    return ModelInstruction(timing_class, timing_class, 4, sources, () if to is None else (to,))
 
 
-PSET = Instruction("pset", "mask", 4, masks=(0,))
+PSET = ModelInstruction("pset", "mask", 4, masks=(0,))
 
 
-def scalar(*sources: int, to: int) -> Instruction:
-    return Instruction("arith", "scalar", 4, sources, updates=(to,))
+def scalar(*sources: int, to: int) -> ModelInstruction:
+    return ModelInstruction("arith", "scalar", 4, sources, updates=(to,))
 
 
 def test_a_straight_line():
@@ -59,7 +59,7 @@ def test_a_loop_that_carries_a_register():
         scf.yield %b : {REGISTER}
       }}"""
     body = (op("exp", 2, 0, to=3),)
-    tree = (PSET, op("load", to=1), Loop(body, (1,), (2,), (3,), (4,)), op("store", 4, 0))
+    tree = (PSET, op("load", to=1), ModelLoop(body, (1,), (2,), (3,), (4,)), op("store", 4, 0))
     assert scope_cycles(MASK, LOAD, loop, STORE) == by_hand(*tree, path=(3,))
 
 
@@ -75,7 +75,7 @@ def test_a_branch_by_a_scalar():
 
     def tree(taken: int) -> int:
         then = (op("exp", 1, 0, to=6),)
-        branch = Branch((5,), then, (), (6,), (1,), (7,))
+        branch = ModelBranch((5,), then, (), (6,), (1,), (7,))
         return by_hand(PSET, op("load", to=1), scalar(to=5), branch, op("store", 7, 0), path=(taken,))
 
     assert scope_cycles(MASK, LOAD, branch, STORE, n=0) == tree(1)
@@ -96,7 +96,7 @@ def test_a_while_counts_its_turns():
         scf.yield %less, %next : i32, {REGISTER}
       }}"""
     before, after = (scalar(10, to=12),), (scalar(13, to=15), op("abs", 14, 0, to=16))
-    turning = While(before, (12,), after, (9, 1), (10, 11), (10, 11), (13, 14), (15, 16), (17, 18))
+    turning = ModelWhile(before, (12,), after, (9, 1), (10, 11), (10, 11), (13, 14), (15, 16), (17, 18))
     tree = (PSET, op("load", to=1), turning, op("store", 18, 0))
     for turns in (0, 2, 5):
         assert scope_cycles(MASK, LOAD, loop, STORE, n=turns) == by_hand(*tree, path=(turns,))

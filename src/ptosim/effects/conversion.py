@@ -43,7 +43,7 @@ class Conversion:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class LanePlacement:
     """Where the values of a result come from.
 
     A value is a lane, except in the 4-bit formats, where a lane holds two of them (the low nibble first).
@@ -151,12 +151,12 @@ def _signed(name: str) -> str:
 
 
 @cache
-def placement(pair: Conversion, part: str | None) -> Placement:
+def placement(pair: Conversion, part: str | None) -> LanePlacement:
     """The lane map of a conversion; `part` is None for one that keeps the width."""
     units = _unit_sources(_units(pair.source, pair.dest), _units(pair.dest, pair.source), part)
     group = range(_values_per_unit(pair.source, pair.dest))
     sources = tuple(None if unit is None else unit * len(group) + within for unit in units for within in group)
-    return Placement(sources, tuple(_gate(pair.source, value) for value in sources))
+    return LanePlacement(sources, tuple(_gate(pair.source, value) for value in sources))
 
 
 def _unit_sources(count: int, dest_count: int, part: str | None) -> list[int | None]:

@@ -35,7 +35,7 @@ FIELDS = (
 """What `Control` must be, whether it was written or worked out. (Of what is written the verifier wants 1 at least.)"""
 
 
-class Control(NamedTuple):
+class FractalSteps(NamedTuple):
     """A load in fractals: of source and destination, start, step and stride. Scales count fragments of 32 bytes."""
 
     m_start: Any
@@ -46,8 +46,8 @@ class Control(NamedTuple):
     dest_stride: Any
 
 
-def _written(operands: Any, *roles: str) -> Control:
-    return Control(*(getattr(operands, role) for role in roles))
+def _written(operands: Any, *roles: str) -> FractalSteps:
+    return FractalSteps(*(getattr(operands, role) for role in roles))
 
 
 def _start(operands: Any, role: str) -> Any:
@@ -58,7 +58,7 @@ def _start(operands: Any, role: str) -> Any:
 # --- data tiles -------------------------------------------------------------------------------------------------------
 
 
-def tile_control(operands: Any, static: Static, side: str, transpose: bool) -> Control:
+def tile_control(operands: Any, static: Static, side: str, transpose: bool) -> FractalSteps:
     """The fields of a load of L0A (`side` "m") or L0B ("n"), whichever way it is written."""
     if "m_start" in static.present:
         return _written(operands, "m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
@@ -76,10 +76,10 @@ def tile_control(operands: Any, static: Static, side: str, transpose: bool) -> C
     else:
         rows = ceil_div(x, FRACTAL_ROWS)
         steps = (rows, ceil_div(k, columns), rows, rows)
-    return Control(_start(operands, "start_row"), k_start, *steps)
+    return FractalSteps(_start(operands, "start_row"), k_start, *steps)
 
 
-def tile_source(control: Control) -> Extent:
+def tile_source(control: FractalSteps) -> Extent:
     """The fractals that a load reads."""
     start = (control.k_start * control.source_stride + control.m_start) * FRACTAL
     strides = (control.source_stride * FRACTAL, FRACTAL)
@@ -87,14 +87,14 @@ def tile_source(control: Control) -> Extent:
     return start, start + size
 
 
-def dest_counts(control: Control, columns: int, transpose: bool) -> tuple[Any, Any]:
+def dest_counts(control: FractalSteps, columns: int, transpose: bool) -> tuple[Any, Any]:
     """The fractals that a load writes, as counts of the outer and the inner step."""
     if not transpose:
         return control.k_step, control.m_step
     return floor_div(control.m_step * FRACTAL_ROWS, columns), floor_div(control.k_step * columns, FRACTAL_ROWS)
 
 
-def tile_dest(control: Control, columns: int, transpose: bool) -> Extent:
+def tile_dest(control: FractalSteps, columns: int, transpose: bool) -> Extent:
     counts = dest_counts(control, columns, transpose)
     return row_extent(counts, (control.dest_stride * FRACTAL, FRACTAL), FRACTAL)
 
@@ -106,7 +106,7 @@ def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ..
         transpose = bool(static.integers.get("transpose", 0))
         columns = fractal_columns(static.elements["source"])
 
-        def control(operands: Any) -> Control:
+        def control(operands: Any) -> FractalSteps:
             return tile_control(operands, static, side, transpose)
 
         return (
@@ -120,16 +120,16 @@ def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ..
 # --- MX scales --------------------------------------------------------------------------------------------------------
 
 
-def scale_control(operands: Any, static: Static, side: str) -> Control:
+def scale_control(operands: Any, static: Static, side: str) -> FractalSteps:
     """The fields of a load of MX scales, in fragments of 32 bytes: 16 rows or columns x 2 groups along k."""
     if "x_start" in static.present:
         return _written(operands, "x_start", "y_start", "x_step", "y_step", "source_stride", "dest_stride")
     across = ceil_div(getattr(operands, side), FRACTAL_ROWS)
     depth = ceil_div(ceil_div(operands.k, SCALE_GROUP), 2) * static.elements["source"].bytes
-    return Control(_start(operands, "start_row"), _start(operands, "start_col"), across, depth, depth, depth)
+    return FractalSteps(_start(operands, "start_row"), _start(operands, "start_col"), across, depth, depth, depth)
 
 
-def scale_source(control: Control) -> Extent:
+def scale_source(control: FractalSteps) -> Extent:
     """The fragments that a load of scales reads."""
     start = (control.m_start * control.source_stride + control.k_start) * SCALE_FRAGMENT
     strides = (control.source_stride * SCALE_FRAGMENT, SCALE_FRAGMENT)

@@ -58,7 +58,7 @@ def mode_family(mode: str) -> str:
     return mode.removesuffix("_vec").removesuffix("_scalar")
 
 
-class Shape(NamedTuple):
+class StoreShape(NamedTuple):
     """The sizes of a store. Strides of the source count rows of 16 accumulators, those of the destination elements."""
 
     m: Any
@@ -93,7 +93,7 @@ def relu_row(pointer: Any) -> Any:
     return pointer & (0xFF * RELU_ROW)
 
 
-def source_extent(shape: Shape) -> Extent:
+def source_extent(shape: StoreShape) -> Extent:
     """The accumulators that a store reads."""
     groups = ceil_div(shape.n, FRACTAL_ROWS)
     last = (shape.m - 1) * shape.row_step + (shape.count - 1) * shape.repeat_source
@@ -105,7 +105,7 @@ def source_extent(shape: Shape) -> Extent:
     return 0, select(some, last * ACCUMULATOR_ROW + maximum(partial, full), 0)
 
 
-def dest_extent(shape: Shape, layout: str, element: Element, split: bool = False) -> Extent:
+def dest_extent(shape: StoreShape, layout: str, element: Element, split: bool = False) -> Extent:
     """The bytes that a store writes into one memory."""
     if layout == "nz2nz":
         columns = group_columns(element, split)
@@ -128,9 +128,9 @@ def _given(operands: Any, role: str, default: int) -> Any:
     return default if value is None else value
 
 
-def written_shape(operands: Any) -> Shape:
+def written_shape(operands: Any) -> StoreShape:
     """The sizes that the operands of a store say; a missing clause has its neutral value."""
-    return Shape(
+    return StoreShape(
         operands.m,
         operands.n,
         operands.source_stride,
@@ -142,7 +142,7 @@ def written_shape(operands: Any) -> Shape:
     )
 
 
-def halved(shape: Shape, dst_mode: str | None) -> Shape:
+def halved(shape: StoreShape, dst_mode: str | None) -> StoreShape:
     """What each of the two vector cores receives in a split mode."""
     if dst_mode == "split_m":
         return shape._replace(m=floor_div(shape.m, 2))

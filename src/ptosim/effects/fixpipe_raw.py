@@ -1,6 +1,6 @@
 """Fixpipe stores in the raw spelling: the fields of their two words, and the accesses that follow.
 
-What the words leave to registers are further operands on the copy that engines read (language/normalise.py).
+What the words leave to registers are further operands on the copy that engines read (language/passes/register_operands.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptosim.effects.configuration import FIXPIPE
-from ptosim.effects.fixpipe import ALIGNMENT, LAYOUTS, Shape, dest_extent, source_extent
+from ptosim.effects.fixpipe import ALIGNMENT, LAYOUTS, StoreShape, dest_extent, source_extent
 from ptosim.effects.fractal import ACCUMULATOR_ROW
 from ptosim.effects.geometry import floor_div, select
 from ptosim.effects.names import Pipe, Space
@@ -37,11 +37,11 @@ def is_layout(config1: Any, layout: str) -> Any:
     return (row_major == 0) & (column_major == (1 if layout == "nz2dn" else 0))
 
 
-def raw_shape(operands: Any) -> Shape:
+def raw_shape(operands: Any) -> StoreShape:
     """The sizes in the words and registers. Only column-major stores have a row step, fractals are not repeated."""
     config0, config1, loop3 = operands.config0, operands.config1, operands.loop3_para
     fractals = is_layout(config1, "nz2nz")
-    return Shape(
+    return StoreShape(
         field(config0, 31, 16),
         field(config0, 15, 4),
         field(config1, 15, 0),

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, Dialect, Operation
 
 from ptosim.language.operation import PTOOperation
-from ptosim.language.tile_epilogue import AccPushEpilogueAttr
-from ptosim.language.tile_types import TILE_TYPES
+from ptosim.language.tile.tile_epilogue import AccPushEpilogueAttr
+from ptosim.language.tile.tile_types import TILE_TYPES
 from ptosim.language.types import TYPES
 
 ROOMS = tuple(

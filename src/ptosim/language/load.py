@@ -10,18 +10,18 @@ from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.effects.record import Static
-from ptosim.language import printing
-from ptosim.language.fifo_end import InitializePipe
-from ptosim.language.function import Function, callees, modules_of
-from ptosim.language.infer import infer
-from ptosim.language.kernels import KernelProgram, kernels
-from ptosim.language.legacy import modernise
-from ptosim.language.parser import ParsedModule, deep_recursion, parse, without_collection
-from ptosim.language.static import static_of
-from ptosim.language.syntax import word_in
-from ptosim.language.tile_target import settle_left
-from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
-from ptosim.language.verify import in_source_order, verify
+from ptosim.language.analysis.kernel_entries import KernelProgram, kernels
+from ptosim.language.analysis.static_values import static_of
+from ptosim.language.passes.infer_types import infer
+from ptosim.language.passes.left_tile_layouts import settle_left
+from ptosim.language.passes.older_names import modernise
+from ptosim.language.rules.verifier import in_source_order, verify
+from ptosim.language.structure.function import Function, callees, modules_of
+from ptosim.language.text import printing
+from ptosim.language.text.assembly_format import word_in
+from ptosim.language.text.parser import ParsedModule, deep_recursion, parse, without_collection
+from ptosim.language.tile.fifo_end import InitializePipe
+from ptosim.language.tile.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
 
 TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
 TARGET_ARCH = "pto.target_arch"

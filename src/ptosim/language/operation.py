@@ -4,7 +4,7 @@
         \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints
 
     class VLds(PTOOperation, name="pto.vlds"):
-        form = "$source:ub[$offset:index] -> $result:vreg{, $next}"  # language/syntax.py; it declares what it places
+        form = "$source:ub[$offset:index] -> $result:vreg{, $next}"  # language/text/assembly_format.py; it declares what it places
         listed = ("source",)                           # operands whose types are written; all by default
         words = {"dist": LOAD_DISTS}                   # properties that are words, in the form or in {...}
         dist = OptionalProperty()
@@ -32,9 +32,7 @@ from xdsl.utils.lexer import Span
 
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.generic_form import SEGMENTS, Segments, close_regions, settle_operands, settle_properties
-from ptosim.language.located import LocatedParser, Readable
-from ptosim.language.quick import around
+from ptosim.language.analysis.fast_walk import around
 from ptosim.language.roles import (
     Body,
     Field,
@@ -51,7 +49,7 @@ from ptosim.language.roles import (
     asked_types,
     declared,
 )
-from ptosim.language.syntax import (
+from ptosim.language.text.assembly_format import (
     Element,
     Vocabulary,
     check_word,
@@ -67,7 +65,9 @@ from ptosim.language.syntax import (
     word_in,
     write,
 )
-from ptosim.language.syntax import Operand as PlacedOperand
+from ptosim.language.text.assembly_format import OperandToken as PlacedOperand
+from ptosim.language.text.generic_form import SEGMENTS, Segments, close_regions, settle_operands, settle_properties
+from ptosim.language.text.located_parser import LocatedParser, Readable
 from ptosim.language.types import KINDS, SPACE_SPELLINGS, MaskType, VregType, is_vector_state, mask_for
 
 KERNEL_KIND = "pto.kernel_kind"

@@ -6,7 +6,7 @@
 
 On the class a field is its own description; on an operation it is the value that plays the role. What the form places
 it also declares: `dest` and `mask` above are fields as `value` is, which stands there again for those who read it. What
-plays a role, the form says as well (language/syntax.py), or the field of one that it does not place: `Operand("i64")`.
+plays a role, the form says as well (language/text/assembly_format.py), or the field of one that it does not place: `Operand("i64")`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from xdsl.ir import Attribute, OpResult, Region, SSAValue
 
-from ptosim.language import syntax
+from ptosim.language.text import assembly_format
 
 if TYPE_CHECKING:
     from ptosim.language.operation import PTOOperation
@@ -142,9 +142,13 @@ def all_fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
 def asked_types(cls: type[PTOOperation]) -> dict[str, tuple[str, ...]]:
     """What operands and results must be, by role."""
     asked = {role: field.types for role, field in cls.fields.items()}
-    parts = syntax.compile_form(cls.form), syntax.compile_form(cls.tail), syntax.compile_results(cls.form)
-    for item in syntax.placed(sum(parts, ())):
-        if isinstance(item, syntax.Operand) and item.types:
+    parts = (
+        assembly_format.compile_form(cls.form),
+        assembly_format.compile_form(cls.tail),
+        assembly_format.compile_results(cls.form),
+    )
+    for item in assembly_format.placed(sum(parts, ())):
+        if isinstance(item, assembly_format.OperandToken) and item.types:
             asked[item.role] = item.types
     return {role: tuple(types.split("|")) for role, types in asked.items() if types}
 
@@ -165,19 +169,19 @@ _AS_RESULT: dict[type[Field[Any]], type[Field[Any]]] = {
 
 def _in_form(form: str) -> Iterator[tuple[str, Field[Any]]]:
     """The operands, words and results of a form as fields, each by its role."""
-    yield from _placed(syntax.compile_form(form))
-    for role, field in _placed(syntax.compile_results(form)):
+    yield from _placed(assembly_format.compile_form(form))
+    for role, field in _placed(assembly_format.compile_results(form)):
         yield role, _AS_RESULT[type(field)]()
 
 
-def _placed(elements: Sequence[syntax.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
+def _placed(elements: Sequence[assembly_format.Element], optional: bool = False) -> Iterator[tuple[str, Field[Any]]]:
     for element in elements:
         match element:
-            case syntax.Group(inner):
+            case assembly_format.Group(inner):
                 yield from _placed(inner, optional=True)
-            case syntax.Operand(role, several):
+            case assembly_format.OperandToken(role, several):
                 yield role, VariadicOperand() if several else OptionalOperand() if optional else Operand()
-            case syntax.Word(role) | syntax.Integers(role):
+            case assembly_format.WordToken(role) | assembly_format.Integers(role):
                 yield role, OptionalProperty() if optional else Property()
-            case syntax.Literal() | syntax.Keyword():
+            case assembly_format.Literal() | assembly_format.Keyword():
                 pass

@@ -1,6 +1,6 @@
 """The types of the PTO dialect: pointers, vector registers, masks, alignment state and the low-precision elements.
 
-A type may be *open* while parsing: `!pto.ptr` without parameters and `!pto.mask<G>` stand for a type that `infer.py`
+A type may be *open* while parsing: `!pto.ptr` without parameters and `!pto.mask<G>` stand for a type that `infer_types.py`
 works out from the uses. Everything after inference sees closed types only.
 """
 
@@ -35,7 +35,7 @@ from xdsl.printer import Printer
 
 from ptosim.effects.element import VECTOR_BYTES, Element, element
 from ptosim.effects.names import Space
-from ptosim.language.quick import ByInheritance
+from ptosim.language.analysis.fast_walk import ByInheritance
 
 SPACE_SPELLINGS: dict[str, Space] = {
     "gm": Space.GM,
@@ -326,7 +326,7 @@ KINDS: dict[str, tuple[type[Attribute], str]] = {
     "M": (MaskType, "a mask"),
     "T": (Attribute, "a scalar"),
 }
-"""Kinds of types: what forms call them, and what messages do. V, M and T belong together (language/vector.py)."""
+"""Kinds of types: what forms call them, and what messages do. V, M and T belong together (language/micro/vector.py)."""
 
 
 def is_called(type_: Attribute, word: str) -> bool:

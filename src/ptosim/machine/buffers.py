@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from ptosim.effects.names import Pipe
 from ptosim.effects.sync import no_such_id
-from ptosim.machine.complaints import absent, has
-from ptosim.machine.entry import GET, RELEASE, Entry, Kind, Site, buffer_key
+from ptosim.machine.entry import GET, RELEASE, Entry, EntryKind, Site, buffer_key
 from ptosim.machine.moments import PIPE_ORDER
 from ptosim.machine.queue import PipeQueue
 from ptosim.machine.sync import BUFFER_IDS, DONE, ISSUED, OPEN, PIPES, SLOT, SLOW, buffer_word
+from ptosim.machine.sync_operand_rules import absent, has
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -62,7 +62,7 @@ class Buffers:
             self._released[buffer] = {other: releases[other] for other in PIPE_ORDER if other in releases}
         words[buffer_word(OPEN, pipe, buffer)] = 0
 
-    def _entry(self, kind: Kind, site: Site, pipe: Pipe, buffer: int, mode: int) -> Entry:
+    def _entry(self, kind: EntryKind, site: Site, pipe: Pipe, buffer: int, mode: int) -> Entry:
         entry = Entry(site, pipe, self.core, kind, buffer_key(buffer))
         entry.mode = mode
         return entry

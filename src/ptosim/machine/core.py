@@ -17,7 +17,6 @@ from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Half
 from ptosim.machine.buffers import Buffers
 from ptosim.machine.clock import TRANSFER_SLOTS
-from ptosim.machine.complaints import FLAG_BASES, absent, has, wrong_flag
 from ptosim.machine.entry import (
     BARRIER,
     DRAIN,
@@ -33,23 +32,24 @@ from ptosim.machine.entry import (
     WATCH,
     WORK,
     Entry,
+    EntryKind,
     Key,
-    Kind,
     Site,
     flag_key,
     token_key,
 )
-from ptosim.machine.launch import Place, Progress
+from ptosim.machine.launch import CorePlace, Progress
 from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.queue import PipeQueue, fire, take
-from ptosim.machine.semaphores import Cluster, Grid, Signal, signal_of
-from ptosim.machine.signal import Notice, Signals, Watched, Words
-from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, SLOW, Counter, Form, token_word
+from ptosim.machine.semaphores import Grid, SemaphoreCluster, SemaphoreSignal, signal_of
+from ptosim.machine.signal import Notice, SignalledWords, SignalWords, WatchedWords
+from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, SLOW, Form, SyncCounter, token_word
+from ptosim.machine.sync_operand_rules import FLAG_BASES, absent, has, wrong_flag
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
 if TYPE_CHECKING:
     from ptosim.machine.observer import Footprint, Observer
-    from ptosim.machine.schedules import Turns
+    from ptosim.machine.schedules import TurnTaker
     from ptosim.target.profile import Target
 
 
@@ -61,7 +61,7 @@ _RETURN = Site("return")
 class Schedule(Protocol):
     """When things happen. `Scheduler` hands one to every core."""
 
-    turns: Turns
+    turns: TurnTaker
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
         """The SU appends an entry to a pipe."""
@@ -85,10 +85,10 @@ class Core:
 
     def __init__(
         self,
-        place: Place,
+        place: CorePlace,
         index: int,
         words: array[int],
-        cluster: Cluster,
+        cluster: SemaphoreCluster,
         schedule: Schedule,
         observer: Observer | None,
     ) -> None:
@@ -105,7 +105,7 @@ class Core:
         self.cluster = cluster
         self.grid: Grid
         self.progress: Progress
-        self.signals: Signals
+        self.signals: SignalWords
         self.pending: dict[tuple[int, int], Site] = {}  # transfers that nobody has waited for, by queue and number
         self.regions = NO_REGIONS  # what GM pointers name, as far as the engine has said
         self.words = words
@@ -132,11 +132,11 @@ class Core:
         self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
         self.flag_bases = FLAG_BASES[place.kind]
         self.event_ids = min(self.target.sync.event_ids, EVENT_IDS)
-        self._flags: dict[int, Counter] = {}
+        self._flags: dict[int, SyncCounter] = {}
         self._buffers = Buffers(self)
         self.tracker = Tracker(self, observer) if observer else None
 
-    def counters(self) -> list[Counter]:
+    def counters(self) -> list[SyncCounter]:
         """The flags that any instruction off the inline path has named."""
         return list(self._flags.values())
 
@@ -202,10 +202,10 @@ class Core:
             return
         self.issue(self._flag_entry(WAIT, site, dst, word, token_key(src, dst, number)))
 
-    def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, word: int, key: Key) -> Entry:
+    def _flag_entry(self, kind: EntryKind, site: Site, pipe: Pipe, word: int, key: Key) -> Entry:
         counter = self._flags.get(word)
         if counter is None:
-            counter = self._flags[word] = Counter(self.words, word, key, self)
+            counter = self._flags[word] = SyncCounter(self.words, word, key, self)
         entry = Entry(site, pipe, self, kind, counter.key)
         entry.counters = (counter,)
         return entry
@@ -294,18 +294,18 @@ class Core:
         if self.kind not in kinds:
             return
         meeting = self.grid.syncall(kinds)
-        self.issue(self._set_entry(site, Pipe.S, Signal(meeting.key, (meeting.arrived[self],), meeting)))
-        self.issue(self._wait_entry(site, Pipe.S, Signal(meeting.key, (meeting.ready[self],))))
+        self.issue(self._set_entry(site, Pipe.S, SemaphoreSignal(meeting.key, (meeting.arrived[self],), meeting)))
+        self.issue(self._wait_entry(site, Pipe.S, SemaphoreSignal(meeting.key, (meeting.ready[self],))))
 
-    def _signal(self, site: Site, pipe: Pipe, number: int, form: Form, half: Half) -> Signal | None:
+    def _signal(self, site: Site, pipe: Pipe, number: int, form: Form, half: Half) -> SemaphoreSignal | None:
         if pipe is not Pipe.ALL and pipe not in self.queues:
             return self.illegal(site, "wrong-pipe", absent(self, pipe))
         signal = signal_of(self, number, form, half)
-        if isinstance(signal, Signal):
+        if isinstance(signal, SemaphoreSignal):
             return signal
         return self.illegal(site, *signal)
 
-    def _set_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
+    def _set_entry(self, site: Site, pipe: Pipe, signal: SemaphoreSignal) -> Entry:
         entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, SET, signal.key)
         entry.counters, entry.rendezvous = signal.counters, signal.rendezvous
         entry.loops = tuple(self.loops)  # for the counter that overflows
@@ -314,36 +314,36 @@ class Core:
             self.need(entry, [queue.last for queue in self.queues.values()])
         return entry
 
-    def _wait_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
+    def _wait_entry(self, site: Site, pipe: Pipe, signal: SemaphoreSignal) -> Entry:
         entry = Entry(site, pipe, self, WAIT, signal.key)
         entry.counters = signal.counters
         return entry
 
     # --- signals in global memory -------------------------------------------------------------------------------------
 
-    def notify(self, site: Site, words: Words, value: int, adds: bool) -> None:
+    def notify(self, site: Site, words: SignalledWords, value: int, adds: bool) -> None:
         """Set a word, or add to it; then the scalar unit waits until its pipes are empty."""
         entry = Entry(site, Pipe.S, self, NOTIFY)
         entry.notice = Notice(words, value, adds)
         self.issue(entry)
         self.barrier(site, Pipe.ALL)
 
-    def watch(self, site: Site, words: Words, comparison: str, value: int) -> None:
+    def watch(self, site: Site, words: SignalledWords, comparison: str, value: int) -> None:
         """Stop the scalar unit until every word satisfies the condition."""
-        self._watch(site, Watched(words, comparison, value))
+        self._watch(site, WatchedWords(words, comparison, value))
 
-    def test(self, site: Site, words: Words, comparison: str, value: int) -> bool:
+    def test(self, site: Site, words: SignalledWords, comparison: str, value: int) -> bool:
         """Whether every word satisfies the condition. Where one does not, others get a turn before the answer."""
-        watched = Watched(words, comparison, value)
+        watched = WatchedWords(words, comparison, value)
         if watched.holds():
             self._watch(site, watched)
             return True
         self._pass(site, watched)
         return False
 
-    def saw(self, site: Site, words: Words, comparison: str, value: int) -> None:
+    def saw(self, site: Site, words: SignalledWords, comparison: str, value: int) -> None:
         """A loop has looked at a word until it satisfied a condition."""
-        watched = Watched(words, comparison, value)
+        watched = WatchedWords(words, comparison, value)
         if watched.holds():
             self._watch(site, watched)
 
@@ -351,7 +351,7 @@ class Core:
         """A loop looks at GM once more: others get a turn, who may write there."""
         self._pass(site, None)
 
-    def _pass(self, site: Site, watched: Watched | None) -> None:
+    def _pass(self, site: Site, watched: WatchedWords | None) -> None:
         """Let others go first. Where nobody has done anything else for long, nobody will."""
         entry = Entry(site, Pipe.S, self, PASS)
         entry.watched = watched
@@ -361,12 +361,12 @@ class Core:
             raise self.schedule.turns.stuck()
         self.issue(entry)
 
-    def _watch(self, site: Site, watched: Watched) -> None:
+    def _watch(self, site: Site, watched: WatchedWords) -> None:
         entry = Entry(site, Pipe.S, self, WATCH)
         entry.watched = watched
         self.issue(entry)
 
-    def overflow(self, entry: Entry, counter: Counter) -> None:
+    def overflow(self, entry: Entry, counter: SyncCounter) -> None:
         self._complain(entry, "semaphore-overflow", overflow_message(counter))
 
     # --- the scalar unit's own accesses, in observed runs -------------------------------------------------------------

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from ptosim.diagnostics import Diagnostic, PTOError, Related
 from ptosim.effects.names import Pipe
-from ptosim.machine.entry import Entry, Key, Kind, Site
-from ptosim.machine.graph import bottom_components, reaching
+from ptosim.machine.dependence_cycles import bottom_components, reaching
+from ptosim.machine.entry import Entry, EntryKind, Key, Site
 from ptosim.machine.queue import PipeQueue
-from ptosim.machine.sync import DONE, QUEUE_LIMIT, Counter, buffer_word
+from ptosim.machine.sync import DONE, QUEUE_LIMIT, SyncCounter, buffer_word
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
-    from ptosim.machine.signal import Watched
+    from ptosim.machine.signal import WatchedWords
 
 Reachable = Callable[["Core", Key], bool]
 
@@ -88,7 +88,7 @@ def analyse(cores: list[Core], reachable: Reachable | None) -> Deadlock:
         followers = [node for node in reaching(edges, component) if node not in claimed]
         claimed.update(followers)
         circle = _from_a_wait([heads[node] for node in component])
-        is_unmatched = circle[0].unmatched and circle[0].entry.kind is not Kind.PASS
+        is_unmatched = circle[0].unmatched and circle[0].entry.kind is not EntryKind.PASS
         kind = "unmatched-wait" if is_unmatched else "deadlock"
         roots.append(Root(kind, tuple(circle), tuple(heads[node] for node in followers)))
     return Deadlock(heads, tuple(roots))
@@ -103,7 +103,7 @@ def _from_a_wait(circle: list[Blocked]) -> list[Blocked]:
 def _places(cores: list[Core]) -> Iterator[tuple[Core, Pipe]]:
     """Everything that stands: a scalar unit that has returned does not."""
     for core in cores:
-        if core.waiting and core.waiting.kind is not Kind.DRAIN:
+        if core.waiting and core.waiting.kind is not EntryKind.DRAIN:
             yield core, Pipe.S
         for pipe, queue in core.queues.items():
             if queue.entries:
@@ -130,19 +130,19 @@ class _Search:
         key = entry.key
         if full:
             groups = [[Release(None, core, full.pipe, self._heads(core, [full.pipe]))]]
-        elif entry.kind is Kind.WAIT:
+        elif entry.kind is EntryKind.WAIT:
             lacking = [one for one in entry.counters if one.value == 0]
             needed = [(one, setter) for one in lacking for setter in _setting_cores(one, core)]
             groups = [self._setters(one, setter) for one, setter in needed]
             missing = [one[1] for one, group in zip(needed, groups, strict=True) if one[0].rendezvous and not group]
             counter = 0
             key = lacking[0].key
-        elif entry.kind is Kind.GET:
+        elif entry.kind is EntryKind.GET:
             groups = [self._releases(core, entry)]
         elif entry.watched:
             key = _signal_key(core, entry.watched)
             groups = [self._writers(core, key)]
-        elif entry.kind is Kind.PASS:
+        elif entry.kind is EntryKind.PASS:
             key = _POLLED
             groups = [self._writers(core, key)]
         else:
@@ -154,7 +154,7 @@ class _Search:
     def _heads(self, core: Core, pipes: list[Pipe]) -> tuple[int, ...]:
         return tuple(self.places[core, pipe] for pipe in pipes if (core, pipe) in self.places)
 
-    def _setters(self, counter: Counter, core: Core) -> list[Release]:
+    def _setters(self, counter: SyncCounter, core: Core) -> list[Release]:
         """Queued sets of a counter on one core; where there is none, the core's SU if it may still issue one."""
         queued = list(self._queued(core, lambda entry: _sets(entry, counter)))
         if not queued and (core, Pipe.S) in self.places and self.reachable(core, counter.key):
@@ -165,7 +165,7 @@ class _Search:
         """The scalar units that may still write a word: they stand somewhere, or their launch has not begun. Whoever
         polls does not change it by going on."""
         found: list[Release] = []
-        polls = waiting.waiting is not None and waiting.waiting.kind is Kind.PASS
+        polls = waiting.waiting is not None and waiting.waiting.kind is EntryKind.PASS
         for core in self.cores:
             if polls and core is waiting:
                 continue
@@ -187,7 +187,11 @@ class _Search:
         late = {word for word, needed in get.snapshot if core.words[word] < needed}
 
         def wanted(entry: Entry) -> bool:
-            return entry.kind is Kind.RELEASE and entry.key == get.key and buffer_word(DONE, entry.pipe, buffer) in late
+            return (
+                entry.kind is EntryKind.RELEASE
+                and entry.key == get.key
+                and buffer_word(DONE, entry.pipe, buffer) in late
+            )
 
         return list(self._queued(core, wanted))
 
@@ -217,7 +221,7 @@ class _Search:
         return found
 
 
-def _setting_cores(counter: Counter, waiting: Core) -> list[Core]:
+def _setting_cores(counter: SyncCounter, waiting: Core) -> list[Core]:
     """The cores each of which must still set the counter."""
     if counter.rendezvous:
         return counter.rendezvous.absent
@@ -233,8 +237,8 @@ def _needed(markers: Iterable[Entry]) -> list[Pipe]:
     return [needed.pipe for needed in needs if needed.n >= needed.core.queues[needed.pipe].prefix]
 
 
-def _sets(entry: Entry, counter: Counter) -> bool:
-    if entry.kind is not Kind.SET:
+def _sets(entry: Entry, counter: SyncCounter) -> bool:
+    if entry.kind is not EntryKind.SET:
         return False
     return entry.rendezvous is counter.rendezvous if counter.rendezvous else counter in entry.counters
 
@@ -293,7 +297,7 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
         what = f"the queue of {head.full.pipe} is full ({QUEUE_LIMIT} entries)"
     elif head.entry.watched:
         what = _condition(head)
-    elif head.entry.kind is Kind.PASS:
+    elif head.entry.kind is EntryKind.PASS:
         what = f"looks at {head.key} again and again"
     elif head.key is None:
         what = f"waits until {'all pipes are' if head.entry.pipe is Pipe.ALL else f'{head.pipe} is'} empty"
@@ -329,7 +333,7 @@ def _received(head: Blocked) -> Iterator[str]:
         yield f"{head.core.regions.word(other)} was notified {'once' if times == 1 else f'{times} times'}"
 
 
-def _signal_key(core: Core, watched: Watched) -> Key:
+def _signal_key(core: Core, watched: WatchedWords) -> Key:
     """The first word that does not satisfy its wait."""
     address = watched.words.addresses[watched.failing or 0]
     return Key("signal", address, core.regions.word(address))

@@ -14,8 +14,8 @@ from ptosim.effects.names import Pipe
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.observer import Footprint
-    from ptosim.machine.signal import Notice, Told, Watched
-    from ptosim.machine.sync import Counter, Rendezvous
+    from ptosim.machine.signal import Notice, NoticeRecord, WatchedWords
+    from ptosim.machine.sync import Rendezvous, SyncCounter
 
 Clock = dict[int, int]
 
@@ -46,7 +46,7 @@ class Site:
         return f"{self.name} (line {self.line})" if self.location else self.name
 
 
-class Kind(Enum):
+class EntryKind(Enum):
     """What an entry does when its pipe reaches it."""
 
     WORK = "work"
@@ -65,7 +65,7 @@ class Kind(Enum):
     TRANSFER = "transfer"
 
 
-WORK, SET, WAIT, GET, RELEASE, BARRIER, LOAD, STORE, FENCE, DRAIN, NOTIFY, WATCH, PASS, TRANSFER = Kind
+WORK, SET, WAIT, GET, RELEASE, BARRIER, LOAD, STORE, FENCE, DRAIN, NOTIFY, WATCH, PASS, TRANSFER = EntryKind
 """For code that every entry passes: looking a member up in its enumeration takes Python 3.11 a quarter microsecond."""
 
 
@@ -125,11 +125,11 @@ class Entry:
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes
     facts: Any = None  # what the engine said about the work when it issued it
     payload: Any = None  # what `start` returned; dropped after the end has been observed
-    counters: tuple[Counter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each
+    counters: tuple[SyncCounter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each
     rendezvous: Rendezvous | None = None  # a SET that is an arrival at a barrier of several cores
     notice: Notice | None = None  # of a NOTIFY
-    watched: Watched | None = None  # of a WATCH
-    told: tuple[Told, ...] = ()  # of a WATCH, in observed runs: the notices that it must have seen
+    watched: WatchedWords | None = None  # of a WATCH
+    told: tuple[NoticeRecord, ...] = ()  # of a WATCH, in observed runs: the notices that it must have seen
     snapshot: tuple[tuple[int, int], ...] = ()  # GET: (word of DONE, releases that must have happened)
     joint = False  # a SET that the SU issues for all its pipes: it fires when they have ended, not at its step
     needs: tuple[Entry, ...] = ()  # SET, RELEASE: entries of other pipes up to which all must have ended
@@ -142,7 +142,7 @@ class Entry:
     consumed: tuple[Entry, ...] = ()  # sets that a WAIT consumed, releases that a GET waited for
     data: Any = None
 
-    def __init__(self, site: Site, pipe: Pipe, core: Core, kind: Kind, key: Key | None = None) -> None:
+    def __init__(self, site: Site, pipe: Pipe, core: Core, kind: EntryKind, key: Key | None = None) -> None:
         self.site = site
         self.pipe = pipe
         self.core = core

@@ -28,7 +28,7 @@ SHAPES: dict[KernelKind, tuple[tuple[CoreKind, int, int], ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CorePlace:
     """A core of a launch, with the answers of get_block_idx, get_block_num, get_subblock_idx and get_subblock_num."""
 
     kind: CoreKind
@@ -51,7 +51,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchGeometry:
     """A kernel kind spread over so many blocks of one rank. Launches of one stream of a rank follow each other; before
     a round begins, all launches of the one before have ended."""
 
@@ -61,10 +61,10 @@ class Launch:
     stream: int = 0
     round: int = 0
 
-    def places(self, block: int) -> tuple[Place, ...]:
+    def places(self, block: int) -> tuple[CorePlace, ...]:
         """The cores of a block, in the order in which they take turns."""
         shape = SHAPES[self.kind]
-        return tuple(Place(kind, block, self.blocks, index, count, self.rank) for kind, index, count in shape)
+        return tuple(CorePlace(kind, block, self.blocks, index, count, self.rank) for kind, index, count in shape)
 
 
 @dataclass(eq=False, slots=True)
@@ -85,7 +85,7 @@ class Progress:
         return not any(earlier.left for earlier in self.before)
 
 
-def progress_of(launches: Sequence[Launch], cores: Mapping[int, int]) -> dict[int, Progress]:
+def progress_of(launches: Sequence[LaunchGeometry], cores: Mapping[int, int]) -> dict[int, Progress]:
     """The progress of each launch that takes part, by its number, and so many cores."""
     made: dict[int, Progress] = {}
     for number, count in cores.items():
@@ -97,5 +97,5 @@ def progress_of(launches: Sequence[Launch], cores: Mapping[int, int]) -> dict[in
     return made
 
 
-def _stream(launch: Launch) -> tuple[int | None, int, int]:
+def _stream(launch: LaunchGeometry) -> tuple[int | None, int, int]:
     return launch.rank, launch.stream, launch.round

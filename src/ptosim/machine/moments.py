@@ -107,7 +107,7 @@ def _choice(condition: Any, chosen: Moment, otherwise: Moment) -> Moment:
 # --- the log ----------------------------------------------------------------------------------------------------------
 
 
-class Part(IntEnum):
+class LogPart(IntEnum):
     """Parts of a log."""
 
     ROWS = 0
@@ -121,7 +121,7 @@ class Part(IntEnum):
 
 NEXT, END, BASE = range(3)
 """The words of a part."""
-PRICES = 3 * len(Part)
+PRICES = 3 * len(LogPart)
 PRICES_MASK = PRICES + 1
 BARRIERS = PRICES + 2
 APART = PRICES + 3
@@ -138,7 +138,7 @@ PRICE_WORDS = 4
 """Key, cycles, number."""
 
 
-class End(IntEnum):
+class EndRecord(IntEnum):
     """The record of a core at the end of a block; behind it busy and waiting cycles by pipe."""
 
     BLOCK = 0
@@ -155,13 +155,13 @@ class End(IntEnum):
     SUMS = 9
 
 
-WIDTHS = {Part.ROWS: 4, Part.POOL: 1, Part.SIGNALS: 4, Part.CORES: End.SUMS + 2 * PIPES}
+WIDTHS = {LogPart.ROWS: 4, LogPart.POOL: 1, LogPart.SIGNALS: 4, LogPart.CORES: EndRecord.SUMS + 2 * PIPES}
 """Words of a record."""
 
 # --- the page of a core -----------------------------------------------------------------------------------------------
 
 
-class Figure(IntEnum):
+class LatencyWord(IntEnum):
     """Latencies, as words of a page."""
 
     SCALAR = 0
@@ -184,7 +184,7 @@ LOG = PLACE + 7
 ROUTINES = PLACE + 8
 ROUTINE_ROOM = 16
 FIRST = ROUTINES + ROUTINE_ROOM
-FLYING = FIRST + Part.CORES
+FLYING = FIRST + LogPart.CORES
 FLYING_COUNT = FLYING + 1
 REACHED = FLYING + 2
 AWAITED = FLYING + 3

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ptosim.effects.names import Pipe
 from ptosim.machine.entry import BARRIER, DRAIN, GET, RELEASE, SET, WAIT, WATCH, WORK, Entry
-from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Counter, Rendezvous, buffer_word
+from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Rendezvous, SyncCounter, buffer_word
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -191,7 +191,7 @@ def arrive(rendezvous: Rendezvous, entry: Entry, woken: list[PipeQueue]) -> None
         raise_counter(counter, entry, tokens, woken)
 
 
-def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken: list[PipeQueue]) -> None:
+def raise_counter(counter: SyncCounter, entry: Entry, sets: tuple[Entry, ...], woken: list[PipeQueue]) -> None:
     tracker = entry.core.tracker
     if counter.limit and counter.value >= counter.limit and not (tracker and tracker.wants_clocks):
         entry.core.overflow(entry, counter)

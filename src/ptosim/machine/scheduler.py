@@ -15,11 +15,11 @@ from queue import Empty, SimpleQueue
 from ptosim.diagnostics import PTOError, error
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Reachable, analyse
-from ptosim.machine.launch import SHAPES, Launch, progress_of
+from ptosim.machine.launch import SHAPES, LaunchGeometry, progress_of
 from ptosim.machine.observer import Observer
 from ptosim.machine.schedules import make_schedule
-from ptosim.machine.semaphores import Cluster, Grid
-from ptosim.machine.signal import Signals
+from ptosim.machine.semaphores import Grid, SemaphoreCluster
+from ptosim.machine.signal import SignalWords
 from ptosim.machine.sync import CORE_WORDS, SLOW, clear, zero_words
 from ptosim.target.profile import Target
 
@@ -54,7 +54,7 @@ class Scheduler:
     def __init__(
         self,
         target: Target,
-        launch: Launch | Sequence[Launch],
+        launch: LaunchGeometry | Sequence[LaunchGeometry],
         program: Program,
         *,
         schedule: str = "program",
@@ -63,7 +63,7 @@ class Scheduler:
         stop: Stop | None = None,
     ) -> None:
         self.target = target
-        self.launches: Sequence[Launch] = (launch,) if isinstance(launch, Launch) else launch
+        self.launches: Sequence[LaunchGeometry] = (launch,) if isinstance(launch, LaunchGeometry) else launch
         self.program = program
         self.observer = observer
         self.reachable = reachable
@@ -72,7 +72,7 @@ class Scheduler:
         self.schedule = make_schedule(schedule, self)
         self._queued = schedule != "program"
         self._words: dict[tuple[int, int], array[int]] = {}
-        self._clusters: dict[int, Cluster] = {}
+        self._clusters: dict[int, SemaphoreCluster] = {}
         self._failure: BaseException | None = None
         self._aborted = False
         self._deadlocked = False
@@ -113,9 +113,9 @@ class Scheduler:
         if self.observer and not self.observer.inline and not self._deadlocked:
             self._report_leftovers(clusters, grids)
 
-    def _build(self, blocks: Iterable[tuple[int, int]], new: bool = True) -> tuple[list[Cluster], list[Grid]]:
+    def _build(self, blocks: Iterable[tuple[int, int]], new: bool = True) -> tuple[list[SemaphoreCluster], list[Grid]]:
         self.cores = []
-        clusters: list[Cluster] = []
+        clusters: list[SemaphoreCluster] = []
         members: dict[int, list[Core]] = {}
         for position, (number, block) in enumerate(blocks):
             clusters.append(self._cluster(position, number, block, new))
@@ -128,16 +128,16 @@ class Scheduler:
     def _join_launches(self, members: dict[int, list[Core]]) -> None:
         """The cores of a launch meet at its barriers; launches of one stream of a rank follow each other."""
         progress = progress_of(self.launches, {number: len(cores) for number, cores in members.items()})
-        signals = Signals()
+        signals = SignalWords()
         for number, cores in members.items():
             grid = Grid(cores, self.target.sync.semaphore_limit)
             for core in cores:
                 core.grid, core.progress, core.signals = grid, progress[number], signals
 
-    def _cluster(self, position: int, number: int, block: int, new: bool) -> Cluster:
+    def _cluster(self, position: int, number: int, block: int, new: bool) -> SemaphoreCluster:
         """The cores of a block; the words behind them, cleared for a new one, are the same from block to block."""
         if position not in self._clusters:
-            self._clusters[position] = Cluster(self.target)
+            self._clusters[position] = SemaphoreCluster(self.target)
         cluster = self._clusters[position]
         launch = self.launches[number]
         first = sum(other.blocks * len(SHAPES[other.kind]) for other in self.launches[:number])
@@ -155,7 +155,7 @@ class Scheduler:
         cluster.reset(cores, new)
         return cluster
 
-    def _report_leftovers(self, clusters: list[Cluster], grids: list[Grid]) -> None:
+    def _report_leftovers(self, clusters: list[SemaphoreCluster], grids: list[Grid]) -> None:
         counters = [counter for core in self.cores for counter in core.counters()]
         counters += [counter for cluster in clusters for counter in cluster.counters()]
         counters += [counter for grid in grids for counter in grid.counters()]

@@ -34,7 +34,7 @@ IN_FLIGHT = 16  # copies of one pipe that may be open at a time
 LONGEST_SEED = 40  # digits; Python refuses to read numbers that are very much longer
 
 
-class Turns(Protocol):
+class TurnTaker(Protocol):
     """What a schedule asks of the one who runs the scalar units."""
 
     cores: list[Core]
@@ -56,7 +56,7 @@ def can_go_on(core: Core) -> bool:
 
 
 class ProgramSchedule:
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: TurnTaker) -> None:
         self.turns = turns
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
@@ -140,7 +140,7 @@ PickEnd = Callable[[list[Entry]], Entry]
 
 
 class QueuedSchedule:
-    def __init__(self, turns: Turns, pick: Pick, pick_end: PickEnd) -> None:
+    def __init__(self, turns: TurnTaker, pick: Pick, pick_end: PickEnd) -> None:
         self.turns = turns
         self.pick = pick
         self.pick_end = pick_end
@@ -220,7 +220,7 @@ def _in_flight(queue: PipeQueue) -> list[Entry]:
     return [entry for entry in queue.unended.values() if entry.kind is WORK]
 
 
-def random_schedule(turns: Turns, seed: int) -> QueuedSchedule:
+def random_schedule(turns: TurnTaker, seed: int) -> QueuedSchedule:
     """Every scalar unit and pipe has a speed of its own, and every rank one, drawn once, so that some run far ahead of
     others."""
     source, of_ranks = random.Random(seed), random.Random(seed)
@@ -242,7 +242,7 @@ def random_schedule(turns: Turns, seed: int) -> QueuedSchedule:
     return QueuedSchedule(turns, pick, source.choice)
 
 
-def delayed_schedule(turns: Turns, delayed: Pipe) -> QueuedSchedule:
+def delayed_schedule(turns: TurnTaker, delayed: Pipe) -> QueuedSchedule:
     """The pipe moves only when nothing else can; its copies then end in reverse, as late as they can."""
 
     def pick(actors: list[Actor]) -> Actor:
@@ -258,7 +258,7 @@ def delayed_schedule(turns: Turns, delayed: Pipe) -> QueuedSchedule:
     return QueuedSchedule(turns, pick, pick_end)
 
 
-def make_schedule(name: str, turns: Turns) -> ProgramSchedule | QueuedSchedule:
+def make_schedule(name: str, turns: TurnTaker) -> ProgramSchedule | QueuedSchedule:
     """The schedule of this name: program, random:SEED or delay:PIPE."""
     kind, _, value = str(name).partition(":")
     if name == "program":

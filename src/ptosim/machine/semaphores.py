@@ -26,9 +26,9 @@ from ptosim.machine.sync import (
     SEMAPHORE_IDS,
     TO_AIC,
     TO_AIV,
-    Counter,
     Form,
     Rendezvous,
+    SyncCounter,
     clear,
     zero_words,
 )
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from ptosim.target.profile import Target
 
 
-class Cluster:
+class SemaphoreCluster:
     """The cores of one block and the semaphores between them."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self.words = zero_words(CLUSTER_WORDS)
         self.cores: list[Core] = []
-        self._counters: dict[int, Counter] = {}
+        self._counters: dict[int, SyncCounter] = {}
         self._pairs: dict[int, Rendezvous] = {}
 
     def reset(self, cores: list[Core], new: bool) -> None:
@@ -59,11 +59,11 @@ class Cluster:
     def member(self, role: str) -> Core | None:
         return next((core for core in self.cores if core.role == role), None)
 
-    def to_aiv(self, k: int, f: int) -> Counter:
+    def to_aiv(self, k: int, f: int) -> SyncCounter:
         index = TO_AIV + k * SEMAPHORE_IDS + f
         return self._counters.get(index) or self._counter(index, f, "aic", f"aiv{k}", (f + k * self._offset,))
 
-    def to_aic(self, k: int, f: int) -> Counter:
+    def to_aic(self, k: int, f: int) -> SyncCounter:
         index = TO_AIC + k * SEMAPHORE_IDS + f
         written = (f, f + self._offset) if k == 1 and self._offset else (f,)
         return self._counters.get(index) or self._counter(index, f, f"aiv{k}", "aic", written)
@@ -75,7 +75,7 @@ class Cluster:
             self._pairs[f] = Rendezvous(key, members, self.target.sync.semaphore_limit)
         return self._pairs[f]
 
-    def reverse(self, counter: Counter) -> Counter | None:
+    def reverse(self, counter: SyncCounter) -> SyncCounter | None:
         """Of the same vector core and id, in the other direction; None if no instruction has named it, or if ids do not
         name a vector core."""
         if not self._offset or counter.rendezvous is not None:
@@ -88,13 +88,13 @@ class Cluster:
         """From the id that means AIV0 to the one that means AIV1; 0 where ids do not name a vector core."""
         return self.target.sync.subblock_sem_offset if self.target.sync.inter_core_signal == "direct" else 0
 
-    def _counter(self, index: int, f: int, source: str, destination: str, written: tuple[int, ...]) -> Counter:
+    def _counter(self, index: int, f: int, source: str, destination: str, written: tuple[int, ...]) -> SyncCounter:
         key = Key("semaphore", f, source, destination, written)
         limit = self.target.sync.semaphore_limit
-        self._counters[index] = Counter(self.words, index, key, self.member(destination), limit)
+        self._counters[index] = SyncCounter(self.words, index, key, self.member(destination), limit)
         return self._counters[index]
 
-    def counters(self) -> list[Counter]:
+    def counters(self) -> list[SyncCounter]:
         """Those that any instruction has named so far."""
         pairs = [counter for pair in self._pairs.values() for counter in pair.counters()]
         return [*self._counters.values(), *pairs]
@@ -121,7 +121,7 @@ class Grid:
             self._rendezvous[key] = Rendezvous(key, members, self.limit)
         return self._rendezvous[key]
 
-    def counters(self) -> list[Counter]:
+    def counters(self) -> list[SyncCounter]:
         return [counter for meeting in self._rendezvous.values() for counter in meeting.counters()]
 
 
@@ -129,11 +129,11 @@ MEETINGS = (Form.VECTOR_PAIR, Form.CROSS_BLOCK)
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class SemaphoreSignal:
     """The counters of one semaphore instruction."""
 
     key: Key
-    counters: tuple[Counter, ...]
+    counters: tuple[SyncCounter, ...]
     rendezvous: Rendezvous | None = None
 
 
@@ -145,7 +145,7 @@ class Illegal(NamedTuple):
     hint: str | None = None
 
 
-def signal_of(core: Core, number: int, form: Form, half: Half) -> Signal | Illegal:
+def signal_of(core: Core, number: int, form: Form, half: Half) -> SemaphoreSignal | Illegal:
     """What a set with this id raises, or a wait needs and takes."""
     ids = _decode(core, number, form)
     if isinstance(ids, Illegal):
@@ -154,14 +154,14 @@ def signal_of(core: Core, number: int, form: Form, half: Half) -> Signal | Illeg
     if form in MEETINGS:
         meeting = core.cluster.pair(f) if form is Form.VECTOR_PAIR else core.grid.cross_block(core.kind, f)
         if half == "set":
-            return Signal(meeting.key, (meeting.arrived[core],), meeting)
-        return Signal(meeting.key, (meeting.ready[core],))
+            return SemaphoreSignal(meeting.key, (meeting.arrived[core],), meeting)
+        return SemaphoreSignal(meeting.key, (meeting.ready[core],))
     to_aic = (core.kind is CoreKind.AIV) == (half == "set")
     counter = core.cluster.to_aic if to_aic else core.cluster.to_aiv
     if core.kind is CoreKind.AIV or _direct(core):
         one = counter(core.subblock if core.kind is CoreKind.AIV else k, f)
-        return Signal(one.key, (one,))
-    return Signal(_of_both(f, to_aic), (counter(0, f), counter(1, f)))
+        return SemaphoreSignal(one.key, (one,))
+    return SemaphoreSignal(_of_both(f, to_aic), (counter(0, f), counter(1, f)))
 
 
 def _of_both(f: int, to_aic: bool) -> Key:
@@ -171,7 +171,7 @@ def _of_both(f: int, to_aic: bool) -> Key:
 
 def heard(target: Target) -> dict[int, Key]:
     """By the words of a cluster, the signal that a wait for it names."""
-    cluster = Cluster(target)
+    cluster = SemaphoreCluster(target)
     found: dict[int, Key] = {}
     for f in range(SEMAPHORE_IDS):
         for k in (0, 1):

@@ -44,7 +44,7 @@ def wrapped(value: int) -> int:
 
 
 @dataclass(frozen=True)
-class Words:
+class SignalledWords:
     """Words of one instruction: where they lie, and the engine's way to them."""
 
     addresses: Sequence[int]
@@ -58,7 +58,7 @@ class Words:
 class Notice:
     """What a notify does to its word."""
 
-    words: Words
+    words: SignalledWords
     value: int
     adds: bool
 
@@ -71,10 +71,10 @@ class Notice:
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedWords:
     """What a wait or test asks of its words: that each satisfies `word comparison value`, signed."""
 
-    words: Words
+    words: SignalledWords
     comparison: str
     value: int
 
@@ -95,7 +95,7 @@ class Watched:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class NoticeRecord:
     """One notice: who it was, what its scalar unit knew, and the word afterwards."""
 
     entry: Entry
@@ -106,11 +106,11 @@ class Told:
 
 
 @dataclass(eq=False)
-class History:
+class WordHistory:
     """The notices of a word since it was last written otherwise, and what it was before them."""
 
     before: int
-    told: list[Told] = field(default_factory=list[Told])
+    told: list[NoticeRecord] = field(default_factory=list[NoticeRecord])
 
     @property
     def now(self) -> int:
@@ -126,12 +126,12 @@ class Passed:
     """A wait that a word has satisfied, what the word was, and the notices that it seemed to need."""
 
     entry: Entry
-    watched: Watched
+    watched: WatchedWords
     word: int
-    terms: Sequence[Told]
+    terms: Sequence[NoticeRecord]
 
 
-class Signals:
+class SignalWords:
     """The words of a run, by address: how many notices each received, and in observed runs their histories.
 
     Which additions a wait must have seen can only be told when no more of them come: one that comes later, in no order
@@ -143,7 +143,7 @@ class Signals:
         self.received: dict[int, int] = {}
         self.roots: dict[tuple[int, ...], int] = {}
         """Of each group that a collective has joined, the root."""
-        self.histories: dict[int, History] = {}
+        self.histories: dict[int, WordHistory] = {}
         self.doubtful: Mapping[Step, set[Step]] = {}
         self.doubted: dict[Step, set[Step]] = {}
         self._passed: dict[int, list[Passed]] = {}
@@ -172,10 +172,10 @@ class Signals:
         assert notice is not None
         history = self.histories.get(notice.address)
         if history is None or history.now != self.before:  # something else has written the word
-            history = self.histories[notice.address] = History(self.before)
+            history = self.histories[notice.address] = WordHistory(self.before)
         if notice.adds:
             self._doubt(notice, clock)
-        told = Told(entry, notice.value, notice.adds, clock, notice.words.read(0))
+        told = NoticeRecord(entry, notice.value, notice.adds, clock, notice.words.read(0))
         history.told.append(told)
         if len(history.told) > LONGEST:
             history.before = history.told.pop(0).after
@@ -193,9 +193,9 @@ class Signals:
         history = self.histories.get(address)
         return history is not None and history.now == word
 
-    def needed(self, entry: Entry, watched: Watched, clock: Clock) -> list[Told]:
+    def needed(self, entry: Entry, watched: WatchedWords, clock: Clock) -> list[NoticeRecord]:
         """The notices that a satisfied wait must have seen in any schedule; `clock`: what its scalar unit knew."""
-        found: list[Told] = []
+        found: list[NoticeRecord] = []
         doubtful = self.doubtful.get(_step(entry), ())
         for position, address in enumerate(watched.words.addresses):
             history = self.histories.get(address)
@@ -209,7 +209,7 @@ class Signals:
         return found
 
 
-def _earliest(history: History, entry: Entry, watched: Watched, clock: Clock) -> Passed:
+def _earliest(history: WordHistory, entry: Entry, watched: WatchedWords, clock: Clock) -> Passed:
     """A wait as it first could have passed: with the earliest state of the word that satisfies it, of those that its
     scalar unit does not know to be over."""
     told = history.told
@@ -225,12 +225,12 @@ def _earliest(history: History, entry: Entry, watched: Watched, clock: Clock) ->
     return Passed(entry, watched, passed.word, terms)
 
 
-def _must_be_in(told: Told, passed: Passed) -> bool:
+def _must_be_in(told: NoticeRecord, passed: Passed) -> bool:
     """Whether the condition fails for a word that lacks this notice; a set is what all else is added to."""
     return not told.adds or not passed.watched.allows(wrapped(passed.word - told.value))
 
 
-def _replaces(value: int, clock: Clock, told: Told, passed: Passed) -> bool:
+def _replaces(value: int, clock: Clock, told: NoticeRecord, passed: Passed) -> bool:
     """Whether an addition might have been there instead of another, which it does not come after."""
     without = wrapped(passed.word - told.value + value)
     return told.adds and passed.watched.allows(without) and not ended_by(told.entry, clock)

@@ -115,7 +115,7 @@ def buffer_word(table: int, pipe: Pipe, buffer: int) -> int:
 
 
 @dataclass(eq=False, slots=True)
-class Counter:
+class SyncCounter:
     """One counter that sets raise and waits take from; the number itself is a word that compiled code may change."""
 
     words: array[int]
@@ -145,11 +145,11 @@ class Rendezvous:
         self.key = key
         self.present = 0  # members that have arrived for the next meeting
         words = array("q", bytes(16 * len(cores)))
-        self.arrived: dict[Core, Counter] = {}
-        self.ready: dict[Core, Counter] = {}
+        self.arrived: dict[Core, SyncCounter] = {}
+        self.ready: dict[Core, SyncCounter] = {}
         for position, core in enumerate(cores):
-            self.arrived[core] = Counter(words, 2 * position, key, None, limit)
-            self.ready[core] = Counter(words, 2 * position + 1, key, core, limit)
+            self.arrived[core] = SyncCounter(words, 2 * position, key, None, limit)
+            self.ready[core] = SyncCounter(words, 2 * position + 1, key, core, limit)
             self.ready[core].rendezvous = self
 
     @property
@@ -160,5 +160,5 @@ class Rendezvous:
     def absent(self) -> list[Core]:
         return [core for core, counter in self.arrived.items() if counter.value == 0]
 
-    def counters(self) -> list[Counter]:
+    def counters(self) -> list[SyncCounter]:
         return [*self.arrived.values(), *self.ready.values()]

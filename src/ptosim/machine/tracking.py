@@ -12,8 +12,8 @@ from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, join, ordered
 from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
-from ptosim.machine.signal import Told
-from ptosim.machine.sync import OPEN, Counter, buffer_word
+from ptosim.machine.signal import NoticeRecord
+from ptosim.machine.sync import OPEN, SyncCounter, buffer_word
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -93,7 +93,7 @@ class Tracker:
             if not signals.knows(address, watched.words.read(position)):  # words may be written by copies, too
                 join(stored, self.observer.stored_to(address))
         if stored:
-            entry.told += (Told(entry, 0, False, stored, 0),)
+            entry.told += (NoticeRecord(entry, 0, False, stored, 0),)
 
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""
@@ -111,7 +111,7 @@ class Tracker:
                         counter.unordered_waits.popleft()
             counter.last_wait = entry
 
-    def set(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
+    def set(self, counter: SyncCounter, entry: Entry, sets: tuple[Entry, ...]) -> None:
         """A set is about to raise this counter."""
         if self._keeps(counter):
             return
@@ -135,11 +135,11 @@ class Tracker:
             join(told.clock, one.clock or {})
         return told
 
-    def _keeps(self, counter: Counter) -> bool:
+    def _keeps(self, counter: SyncCounter) -> bool:
         """Whether the observer keeps what a flag or semaphore tells, because compiled code sets it as well."""
         return self.observer.inline and (counter.words is self.core.words or counter.words is self.core.cluster_words)
 
-    def _double_set(self, counter: Counter, entry: Entry) -> None:
+    def _double_set(self, counter: SyncCounter, entry: Entry) -> None:
         if counter.pending:
             earlier, role = counter.pending[-1][-1], "set here and not yet waited for"
             message = f"sets {counter.key} again before the earlier set has been consumed"
@@ -151,14 +151,14 @@ class Tracker:
             return
         self.report("double-set", message, entry, (earlier, role), severity="warning")
 
-    def _overflow(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
+    def _overflow(self, counter: SyncCounter, entry: Entry, sets: tuple[Entry, ...]) -> None:
         waits = counter.unordered_waits
         while waits and any(ordered(waits[0], one) for one in sets):
             waits.popleft()
         if len(counter.pending) + len(waits) >= counter.limit:
             self.report("semaphore-overflow", overflow_message(counter), entry)
 
-    def _both_ways(self, counter: Counter, entry: Entry) -> None:
+    def _both_ways(self, counter: SyncCounter, entry: Entry) -> None:
         """Where a machine had one counter for both directions, a set would also satisfy the wait of its own core."""
         other = self.core.cluster.reverse(counter) if counter.key.mechanism == "semaphore" else None
         if other is None:
@@ -219,7 +219,7 @@ class Tracker:
             self.report("buffer-misuse", f"gets buffer {buffer} on {pipe} and never releases it", entry)
         self.observer.finish(self.core)
 
-    def leftover(self, counter: Counter) -> None:
+    def leftover(self, counter: SyncCounter) -> None:
         """After the last core of the block: what is still pending survives into the next kernel."""
         if counter.value == 0:
             return
@@ -234,7 +234,7 @@ class Tracker:
         self.observer.report(diagnostic_at(entry, kind, message, related, severity), entry)
 
 
-def overflow_message(counter: Counter) -> str:
+def overflow_message(counter: SyncCounter) -> str:
     return f"more than {counter.limit} sets of {counter.key} may be outstanding: the counter has 4 bits"
 
 

@@ -7,19 +7,19 @@ from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
-from ptosim.language import arithmetic as op
-from ptosim.language import arithmetic_integer
+from ptosim.language.micro import arithmetic as op
+from ptosim.language.micro import arithmetic_integer
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import define, lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, F64, I1, I32, Value
 from ptosim.native.vector import elementary, numbers
 from ptosim.native.vector.lanes import chosen
 from ptosim.native.vector.numbers import bits_of, canonical, lane_type, narrow, numeric, widen
 from ptosim.native.vector.registers import Mask, extract, splat, zeroed
 
-Function1 = Callable[[Function, Value], Value]
-Function2 = Callable[[Function, Value, Value], Value]
+Function1 = Callable[[FunctionBuilder, Value], Value]
+Function2 = Callable[[FunctionBuilder, Value, Value], Value]
 
 
 # --- from scalars and lanes -------------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ def vbr(core: Core, input: Value, result_element: Element) -> Value:
 
 
 @lowering(op.VDup)
-def vdup(f: Function, core: Core, input: Value, position: str | None, result_element: Element) -> Value:
+def vdup(f: FunctionBuilder, core: Core, input: Value, position: str | None, result_element: Element) -> Value:
     lanes = input.kind.lanes
     if not lanes:
         return core.splat(input, result_element)
@@ -58,7 +58,7 @@ def _negative(element: Element) -> Function1:
 _F32 = element("f32")
 
 
-def _elementary(function: Callable[[Function, Element, Value], Value]) -> Callable[[Element], Function1]:
+def _elementary(function: Callable[[FunctionBuilder, Element, Value], Value]) -> Callable[[Element], Function1]:
     """exp, ln and sqrt take f16 and f32 lanes and round once; bf16 goes through f32."""
 
     def choose(element: Element) -> Function1:
@@ -73,7 +73,7 @@ def _rectified(element: Element) -> Function1:
     if not element.is_float:
         return lambda f, x: f.intrinsic("llvm.smax", x.kind, x, x.like(0))
 
-    def relu(f: Function, x: Value) -> Value:
+    def relu(f: FunctionBuilder, x: Value) -> Value:
         wide = widen(element, x)
         return narrow(element, f.intrinsic("llvm.maximum", wide.kind, wide, wide.like(0.0)))
 
@@ -91,7 +91,7 @@ _UNARY: Mapping[str, Callable[[Element], Function1]] = {
 }
 
 
-def _unary(f: Function, input: Value, function: Function1) -> Value:
+def _unary(f: FunctionBuilder, input: Value, function: Function1) -> Value:
     return function(f, input)
 
 
@@ -106,7 +106,7 @@ for _name, _choose in _UNARY.items():
 # --- binary -----------------------------------------------------------------------------------------------------------
 
 
-Masked2 = Callable[[Function, Value, Value, Mask], Value]
+Masked2 = Callable[[FunctionBuilder, Value, Value, Mask], Value]
 
 
 def _by_kind(integer: Callable[[Element], Function2], floating: Function2) -> Callable[[Element], Masked2]:
@@ -123,7 +123,7 @@ def _by_kind(integer: Callable[[Element], Function2], floating: Function2) -> Ca
     return choose
 
 
-def _in_f32(f: Function, element: Element, floating: Function2, a: Value, b: Value) -> Value:
+def _in_f32(f: FunctionBuilder, element: Element, floating: Function2, a: Value, b: Value) -> Value:
     return narrow(element, floating(f, widen(element, a), widen(element, b)))
 
 
@@ -149,7 +149,7 @@ def _quotient(element: Element) -> Function2:
     """
     wide = F64 if element.bits > 16 else F32
 
-    def divide(f: Function, a: Value, b: Value) -> Value:
+    def divide(f: FunctionBuilder, a: Value, b: Value) -> Value:
         by_zero, by_minus_one = b == 0, b == -1
         safe = (by_zero | by_minus_one).select(1, b)
         quotient = a.convert("sitofp", wide) / safe.convert("sitofp", wide)
@@ -198,7 +198,7 @@ _BINARY: Mapping[str, Callable[[Element], Masked2]] = {
 }
 
 
-def _binary(f: Function, lhs: Value, rhs: Value, mask: Mask, function: Masked2) -> Value:
+def _binary(f: FunctionBuilder, lhs: Value, rhs: Value, mask: Mask, function: Masked2) -> Value:
     return function(f, lhs, rhs, mask)
 
 
@@ -210,7 +210,7 @@ for _name, _choose_binary in _BINARY.items():
 
 
 def _vector_scalar(
-    f: Function, core: Core, input: Value, scalar: Value, mask: Mask, element: Element, function: Masked2
+    f: FunctionBuilder, core: Core, input: Value, scalar: Value, mask: Mask, element: Element, function: Masked2
 ) -> Value:
     return function(f, input, core.splat(scalar, element), mask)
 
@@ -219,7 +219,9 @@ for _name in ("vadd", "vmul", "vmax", "vmin"):
     define(f"pto.{_name}s", _vector_scalar, _bind(_BINARY[_name]))
 
 
-def _shift_by(f: Function, input: Value, scalar: Value, mask: Mask, element: Element, function: Masked2) -> Value:
+def _shift_by(
+    f: FunctionBuilder, input: Value, scalar: Value, mask: Mask, element: Element, function: Masked2
+) -> Value:
     """The scalar is an i16 of any value; read as unsigned, one that does not fit a narrow lane is beyond its width."""
     count = f.intrinsic("llvm.umin", scalar.kind, scalar, scalar.like(element.bits))
     kind = lane_type(element)
@@ -234,31 +236,31 @@ for _name in ("vshl", "vshr"):
 # --- carry chain ------------------------------------------------------------------------------------------------------
 
 
-def _chain(f: Function, total: Value, carry: Value, mask: Mask) -> tuple[Value, Mask]:
+def _chain(f: FunctionBuilder, total: Value, carry: Value, mask: Mask) -> tuple[Value, Mask]:
     return zeroed(total, mask), Mask(f, carry, 4) & mask
 
 
 @lowering(arithmetic_integer.VAddC)
-def vaddc(f: Function, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
+def vaddc(f: FunctionBuilder, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
     total = lhs + rhs
     return _chain(f, total, total.compare("ult", lhs), mask)
 
 
 @lowering(arithmetic_integer.VAddCs)
-def vaddcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
+def vaddcs(f: FunctionBuilder, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
     partial = lhs + rhs
     total = partial + carry_in.lanes(4).zext(I32)
     return _chain(f, total, partial.compare("ult", lhs) | total.compare("ult", partial), mask)
 
 
 @lowering(arithmetic_integer.VSubC)
-def vsubc(f: Function, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
+def vsubc(f: FunctionBuilder, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
     """The carry means "no borrow"."""
     return _chain(f, lhs - rhs, lhs.compare("uge", rhs), mask)
 
 
 @lowering(arithmetic_integer.VSubCs)
-def vsubcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
+def vsubcs(f: FunctionBuilder, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
     carry = carry_in.lanes(4)
     enough = lhs.compare("ugt", rhs) | (carry & (lhs == rhs))
     return _chain(f, lhs - rhs - 1 + carry.zext(I32), enough, mask)
@@ -268,6 +270,6 @@ def vsubcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> t
 
 
 @lowering(op.VMAdd)
-def vmadd(f: Function, acc: Value, lhs: Value, rhs: Value, active: Value, element: Element) -> Value:
+def vmadd(f: FunctionBuilder, acc: Value, lhs: Value, rhs: Value, active: Value, element: Element) -> Value:
     """acc * lhs + rhs with one rounding; inactive lanes keep the accumulator."""
     return chosen(active, numbers.fused_multiply_add(f, element, acc, lhs, rhs), acc)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ptosim.effects.element import Element
-from ptosim.language import compare as op
+from ptosim.language.micro import compare as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import Value
 from ptosim.native.vector.lanes import chosen
 from ptosim.native.vector.numbers import bits_of, widen
@@ -23,14 +23,16 @@ def _predicate(comparison: str, element: Element) -> str:
 
 
 @lowering(op.VCmp)
-def vcmp(f: Function, lhs: Value, rhs: Value, seed: Mask, comparison: str, element: Element) -> Mask:
+def vcmp(f: FunctionBuilder, lhs: Value, rhs: Value, seed: Mask, comparison: str, element: Element) -> Mask:
     """The lanes of the seed in which the comparison holds; every other bit of the predicate is clear."""
     holds = widen(element, lhs).compare(_predicate(comparison, element), widen(element, rhs))
     return Mask(f, holds, element.bytes) & seed
 
 
 @lowering(op.VCmps)
-def vcmps(f: Function, core: Core, input: Value, scalar: Value, seed: Mask, comparison: str, element: Element) -> Mask:
+def vcmps(
+    f: FunctionBuilder, core: Core, input: Value, scalar: Value, seed: Mask, comparison: str, element: Element
+) -> Mask:
     """The vector's type decides about signs: a signless scalar against unsigned lanes is unsigned."""
     return vcmp(f, input, core.splat(scalar, element), seed, comparison, element)
 
@@ -41,6 +43,6 @@ def vsel(on_true: Value, on_false: Value, active: Value) -> Value:
 
 
 @lowering(op.VSelR, op.VSelRV2)
-def vselr(f: Function, input: Value, index: Value) -> Value:
+def vselr(f: FunctionBuilder, input: Value, index: Value) -> Value:
     """Lane numbers wrap at the number of lanes, which is a power of two."""
     return permute(f, bits_of(input), index & (input.kind.lanes - 1))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ptosim.effects.configuration import CONFIGURATION, ConfigurationRegister
 from ptosim.effects.element import Element
-from ptosim.language import configuration as op
-from ptosim.language import dma_registers as register
+from ptosim.language.micro import configuration as op
+from ptosim.language.micro import dma_registers as register
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import define, lowering
 from ptosim.native.build.requirement import demand

@@ -8,25 +8,34 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute, Operation, Region
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call, Return
-from ptosim.language.function import Function as PTOFunction
-from ptosim.language.pointer import looks_at_memory
-from ptosim.language.scalar import Constant
+from ptosim.language.micro.pointer import looks_at_memory
+from ptosim.language.structure.control import Condition, For, If, While, Yield
+from ptosim.language.structure.function import Call, Return
+from ptosim.language.structure.function import Function as PTOFunction
+from ptosim.language.structure.scalar import Constant
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_of
-from ptosim.native.build.state import ALIGN_BYTES, Align, Native, Shape, all_apart, all_together, kinds_of, shape_of
-from ptosim.native.ir.flow import Function
+from ptosim.native.build.state import (
+    ALIGN_BYTES,
+    Align,
+    CrossingShape,
+    Native,
+    all_apart,
+    all_together,
+    kinds_of,
+    shape_of,
+)
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I32, I64, Type, Value
 from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.registers import full_mask, register_type
 
 if TYPE_CHECKING:
-    from ptosim.native.build.program import Body
+    from ptosim.native.build.program import FunctionBody
 
 LIMIT = "more than {max_steps} loop iterations and calls in one block (max_steps)"
 
 
-def _for(body: Body, op: Operation) -> None:
+def _for(body: FunctionBody, op: Operation) -> None:
     assert isinstance(op, For)
     f, core = body.f, body.core(op)
     lower, upper, step = (body.scalar(value) for value in (op.lb, op.ub, op.step))
@@ -40,7 +49,7 @@ def _for(body: Body, op: Operation) -> None:
     body.crosses(op.iter_args)
     initial = [body[value] for value in op.iter_args]
 
-    def attempt(shapes: list[Shape]) -> None:
+    def attempt(shapes: list[CrossingShape]) -> None:
         def iteration(number: Value, carried: list[Value]) -> Sequence[Value]:
             body.values[index] = number
             body.values.update(zip(arguments, all_together(f, shapes, carried, initial), strict=True))
@@ -53,7 +62,7 @@ def _for(body: Body, op: Operation) -> None:
     body.joined(op, [shape_of(value) for value in initial], attempt)
 
 
-def _while(body: Body, op: Operation) -> None:
+def _while(body: FunctionBody, op: Operation) -> None:
     assert isinstance(op, While)
     f = body.f
     before, after = op.before_region.block, op.after_region.block
@@ -66,7 +75,7 @@ def _while(body: Body, op: Operation) -> None:
     observer = body.unit.observer
     kept = observer.rounds_begin(body, op)
 
-    def attempt(shapes: list[Shape]) -> None:
+    def attempt(shapes: list[CrossingShape]) -> None:
         def decide(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
             body.values.update(zip(before.args, all_together(f, shapes, carried, initial), strict=True))
             body.block(before)
@@ -88,13 +97,13 @@ def _while(body: Body, op: Operation) -> None:
     body.joined(op, [shape_of(value) for value in initial], attempt)
 
 
-def _if(body: Body, op: Operation) -> None:
+def _if(body: FunctionBody, op: Operation) -> None:
     assert isinstance(op, If)
     f, condition = body.f, body.scalar(op.cond)
     body.unit.observer.branch(body, op, condition)
     ends: list[Native] = []
 
-    def attempt(shapes: list[Shape]) -> None:
+    def attempt(shapes: list[CrossingShape]) -> None:
         known = list(shapes)
 
         def arm(region: Region) -> Sequence[Value]:
@@ -109,7 +118,7 @@ def _if(body: Body, op: Operation) -> None:
     body.joined(op, (), attempt)
 
 
-def _ends(body: Body, region: Region) -> list[Native]:
+def _ends(body: FunctionBody, region: Region) -> list[Native]:
     """What a region passes on at its end."""
     last = region.block.last_op
     assert isinstance(last, Yield)
@@ -120,7 +129,7 @@ def _ends(body: Body, region: Region) -> list[Native]:
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
-def _call(body: Body, op: Operation) -> None:
+def _call(body: FunctionBody, op: Operation) -> None:
     assert isinstance(op, Call)
     f, callee = body.f, op.function
     likes = [_some(f, result.type) for result in op.results]
@@ -142,7 +151,7 @@ def _call(body: Body, op: Operation) -> None:
     body.values.update(zip(op.results, _received(f, results, likes), strict=True))
 
 
-def _inline(body: Body, op: Call, callee: PTOFunction) -> None:
+def _inline(body: FunctionBody, op: Call, callee: PTOFunction) -> None:
     """The operations of a callee in place of its call, so that what is known of the scope is known of them."""
     body.renamed(op.arguments, callee.args)
     body.block(callee.body.block)
@@ -151,7 +160,7 @@ def _inline(body: Body, op: Call, callee: PTOFunction) -> None:
     body.renamed(end.arguments, op.results)
 
 
-def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Function:
+def _helper(body: FunctionBody, callee: PTOFunction, given: Sequence[Native]) -> FunctionBuilder:
     """The function of a callee: one for each depth of loops that it is called in and each shape of its arguments."""
     builder, depth, observer = body.builder, len(body.f.loops), body.unit.observer
     key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)), observer.scope_of(body.f))
@@ -174,7 +183,7 @@ def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Functio
     return builder.helpers[key]
 
 
-def _some(function: Function, type_: Attribute) -> Native:
+def _some(function: FunctionBuilder, type_: Attribute) -> Native:
     """Some value of a type, in the shape that holds every one: a result of a function or of code never reached."""
     if isinstance(type_, MaskType):
         return full_mask(function, 1)
@@ -186,7 +195,7 @@ def _some(function: Function, type_: Attribute) -> Native:
     return function.constant(I64 if isinstance(type_, PtrType) else Type(f"i{element_of(type_).bits}"), 0)
 
 
-def _shapes(values: Sequence[Native]) -> list[Shape]:
+def _shapes(values: Sequence[Native]) -> list[CrossingShape]:
     return [shape_of(value) for value in values]
 
 
@@ -202,11 +211,11 @@ def _passed_kinds(values: Sequence[Native]) -> list[Type]:
     return [_passed_kind(kind) for shape in _shapes(values) for kind in kinds_of(shape)]
 
 
-def _passed(values: Sequence[Native], shapes: Sequence[Shape]) -> list[Value]:
+def _passed(values: Sequence[Native], shapes: Sequence[CrossingShape]) -> list[Value]:
     return [part.bitcast(_passed_kind(part.kind)) for part in all_apart(values, shapes)]
 
 
-def _received(function: Function, parts: Sequence[Value], likes: Sequence[Native]) -> list[Native]:
+def _received(function: FunctionBuilder, parts: Sequence[Value], likes: Sequence[Native]) -> list[Native]:
     shapes = _shapes(likes)
     kinds = [kind for shape in shapes for kind in kinds_of(shape)]
     return all_together(function, shapes, (part.bitcast(kind) for part, kind in zip(parts, kinds, strict=True)), likes)
@@ -215,18 +224,18 @@ def _received(function: Function, parts: Sequence[Value], likes: Sequence[Native
 # --- the rest ---------------------------------------------------------------------------------------------------------
 
 
-def _constant(body: Body, op: Operation) -> None:
+def _constant(body: FunctionBody, op: Operation) -> None:
     assert isinstance(op, Constant)
     if op.is_dense:  # for tile operations, which are gone
         return
     body.values[op.result] = body.f.constant(Type(f"i{op.element.bits}"), op.pattern)
 
 
-def _passed_over(body: Body, op: Operation) -> None:
+def _passed_over(body: FunctionBody, op: Operation) -> None:
     """Terminators of regions: what they end reads them."""
 
 
-STRUCTURED: dict[str, Callable[[Body, Operation], None]] = {
+STRUCTURED: dict[str, Callable[[FunctionBody, Operation], None]] = {
     "arith.constant": _constant,
     "scf.for": _for,
     "scf.if": _if,

@@ -11,10 +11,10 @@ from typing import Any
 from ptosim.effects import conversion as matrix
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
-from ptosim.language import conversion as op
+from ptosim.language.micro import conversion as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, Type, Value
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, narrow
 from ptosim.native.vector.registers import Mask, lane_numbers, shuffle, view, zeroed
@@ -24,7 +24,7 @@ from ptosim.native.vector.value_conversion import convert, truncate
 # --- lanes ------------------------------------------------------------------------------------------------------------
 
 
-def _part(f: Function, register: Value, bits: int, ratio: int, part: int) -> Value:
+def _part(f: FunctionBuilder, register: Value, bits: int, ratio: int, part: int) -> Value:
     """The integers of that width which are one part of each lane that is `ratio` times as wide."""
     return view(f, register, Type(f"i{ratio * bits}")).lshr(part * bits).trunc(Type(f"i{bits}"))
 
@@ -35,14 +35,14 @@ def _among_zeros(values: Value, ratio: int, part: int) -> Value:
     return values.zext(Type(f"i{ratio * bits}")) << (part * bits)
 
 
-def _nibbles(f: Function, lanes: Value) -> Value:
+def _nibbles(f: FunctionBuilder, lanes: Value) -> Value:
     """Twice as many lanes, the low nibble of each first."""
     low, high = lanes & 15, lanes.lshr(4)
     count = lanes.kind.lanes
     return shuffle(f, [lane + side for lane in range(count) for side in (0, count)], low, high)
 
 
-def _pairs(f: Function, codes: Value) -> Value:
+def _pairs(f: FunctionBuilder, codes: Value) -> Value:
     """Half as many lanes, of two codes each."""
     low, high = (shuffle(f, range(first, codes.kind.lanes, 2), codes) for first in (0, 1))
     return low | high << 4
@@ -80,7 +80,14 @@ def _facts(static: Static) -> dict[str, Any]:
 
 @lowering(op.VCvt, bind=_facts)
 def vcvt(
-    f: Function, core: Core, input: Value, mask: Mask, ctrl: Value, pair: _Pair, saturates: bool, decided_by_ctrl: bool
+    f: FunctionBuilder,
+    core: Core,
+    input: Value,
+    mask: Mask,
+    ctrl: Value,
+    pair: _Pair,
+    saturates: bool,
+    decided_by_ctrl: bool,
 ) -> Value:
     if not decided_by_ctrl or not core.unit.may_set_ctrl:
         return _converted(f, input, mask, pair, saturates)
@@ -98,7 +105,7 @@ def _saturating(ctrl: Value, saturates: bool) -> Value:
     return ~(decided & against) if saturates else decided & ~against
 
 
-def _converted(f: Function, input: Value, mask: Mask, pair: _Pair, saturates: bool) -> Value:
+def _converted(f: FunctionBuilder, input: Value, mask: Mask, pair: _Pair, saturates: bool) -> Value:
     source, dest = pair.source, pair.dest
     lanes = bits_of(input)
     if dest.bits > source.bits:
@@ -119,12 +126,12 @@ def _converted(f: Function, input: Value, mask: Mask, pair: _Pair, saturates: bo
 
 
 @lowering(op.VTrc)
-def vtrc(f: Function, input: Value, rnd: str, element: Element) -> Value:
+def vtrc(f: FunctionBuilder, input: Value, rnd: str, element: Element) -> Value:
     return truncate(f, element, input, rnd)
 
 
 @lowering(op.VCi)
-def vci(f: Function, core: Core, base: Value, order: str | None, result_element: Element) -> Value:
+def vci(f: FunctionBuilder, core: Core, base: Value, order: str | None, result_element: Element) -> Value:
     """base + i or base - i; integers wrap, floats are added in f32 and rounded to their own type."""
     first = core.splat(base, result_element)
     if not result_element.is_float:
@@ -144,7 +151,7 @@ _F32, _F16 = element("f32"), element("f16")
 
 
 @lowering(op.VMulsCvt)
-def vmulscvt(f: Function, core: Core, input: Value, scalar: Value, mask: Mask, part: str) -> Value:
+def vmulscvt(f: FunctionBuilder, core: Core, input: Value, scalar: Value, mask: Mask, part: str) -> Value:
     """A product in f32, rounded to f16 with ties away from zero, in every second lane."""
     product = zeroed(input * core.splat(scalar, _F32), mask)
     return _among_zeros(bits_of(convert(f, _F32, _F16, product, "A", "SAT")), 2, matrix.HALVES.index(part))

@@ -10,15 +10,15 @@ from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import cube_load as op
-from ptosim.language import cube_load_raw as raw
+from ptosim.language.micro import cube_load as op
+from ptosim.language.micro import cube_load_raw as raw
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, given, lowering
-from ptosim.native.burst import Loop, each_row
-from ptosim.native.fractals import load_scales, load_tile
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, Value
-from ptosim.native.observe.hooks import Rows
+from ptosim.native.observe.hooks import CopyRows
+from ptosim.native.routines.burst import BurstLoop, each_row
+from ptosim.native.routines.fractals import load_scales, load_tile
 from ptosim.native.vector.numbers import canonical, lane_type, widen
 
 
@@ -72,7 +72,7 @@ def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_
 
 @lowering(op.MteL1Bt, bind=given(convert=None))
 @lowering(raw.CopyCbufToBt)
-def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, convert: Value | None) -> None:
+def mte_l1_bt(f: FunctionBuilder, core: Core, operands: Operands, element: Element, convert: Value | None) -> None:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
     source, dest, count, blocks = operands.source, operands.dest, operands.n_burst, operands.len_burst
     unit = bias_unit(element, f.constant(I1, 1) if convert is None else convert)
@@ -86,14 +86,14 @@ def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, con
         origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
         _, written = row_extent((count,), (strides[1],), blocks * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
-        taken = Rows(Space.L1, source, [(count, strides[0])], length)
-        given = Rows(Space.BT, dest, [(count, strides[1])], blocks * unit)
+        taken = CopyRows(Space.L1, source, [(count, strides[0])], length)
+        given = CopyRows(Space.BT, dest, [(count, strides[1])], blocks * unit)
         if element.bytes == ACCUMULATOR:  # rows that are only moved stay as defined as they are
             core.observer.carried(core, taken, given)
         else:
             core.observer.copied(core, "reads", taken)
             core.observer.copied(core, "writes", given)
-        with each_row(f, [Loop(count, *strides)]) as (from_, to):
+        with each_row(f, [BurstLoop(count, *strides)]) as (from_, to):
 
             def copy() -> None:
                 target.at(to).copy_from(origin.at(from_), length)
@@ -106,7 +106,7 @@ def mte_l1_bt(f: Function, core: Core, operands: Operands, element: Element, con
     f.either((count > 0) & (blocks > 0), load)
 
 
-def _widen(f: Function, element: Element, origin: Value, target: Value, granules: Value) -> None:
+def _widen(f: FunctionBuilder, element: Element, origin: Value, target: Value, granules: Value) -> None:
     """Granules of 16-bit floats as f32."""
     with f.each(granules) as index:
         values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
@@ -130,9 +130,9 @@ def mte_l1_fb(core: Core, operands: Operands) -> None:
         def into(space: Space) -> None:
             _, written = row_extent((count,), (strides[1],), length)
             target = core.stretch("writes", space, offset, written, FB_UNIT)
-            taken = Rows(Space.L1, source, [(count, strides[0])], length)
-            core.observer.carried(core, taken, Rows(space, offset, [(count, strides[1])], length))
-            with each_row(f, [Loop(count, *strides)]) as (from_, to):
+            taken = CopyRows(Space.L1, source, [(count, strides[0])], length)
+            core.observer.carried(core, taken, CopyRows(space, offset, [(count, strides[1])], length))
+            with each_row(f, [BurstLoop(count, *strides)]) as (from_, to):
                 target.at(to).copy_from(origin.at(from_), length)
 
         for number, space in SEGMENTS.items():

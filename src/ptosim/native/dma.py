@@ -11,16 +11,26 @@ from ptosim.effects.burst import alignment_of
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
-from ptosim.language import dma_grouped as grouped
-from ptosim.native.atomic import accumulate, accumulate_inside, atomic_checks, element_bytes, is_atomic
+from ptosim.language.micro import dma_grouped as grouped
 from ptosim.native.build.core import Core
-from ptosim.native.build.global_memory import Place, read_inside
+from ptosim.native.build.global_memory import GmPlace, read_inside
 from ptosim.native.build.lowering import Operands, define, given, lowering
-from ptosim.native.burst import Burst, Loop, Side, byte_rows, each_row, fill, read_rows, unless_empty, write_rows_inside
 from ptosim.native.ir.context import Register
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
-from ptosim.native.transfer import stream
+from ptosim.native.routines.atomic import accumulate, accumulate_inside, atomic_checks, element_bytes, is_atomic
+from ptosim.native.routines.burst import (
+    Burst,
+    BurstLoop,
+    Side,
+    byte_rows,
+    each_row,
+    fill,
+    read_rows,
+    unless_empty,
+    write_rows_inside,
+)
+from ptosim.native.routines.row_transfer import stream
 
 STREAMED_BUFFER = 4 << 20
 """Rows stored to a buffer from this size on pass by the caches: little of it would still be there when it is read."""
@@ -74,7 +84,7 @@ def _repeated(value: Value, width: int) -> Value:
 
 
 @lowering(grouped.MteGmUb, bind=lambda static: {"pad_width": min(4, static.elements["dest"].bytes)})
-def mte_gm_ub(f: Function, core: Core, operands: Operands, pad_width: int) -> None:
+def mte_gm_ub(f: FunctionBuilder, core: Core, operands: Operands, pad_width: int) -> None:
     """`data_select` is the condition of an older copy for its padding."""
     burst, pad = byte_rows(operands), None
     if operands.pad_value is not None:
@@ -119,7 +129,7 @@ def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Valu
     core.store_global(dest, store)
 
 
-def _write(core: Core, burst: Burst, ub: Value, place: Place) -> None:
+def _write(core: Core, burst: Burst, ub: Value, place: GmPlace) -> None:
     f, burst = core.f, burst.joined()
     streamed = (place.size >= STREAMED_BUFFER) & (burst.length >= STREAMED_ROW)
     with each_row(f, burst.loops) as (source, dest):
@@ -129,15 +139,15 @@ def _write(core: Core, burst: Burst, ub: Value, place: Place) -> None:
         )
 
 
-def _accumulate(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) -> None:
+def _accumulate(core: Core, burst: Burst, ub: Value, place: GmPlace, ctrl: Value) -> None:
     with each_row(core.f, burst.loops) as (source, dest):
         accumulate(core.f, core.unit, place.address.at(dest), ub.at(source), burst.length, ctrl)
 
 
-def _accumulate_inside(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) -> None:
+def _accumulate_inside(core: Core, burst: Burst, ub: Value, place: GmPlace, ctrl: Value) -> None:
     """Element by element."""
     f, width = core.f, element_bytes(ctrl)
-    with each_row(f, [Loop(burst.length.udiv(width), width, width), *burst.loops]) as (source, dest):
+    with each_row(f, [BurstLoop(burst.length.udiv(width), width, width), *burst.loops]) as (source, dest):
         accumulate_inside(f, core.unit, place.further(dest), ub.at(source), width, ctrl)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptosim.effects.names import Space
-from ptosim.language import dma as op
-from ptosim.language import dma_grouped as grouped
+from ptosim.language.micro import dma as op
+from ptosim.language.micro import dma_grouped as grouped
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, given, lowering
-from ptosim.native.burst import Side, byte_rows, copy_rows, granule_rows
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import Value
+from ptosim.native.routines.burst import Side, byte_rows, copy_rows, granule_rows
 
 # --- rows of granules -------------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ def mte_ub(core: Core, operands: Operands, dest_space: Space) -> None:
 
 @lowering(grouped.MteL1Ub, bind=given(sid=None))
 @lowering(op.CopyCbufToUbuf)
-def mte_l1_ub(f: Function, core: Core, operands: Operands, sid: Value | None) -> None:
+def mte_l1_ub(f: FunctionBuilder, core: Core, operands: Operands, sid: Value | None) -> None:
     """`sid` is the vector core; the clauses name none, which is the first."""
     burst, source = granule_rows(operands), Side(Space.L1, operands.source)
 

@@ -10,18 +10,18 @@ from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_sou
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
-from ptosim.language import dma_grouped as grouped
+from ptosim.language.micro import dma_grouped as grouped
 from ptosim.native.build.core import Core
-from ptosim.native.build.global_memory import Place, read_inside
+from ptosim.native.build.global_memory import GmPlace, read_inside
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.burst import Loop, each_row, fill
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I8, Value
-from ptosim.native.observe.hooks import Rows
+from ptosim.native.observe.hooks import CopyRows
+from ptosim.native.routines.burst import BurstLoop, each_row, fill
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class GmMatrix:
     """A matrix in GM, n rows of d elements, and where its parts go in L1; the roles of pto.mte_gm_l1_frac."""
 
     layout: str
@@ -42,7 +42,7 @@ class Matrix:
         return along * self.inner_stride + across * self.width
 
 
-def _check(core: Core, matrix: Matrix) -> None:
+def _check(core: Core, matrix: GmMatrix) -> None:
     """What L1 could not hold ends here, before it is read."""
     small = matrix.small_c0 != 0
     size = core.target.memory[Space.L1]
@@ -55,13 +55,13 @@ def _check(core: Core, matrix: Matrix) -> None:
     core.f.settle()
 
 
-def _copy(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
+def _copy(core: Core, source: Value, dest: Value, matrix: GmMatrix) -> None:
     _check(core, matrix)
     empty = (matrix.n == 0) | (matrix.d == 0) | (matrix.groups == 0)
     core.f.either(empty, lambda: None, lambda: _convert(core, source, dest, matrix))
 
 
-def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
+def _convert(core: Core, source: Value, dest: Value, matrix: GmMatrix) -> None:
     _, read = matrix_source(matrix.layout, matrix.width)(matrix)
     place, outside = core.global_place("reads", source, read)
     _, written = matrix_dest(matrix.width)(matrix)
@@ -81,7 +81,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     core.dropping(outside, lambda: convert(direct), lambda: convert(_clipped(place)))
 
 
-def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
+def _observe(core: Core, source: Value, dest: Value, matrix: GmMatrix) -> None:
     """Tell an observer of the lines that are read and of the granules that are written, which should lie apart."""
     if not core.is_observed:
         return
@@ -89,7 +89,7 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     lines, length = (matrix.n, matrix.d) if is_rows else (matrix.d, matrix.n)
     groups, columns = matrix.groups, ceil_div(matrix.d * matrix.width, GRANULE)
     read = [(lines, matrix.inner_stride), (groups, matrix.outer_stride)]
-    core.observer.copied(core, "reads", Rows(Space.GM, source, read, length * matrix.width))
+    core.observer.copied(core, "reads", CopyRows(Space.GM, source, read, length * matrix.width))
     row, column, group = matrix.loop2_stride, matrix.loop3_stride, matrix.loop4_stride
 
     def fractals() -> None:
@@ -97,16 +97,16 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
         core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
         core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
         written = [(matrix.n, row * GRANULE), (columns, column * GRANULE), (groups, group * GRANULE)]
-        core.observer.copied(core, "writes", Rows(Space.L1, dest, written, dest.like(GRANULE)))
+        core.observer.copied(core, "writes", CopyRows(Space.L1, dest, written, dest.like(GRANULE)))
 
     def packed() -> None:
         length = ceil_to(matrix.n * (SMALL_ROW * matrix.width), GRANULE)
-        core.observer.copied(core, "writes", Rows(Space.L1, dest, [(groups, group * GRANULE)], length))
+        core.observer.copied(core, "writes", CopyRows(Space.L1, dest, [(groups, group * GRANULE)], length))
 
     core.f.either(matrix.small_c0 != 0, packed, fractals)
 
 
-def _clipped(place: Place) -> Callable[[Value, Value, Value], None]:
+def _clipped(place: GmPlace) -> Callable[[Value, Value, Value], None]:
     return lambda offset, to, count: read_inside(place.further(offset), to, count)
 
 
@@ -114,7 +114,7 @@ ReadPiece = Callable[[Value, Value, Value], None]
 """(offset in GM, host address, bytes)"""
 
 
-def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
+def _fractals(f: FunctionBuilder, matrix: GmMatrix, target: Value, read_piece: ReadPiece) -> None:
     """Columns in groups of 32 bytes, each group holding all rows; zeros behind the last column."""
     c0 = GRANULE // matrix.width
     columns = ceil_div(matrix.d, c0)
@@ -140,13 +140,15 @@ def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece)
             _elements(f, matrix, count, source, to, read_piece)
 
 
-def _elements(f: Function, matrix: Matrix, count: Value, source: Value, to: Value, read_piece: ReadPiece) -> None:
+def _elements(
+    f: FunctionBuilder, matrix: GmMatrix, count: Value, source: Value, to: Value, read_piece: ReadPiece
+) -> None:
     """Elements of one row out of a column-major matrix."""
     with f.each(count) as index:
         read_piece(source + index * matrix.inner_stride, to.at(index * matrix.width), index.like(matrix.width))
 
 
-def _small(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
+def _small(f: FunctionBuilder, matrix: GmMatrix, target: Value, read_piece: ReadPiece) -> None:
     """Rows of four elements, one behind the other; the end of a group is filled up to 32 bytes."""
     row_bytes = SMALL_ROW * matrix.width
     size = ceil_to(matrix.n * row_bytes, GRANULE)
@@ -166,7 +168,7 @@ def _small(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) ->
 def mte_gm_l1_frac(core: Core, operands: Operands, layout: str, width: int) -> None:
     outer = operands.n.like(0) if operands.outer_stride is None else operands.outer_stride
     sizes = {role: value for role, value in vars(operands).items() if role not in ("source", "dest")}
-    matrix = Matrix(layout, width, **sizes | {"outer_stride": outer})
+    matrix = GmMatrix(layout, width, **sizes | {"outer_stride": outer})
     _copy(core, operands.source, operands.dest, matrix)
 
 
@@ -187,8 +189,8 @@ def raw_fill_l1(core: Core, operands: Operands, fill_word_bits: int) -> None:
         target = core.stretch("writes", Space.L1, start, extent, alignment_of(Space.L1, core.target.name))
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
-        core.observer.copied(core, "writes", Rows(Space.L1, start, [(repeat, step)], length))
-        with each_row(f, [Loop(repeat, step, step)]) as (_, to):
+        core.observer.copied(core, "writes", CopyRows(Space.L1, start, [(repeat, step)], length))
+        with each_row(f, [BurstLoop(repeat, step, step)]) as (_, to):
             fill(f, core.unit, target.at(to), length, word)
 
     f.either((repeat == 0) | (blocks == 0), lambda: None, write)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.element import Element
-from ptosim.effects.fixpipe import UNSCALED, Shape, quant_row, relu_row, written_shape
+from ptosim.effects.fixpipe import UNSCALED, StoreShape, quant_row, relu_row, written_shape
 from ptosim.effects.fractal import SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import fixpipe as op
-from ptosim.native.accumulator_store import (
+from ptosim.language.micro import fixpipe as op
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import Operands, given, lowering
+from ptosim.native.ir.values import F32, I1, I64, Value
+from ptosim.native.routines.accumulator_store import (
     Store,
     check_shape,
     for_each_core,
@@ -21,10 +24,7 @@ from ptosim.native.accumulator_store import (
     slope_scalar,
     slope_vector,
 )
-from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Operands, given, lowering
-from ptosim.native.ir.values import F32, I1, I64, Value
-from ptosim.native.quantisation import Lanes, Relu, Steps
+from ptosim.native.routines.quantisation import Lanes, Relu, Steps
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, widen
 
 
@@ -71,7 +71,7 @@ def _atomic(core: Core, static: Static, ctrl: Value) -> Value | None:
 @lowering(op.MteL0cUb, bind=given(space=Space.UB))
 def mte_l0c(core: Core, operands: Operands, sub_block: Value | None, ctrl: Value, static: Static, space: Space) -> None:
     f, n, clip, split = core.f, operands.n, operands.clip, operands.split
-    shape = Shape(*(n.like(size) if isinstance(size, int) else size for size in written_shape(operands)))
+    shape = StoreShape(*(n.like(size) if isinstance(size, int) else size for size in written_shape(operands)))
     check_shape(core, shape)
     words = static.words
     parameters = _parameters(core, static, operands.quant_payload, n)

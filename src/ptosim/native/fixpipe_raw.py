@@ -13,10 +13,15 @@ from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW
 from ptosim.effects.fixpipe_raw import RELU_MODES, field, is_layout, quant_code, raw_shape
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import fixpipe_raw as op
-from ptosim.language.fixpipe_modes import QUANT_MODES
-from ptosim.language.fixpipe_rules import CLIPS
-from ptosim.native.accumulator_store import (
+from ptosim.language.micro import fixpipe_raw as op
+from ptosim.language.micro.fixpipe_modes import QUANT_MODES
+from ptosim.language.rules.fixpipe_rules import CLIPS
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import Operands, given, lowering
+from ptosim.native.build.requirement import demand
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.values import I1, I32, Value
+from ptosim.native.routines.accumulator_store import (
     Store,
     check_shape,
     for_each_core,
@@ -26,19 +31,16 @@ from ptosim.native.accumulator_store import (
     saturation,
     slope_vector,
 )
-from ptosim.native.build.core import Core
-from ptosim.native.build.lowering import Operands, given, lowering
-from ptosim.native.build.requirement import demand
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I32, Value
-from ptosim.native.quantisation import COLUMNS, Lanes, Relu, Saturation, Steps, slopes
+from ptosim.native.routines.quantisation import COLUMNS, Lanes, Relu, Saturation, Steps, slopes
 from ptosim.native.vector.registers import splat
 
 
 @lowering(op.CopyMatrixCcToGm, bind=given(space=Space.GM))
 @lowering(op.CopyMatrixCcToCbuf, bind=given(space=Space.L1))
 @lowering(op.CopyMatrixCcToUb, bind=given(space=Space.UB))
-def copy_matrix_cc(f: Function, core: Core, operands: Operands, ctrl: Value, static: Static, space: Space) -> None:
+def copy_matrix_cc(
+    f: FunctionBuilder, core: Core, operands: Operands, ctrl: Value, static: Static, space: Space
+) -> None:
     shape, config1 = raw_shape(operands), operands.config1
     check_shape(core, shape)
     layouts = [(is_layout(config1, layout), layout) for layout in LAYOUTS]

@@ -35,16 +35,16 @@ from ptosim.effects.mad import (
 )
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import mad as op
-from ptosim.native.accumulators import accumulators_touched
+from ptosim.language.micro import mad as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.build.requirement import demand
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, PTR, Value
-from ptosim.native.observe.hooks import Rows
-from ptosim.native.product import Kind, product
+from ptosim.native.observe.hooks import CopyRows
+from ptosim.native.routines.accumulators import accumulators_touched
+from ptosim.native.routines.product import ProductKind, product
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def _where(condition: Value, extent: Value) -> Value:
     return condition.select(extent, extent.like(0))
 
 
-def _multiply(core: Core, kind: Kind, operands: Any, how: Options) -> None:
+def _multiply(core: Core, kind: ProductKind, operands: Any, how: Options) -> None:
     """Check everything that is read and written, and call the routine for these types."""
     f, m, n, k = core.f, operands.m, operands.n, operands.k
     depth = depth_bytes(kind.a, k)
@@ -86,7 +86,7 @@ def _multiply(core: Core, kind: Kind, operands: Any, how: Options) -> None:
     _observe(core, kind, operands, how)
     flags = how.is_row, how.saturate, how.tf32, how.away
     routine = product(core.unit, kind)
-    f.call(routine, f.base(Word.WORKSPACE), left, right, *scales, target, begun, m, n, k, row, group, *flags)
+    f.call(routine, f.base(ContextWord.WORKSPACE), left, right, *scales, target, begun, m, n, k, row, group, *flags)
 
 
 def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
@@ -99,11 +99,11 @@ def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
         address = operand >> SCALE_SHIFT
         found.append(core.stretch("reads", space, address, size))
         core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a granule
-        core.observer.copied(core, "reads", Rows(space, address, (), size))
+        core.observer.copied(core, "reads", CopyRows(space, address, (), size))
     return found
 
 
-def _observe(core: Core, kind: Kind, operands: Any, how: Options) -> None:
+def _observe(core: Core, kind: ProductKind, operands: Any, how: Options) -> None:
     """Tell an observer what lies within m, n and k."""
     if not core.is_observed:
         return
@@ -115,10 +115,10 @@ def _observe(core: Core, kind: Kind, operands: Any, how: Options) -> None:
             column = how.is_row.select(column.like(FRACTAL_ROW), column)
         full = depth.lshr(5)
         line = rows, m.like(FRACTAL_ROW)
-        core.observer.copied(core, "reads", Rows(space, base, [line, (full, column)], m.like(FRACTAL_ROW)))
-        core.observer.copied(core, "reads", Rows(space, base + full * column, [line], depth & (FRACTAL_ROW - 1)))
+        core.observer.copied(core, "reads", CopyRows(space, base, [line, (full, column)], m.like(FRACTAL_ROW)))
+        core.observer.copied(core, "reads", CopyRows(space, base + full * column, [line], depth & (FRACTAL_ROW - 1)))
     if (bias := _bias(operands)) is not None:
-        core.observer.copied(core, "reads", Rows(Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR)))
+        core.observer.copied(core, "reads", CopyRows(Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR)))
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     for verb, wanted in (("reads", how.from_accumulators), ("writes", how.from_accumulators.like(1))):
         if wanted.literal != 0:
@@ -144,7 +144,14 @@ def _start(core: Core, operands: Any, how: Options) -> tuple[Value, Value, Value
 
 @lowering(op.Mad, op.MadAcc, op.MadBias, op.MadMx, op.MadMxAcc, op.MadMxBias)
 def mad(
-    f: Function, core: Core, operands: Operands, static: Static, sat: str | None, ctrl: Value, scaled: bool, start: str
+    f: FunctionBuilder,
+    core: Core,
+    operands: Operands,
+    static: Static,
+    sat: str | None,
+    ctrl: Value,
+    scaled: bool,
+    start: str,
 ) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
     gemv, tf32 = clauses(static)
@@ -156,11 +163,11 @@ def mad(
         f.constant(I1, tf32 is not None),
         f.constant(I1, tf32 == "away"),
     )
-    _multiply(core, Kind(static.elements["a"], static.elements["b"], scaled), operands, how)
+    _multiply(core, ProductKind(static.elements["a"], static.elements["b"], scaled), operands, how)
 
 
 @lowering(op.MadRaw, op.MadBiasRaw, op.MadMxRaw, op.MadMxBiasRaw)
-def mad_raw(f: Function, core: Core, operands: Operands, static: Static, ctrl: Value, scaled: bool) -> None:
+def mad_raw(f: FunctionBuilder, core: Core, operands: Operands, static: Static, ctrl: Value, scaled: bool) -> None:
     packed, unpacked = operands.packed, Packed(operands)
     kinds = static.elements["a"], static.elements["b"]
     from_bias = _bit(packed, BIAS_BIT)
@@ -178,7 +185,7 @@ def mad_raw(f: Function, core: Core, operands: Operands, static: Static, ctrl: V
         _bit(ctrl, TF32_BIT) & int(kinds[0].name == "f32"),
         _bit(ctrl, TIES_AWAY_BIT),
     )
-    hif8, plain = (Kind(*raw_elements(*kinds, hif8=hif8), scaled) for hif8 in (True, False))
+    hif8, plain = (ProductKind(*raw_elements(*kinds, hif8=hif8), scaled) for hif8 in (True, False))
     if hif8 == plain:
         _multiply(core, plain, unpacked, how)
     else:

@@ -7,11 +7,11 @@ from typing import Any
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import pointer as op
+from ptosim.language.micro import pointer as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import read_inside, write_inside
 from ptosim.native.build.lowering import lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Type, Value
 
 
@@ -44,7 +44,7 @@ def _place(static: Static) -> dict[str, Any]:
 
 
 @lowering(op.LoadScalar, op.LdDev, bind=_place)
-def load_scalar(f: Function, core: Core, pointer: Value, offset: Value, kind: Element, space: Space) -> Value:
+def load_scalar(f: FunctionBuilder, core: Core, pointer: Value, offset: Value, kind: Element, space: Space) -> Value:
     address, stored = pointer + offset * kind.bytes, Type(f"i{8 * kind.bytes}")
     if space is not Space.GM:
         source = core.window("reads", space, address, kind.bytes, kind.bytes)
@@ -60,7 +60,7 @@ def load_scalar(f: Function, core: Core, pointer: Value, offset: Value, kind: El
 
 @lowering(op.StoreScalar, op.StDev, bind=_place)
 def store_scalar(
-    f: Function, core: Core, value: Value, pointer: Value, offset: Value, kind: Element, space: Space
+    f: FunctionBuilder, core: Core, value: Value, pointer: Value, offset: Value, kind: Element, space: Space
 ) -> None:
     address, stored = pointer + offset * kind.bytes, value.zext(Type(f"i{8 * kind.bytes}"))
     if space is not Space.GM:

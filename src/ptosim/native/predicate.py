@@ -23,31 +23,31 @@ from ptosim.effects.predicate import (
     pattern_lanes,
 )
 from ptosim.effects.record import Static
-from ptosim.language import predicate as op
-from ptosim.language.predicate_memory import Pstu
+from ptosim.language.micro import predicate as op
+from ptosim.language.micro.predicate_memory import Pstu
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import define, given, lowering
 from ptosim.native.build.state import Align
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I16, I32, I64, I128, Type, Value
-from ptosim.native.stream import append
+from ptosim.native.routines.stream import append
 from ptosim.native.vector.registers import Mask, constant_mask, prefix_mask, shuffle
 from ptosim.native.vector.tables import gated
 
 # --- generation -------------------------------------------------------------------------------------------------------
 
 
-def _by_pattern(f: Function, pattern: str, granularity: Granularity) -> Mask:
+def _by_pattern(f: FunctionBuilder, pattern: str, granularity: Granularity) -> Mask:
     return constant_mask(f, STRIDES[granularity], map(int, pattern_lanes(pattern, granularity)))
 
 
-def _tail(f: Function, count: Value, granularity: Granularity) -> tuple[Mask, Value]:
+def _tail(f: FunctionBuilder, count: Value, granularity: Granularity) -> tuple[Mask, Value]:
     """The count is read without sign."""
     mask = prefix_mask(f, STRIDES[granularity], count)
     return mask, f.intrinsic("llvm.usub.sat", count.kind, count, count.like(mask.bits.kind.lanes))
 
 
-def _loop_tail(f: Function, loop: Value, bound: Value, granularity: Granularity) -> Mask:
+def _loop_tail(f: FunctionBuilder, loop: Value, bound: Value, granularity: Granularity) -> Mask:
     lanes = PREDICATE_BITS // STRIDES[granularity]
     left = bound.sext(I128) - loop.sext(I128) * lanes
     count = f.intrinsic("llvm.smin", I128, f.intrinsic("llvm.smax", I128, left, left.like(0)), left.like(lanes))
@@ -85,7 +85,7 @@ def psel(lhs: Mask, rhs: Mask, select: Mask) -> Mask:
 # --- rearrangement ----------------------------------------------------------------------------------------------------
 
 
-def _moved(f: Function, table: Table, *sources: Mask) -> Mask:
+def _moved(f: FunctionBuilder, table: Table, *sources: Mask) -> Mask:
     """The predicate whose bits come from these of one or two others; as few lanes as can hold a set bit are moved."""
     given = min(source.width for source in sources)
     places = [NOTHING if bit == NOTHING or bit % given else bit // given for bit in table]
@@ -102,7 +102,7 @@ def _part(tables: dict[str, Table]) -> Callable[[Static], dict[str, Any]]:
     return lambda static: {"table": tables[static.words["part"]]}
 
 
-def _resized(f: Function, input: Mask, table: Table) -> Mask:
+def _resized(f: FunctionBuilder, input: Mask, table: Table) -> Mask:
     return _moved(f, table, input)
 
 
@@ -110,12 +110,12 @@ define("pto.ppack", _resized, _part(PACK))
 define("pto.punpack", _resized, _part(UNPACK))
 
 
-def _two(f: Function, tables: tuple[Table, Table], lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
+def _two(f: FunctionBuilder, tables: tuple[Table, Table], lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
     low, high = (_moved(f, table, lhs, rhs) for table in tables)
     return low, high
 
 
-def _interleaved(f: Function, lhs: Mask, rhs: Mask, granularity: Granularity) -> tuple[Mask, Mask]:
+def _interleaved(f: FunctionBuilder, lhs: Mask, rhs: Mask, granularity: Granularity) -> tuple[Mask, Mask]:
     """Groups of bits are shifted, not shuffled: two or four bits and a gap of zeros are to LLVM the extension of an i2
     or i4, which it cannot compile."""
     width = min(lhs.width, rhs.width)
@@ -128,7 +128,7 @@ def _interleaved(f: Function, lhs: Mask, rhs: Mask, granularity: Granularity) ->
     return low, high
 
 
-def _spread(f: Function, bits: Value, group: int) -> list[Value]:
+def _spread(f: FunctionBuilder, bits: Value, group: int) -> list[Value]:
     """The low and the high half of the bits in 16-bit lanes, a gap of its own size behind each group of two or four."""
     octets = bits.bitcast(I8.vector(bits.kind.lanes // 8))
     half = octets.kind.lanes // 2
@@ -140,7 +140,7 @@ def _spread(f: Function, bits: Value, group: int) -> list[Value]:
     return spread
 
 
-def _deinterleaved(f: Function, lhs: Mask, rhs: Mask, granularity: Granularity) -> tuple[Mask, Mask]:
+def _deinterleaved(f: FunctionBuilder, lhs: Mask, rhs: Mask, granularity: Granularity) -> tuple[Mask, Mask]:
     return _two(f, DEINTERLEAVE[granularity], lhs, rhs)
 
 
@@ -173,7 +173,9 @@ def _facts(modes: dict[str, PredicateMode], immediate: bool) -> Callable[[Static
     return facts
 
 
-def _load(f: Function, core: Core, source: Value, offset: Value, mode: PredicateMode, scale: int, post: bool) -> Any:
+def _load(
+    f: FunctionBuilder, core: Core, source: Value, offset: Value, mode: PredicateMode, scale: int, post: bool
+) -> Any:
     """With an updated pointer the access is at the old one."""
     further = source + offset.signed(I64) * scale
     window = core.window("reads", Space.UB, source if post else further, mode.footprint, mode.unit)
@@ -184,7 +186,7 @@ def _load(f: Function, core: Core, source: Value, offset: Value, mode: Predicate
 
 
 def _store(
-    f: Function, core: Core, value: Mask, dest: Value, offset: Value, mode: PredicateMode, scale: int, post: bool
+    f: FunctionBuilder, core: Core, value: Mask, dest: Value, offset: Value, mode: PredicateMode, scale: int, post: bool
 ) -> Value | None:
     further = dest + offset.signed(I64) * scale
     window = core.window("writes", Space.UB, dest if post else further, mode.footprint, mode.unit)
@@ -192,7 +194,7 @@ def _store(
     return further if post else None
 
 
-def _packed(f: Function, mask: Mask, bits: Table) -> Value:
+def _packed(f: FunctionBuilder, mask: Mask, bits: Table) -> Value:
     """These bits of a predicate as one integer."""
     return gated(f, mask, bits).bitcast(Type(f"i{len(bits)}"))
 
@@ -206,7 +208,7 @@ _STREAM_BITS = {STRIDES[name]: bits for name, bits in STREAM_BITS.items()}
 
 
 @lowering(Pstu, bind=lambda static: {"bits": _STREAM_BITS[static.mask_strides["value"]]})
-def pstu(f: Function, core: Core, align: Align, value: Mask, dest: Value, bits: Table) -> tuple[Align, Value]:
+def pstu(f: FunctionBuilder, core: Core, align: Align, value: Mask, dest: Value, bits: Table) -> tuple[Align, Value]:
     """One bit for each lane."""
     length = len(bits) // 8
     return append(core, align, dest, _packed(f, value, bits), f.constant(I64, length)), dest + length

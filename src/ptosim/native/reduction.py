@@ -12,9 +12,9 @@ from typing import Any
 from ptosim.effects.element import BLOCKS, Element
 from ptosim.effects.float_format import BINARY_FORMATS, BinaryFormat
 from ptosim.effects.record import Static
-from ptosim.language import reduction as op
+from ptosim.language.micro import reduction as op
 from ptosim.native.build.lowering import define, given, lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I16, I32, Type, Value
 from ptosim.native.vector import avx512
 from ptosim.native.vector.lanes import at_the_front, chosen, each_lane, first_lane, half_of, prefix_sums
@@ -27,7 +27,9 @@ from ptosim.native.vector.registers import Mask, any_lane, extract, insert, shuf
 @lowering(op.VCAdd, bind=given(groups=1))
 @lowering(op.VCGAdd, bind=given(groups=BLOCKS))
 @lowering(op.VCPAdd, bind=lambda static: {"groups": static.elements["input"].lanes // 2})
-def summed(f: Function, input: Value, mask: Mask, element: Element, result_element: Element, groups: int) -> Value:
+def summed(
+    f: FunctionBuilder, input: Value, mask: Mask, element: Element, result_element: Element, groups: int
+) -> Value:
     """The sum of each of `groups` equal stretches of the register, in the type of the result, at its front. (`vcpadd`
     adds neighbouring pairs, and is no prefix sum.)"""
     lanes = zeroed(input, mask)
@@ -68,7 +70,7 @@ class _Order:
             return ~self.form.infinity
         return 0 if self.element.kind == "unsigned" else ~self.highest
 
-    def larger(self, f: Function, a: Value, b: Value) -> Value:
+    def larger(self, f: FunctionBuilder, a: Value, b: Value) -> Value:
         name = "llvm.umax" if self.element.kind == "unsigned" else "llvm.smax"
         return f.intrinsic(name, a.kind, a, b)
 
@@ -91,14 +93,14 @@ class _Order:
         return (keys == self.highest).select(self.form.nan, self._ordered(bits))
 
 
-def _best(f: Function, input: Value, active: Value, order: _Order, groups: int) -> tuple[Value, Value]:
+def _best(f: FunctionBuilder, input: Value, active: Value, order: _Order, groups: int) -> tuple[Value, Value]:
     """The key of each lane, with inactive ones as if they were the worst; and the best key of each stretch."""
     keys = order.keys(input)
     keys = chosen(active, keys, keys.like(order.worst))
     return keys, tree(f, keys, lambda a, b: order.larger(f, a, b), groups)
 
 
-def _best_of_all(f: Function, input: Value, active: Value, order: _Order) -> tuple[Value, Value]:
+def _best_of_all(f: FunctionBuilder, input: Value, active: Value, order: _Order) -> tuple[Value, Value]:
     """The best lane of the register, as an integer, and which ones have its key."""
     if order.element.name == "f32" and f.module.avx512:
         return _best_float(f, chosen(active, input, input.like(-_INFINITY if order.largest else _INFINITY)), order)
@@ -106,7 +108,7 @@ def _best_of_all(f: Function, input: Value, active: Value, order: _Order) -> tup
     return order.values(best), keys == splat(f, extract(best, 0), keys.kind.lanes)
 
 
-def _best_float(f: Function, lanes: Value, order: _Order) -> tuple[Value, Value]:
+def _best_float(f: FunctionBuilder, lanes: Value, order: _Order) -> tuple[Value, Value]:
     half = lanes.kind.lanes // 2
     low, high = shuffle(f, range(half), lanes), shuffle(f, range(half, 2 * half), lanes)
     any_nan = any_lane(low.compare("uno", high))
@@ -115,19 +117,19 @@ def _best_float(f: Function, lanes: Value, order: _Order) -> tuple[Value, Value]
     return insert(f.poison(best.kind.vector(1)), 0, best), same | (lanes != lanes)
 
 
-def _extremum(f: Function, input: Value, active: Value, order: _Order) -> Value:
+def _extremum(f: FunctionBuilder, input: Value, active: Value, order: _Order) -> Value:
     """The value in lane 0, and in lane 1 the number of its lane as an unsigned integer of the element's width."""
     value, matches = _best_of_all(f, input, active, order)
     place = first_lane(f, matches & active)
     return insert(at_the_front(f, value), 1, place.trunc(value.kind.element))
 
 
-def _extremum_of_blocks(f: Function, input: Value, active: Value, order: _Order) -> Value:
+def _extremum_of_blocks(f: FunctionBuilder, input: Value, active: Value, order: _Order) -> Value:
     _, best = _best(f, input, active, order, BLOCKS)
     return at_the_front(f, order.values(best))
 
 
-def _extremum_with_matches(f: Function, input: Value, active: Value, order: _Order) -> tuple[Value, Mask]:
+def _extremum_with_matches(f: FunctionBuilder, input: Value, active: Value, order: _Order) -> tuple[Value, Mask]:
     """The extremum, and every active lane that equals it; the two zeros are equal, and a NaN matches the NaNs."""
     value, equal = _best_of_all(f, input, active, order)
     if order.element.is_float:
@@ -152,7 +154,7 @@ for _word, _largest in (("max", True), ("min", False)):
 VALUES = 256
 
 
-def _counts(f: Function, input: Value, mask: Mask) -> Value:
+def _counts(f: FunctionBuilder, input: Value, mask: Mask) -> Value:
     """How many active lanes have each value of a byte."""
     counters = f.scratch(VALUES * 4)
     counters.fill(0, VALUES * 4)
@@ -167,10 +169,10 @@ def _counts(f: Function, input: Value, mask: Mask) -> Value:
 
 
 @lowering(op.DHistV2)
-def dhistv2(f: Function, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
+def dhistv2(f: FunctionBuilder, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
     return acc + half_of(f, _counts(f, input, mask), bin)
 
 
 @lowering(op.CHistV2)
-def chistv2(f: Function, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
+def chistv2(f: FunctionBuilder, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
     return acc + half_of(f, prefix_sums(f, _counts(f, input, mask)), bin)

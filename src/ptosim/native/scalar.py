@@ -10,14 +10,14 @@ from ptosim.effects.record import Static
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, define
 from ptosim.native.build.state import Align, Native
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F64, I1, I64, Type, Value
 from ptosim.native.vector import elementary
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, maximum, minimum, narrow, widen
 from ptosim.native.vector.registers import Mask
 from ptosim.native.vector.value_conversion import convert
 
-Function2 = Callable[[Function, Value, Value], Value]
+Function2 = Callable[[FunctionBuilder, Value, Value], Value]
 
 
 def _kinds(static: Static) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def _intrinsic(name: str) -> Function2:
 def _shift(shift: Callable[[Value, Value], Value], fill: bool) -> Function2:
     """The amount is unsigned; one that reaches the width leaves nothing, or only the sign."""
 
-    def shifted(f: Function, a: Value, amount: Value) -> Value:
+    def shifted(f: FunctionBuilder, a: Value, amount: Value) -> Value:
         most = a.kind.bits - 1
         inside = amount.compare("ule", most)
         kept = shift(a, inside.select(amount, amount.like(most)))
@@ -66,7 +66,7 @@ _INTEGERS: Mapping[str, Function2] = {
 }
 
 
-def _integer(f: Function, lhs: Value, rhs: Value, function: Function2) -> Value:
+def _integer(f: FunctionBuilder, lhs: Value, rhs: Value, function: Function2) -> Value:
     return function(f, lhs, rhs)
 
 
@@ -180,7 +180,7 @@ _FLOATS: Mapping[str, Function2] = {
 }
 
 
-def _float_binary(f: Function, lhs: Value, rhs: Value, kind: Element, function: Function2) -> Value:
+def _float_binary(f: FunctionBuilder, lhs: Value, rhs: Value, kind: Element, function: Function2) -> Value:
     return _bits(function(f, _float(lhs, kind), _float(rhs, kind)), kind)
 
 
@@ -188,12 +188,12 @@ for _name, _function in _FLOATS.items():
     define(f"arith.{_name}", _float_binary, _with(function=_function))
 
 
-def _rounded_to(f: Function, operand: Value, kind: Element, intrinsic: str) -> Value:
+def _rounded_to(f: FunctionBuilder, operand: Value, kind: Element, intrinsic: str) -> Value:
     value = _float(operand, kind)
     return _bits(f.intrinsic(intrinsic, value.kind, value), kind)
 
 
-def _root(f: Function, operand: Value, kind: Element) -> Value:
+def _root(f: FunctionBuilder, operand: Value, kind: Element) -> Value:
     value = _float(operand, kind)
     # NaN goes in, canonical: LLVM drops a select of NaN after the root of a negative number, whose NaN has a sign
     return _bits(f.intrinsic("llvm.sqrt", value.kind, (value >= 0.0).select(value, float("nan"))), kind)
@@ -203,7 +203,11 @@ _F32 = element("f32")
 
 
 def _elementary(
-    f: Function, operand: Value, kind: Element, function: Callable[[Function, Element, Value], Value], double: str
+    f: FunctionBuilder,
+    operand: Value,
+    kind: Element,
+    function: Callable[[FunctionBuilder, Element, Value], Value],
+    double: str,
 ) -> Value:
     """An elementary function, evaluated as the vector unit does; f64, which that does not have, by the host's."""
     value = _float(operand, kind)
@@ -234,7 +238,7 @@ def _compare_integers(lhs: Value, rhs: Value, predicate: str) -> Value:
     return lhs.compare(predicate, rhs)
 
 
-def _compare_floats(f: Function, lhs: Value, rhs: Value, predicate: str, kind: Element) -> Value:
+def _compare_floats(f: FunctionBuilder, lhs: Value, rhs: Value, predicate: str, kind: Element) -> Value:
     if predicate in ("true", "false"):
         return f.constant(I1, int(predicate == "true"))
     return _float(lhs, kind).compare(predicate, _float(rhs, kind))
@@ -244,7 +248,7 @@ define("arith.cmpi", _compare_integers)
 define("arith.cmpf", _compare_floats, _kinds)
 
 
-def _select(f: Function, condition: Value, if_true: Native, if_false: Native) -> Native:
+def _select(f: FunctionBuilder, condition: Value, if_true: Native, if_false: Native) -> Native:
     """Scalars, pointers, registers, masks and streams alike."""
     if isinstance(if_true, Mask) and isinstance(if_false, Mask):
         width = min(if_true.width, if_false.width)
@@ -277,13 +281,15 @@ def _zero_extend(operand: Value, result_kind: Element) -> Value:
 _WIDE = {sign: element(f"{sign}i64") for sign in ("s", "u")}
 
 
-def _from_integer(f: Function, operand: Value, result_kind: Element, sign: str) -> Value:
+def _from_integer(f: FunctionBuilder, operand: Value, result_kind: Element, sign: str) -> Value:
     """Integers of any width are 64-bit ones that are rounded once."""
     wide = operand.convert("sext" if sign == "s" else "zext", I64)
     return bits_of(convert(f, _WIDE[sign], result_kind, wide))
 
 
-def _to_integer(f: Function, core: Core, operand: Value, kind: Element, result_kind: Element, sign: str) -> Value:
+def _to_integer(
+    f: FunctionBuilder, core: Core, operand: Value, kind: Element, result_kind: Element, sign: str
+) -> Value:
     """Toward zero; outside the range the nearest end of it, and 0 for NaN, which a check remarks."""
     value, integer, signed = _float(operand, kind), _kind_of(result_kind), sign == "s"
     end = 1 << (result_kind.bits - signed)
@@ -291,7 +297,7 @@ def _to_integer(f: Function, core: Core, operand: Value, kind: Element, result_k
     return f.intrinsic(f"llvm.fpto{sign}i.sat", integer, value, overloads=(integer, value.kind))
 
 
-def _refloat(f: Function, operand: Value, kind: Element, result_kind: Element) -> Value:
+def _refloat(f: FunctionBuilder, operand: Value, kind: Element, result_kind: Element) -> Value:
     return bits_of(convert(f, kind, result_kind, lanes_as(operand, lane_type(kind)), "R", "NOSAT"))
 
 

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
-from ptosim.language.scope import Section, SectionCube, SectionVector
+from ptosim.language.micro.scope import Section, SectionCube, SectionVector
 
 if TYPE_CHECKING:
-    from ptosim.native.build.program import Body
+    from ptosim.native.build.program import FunctionBody
 
 
-def _section(body: Body, op: Operation) -> None:
+def _section(body: FunctionBody, op: Operation) -> None:
     assert isinstance(op, Section)
     if op.core is body.kind:
         body.block(op.body.block)
 
 
-STRUCTURED: dict[str, Callable[[Body, Operation], None]] = {SectionCube.name: _section, SectionVector.name: _section}
+STRUCTURED: dict[str, Callable[[FunctionBody, Operation], None]] = {
+    SectionCube.name: _section,
+    SectionVector.name: _section,
+}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ptosim.effects.element import Element, element
 from ptosim.effects.names import Space
 from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_WIDTH, list_count, list_valid, repeats, suspends
-from ptosim.language import sfu as op
+from ptosim.language.micro import sfu as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
 from ptosim.native.ir.context import Register
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, I1, I8, I32, I64, Type, Value
 from ptosim.native.vector import elementary, numbers
 from ptosim.native.vector.lanes import chosen
@@ -42,7 +42,7 @@ _F32 = element("f32")
 
 
 @lowering(op.VExpdif, lanewise=True)
-def vexpdif(f: Function, input: Value, max: Value, mask: Mask, part: str, element: Element) -> Value:
+def vexpdif(f: FunctionBuilder, input: Value, max: Value, mask: Mask, part: str, element: Element) -> Value:
     """exp(x - m) in f32; of f16 lanes the even or the odd ones, f32 lanes all, whatever the part says."""
     active = mask.lanes(element.bytes)
     if element.name == "f16":
@@ -59,7 +59,7 @@ def vexpdif(f: Function, input: Value, max: Value, mask: Mask, part: str, elemen
 
 @lowering(op.VAxpy)
 def vaxpy(
-    f: Function, core: Core, input: Value, addend: Value, scalar: Value, active: Value, element: Element
+    f: FunctionBuilder, core: Core, input: Value, addend: Value, scalar: Value, active: Value, element: Element
 ) -> Value:
     """scalar * x + y with one rounding; inactive lanes keep y."""
     fused = numbers.fused_multiply_add(f, element, input, core.splat(scalar, element), addend)
@@ -67,7 +67,7 @@ def vaxpy(
 
 
 @lowering(op.VMula)
-def vmula(f: Function, acc: Value, lhs: Value, rhs: Value, active: Value, element: Element) -> Value:
+def vmula(f: FunctionBuilder, acc: Value, lhs: Value, rhs: Value, active: Value, element: Element) -> Value:
     """acc + a * b, floats with one rounding; inactive lanes keep the accumulator."""
     total = numbers.fused_multiply_add(f, element, lhs, rhs, acc) if element.is_float else acc + lhs * rhs
     return chosen(active, bits_of(total), bits_of(acc))
@@ -87,7 +87,9 @@ def vmull(lhs: Value, rhs: Value, element: Element) -> tuple[Value, Value]:
 
 
 @lowering(op.VBitsort, bind=lambda static: {"score": lane_type(static.elements["source"])})
-def vbitsort(f: Function, core: Core, dest: Value, source: Value, indices: Value, repeat: Value, score: Type) -> None:
+def vbitsort(
+    f: FunctionBuilder, core: Core, dest: Value, source: Value, indices: Value, repeat: Value, score: Type
+) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
 
     def group(number: Value) -> None:
@@ -102,7 +104,7 @@ def vbitsort(f: Function, core: Core, dest: Value, source: Value, indices: Value
     f.repeat(repeat, group)
 
 
-def _ranks(f: Function, keys: Value) -> Value:
+def _ranks(f: FunctionBuilder, keys: Value) -> Value:
     """For each key, how many come before it: all that are larger, and those that are equal and have a lower number."""
     stored = f.scratch(SORT_WIDTH * keys.kind.bits // 8)
     stored.store(keys)
@@ -118,7 +120,7 @@ def _ranks(f: Function, keys: Value) -> Value:
     return ranks
 
 
-def _place(f: Function, dest: Value, records: Value, ranks: Value) -> None:
+def _place(f: FunctionBuilder, dest: Value, records: Value, ranks: Value) -> None:
     """Each record where its rank says."""
     stored, order = f.scratch(SORT_WIDTH * RECORD_BYTES), f.scratch(SORT_WIDTH, 32)
     stored.store(records)
@@ -132,7 +134,7 @@ def _place(f: Function, dest: Value, records: Value, ranks: Value) -> None:
 
 
 @lowering(op.VMrgsort4, bind=lambda static: {"score": lane_type(static.elements["dest"])})
-def vmrgsort4(f: Function, core: Core, operands: Operands, score: Type) -> None:
+def vmrgsort4(f: FunctionBuilder, core: Core, operands: Operands, score: Type) -> None:
     """Merge up to four sorted lists of records, largest first, equal ones by list number."""
     dest, config = operands.dest, operands.config
     sources = [getattr(operands, f"source{number}") for number in range(LISTS)]
@@ -175,7 +177,7 @@ def _check_repeat(core: Core, sources: list[Value], lengths: list[Value], config
 class _Merging:
     """One merge. A record is read when it comes to the head of its list; a suspending merge stops when a list ends."""
 
-    f: Function
+    f: FunctionBuilder
     core: Core
     sources: list[Value]
     lengths: list[Value]

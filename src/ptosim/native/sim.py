@@ -10,16 +10,16 @@ from ptosim.effects.geometry import ceil_div
 from ptosim.effects.mad import accumulator_extent
 from ptosim.effects.names import Space
 from ptosim.effects.sim import SIGNED_RESULT
-from ptosim.language import sim as op
-from ptosim.language.tile_text import Drawing, Extents
-from ptosim.native.accumulators import accumulators_touched
+from ptosim.language.micro import sim as op
+from ptosim.language.text.tile_text import Drawing, Extents
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import locate
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
-from ptosim.native.observe.hooks import Rows
-from ptosim.native.transfer import address_of
+from ptosim.native.observe.hooks import CopyRows
+from ptosim.native.routines.accumulators import accumulators_touched
+from ptosim.native.routines.row_transfer import address_of
 from ptosim.native.vector.numbers import bits_of, canonical, lane_type, widen
 from ptosim.native.vector.registers import extract
 
@@ -33,7 +33,7 @@ def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, 
 
 
 @lowering(op.SimPrintTile)
-def print_tile(f: Function, core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
+def print_tile(f: FunctionBuilder, core: Core, operands: Operands, drawing: Drawing, space: Space) -> None:
     """By the run time, which gets the memory with its bounds, unless the run is observed."""
     if core.is_observed:
         return
@@ -43,7 +43,7 @@ def print_tile(f: Function, core: Core, operands: Operands, drawing: Drawing, sp
     core.issue("print_tile", known, [*_memory(f, core, space, operands.base), *extents])
 
 
-def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, Value, Value]:
+def _memory(f: FunctionBuilder, core: Core, space: Space, base: Value) -> tuple[Value, Value, Value]:
     """The host address and the size of the memory that a pointer names, and the place in it."""
     if space is Space.GM:
         place = locate(f, base)
@@ -56,12 +56,12 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
 
 @lowering(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
 def scale_words(
-    f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element, unsigned: bool
+    f: FunctionBuilder, core: Core, source: Value, dest: Value, count: Value, element: Element, unsigned: bool
 ) -> None:
     origin = core.stretch("reads", Space.L1, source, count * element.bytes, GRANULE)
     target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_UNIT)
-    core.observer.copied(core, "reads", Rows(Space.L1, source, (), count * element.bytes))
-    core.observer.copied(core, "writes", Rows(Space.FB, dest, (), count * QUANT_WORD))
+    core.observer.copied(core, "reads", CopyRows(Space.L1, source, (), count * element.bytes))
+    core.observer.copied(core, "writes", CopyRows(Space.FB, dest, (), count * QUANT_WORD))
 
     sign = 0 if unsigned else SIGNED_RESULT
     with f.each(count) as index:
@@ -71,13 +71,13 @@ def scale_words(
 
 
 @lowering(op.SimStartAcc)
-def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value | None) -> None:
+def start_acc(f: FunctionBuilder, core: Core, c: Value, m: Value, n: Value, bias: Value | None) -> None:
     row = None if bias is None else core.stretch("reads", Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT)
     target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     if core.is_observed:
         if bias is not None:
-            core.observer.copied(core, "reads", Rows(Space.BT, bias, (), n * ACCUMULATOR))
+            core.observer.copied(core, "reads", CopyRows(Space.BT, bias, (), n * ACCUMULATOR))
         accumulators_touched(core, "writes", c, (m, m.like(ACCUMULATOR_ROW)), n, group)
 
     with f.each(n, polls=True) as number:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptosim.effects.sim_signal import WORD
-from ptosim.language import sim_signal as op
+from ptosim.language.micro import sim_signal as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import lowering
 from ptosim.native.ir.context import WORD_BYTES
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I64, Value
-from ptosim.native.transfer import address_of
+from ptosim.native.routines.row_transfer import address_of
 
 
 @lowering(op.SimNotify)
@@ -39,7 +39,13 @@ def wait_words(
 
 @lowering(op.SimTestWords)
 def test_words(
-    f: Function, core: Core, signal: Value, value: Value, strides: tuple[Value, ...], cmp: str, shape: tuple[int, ...]
+    f: FunctionBuilder,
+    core: Core,
+    signal: Value,
+    value: Value,
+    strides: tuple[Value, ...],
+    cmp: str,
+    shape: tuple[int, ...],
 ) -> Value:
     """The answer comes back through memory."""
     answer = f.scratch(WORD_BYTES)

@@ -11,14 +11,14 @@ from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim_table import INDEX_BYTES, base_extent, index_extent
-from ptosim.language import sim_table as op
-from ptosim.native.atomic import accumulate_inside
+from ptosim.language.micro import sim_table as op
 from ptosim.native.build.core import Core
-from ptosim.native.build.global_memory import Place, read_inside, write_inside
+from ptosim.native.build.global_memory import GmPlace, read_inside, write_inside
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
-from ptosim.native.observe.hooks import Access, Rows
+from ptosim.native.observe.hooks import CopyRows, OnChipAccess
+from ptosim.native.routines.atomic import accumulate_inside
 
 
 def _width(static: Static) -> dict[str, int]:
@@ -29,7 +29,7 @@ def _width(static: Static) -> dict[str, int]:
 class Walk:
     """What gathers and scatters share: every run of elements in UB and the row of the table that it meets."""
 
-    f: Function
+    f: FunctionBuilder
     core: Core
     operands: Operands
     beyond: str
@@ -57,7 +57,7 @@ class Walk:
             first = (row * given.row_stride + column * given.column_stride) * self.width
             if core.is_observed:
                 address = given.indices + index
-                core.observer.accessed(core, Access("reads", Space.UB, address, INDEX_BYTES, INDEX_BYTES))
+                core.observer.accessed(core, OnChipAccess("reads", Space.UB, address, INDEX_BYTES, INDEX_BYTES))
             chosen, there = self._resolved(indices.at(index).load(I32, INDEX_BYTES).zext(I64))
             ub = base.at(first)
             there_row = given.table + chosen * given.pitch * self.width
@@ -83,14 +83,14 @@ class Walk:
         row = self.operands.length * width
 
         def element(_: Value, here: Value) -> None:
-            observer.accessed(core, Access(verb, Space.UB, first + here, width, width))
+            observer.accessed(core, OnChipAccess(verb, Space.UB, first + here, width, width))
 
         def elements() -> None:
             self.each_element(element)
 
         def granules() -> None:
             observer.stretched(core, verb, Space.UB, first, row)
-            observer.copied(core, verb, Rows(Space.UB, first, (), row))
+            observer.copied(core, verb, CopyRows(Space.UB, first, (), row))
 
         self.f.either(in_granules, granules, elements)
 
@@ -115,15 +115,15 @@ class Walk:
         with self.f.each(given.length) as number:
             act(number * self.width, number * given.element_stride * self.width)
 
-    def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> Place:
+    def place(self, verb: str, pointer: Value, ctrl: Value | None = None) -> GmPlace:
         length = self.operands.length * self.width
         found, _ = self.core.global_place(verb, pointer, length)
-        self.core.observer.copied(self.core, verb, Rows(Space.GM, pointer, (), length), ctrl)
+        self.core.observer.copied(self.core, verb, CopyRows(Space.GM, pointer, (), length), ctrl)
         return found
 
 
 @lowering(op.SimGather, op.SimGatherMte2, bind=_width)
-def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int) -> None:
+def gather(f: FunctionBuilder, core: Core, operands: Operands, beyond: str, width: int) -> None:
     walk = Walk(f, core, operands, beyond, width)
     size = f.constant(I64, width)
 
@@ -143,7 +143,14 @@ def gather(f: Function, core: Core, operands: Operands, beyond: str, width: int)
 
 @lowering(op.SimScatter, op.SimScatterMte3, bind=_width)
 def scatter(
-    f: Function, core: Core, operands: Operands, beyond: str, combine: str, ordered: bool, kind: str | None, width: int
+    f: FunctionBuilder,
+    core: Core,
+    operands: Operands,
+    beyond: str,
+    combine: str,
+    ordered: bool,
+    kind: str | None,
+    width: int,
 ) -> None:
     walk = Walk(f, core, operands, beyond, width, combine == "none" and not ordered)
     size = f.constant(I64, width)

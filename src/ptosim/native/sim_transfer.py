@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ptosim.effects.geometry import minimum
-from ptosim.language import sim_transfer as op
+from ptosim.language.micro import sim_transfer as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import read_inside, write_inside
 from ptosim.native.build.lowering import lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Value
 
 PIECE = 4096
@@ -15,7 +15,7 @@ PIECE = 4096
 
 
 @lowering(op.SimTransfer)
-def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> Value:
+def transfer(f: FunctionBuilder, core: Core, dst: Value, src: Value, bytes: Value) -> Value:
     """It has ended when it is begun: the event says that there is nothing to wait for."""
     core.fail(bytes < 0, "invalid", "a transfer of {} bytes", bytes)
     f.settle()

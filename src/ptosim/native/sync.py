@@ -8,11 +8,10 @@ from typing import Any
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.effects.record import Static
-from ptosim.language import sync as op
-from ptosim.language import sync_fence as fence
-from ptosim.language import sync_semaphore as semaphore
-from ptosim.language import sync_token as token
-from ptosim.machine.complaints import FLAG_BASES
+from ptosim.language.micro import sync as op
+from ptosim.language.micro import sync_fence as fence
+from ptosim.language.micro import sync_semaphore as semaphore
+from ptosim.language.micro import sync_token as token
 from ptosim.machine.sync import (
     BUFFER_IDS,
     CLUSTER_SLOW,
@@ -29,12 +28,13 @@ from ptosim.machine.sync import (
     form_of,
     token_word,
 )
+from ptosim.machine.sync_operand_rules import FLAG_BASES
 from ptosim.native.build.core import Core, FlagStep
 from ptosim.native.build.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
 from ptosim.native.build.lowering import Bind, Operands, given, lowering
 from ptosim.native.build.operations import Known
-from ptosim.native.ir.context import WORD_BYTES, Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import WORD_BYTES, ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I64, Value
 
 Number = int | Value
@@ -45,7 +45,7 @@ def _pipe(word: str) -> Pipe:
     return Pipe(word.removeprefix("PIPE_"))
 
 
-def _number(f: Function, operand: Value | None, literal: int | None) -> Number:
+def _number(f: FunctionBuilder, operand: Value | None, literal: int | None) -> Number:
     """An id or mode that is an operand or a literal; 0 where neither is written."""
     if operand is None:
         return literal or 0
@@ -68,7 +68,7 @@ def _either(core: Core, inline: Value, now: Callable[[], None], method: str, *ar
         inline_or_issue(core.f, inline, now, core.operation(method, known, captured), captured, may_wait)
 
 
-def _within(f: Function, number: Number, limit: int) -> Value:
+def _within(f: FunctionBuilder, number: Number, limit: int) -> Value:
     """Whether an id exists."""
     if isinstance(number, Value):
         return number.compare("ult", limit)
@@ -82,7 +82,7 @@ def _add(word: Value, amount: int) -> None:
 # --- flags ------------------------------------------------------------------------------------------------------------
 
 
-def _event(f: Function, event: str | Value) -> Number:
+def _event(f: FunctionBuilder, event: str | Value) -> Number:
     if isinstance(event, str):
         return int(event.removeprefix("EVENT_ID"))
     return _number(f, event, None)
@@ -90,7 +90,7 @@ def _event(f: Function, event: str | Value) -> Number:
 
 @lowering(op.SetFlag, op.SetFlagDyn, bind=given(step=+1))
 @lowering(op.WaitFlag, op.WaitFlagDyn, bind=given(step=-1))
-def flag(f: Function, core: Core, source: str, destination: str, event: str | Value, step: int) -> None:
+def flag(f: FunctionBuilder, core: Core, source: str, destination: str, event: str | Value, step: int) -> None:
     core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), _event(f, event)))
 
 
@@ -100,7 +100,7 @@ def private_token(core: Core, source: str, destination: str, number: int, step: 
     core.flags.append(FlagStep(core, step, (_pipe(source), _pipe(destination)), number, private=True))
 
 
-def lower_flags(f: Function, steps: list[FlagStep]) -> None:
+def lower_flags(f: FunctionBuilder, steps: list[FlagStep]) -> None:
     """Sets and waits that follow each other, in runs of which each is inline as a whole or not at all."""
     while steps:
         count = next(
@@ -120,7 +120,7 @@ def _may_meet(step: FlagStep, other: FlagStep) -> bool:
     return isinstance(first, int) or isinstance(second, int) or first.text != second.text
 
 
-def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
+def _lower_run(f: FunctionBuilder, steps: Sequence[FlagStep]) -> None:
     core = steps[0].core
     places = [_place(step) for step in steps]
     operation = core.unit.run([step.operation for step in steps], len(f.loops))
@@ -203,7 +203,7 @@ def buffer(
 
 
 @lowering(op.Barrier)
-def barrier(f: Function, core: Core, pipe: str) -> None:
+def barrier(f: FunctionBuilder, core: Core, pipe: str) -> None:
     on = _pipe(pipe)
     exists = f.constant(I1, int(on is Pipe.ALL or on in PIPES_OF[core.kind]))
     _either(core, exists & nothing_stalled(f), lambda: core.observer.barrier(core, on), "barrier", on)
@@ -211,7 +211,7 @@ def barrier(f: Function, core: Core, pipe: str) -> None:
 
 @lowering(token.SimTSync)
 def tsync(
-    f: Function, core: Core, addresses: tuple[Value, ...], sizes: tuple[Value, ...], spaces: tuple[Space, ...]
+    f: FunctionBuilder, core: Core, addresses: tuple[Value, ...], sizes: tuple[Value, ...], spaces: tuple[Space, ...]
 ) -> None:
     """Where nothing is stalled, everything issued so far has ended."""
     ranges = list(zip(spaces, addresses, sizes, strict=True))
@@ -219,7 +219,7 @@ def tsync(
 
 
 @lowering(fence.FenceBarrierAll)
-def barrier_all(f: Function, core: Core) -> None:
+def barrier_all(f: FunctionBuilder, core: Core) -> None:
     """Every pipe drains."""
     _either(core, nothing_stalled(f), lambda: None, "barrier", Pipe.ALL)
     dsb(core)
@@ -254,7 +254,7 @@ def _counters(core: Core, sets: bool, pipe: Pipe, number: Number, form: Form) ->
     own = TO_AIC if sets else TO_AIV
     other = TO_AIV if sets else TO_AIC
     if core.kind is CoreKind.AIV:
-        subblock = core.f.word(Word.SUBBLOCK).load(I64, WORD_BYTES)
+        subblock = core.f.word(ContextWord.SUBBLOCK).load(I64, WORD_BYTES)
         return _within(core.f, number, ids), (subblock * SEMAPHORE_IDS + (number + own),)
     if not direct:
         return _within(core.f, number, ids), (number + other, number + (other + SEMAPHORE_IDS))
@@ -329,7 +329,7 @@ def _signal(sets: bool, form: Form | None = None) -> Bind:
 @lowering(semaphore.SetCrossBlock, bind=_signal(True, Form.CROSS_BLOCK))
 @lowering(semaphore.WaitCrossBlock, bind=_signal(False, Form.CROSS_BLOCK))
 def signal(
-    f: Function, core: Core, id: Value | None, id_literal: int | None, pipe: Pipe, form: Form, sets: bool
+    f: FunctionBuilder, core: Core, id: Value | None, id_literal: int | None, pipe: Pipe, form: Form, sets: bool
 ) -> None:
     number = _number(f, id, id_literal)
     if form is Form.VECTOR_PAIR:

@@ -8,19 +8,19 @@ from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
-from ptosim.language import system as op
+from ptosim.language.micro import system as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import given, lowering
-from ptosim.native.ir.context import WORD_BYTES, Register, Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import WORD_BYTES, ContextWord, Register
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I16, I32, I64, Value
 
 
-@lowering(op.GetBlockIdx, bind=given(word=Word.BLOCK))
-@lowering(op.GetBlockNum, bind=given(word=Word.BLOCK_NUM))
-@lowering(op.GetSubblockIdx, bind=given(word=Word.SUBBLOCK))
-@lowering(op.GetSubblockNum, bind=given(word=Word.SUBBLOCK_NUM))
-def query(f: Function, word: Word) -> Value:
+@lowering(op.GetBlockIdx, bind=given(word=ContextWord.BLOCK))
+@lowering(op.GetBlockNum, bind=given(word=ContextWord.BLOCK_NUM))
+@lowering(op.GetSubblockIdx, bind=given(word=ContextWord.SUBBLOCK))
+@lowering(op.GetSubblockNum, bind=given(word=ContextWord.SUBBLOCK_NUM))
+def query(f: FunctionBuilder, word: ContextWord) -> Value:
     return f.word(word).load(I64, WORD_BYTES)
 
 
@@ -55,7 +55,7 @@ def get_vms4_sr(core: Core) -> tuple[Value, ...]:
 
 
 @lowering(op.SprClr)
-def sprclr(f: Function, core: Core, register: str) -> None:
+def sprclr(f: FunctionBuilder, core: Core, register: str) -> None:
     core.set_register(Register[register], f.constant(I64, 0))
 
 
@@ -70,7 +70,7 @@ def spr_store(core: Core, register: str, dest: Value, offset: Value, static: Sta
 
 
 @lowering(op.Trap)
-def trap(f: Function, core: Core) -> None:
+def trap(f: FunctionBuilder, core: Core) -> None:
     core.fail(f.constant(I1, 1), "trap", "the kernel executed pto.trap")
     f.settle()
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ptosim.effects.element import Element
 from ptosim.effects.tile_local import outside, position
-from ptosim.language import tile_local as op
+from ptosim.language.tile import tile_local as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 
 
@@ -18,7 +18,7 @@ def _bytes(elements: Sequence[Element]) -> int:
 
 
 @lowering(op.DeclareLocalArray, op.DeclareStruct)
-def declare(f: Function, elements: tuple[Element, ...]) -> Value:
+def declare(f: FunctionBuilder, elements: tuple[Element, ...]) -> Value:
     """The room is there from the beginning of the function; it is cleared whenever the declaration executes."""
     size = _bytes(elements)
     room = f.slot(I8, size)
@@ -35,7 +35,7 @@ def _store(place: Value, value: Value) -> None:
     place.store(value.zext(I8) if value.kind == I1 else value, 1)
 
 
-def _place(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
+def _place(f: FunctionBuilder, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
     """The address of an element, of the first one where an index is outside."""
     inside = f.constant(I1, 1)
     for dimension, (index, extent) in enumerate(zip(operands.indices, shape, strict=True)):
@@ -47,12 +47,12 @@ def _place(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], 
 
 
 @lowering(op.LocalArrayGet)
-def local_array_get(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
+def local_array_get(f: FunctionBuilder, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> Value:
     return _load(_place(f, core, operands, shape, held), held)
 
 
 @lowering(op.LocalArraySet)
-def local_array_set(f: Function, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> None:
+def local_array_set(f: FunctionBuilder, core: Core, operands: Operands, shape: tuple[int, ...], held: Element) -> None:
     _store(_place(f, core, operands, shape, held), operands.value)
 
 

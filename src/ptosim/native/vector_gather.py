@@ -8,16 +8,16 @@ from ptosim.effects.element import BLOCKS, GRANULE
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_gather import SCATTER_SOURCE, block_offsets, lane_offsets
-from ptosim.language import vector_gather as op
+from ptosim.language.micro import vector_gather as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Type, Value
 from ptosim.native.vector.lanes import first_lane
 from ptosim.native.vector.registers import any_lane, gather_at, lane_numbers, shuffle, splat, view
 
 
-def _active(f: Function, lanes: int, operands: Operands) -> Value:
+def _active(f: FunctionBuilder, lanes: int, operands: Operands) -> Value:
     """Which of so many requests are made: those of active lanes, or the first so many."""
     if operands.mask is not None:
         bits = operands.mask.lanes(operands.offsets.kind.bits // 8)
@@ -28,12 +28,12 @@ def _active(f: Function, lanes: int, operands: Operands) -> Value:
     return lane_numbers(f, I64, lanes) < splat(f, count, lanes)
 
 
-def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Value:
+def _starts(f: FunctionBuilder, pointer: Value, offsets: Value, static: Static) -> Value:
     lanes = offsets.kind.lanes
     return lane_offsets(Operands(offsets=offsets.zext(I64)), static) + splat(f, pointer, lanes)
 
 
-def _stay_within(f: Function, core: Core, operands: Operands, active: Value, static: Static) -> None:
+def _stay_within(f: FunctionBuilder, core: Core, operands: Operands, active: Value, static: Static) -> None:
     """Offsets beyond the elements that the instruction says there are: a remark, since they stay in UB."""
     limit = static.integers.get("within")
     if limit is not None:
@@ -45,7 +45,7 @@ def _stay_within(f: Function, core: Core, operands: Operands, active: Value, sta
 
 
 @lowering(op.VGather2, op.VGather2Bc)
-def vgather2(f: Function, core: Core, operands: Operands, static: Static) -> Value:
+def vgather2(f: FunctionBuilder, core: Core, operands: Operands, static: Static) -> Value:
     """Elements that are narrower than their lanes are zero-extended."""
     size, offsets = static.elements["source"].bytes, operands.offsets
     active = _active(f, offsets.kind.lanes, operands)
@@ -56,7 +56,7 @@ def vgather2(f: Function, core: Core, operands: Operands, static: Static) -> Val
 
 
 @lowering(op.VGatherB)
-def vgatherb(f: Function, core: Core, operands: Operands, static: Static) -> Value:
+def vgatherb(f: FunctionBuilder, core: Core, operands: Operands, static: Static) -> Value:
     """Lane b of the b32 mask, of the offsets and of the count stands for block b."""
     core.aligned("reads", Space.UB, operands.source, GRANULE)
     active = _active(f, BLOCKS, operands)
@@ -69,7 +69,7 @@ def vgatherb(f: Function, core: Core, operands: Operands, static: Static) -> Val
 
 
 @lowering(op.VScatter)
-def vscatter(f: Function, core: Core, operands: Operands, static: Static) -> None:
+def vscatter(f: FunctionBuilder, core: Core, operands: Operands, static: Static) -> None:
     """Lanes are stored from the last to the first, so that the lowest one stays where several meet."""
     size = static.elements["value"].bytes
     active = _active(f, operands.offsets.kind.lanes, operands)
@@ -83,7 +83,7 @@ def vscatter(f: Function, core: Core, operands: Operands, static: Static) -> Non
     _store_backwards(f, core, elements, places, active)
 
 
-def _store_backwards(f: Function, core: Core, elements: Value, places: Value, active: Value) -> None:
+def _store_backwards(f: FunctionBuilder, core: Core, elements: Value, places: Value, active: Value) -> None:
     """A loop: hosts scatter no faster than lane by lane. What an inactive lane holds goes behind the end of UB."""
     lanes, kind = elements.kind.lanes, elements.kind.element
     behind = 1 << (core.target.memory[Space.UB.value] - 1).bit_length()
@@ -96,7 +96,7 @@ def _store_backwards(f: Function, core: Core, elements: Value, places: Value, ac
         base.at(addresses.at(last * 8).load(I64, 8)).store(data.at(last * (kind.bits // 8)).load(kind))
 
 
-def _meetings(f: Function, core: Core, starts: Value, active: Value) -> None:
+def _meetings(f: FunctionBuilder, core: Core, starts: Value, active: Value) -> None:
     """Two lanes that store to one element: of the lowest such address, its two lowest lanes."""
     lanes = starts.kind.lanes
     numbers = lane_numbers(f, I64, lanes)

@@ -23,13 +23,13 @@ from ptosim.effects.vector_memory import (
     load_mode,
     store_mode_of,
 )
-from ptosim.language import vector_memory as op
+from ptosim.language.micro import vector_memory as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Operands, lowering
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I64, Type, Value
-from ptosim.native.logical import logical_window
-from ptosim.native.observe.hooks import Access
+from ptosim.native.observe.hooks import OnChipAccess
+from ptosim.native.routines.demanded_lanes import logical_window
 from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.registers import (
     Mask,
@@ -69,7 +69,7 @@ def _way(role: str, mode_of: Callable[[Static], Any]) -> Bind:
 
 
 def _loaded(
-    f: Function, core: Core, address: Value, mode: LoadMode, mask: Mask | None, element: Element
+    f: FunctionBuilder, core: Core, address: Value, mode: LoadMode, mask: Mask | None, element: Element
 ) -> list[Value]:
     """The registers that a mode fills, their lanes outside of a mask cleared."""
     if mask is None:
@@ -78,7 +78,7 @@ def _loaded(
     return [zeroed(view(f, value, lane_type(element)), mask) for value in _filled(f, window, mode)]
 
 
-def _filled(f: Function, window: Value, mode: LoadMode) -> list[Value]:
+def _filled(f: FunctionBuilder, window: Value, mode: LoadMode) -> list[Value]:
     size = unit_of(*mode.tables)
     if mode.footprint == size:
         return [splat(f, window.load(kind_of(size, 0)), VECTOR_BYTES // size)]
@@ -95,14 +95,14 @@ def _loads(result: str, mode_of: Callable[[Static], LoadMode]) -> Bind:
 @lowering(op.VLds, bind=_loads("result", lambda static: load_mode(static.words.get("dist"))))
 @lowering(op.VLdsX2, bind=_loads("low", lambda static: DUAL_LOAD_MODES[static.words["dist"]]))
 def load(
-    f: Function, core: Core, source: Value, offset: Value, mask: Mask | None, way: _Way, loaded: Element
+    f: FunctionBuilder, core: Core, source: Value, offset: Value, mask: Mask | None, way: _Way, loaded: Element
 ) -> tuple[Value, ...]:
     address, following = way.moved(source, offset)
     return *_loaded(f, core, address, way.mode, mask, loaded), *following
 
 
 @lowering(op.VSld, bind=_way("source", lambda static: STRIDED_LOAD_MODES[static.words["stride"]]))
-def vsld(f: Function, core: Core, source: Value, offset: Value, way: _Way) -> Value:
+def vsld(f: FunctionBuilder, core: Core, source: Value, offset: Value, way: _Way) -> Value:
     mode, size = way.mode, way.mode.alignment
     window = core.window("reads", Space.UB, source + offset * way.unit, mode.footprint, size)
     numbers = f.constant(I64.vector(VECTOR_BYTES // size), units(mode.tables[0], size))
@@ -112,7 +112,7 @@ def vsld(f: Function, core: Core, source: Value, offset: Value, way: _Way) -> Va
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask | None, *values: Value) -> None:
+def _stored(f: FunctionBuilder, core: Core, address: Value, mode: StoreMode, mask: Mask | None, *values: Value) -> None:
     size = min(unit_of(mode.source), _gate_unit(mode))
     order = units(mode.source, size)
     registers = [view(f, value, kind_of(size, 0)) for value in values]
@@ -126,7 +126,7 @@ def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask
     written = [int(place != NOTHING) for place in order]
     lanes = f.constant(I1.vector(len(written)), 1 if all(written) else written)
     some = None if all(written) else lambda: lanes
-    access = Access("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
+    access = OnChipAccess("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
     masked_store(f, core.whole_window(access), data, lanes)
 
 
@@ -140,7 +140,7 @@ def _gate_unit(mode: StoreMode) -> int:
 
 @lowering(op.VSts, bind=_way("dest", store_mode_of))
 def vsts(
-    f: Function, core: Core, value: Value, dest: Value, offset: Value, mask: Mask | None, way: _Way
+    f: FunctionBuilder, core: Core, value: Value, dest: Value, offset: Value, mask: Mask | None, way: _Way
 ) -> tuple[Value, ...]:
     address, following = way.moved(dest, offset)
     _stored(f, core, address, way.mode, mask, value)
@@ -148,19 +148,21 @@ def vsts(
 
 
 @lowering(op.VStsX2, bind=_way("dest", lambda static: DUAL_STORE_MODES[static.words["dist"]]))
-def vstsx2(f: Function, core: Core, low: Value, high: Value, dest: Value, offset: Value, mask: Mask, way: _Way) -> None:
+def vstsx2(
+    f: FunctionBuilder, core: Core, low: Value, high: Value, dest: Value, offset: Value, mask: Mask, way: _Way
+) -> None:
     _stored(f, core, dest + offset * way.unit, way.mode, None, low, high)
 
 
 @lowering(op.VSst, bind=_way("dest", lambda static: STRIDED_STORE_MODES[static.words["stride"]]))
-def vsst(f: Function, core: Core, value: Value, dest: Value, offset: Value, way: _Way) -> None:
+def vsst(f: FunctionBuilder, core: Core, value: Value, dest: Value, offset: Value, way: _Way) -> None:
     _stored(f, core, dest + offset * way.unit, way.mode, None, value)
 
 
 # --- blocks at equal distances ----------------------------------------------------------------------------------------
 
 
-def _blocks(f: Function, static: Static, base: Value, operands: Operands) -> tuple[Value, Value]:
+def _blocks(f: FunctionBuilder, static: Static, base: Value, operands: Operands) -> tuple[Value, Value]:
     """Where the 8 blocks lie, <8 x i64>, and the pointer advanced by the repeat stride."""
     strides = {role: getattr(operands, role) for role in ("control", "block_stride", "repeat_stride")}
     wide = Operands(**{role: value.zext(I64) for role, value in strides.items() if value is not None})
@@ -170,13 +172,13 @@ def _blocks(f: Function, static: Static, base: Value, operands: Operands) -> tup
     return starts, base + block_strides(wide, static)[1] * GRANULE
 
 
-def _of_block(f: Function, vector: Value, number: int) -> Value:
+def _of_block(f: FunctionBuilder, vector: Value, number: int) -> Value:
     lanes = vector.kind.lanes // BLOCKS
     return shuffle(f, range(number * lanes, (number + 1) * lanes), vector)
 
 
 @lowering(op.VSldb)
-def vsldb(f: Function, core: Core, operands: Operands, source: Value, mask: Mask, static: Static) -> Any:
+def vsldb(f: FunctionBuilder, core: Core, operands: Operands, source: Value, mask: Mask, static: Static) -> Any:
     """A block of which any predicate bit is set is loaded; the others are zero."""
     core.aligned("reads", Space.UB, source, GRANULE)
     starts, advanced = _blocks(f, static, source, operands)
@@ -187,7 +189,9 @@ def vsldb(f: Function, core: Core, operands: Operands, source: Value, mask: Mask
 
 
 @lowering(op.VSstb)
-def vsstb(f: Function, core: Core, operands: Operands, value: Value, dest: Value, mask: Mask, static: Static) -> Any:
+def vsstb(
+    f: FunctionBuilder, core: Core, operands: Operands, value: Value, dest: Value, mask: Mask, static: Static
+) -> Any:
     """Each element by its own lane of the mask."""
     core.aligned("writes", Space.UB, dest, GRANULE)
     starts, advanced = _blocks(f, static, dest, operands)

@@ -1,4 +1,4 @@
-"""Unaligned loads and stores, whose state travels in align values (native/stream.py)."""
+"""Unaligned loads and stores, whose state travels in align values (native/routines/stream.py)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
 from ptosim.effects.vector_stream import primed_granule
-from ptosim.language import vector_stream as op
+from ptosim.language.micro import vector_stream as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, define, lowering
 from ptosim.native.build.state import Align
 from ptosim.native.ir.context import Register
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I8, I32, I64, Value
-from ptosim.native.logical import logical_window
-from ptosim.native.stream import append, empty, flush
+from ptosim.native.routines.demanded_lanes import logical_window
+from ptosim.native.routines.stream import append, empty, flush
 from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.registers import Mask, register_type, zeroed
 
@@ -26,13 +26,13 @@ from ptosim.native.vector.registers import Mask, register_type, zeroed
 
 
 @lowering(op.VLdas)
-def vldas(f: Function, core: Core, source: Value) -> Align:
+def vldas(f: FunctionBuilder, core: Core, source: Value) -> Align:
     """The granule that a load stream has read ahead concerns checks only."""
     nothing = empty(f)
     return Align(primed_granule(source), nothing.pending, nothing.data) if core.is_observed else nothing
 
 
-def _loaded(f: Function, core: Core, address: Value, mask: Mask | None, unit: int, element: Element) -> Value:
+def _loaded(f: FunctionBuilder, core: Core, address: Value, mask: Mask | None, unit: int, element: Element) -> Value:
     if mask is None:
         return core.window("reads", Space.UB, address, VECTOR_BYTES, unit).load(register_type(I8))
     window = logical_window(f, core, address, load_mode(None), unit, mask, element.bytes)
@@ -41,7 +41,7 @@ def _loaded(f: Function, core: Core, address: Value, mask: Mask | None, unit: in
 
 @lowering(op.VLdus, bind=lambda static: {"unit": static.elements["source"].bytes})
 def vldus(
-    f: Function, core: Core, operands: Operands, static: Static, unit: int, result_element: Element
+    f: FunctionBuilder, core: Core, operands: Operands, static: Static, unit: int, result_element: Element
 ) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
     source, increment = operands.source, operands.increment
@@ -54,7 +54,7 @@ def vldus(
 
 @lowering(op.UVld, bind=lambda static: {"unit": static.elements["source"].bytes})
 def uvld(
-    f: Function, core: Core, source: Value, offset: Value, mask: Mask | None, unit: int, result_element: Element
+    f: FunctionBuilder, core: Core, source: Value, offset: Value, mask: Mask | None, unit: int, result_element: Element
 ) -> Value:
     return _loaded(f, core, source + offset * unit, mask, unit, result_element)
 
@@ -85,7 +85,9 @@ def vstus(
 
 
 @lowering(op.VStu, bind=_store_facts)
-def vstu(f: Function, core: Core, operands: Operands, mode: str | None, unit: int, lanes: int) -> tuple[Align, Value]:
+def vstu(
+    f: FunctionBuilder, core: Core, operands: Operands, mode: str | None, unit: int, lanes: int
+) -> tuple[Align, Value]:
     """A whole register: at `base`, or `offset` elements behind the pointer."""
     align, base, offset, value = operands.align, operands.base, operands.offset, operands.value
     whole = f.constant(I64, VECTOR_BYTES)

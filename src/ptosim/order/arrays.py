@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from ptosim.language.control import For
-from ptosim.language.function import Function
-from ptosim.language.operands import constant_of
-from ptosim.language.tile_local import DeclareLocalArray, LocalArrayGet, LocalArraySet
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import For
+from ptosim.language.structure.function import Function
+from ptosim.language.tile.tile_local import DeclareLocalArray, LocalArrayGet, LocalArraySet
 
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
 _REMAINDERS = ("arith.remui", "arith.remsi")
@@ -37,13 +37,13 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Table:
+class FilledArray:
     """An array that is filled once."""
 
     values: Mapping[int, int]
 
 
-Array = RoundCounter | Tally | Table
+Array = RoundCounter | Tally | FilledArray
 
 
 def arrays_of(function: Function) -> dict[SSAValue, Array]:
@@ -149,7 +149,7 @@ def _is_scalar(op: Operation) -> bool:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(op: Operation, sets: list[LocalArraySet], gets: list[LocalArrayGet]) -> Table | None:
+def _table(op: Operation, sets: list[LocalArraySet], gets: list[LocalArrayGet]) -> FilledArray | None:
     """The constants of an array that is filled in the block of its declaration before anything is read."""
     values: dict[int, int] = {}
     block = op.parent_block()
@@ -161,4 +161,4 @@ def _table(op: Operation, sets: list[LocalArraySet], gets: list[LocalArrayGet]) 
     assert block is not None
     readers = [block.find_ancestor_op_in_block(get) for get in gets]
     is_filled = all(reader and each.is_before_in_block(reader) for reader in readers for each in sets)
-    return Table(values) if values and is_filled else None
+    return FilledArray(values) if values and is_filled else None

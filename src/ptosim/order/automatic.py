@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptosim.effects.sync import signalling
-from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
-from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_sync import TSync
+from ptosim.language.structure.function import Function, every_function
+from ptosim.language.tile.tile_operation import TileOperation
+from ptosim.language.tile.tile_sync import TSync
 
 _WRITTEN = signalling("flag", "buffer") | {TSync.name}
 """Whoever writes one of these orders the function; barriers, fences and signals between cores do not count."""

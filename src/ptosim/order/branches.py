@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ptosim.language.control import For, If
-from ptosim.language.quick import around
-from ptosim.order.model import Branch, Entry
+from ptosim.language.analysis.fast_walk import around
+from ptosim.language.structure.control import For, If
+from ptosim.order.model import BranchNode, EntryNode
 from ptosim.order.number import Periodic
 from ptosim.order.places import Places
 
 
-def both_run(places: Places, earlier: Entry, later: Entry, apart: int) -> bool | None:
+def both_run(places: Places, earlier: EntryNode, later: EntryNode, apart: int) -> bool | None:
     """Whether the branches around two entries may all be taken, so many iterations apart; None where nobody knows."""
     found: bool | None = True
     for condition, arm in _taken(places, earlier):
@@ -28,10 +28,10 @@ def both_run(places: Places, earlier: Entry, later: Entry, apart: int) -> bool |
     return found
 
 
-def _taken(places: Places, entry: Entry) -> Iterator[tuple[SSAValue, int]]:
+def _taken(places: Places, entry: EntryNode) -> Iterator[tuple[SSAValue, int]]:
     """The conditions around an entry that are not followed turn by turn, and which arm it is in."""
     for (_, node), (inner, _) in pairwise(places.chain(entry)):
-        if isinstance(node, Branch) and isinstance(node.op, If) and not isinstance(node.condition, int | Periodic):
+        if isinstance(node, BranchNode) and isinstance(node.op, If) and not isinstance(node.condition, int | Periodic):
             yield node.op.cond, node.arms.index(inner)
 
 

@@ -17,29 +17,29 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.effects.sync import signalling
-from ptosim.language.control import For, If, Yield
-from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
+from ptosim.language.micro.sync import pipe_of
+from ptosim.language.micro.sync_semaphore import fifo_of
 from ptosim.language.operation import PTOOperation
-from ptosim.language.sync import pipe_of
-from ptosim.language.sync_semaphore import fifo_of
+from ptosim.language.structure.control import For, If, Yield
+from ptosim.language.structure.function import Function
 from ptosim.order.model import (
-    Block,
-    Branch,
+    BranchNode,
+    ByteRange,
     Count,
+    EntryTouch,
     Id,
-    Loop,
+    LoopNode,
     Node,
-    Program,
-    Range,
+    NodeBlock,
+    OrderProgram,
     SetSignal,
-    Signal,
+    SignalNode,
     TileWait,
-    Touch,
     WaitSignal,
 )
 from ptosim.order.number import Linear, Number, Periodic, key_of
-from ptosim.order.read import SIGNALS, Reader, serial_of
+from ptosim.order.read_program import SIGNALS, Reader, serial_of
 from ptosim.order.values import Common, Values
 
 CUBE, VECTORS = 0, (1, 2)
@@ -66,10 +66,10 @@ def has_signals(entries: dict[CoreKind, Function]) -> bool:
     return signals and set(entries) == {CoreKind.AIC, CoreKind.AIV}
 
 
-def read_cluster(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Program:
+def read_cluster(module: VerifiedModule, entries: dict[CoreKind, Function]) -> OrderProgram:
     """The programs of the cores of a cluster, one node after the other; raises `Unfollowed`."""
     serial = serial_of(module, entries[CoreKind.AIC]) & serial_of(module, entries[CoreKind.AIV])
-    common = _Common(Program(Block(), [], {}, serial, cores=1 + len(VECTORS)))
+    common = _Common(OrderProgram(NodeBlock(), [], {}, serial, cores=1 + len(VECTORS)))
     members = [_Member(module, entries[CoreKind.AIC], CUBE, common)]
     members += [_Member(module, entries[CoreKind.AIV], core, common) for core in VECTORS]
     bodies = [member.read().body for member in members]
@@ -84,7 +84,7 @@ def read_cluster(module: VerifiedModule, entries: dict[CoreKind, Function]) -> P
 class _Common:
     """What the programs of a cluster share: entries, loops and values."""
 
-    program: Program
+    program: OrderProgram
     values: Common = field(default_factory=Common)
     names: Iterator[int] = field(default_factory=count)
     loops: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
@@ -102,12 +102,12 @@ class _Member(Reader):
         self.values = Values(function, common.values, None if core == CUBE else core - 1)
         self.names = common.names
         self.repeated |= _SEMAPHORES
-        self.program = replace(common.program, body=Block())
+        self.program = replace(common.program, body=NodeBlock())
         self.primes: list[Node] = []
         """The slots of FIFOs that are free to begin with."""
         self._seen = Counter[tuple[object, ...]]()
 
-    def read(self) -> Program:
+    def read(self) -> OrderProgram:
         first = len(self.program.entries)
         program = super().read()
         program.body.nodes[:0] = self.primes
@@ -174,7 +174,7 @@ class _Member(Reader):
         one who gave it back in any case, as if each had its own signal."""
         slots, period = fifo_of(op) or (0, 1)
         for node in self._semaphore(op, self.values):
-            assert isinstance(node, Signal)
+            assert isinstance(node, SignalNode)
             node.need = period
             if isinstance(around, For):  # the last slots come back
                 yield from (replace(node, need=1) for _ in range(slots))
@@ -185,10 +185,10 @@ class _Member(Reader):
 
     # --- memories -----------------------------------------------------------------------------------------------------
 
-    def _placed(self, op: Operation, touch: Touch) -> Iterator[Touch]:
+    def _placed(self, op: Operation, touch: EntryTouch) -> Iterator[EntryTouch]:
         """The cube core may store to the UB of either vector core, or of both."""
         if touch.range.space is not Space.UB or self.number != CUBE:
-            yield Touch(touch.writes, self._own(touch.range))
+            yield EntryTouch(touch.writes, self._own(touch.range))
             return
         assert isinstance(op, PTOOperation)
         named = [role for role in ("sub_block", "sid") if role in op.operand_roles and op.segment(role)]
@@ -197,9 +197,9 @@ class _Member(Reader):
             which = 0
         cores = [VECTORS[which]] if isinstance(which, int) and which in (0, 1) else VECTORS
         for core in cores:
-            yield Touch(touch.writes, replace(touch.range, origin=_memory(core)))
+            yield EntryTouch(touch.writes, replace(touch.range, origin=_memory(core)))
 
-    def _own(self, range_: Range) -> Range:
+    def _own(self, range_: ByteRange) -> ByteRange:
         """Each vector core has a UB of its own."""
         if range_.space is not Space.UB or self.number == CUBE:
             return range_
@@ -224,14 +224,14 @@ def _of_fifo(op: If | For) -> list[Operation]:
 # --- one after the other ----------------------------------------------------------------------------------------------
 
 
-def semaphore(node: Signal, id_: int) -> tuple[int, int, int]:
+def semaphore(node: SignalNode, id_: int) -> tuple[int, int, int]:
     """What is counted: from which core, to which, by which id."""
     partner = node.partner if node.partner is not None else VECTORS[id_ // _PER_VECTOR % len(VECTORS)]
     ends = (node.core, partner) if isinstance(node, SetSignal) else (partner, node.core)
     return (*ends, id_ % _PER_VECTOR)
 
 
-def semaphores(node: Signal) -> list[tuple[int, int, int]]:
+def semaphores(node: SignalNode) -> list[tuple[int, int, int]]:
     """All that a signal may count, in turn."""
     ids = node.id.values if isinstance(node.id, Periodic) else (node.id,)
     return list(dict.fromkeys(semaphore(node, id_) for id_ in ids if isinstance(id_, int)))
@@ -240,16 +240,16 @@ def semaphores(node: Signal) -> list[tuple[int, int, int]]:
 class _Merger:
     """Puts the programs of several cores into one order."""
 
-    def __init__(self, program: Program, bodies: list[Block]) -> None:
+    def __init__(self, program: OrderProgram, bodies: list[NodeBlock]) -> None:
         self.program = program
         self.under_way = Counter[tuple[int, int, int]]()
         """Signals that were set and not waited for; those that a wait takes in turn are counted as one."""
         self.first: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         nodes = [node for body in bodies for node in body.walk()]
         for node in nodes:
-            if isinstance(node, Signal):
+            if isinstance(node, SignalNode):
                 self._unite(semaphores(node))
-        self.participants = Counter(node.name for node in nodes if isinstance(node, Loop))
+        self.participants = Counter(node.name for node in nodes if isinstance(node, LoopNode))
 
     def _unite(self, members: list[tuple[int, int, int]]) -> None:
         roots = {self._root(member) for member in members}
@@ -261,7 +261,7 @@ class _Merger:
             member = found
         return member
 
-    def merged(self, blocks: list[Block]) -> Block:
+    def merged(self, blocks: list[NodeBlock]) -> NodeBlock:
         queues = [deque(block.nodes) for block in blocks]
         nodes: list[Node] = []
         while any(queues):
@@ -269,7 +269,7 @@ class _Merger:
             nodes += [node for each in taken for node in each]
             if not any(taken):
                 nodes.append(self._loop(queues))
-        return Block(nodes)
+        return NodeBlock(nodes)
 
     def _taken(self, queue: deque[Node]) -> list[Node]:
         """What a core can go on with by itself."""
@@ -277,22 +277,22 @@ class _Merger:
         while queue and self._is_free(queue[0]):
             node = queue.popleft()
             found.append(node)
-            if isinstance(node, Signal):
+            if isinstance(node, SignalNode):
                 self.under_way[self._root(semaphores(node)[0])] += 1 if isinstance(node, SetSignal) else -1
         return found
 
     def _is_free(self, node: Node) -> bool:
         if isinstance(node, WaitSignal):
             return self.under_way[self._root(semaphores(node)[0])] >= node.need
-        inside = any(isinstance(each, Signal) for block in node.blocks() for each in block.walk())
-        if inside and isinstance(node, Branch):
+        inside = any(isinstance(each, SignalNode) for block in node.blocks() for each in block.walk())
+        if inside and isinstance(node, BranchNode):
             raise Unfollowed(node.op, "what is signalled to another core depends on this branch")
         return not inside
 
-    def _loop(self, queues: list[deque[Node]]) -> Loop:
+    def _loop(self, queues: list[deque[Node]]) -> LoopNode:
         """The loop that all the cores have come to which it is on."""
         heads = [queue[0] for queue in queues if queue]
-        loops = [head for head in heads if isinstance(head, Loop)]
+        loops = [head for head in heads if isinstance(head, LoopNode)]
         for first in loops:
             alike = [loop for loop in loops if loop.name == first.name]
             if len(alike) == self.participants[first.name]:
@@ -302,7 +302,7 @@ class _Merger:
                 return self._side_by_side(alike)
         raise Unfollowed(heads[0].op, _reason(heads[0]))
 
-    def _side_by_side(self, loops: list[Loop]) -> Loop:
+    def _side_by_side(self, loops: list[LoopNode]) -> LoopNode:
         before = +self.under_way
         body = self.merged([loop.body for loop in loops])
         if +self.under_way != before:
@@ -312,6 +312,6 @@ class _Merger:
 
 
 def _reason(node: Node) -> str:
-    if isinstance(node, Loop):
+    if isinstance(node, LoopNode):
         return "no loop with these bounds stands on the core that is signalled here, or it comes too late"
     return f"{node.op.name} may wait for a signal that never comes"

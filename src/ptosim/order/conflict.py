@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Pipe, Space
-from ptosim.order.model import Entry, Program, Range, Span
+from ptosim.order.model import ByteRange, EntryNode, OrderProgram, Span
 from ptosim.order.number import LONGEST_PERIOD, Plain, Symbol, bounds, extreme
 from ptosim.order.touches import range_key
 from ptosim.order.values import ANYWHERE
@@ -34,7 +34,7 @@ FARTHEST = 64
 class _Place:
     """A range, its hull, and who touches it, as sets of entries."""
 
-    range: Range
+    range: ByteRange
     low: float
     high: float
     readers: int = 0
@@ -44,11 +44,11 @@ class _Place:
 class Conflicts:
     """The conflicts of a program, as sets of entries: bit n stands for entry number n."""
 
-    def __init__(self, program: Program, known: Collection[Meeting] | None = None) -> None:
+    def __init__(self, program: OrderProgram, known: Collection[Meeting] | None = None) -> None:
         """With what is `known` to meet in GM, accesses to it that only may meet are taken not to; `assumed` says
         which."""
         self._known = known
-        self.assumed: list[tuple[Entry, Entry]] = []
+        self.assumed: list[tuple[EntryNode, EntryNode]] = []
         self._entries = program.entries
         self._places: list[_Place] = []
         self._touched: list[list[tuple[int, bool]]] = [[] for _ in program.entries]
@@ -59,11 +59,11 @@ class Conflicts:
         self._near = self._neighbours()
         self._of_vector = sum(1 << entry.number for entry in program.entries if entry.pipe is Pipe.V)
 
-    def together(self, entry: Entry) -> int:
+    def together(self, entry: EntryNode) -> int:
         """Entries that an entry meets in one iteration of the loops around both."""
         return self.apart(entry, None).get(0, 0)
 
-    def apart(self, entry: Entry, loop: int | None) -> dict[int, int]:
+    def apart(self, entry: EntryNode, loop: int | None) -> dict[int, int]:
         """Entries that an entry meets some iterations of a loop later, by the least number of iterations; without a
         loop, in one iteration of those around both."""
         found: dict[int, int] = {}
@@ -75,7 +75,7 @@ class Conflicts:
                 found[distance] = found.get(distance, 0) | members
         return found
 
-    def exactly(self, entry: Entry, loop: int, apart: int) -> int:
+    def exactly(self, entry: EntryNode, loop: int, apart: int) -> int:
         """Entries that an entry meets so many iterations of a loop later, whatever the least number is."""
         found = 0
         for place, other, _, members in self._neighbourhood(entry):
@@ -83,7 +83,7 @@ class Conflicts:
                 found |= members
         return found
 
-    def _neighbourhood(self, entry: Entry) -> Iterator[tuple[int, int, bool, int]]:
+    def _neighbourhood(self, entry: EntryNode) -> Iterator[tuple[int, int, bool, int]]:
         """What an entry touches, what is near that, whether it writes, and who touches it there, one of the two
         writing."""
         for place, writes in self._touched[entry.number]:
@@ -107,7 +107,7 @@ class Conflicts:
 
     # --- places -------------------------------------------------------------------------------------------------------
 
-    def _gather(self, program: Program) -> None:
+    def _gather(self, program: OrderProgram) -> None:
         numbers: dict[tuple[object, ...], int] = {}
         for entry in program.entries:
             for touch in entry.touches:
@@ -158,7 +158,7 @@ class Conflicts:
             return True
         return any((one.op, other.op) in (self._known or ()) for one, other in self._touching(earlier, later, loop))
 
-    def _touching(self, earlier: int, later: int, loop: int | None) -> Iterator[tuple[Entry, Entry]]:
+    def _touching(self, earlier: int, later: int, loop: int | None) -> Iterator[tuple[EntryNode, EntryNode]]:
         """Who touches the two places, one of them writing: different entries, or iterations of a loop."""
         for one in self._entries:
             for other in self._entries[: one.number + (loop is not None)]:
@@ -171,11 +171,11 @@ class Conflicts:
                         yield other, one
 
 
-def _same_origin(a: Range, b: Range) -> bool:
+def _same_origin(a: ByteRange, b: ByteRange) -> bool:
     return a.origin == b.origin or ANYWHERE in (a.origin, b.origin)
 
 
-def _hull(range_: Range) -> tuple[float, float]:
+def _hull(range_: ByteRange) -> tuple[float, float]:
     spans = [span for span in range_.spans if span is not None]
     if len(spans) < len(range_.spans):
         return float("-inf"), float("inf")
@@ -190,7 +190,7 @@ def _bound(end: Plain, sign: int) -> float:
 # --- distances --------------------------------------------------------------------------------------------------------
 
 
-def distance(earlier: Range, later: Range, loop: int | None) -> int | None:
+def distance(earlier: ByteRange, later: ByteRange, loop: int | None) -> int | None:
     """After how many iterations of a loop, at least one, the later range first meets the earlier one; without a loop 0
     where they meet in one iteration of all loops around both. None if they never meet."""
     if not _same_origin(earlier, later):
@@ -208,7 +208,7 @@ def distance(earlier: Range, later: Range, loop: int | None) -> int | None:
     return min(found, default=None)
 
 
-def meets(earlier: Range, later: Range, loop: int, apart: int) -> bool:
+def meets(earlier: ByteRange, later: ByteRange, loop: int, apart: int) -> bool:
     """Whether two ranges meet so many iterations of a loop apart."""
     if earlier.origin != later.origin:
         return _same_origin(earlier, later)
@@ -216,26 +216,26 @@ def meets(earlier: Range, later: Range, loop: int, apart: int) -> bool:
     return any(a is None or b is None or _overlap(a, b, loop, apart) for a, b in pairs)
 
 
-def _together(earlier: Range, later: Range, loop: int | None, apart: int) -> Iterable[tuple[Span, Span]]:
+def _together(earlier: ByteRange, later: ByteRange, loop: int | None, apart: int) -> Iterable[tuple[Span, Span]]:
     """The spans that may exist so many iterations of a loop apart."""
     if earlier.loop == loop and _take_turns(earlier, later):
         return _turn_by_turn(earlier, later, apart)
     return _turns(earlier, later, loop)
 
 
-def _take_turns(earlier: Range, later: Range) -> bool:
+def _take_turns(earlier: ByteRange, later: ByteRange) -> bool:
     """Whether two ranges differ in the turns of the same loop."""
     return earlier.loop == later.loop is not None and earlier.start == later.start
 
 
-def _turn_by_turn(earlier: Range, later: Range, apart: int = 0) -> list[tuple[Span, Span]]:
+def _turn_by_turn(earlier: ByteRange, later: ByteRange, apart: int = 0) -> list[tuple[Span, Span]]:
     """What two ranges are in turn, the earlier one so many turns before."""
     spans, others = earlier.spans, later.spans
     turns = range(lcm(len(spans), len(others)))
     return [(spans[(turn - apart) % len(spans)], others[turn % len(others)]) for turn in turns]
 
 
-def _turns(earlier: Range, later: Range, loop: int | None) -> Iterable[tuple[Span, Span]]:
+def _turns(earlier: ByteRange, later: ByteRange, loop: int | None) -> Iterable[tuple[Span, Span]]:
     """The spans that may exist together: in one turn of a loop around both, else any."""
     if _take_turns(earlier, later) and _is_outside(earlier.loop, loop):
         return _turn_by_turn(earlier, later)
@@ -314,7 +314,7 @@ def _is_shared(each: Symbol, loop: int | None) -> bool:
     return each.is_single and (loop is None or loop not in each.loops)
 
 
-def surely_in(earlier: Range, later: Range, loop: int | None, apart: int) -> bool:
+def surely_in(earlier: ByteRange, later: ByteRange, loop: int | None, apart: int) -> bool:
     """Whether the first byte of a range is sure to lie in a later one: in one iteration of the loops around both, or so
     many iterations of a loop apart. Behind it a range may have gaps."""
     if earlier.space is not later.space or earlier.origin != later.origin or earlier.origin == ANYWHERE:

@@ -16,24 +16,24 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.effects.names import CoreKind
-from ptosim.language.build import Builder, Head, Number, Place, head_of, known
-from ptosim.language.control import For
-from ptosim.language.function import Function
+from ptosim.language.builder import Builder, Head, InsertionPoint, Number, head_of, known
 from ptosim.language.load import VerifiedModule
+from ptosim.language.micro.scope import Section, SectionCube, SectionVector
 from ptosim.language.operation import core_of
-from ptosim.language.scope import Section, SectionCube, SectionVector
-from ptosim.language.tile_types import LocalArrayType
-from ptosim.language.tile_types import View as ViewType
-from ptosim.order.model import Block as ModelBlock
-from ptosim.order.model import Loop
-from ptosim.order.pairs import Barrier, Inserted, Pair
+from ptosim.language.structure.control import For
+from ptosim.language.structure.function import Function
+from ptosim.language.tile.tile_types import LocalArrayType
+from ptosim.language.tile.tile_types import ViewExtents as ViewType
+from ptosim.order.model import LoopNode
+from ptosim.order.model import NodeBlock as ModelBlock
+from ptosim.order.pairs import Inserted, InsertedBarrier, Pair
 
 _COUNTER = LocalArrayType(ViewType((1,), i64))
 _SECTIONS: dict[CoreKind, type[Section]] = {CoreKind.AIC: SectionCube, CoreKind.AIV: SectionVector}
 
 
 @dataclass(frozen=True)
-class Target:
+class EmitTarget:
     """Where what was inserted is written: into the program itself, or into the text that it was lowered from."""
 
     module: VerifiedModule
@@ -49,19 +49,19 @@ class Target:
         """Writes before an operation of the target, or behind it."""
         block = op.parent_block()
         assert block is not None
-        return Builder(self.module.parsed, Place(block, op.next_op if behind else op), self.head, serves)
+        return Builder(self.module.parsed, InsertionPoint(block, op.next_op if behind else op), self.head, serves)
 
-    def holds(self, item: Pair | Barrier) -> bool:
+    def holds(self, item: Pair | InsertedBarrier) -> bool:
         """Whether it stands between operations of the target: what is inside one of them belongs to its lowering."""
         first, second = (self.place(entry.op) for entry in item.serves)
         loops = [self.place(loop.op) for loop in item.around]
         return (first is not second or item.distance > 0) and first not in loops and second not in loops
 
 
-class Emitter:
+class OrderWriter:
     """Writes what was inserted for one kind of core; in a function for both kinds it stands in sections."""
 
-    def __init__(self, target: Target, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
+    def __init__(self, target: EmitTarget, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
         self.target = target
         self.place = target.place
         self.inserted = inserted
@@ -79,7 +79,7 @@ class Emitter:
         for node, added in self.inserted.before.items():
             for each in filter(self.target.holds, added):
                 with self._beside(node.op, each.serves[1].op, behind=False) as build:
-                    if isinstance(each, Barrier):
+                    if isinstance(each, InsertedBarrier):
                         build.barrier(pipe=f"PIPE_{each.pipe}")
                     else:
                         _flag(build, "wait_flag", each, self._turn(build, each, 0))
@@ -111,7 +111,7 @@ class Emitter:
             return 0
         return build.remainder(build.plus(self.counts[pair.block, lanes], later), lanes)
 
-    def _prime(self, loop: Loop, pair: Pair) -> None:
+    def _prime(self, loop: LoopNode, pair: Pair) -> None:
         lanes = pair.lanes or 1
         for turn in range(pair.distance):
             with self._beside(loop.op, pair.serves[0].op, behind=False) as build:
@@ -139,7 +139,7 @@ class Emitter:
         found = self._by_index(outermost, lanes) if is_even and outermost.body is pair.block else None
         self.counts[pair.block, lanes] = self._by_counter(pair, lanes) if found is None else found
 
-    def _by_index(self, loop: Loop, lanes: int) -> Number | None:
+    def _by_index(self, loop: LoopNode, lanes: int) -> Number | None:
         """The index of the loop says it, where the step is known. Behind the loop nobody asks."""
         op = self.place(loop.op)
         assert isinstance(op, For)

@@ -8,10 +8,10 @@ from itertools import pairwise
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
-from ptosim.language.control import For, If
-from ptosim.language.operands import constant_of
-from ptosim.language.quick import around
-from ptosim.language.scalar_cast import CmpI
+from ptosim.language.analysis.fast_walk import around
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import For, If
+from ptosim.language.structure.scalar_cast import CmpI
 
 _TURNED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle", "eq": "eq", "ne": "ne"}
 """The same comparison with its sides exchanged."""

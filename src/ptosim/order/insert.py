@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from itertools import count, permutations
 
 from ptosim.effects.names import Pipe
-from ptosim.language.sync import EVENT_IDS
+from ptosim.language.micro.sync import EVENT_IDS
 from ptosim.order.conflict import Conflicts
-from ptosim.order.model import Block, Entry, Flag, Node, Program
+from ptosim.order.model import EntryNode, Flag, Node, NodeBlock, OrderProgram
 from ptosim.order.number import Periodic
-from ptosim.order.pairs import Barrier, Inserted, Pair
+from ptosim.order.pairs import Inserted, InsertedBarrier, Pair
 from ptosim.order.state import State
-from ptosim.order.walk import Again, Meeting, Walker
+from ptosim.order.walk import Again, EarlyStart, Walker
 
 _TRIALS, _LEAST_TRIALS = 600_000, 16
 """How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""
@@ -26,7 +26,7 @@ _CREDIT = 2
 """How many iterations a pair without a way back may run ahead."""
 
 
-def insert(program: Program) -> Inserted:
+def insert(program: OrderProgram) -> Inserted:
     """What a program lacks."""
     return Inserter(program, Conflicts(program)).insert()
 
@@ -38,7 +38,7 @@ class _Needed(Exception):
 class Inserter:
     """What a program lacks, and other ways to say the same."""
 
-    def __init__(self, program: Program, conflicts: Conflicts) -> None:
+    def __init__(self, program: OrderProgram, conflicts: Conflicts) -> None:
         self.program = program
         self.conflicts = conflicts
         self.inserted = Inserted()
@@ -70,7 +70,7 @@ class Inserter:
 
     # --- what is missing ----------------------------------------------------------------------------------------------
 
-    def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+    def _missing(self, walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
         """Add a pair with another pipe, else a barrier."""
         if self.trying:
             raise _Needed
@@ -79,15 +79,17 @@ class Inserter:
         block, after, before = self._place(earlier, meeting)
         serves = (earlier, meeting.later)
         if earlier.pipe is meeting.later.pipe:
-            self.inserted.add(Barrier(earlier.pipe, before, walker.places.loops[block], serves, meeting.distance))
+            self.inserted.add(
+                InsertedBarrier(earlier.pipe, before, walker.places.loops[block], serves, meeting.distance)
+            )
             raise Again(before, {})
         pair = self._pair(block, after, before, meeting.distance, serves)
         walker.own[0][pair.destination] |= pair.member
         raise Again(before, {pair: self._tokens(pair, meeting, state)})
 
-    def _most_needed(self, state: State, meeting: Meeting, open_: int) -> Entry:
+    def _most_needed(self, state: State, meeting: EarlyStart, open_: int) -> EntryNode:
         """Of the latest open entries of other pipes one that no pair with another pipe would cover as well."""
-        walker, latest = self.walker, dict[Entry, int]()
+        walker, latest = self.walker, dict[EntryNode, int]()
         for pipe, own in walker.own[0].items():
             if pipe is not meeting.later.pipe and open_ & own:
                 entry = self.program.entries[(open_ & own).bit_length() - 1]
@@ -99,7 +101,7 @@ class Inserter:
                 return entry
         return min(latest, key=lambda entry: (latest[entry] & open_).bit_count())
 
-    def _place(self, earlier: Entry, meeting: Meeting) -> tuple[Block, Node, Node]:
+    def _place(self, earlier: EntryNode, meeting: EarlyStart) -> tuple[NodeBlock, Node, Node]:
         """The block for a pair, and the nodes of it that hold the two entries."""
         places, loop = self.walker.places, meeting.rounds[-1].loop
         if meeting.distance == 0 or loop is None:
@@ -107,7 +109,7 @@ class Inserter:
         block = meeting.rounds[-1].arm or loop.body
         return block, places.child(block, earlier), places.child(block, meeting.later)
 
-    def _tokens(self, pair: Pair, meeting: Meeting, state: State) -> tuple[int, ...]:
+    def _tokens(self, pair: Pair, meeting: EarlyStart, state: State) -> tuple[int, ...]:
         """What the tokens do not cover that are under way before the wait: one of each iteration since the entries that
         are followed were issued; of this one, if the set comes first."""
         first = self.walker.token(pair.source, pair.after, state.issued)
@@ -115,7 +117,9 @@ class Inserter:
         passed = [round_.behind[pair.after] for round_ in meeting.rounds[1:] if pair.after in round_.behind]
         return (first, *(at.open[pair.source] & at.open[Pipe.S] & ~own for at in passed))
 
-    def _pair(self, block: Block, after: Node, before: Node, distance: int, serves: tuple[Entry, Entry]) -> Pair:
+    def _pair(
+        self, block: NodeBlock, after: Node, before: Node, distance: int, serves: tuple[EntryNode, EntryNode]
+    ) -> Pair:
         source, destination = (entry.pipe for entry in serves)
         around, number = self.walker.places.loops[block], next(self.numbers)
         pair = Pair(source, destination, block, after, before, distance, around, serves, number)
@@ -185,18 +189,18 @@ class Inserter:
             found = bool(removed) and self.has_credit  # a credit goes with the pair it was given to
         self._complete()
 
-    def _doubtful(self) -> list[Pair | Barrier]:
+    def _doubtful(self) -> list[Pair | InsertedBarrier]:
         """Whatever follows suffices for an entry in the place where it was added; only a wait that stands before a loop
         or a branch, or reaches over iterations, comes earlier than what was found before it."""
-        items: list[Pair | Barrier] = [*self.inserted.barriers, *self.inserted.pairs]
+        items: list[Pair | InsertedBarrier] = [*self.inserted.barriers, *self.inserted.pairs]
         drained = self.has_credit or any(barrier.pipe is Pipe.ALL for barrier in self.inserted.barriers)
         return [
             item
             for item in items
-            if drained or isinstance(item, Barrier) or item.distance or item.before is not item.serves[1]
+            if drained or isinstance(item, InsertedBarrier) or item.distance or item.before is not item.serves[1]
         ]
 
-    def _is_superfluous(self, item: Pair | Barrier) -> bool:
+    def _is_superfluous(self, item: Pair | InsertedBarrier) -> bool:
         """Try without it; what is needed comes back."""
         self.trials -= 1
         self.inserted.remove(item)
@@ -239,7 +243,7 @@ class Inserter:
         if pair is None:
             return False
         self.inserted.remove(pair)
-        self.inserted.add(Barrier(Pipe.ALL, pair.before, pair.around, pair.serves))
+        self.inserted.add(InsertedBarrier(Pipe.ALL, pair.before, pair.around, pair.serves))
         return True
 
     def _is_short(self) -> Pair | None:
@@ -264,7 +268,7 @@ class Inserter:
         return bool(self.walker.clashes[a] & b.member or self.walker.clashes[b] & a.member)
 
 
-def _written_ids(program: Program) -> dict[tuple[Pipe, Pipe], set[int]]:
+def _written_ids(program: OrderProgram) -> dict[tuple[Pipe, Pipe], set[int]]:
     """The ids that are in use already, by their pipes: all of them where one is only known when it runs."""
     found: dict[tuple[Pipe, Pipe], set[int]] = {}
     for node in program.body.walk():

@@ -24,7 +24,7 @@ Span = tuple[Plain, Plain] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Range:
+class ByteRange:
     """Bytes of a memory, perhaps others in each turn of a loop."""
 
     space: Space
@@ -45,11 +45,11 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Touch:
+class EntryTouch:
     """One access of an entry."""
 
     writes: bool
-    range: Range
+    range: ByteRange
 
 
 @dataclass(eq=False)
@@ -60,16 +60,16 @@ class Node:
     core: int = field(default=0, kw_only=True)
     """Where the programs of several cores are followed, which of them it is in."""
 
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> Sequence[NodeBlock]:
         return ()
 
 
 @dataclass(eq=False)
-class Entry(Node):
+class EntryNode(Node):
     """An entry of a pipe that does work: a copy, a product, a vector scope, an access of the scalar unit."""
 
     pipe: Pipe
-    touches: tuple[Touch, ...]
+    touches: tuple[EntryTouch, ...]
     loops: tuple[int, ...]
     number: int = 0
     """In program order, from 0."""
@@ -87,17 +87,17 @@ class Flag(Node):
 
 
 @dataclass(eq=False)
-class SetFlag(Flag):
+class SetNode(Flag):
     """A set: an entry of the source pipe."""
 
 
 @dataclass(eq=False)
-class WaitFlag(Flag):
+class WaitNode(Flag):
     """A wait: an entry of the destination pipe."""
 
 
 @dataclass(eq=False)
-class Signal(Node):
+class SignalNode(Node):
     """A signal between the cores of a cluster, whose programs are followed together."""
 
     pipe: Pipe
@@ -110,12 +110,12 @@ class Signal(Node):
 
 
 @dataclass(eq=False)
-class SetSignal(Signal):
+class SetSignal(SignalNode):
     """A semaphore is counted up, when the entries before on its pipe have ended."""
 
 
 @dataclass(eq=False)
-class WaitSignal(Signal):
+class WaitSignal(SignalNode):
     """A pipe waits until a semaphore is above 0, and counts it down."""
 
 
@@ -156,7 +156,7 @@ class ReleaseBuffer(Node):
 class TileWait(Node):
     """Whatever follows waits for the entries before that touch some bytes."""
 
-    ranges: tuple[Range, ...]
+    ranges: tuple[ByteRange, ...]
 
 
 @dataclass(eq=False)
@@ -171,36 +171,36 @@ class Count(Node):
 
 
 @dataclass(eq=False)
-class Loop(Node):
+class LoopNode(Node):
     """A loop that runs any number of times."""
 
     name: int
-    body: Block
+    body: NodeBlock
     path: tuple[int, ...]
     """The loops around it and itself, outermost first."""
     most: int | None = None
     """How often it runs at most, where that is known."""
 
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> Sequence[NodeBlock]:
         return (self.body,)
 
 
 @dataclass(eq=False)
-class Branch(Node):
+class BranchNode(Node):
     """One of some blocks."""
 
-    arms: tuple[Block, ...]
+    arms: tuple[NodeBlock, ...]
     condition: Number
     """1 where the first is taken, 0 where the second is."""
     run: int | None = None
     """The loop in which each is taken in one run of iterations: the first ones, or the last."""
 
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> Sequence[NodeBlock]:
         return self.arms
 
 
 @dataclass(eq=False)
-class Block:
+class NodeBlock:
     """Nodes in the order they execute."""
 
     nodes: list[Node] = field(default_factory=list[Node])
@@ -214,12 +214,12 @@ class Block:
 
 
 @dataclass
-class Program:
+class OrderProgram:
     """A function as one kind of core runs it."""
 
-    body: Block
-    entries: list[Entry]
-    loops: dict[int, Loop]
+    body: NodeBlock
+    entries: list[EntryNode]
+    loops: dict[int, LoopNode]
     serial: frozenset[Pipe]
     """Pipes whose entries end one after the other."""
     cores: int = 1

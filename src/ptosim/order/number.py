@@ -74,7 +74,7 @@ class Maybe:
 MAYBE = Maybe()
 
 
-class Quantity:
+class SymbolicNumber:
     """The operators that linear and periodic numbers share."""
 
     __hash__ = None  # pyright: ignore[reportAssignmentType] - equality is a condition, not a truth
@@ -139,7 +139,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, eq=False)
-class Linear(Quantity):
+class Linear(SymbolicNumber):
     """A constant and symbols with their factors, none of them 0."""
 
     constant: int
@@ -147,7 +147,7 @@ class Linear(Quantity):
 
 
 @dataclass(frozen=True, eq=False)
-class Periodic(Quantity):
+class Periodic(SymbolicNumber):
     """Values in turn: in iteration i of a loop the one of number (i + start) modulo the period."""
 
     loop: int
@@ -162,7 +162,7 @@ class Periodic(Quantity):
 
 
 @dataclass(frozen=True, eq=False)
-class Difference(Quantity):
+class Difference(SymbolicNumber):
     """A number that is added or not: what a choice between two numbers is made of."""
 
     condition: Maybe

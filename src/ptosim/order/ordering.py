@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.control import While
-from ptosim.language.function import Function, Return
-from ptosim.language.kernels import kernels
-from ptosim.language.kinds import cores
+from ptosim.language.analysis.fast_walk import around
+from ptosim.language.analysis.kernel_entries import kernels
 from ptosim.language.load import VerifiedModule
-from ptosim.language.quick import around
+from ptosim.language.rules.core_kind_rules import cores
+from ptosim.language.structure.control import While
+from ptosim.language.structure.function import Function, Return
+from ptosim.order.assumptions import confine
 from ptosim.order.automatic import unordered
-from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
 from ptosim.order.conflict import Meeting as InMemory
-from ptosim.order.emit import Emitter, Target
+from ptosim.order.emit import EmitTarget, OrderWriter
 from ptosim.order.insert import Inserter
-from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
+from ptosim.order.model import EntryNode, Flag, GetBuffer, Opaque, OrderProgram
 from ptosim.order.pairs import Inserted
-from ptosim.order.read import SIGNALS, is_entry, is_opaque, read, serial_of, touched
+from ptosim.order.read_program import SIGNALS, is_entry, is_opaque, read, serial_of, touched
 from ptosim.order.state import State
-from ptosim.order.turns import TurnWalker
-from ptosim.order.walk import Meeting, Walker
+from ptosim.order.walk import EarlyStart, Walker
+from ptosim.order.written_walk import TurnWalker
 
 CAREFUL = "careful"
 """Insert everywhere, copies of unknown length being taken to stay inside of their buffers."""
@@ -40,22 +40,22 @@ class Order:
     """What a function lacks, for each kind of core that runs it."""
 
     function: Function
-    programs: Mapping[CoreKind, Program]
+    programs: Mapping[CoreKind, OrderProgram]
     inserters: Mapping[CoreKind, Inserter]
     assumptions: tuple[str, ...]
-    apart: tuple[tuple[Entry, Entry], ...]
+    apart: tuple[tuple[EntryNode, EntryNode], ...]
     """Entries that are taken to touch different bytes of GM."""
 
     @property
     def inserted(self) -> dict[CoreKind, Inserted]:
         return {core: inserter.inserted for core, inserter in self.inserters.items()}
 
-    def write(self, target: Target) -> None:
+    def write(self, target: EmitTarget) -> None:
         """Write it into the function itself, or into the text that it was lowered from."""
         drained = {target.place(op): None for op in _before_everything(self.function, self.programs)}
         awaited = {target.place(op): None for op in _behind_everything(self.function)}
         for core, inserted in self.inserted.items():
-            Emitter(target, core, inserted, is_mixed=len(self.programs) > 1).emit()
+            OrderWriter(target, core, inserted, is_mixed=len(self.programs) > 1).emit()
         for op in drained:
             target.beside(op, op, behind=False).barrier(pipe="PIPE_ALL")
         for op in awaited:
@@ -65,7 +65,7 @@ class Order:
 def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
     """Insert synchronisation, so that entries that depend on each other are ordered."""
     for order in orders(module, sync):
-        order.write(Target(module, order.function))
+        order.write(EmitTarget(module, order.function))
     return module
 
 
@@ -105,7 +105,7 @@ def _read(
     core: CoreKind,
     peers: dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]],
     minds_peers: bool,
-) -> Program:
+) -> OrderProgram:
     """The program of a function; its signals touch what the programs beside it touch."""
     serial = serial_of(module, function)
     if not minds_peers:
@@ -121,7 +121,7 @@ def _read(
     return read(module, function, core, serial, tuple(shared))
 
 
-def _is_ordered(program: Program) -> bool:
+def _is_ordered(program: OrderProgram) -> bool:
     """Whether what is written suffices: it is followed turn by turn, as a proof does."""
     nodes = list(program.body.walk())
     if any(isinstance(node, Opaque) for node in nodes):
@@ -130,7 +130,7 @@ def _is_ordered(program: Program) -> bool:
         return not program.entries
     missing: list[int] = []
 
-    def note(walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+    def note(walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
         missing.append(open_)
         state.open[meeting.later.pipe] &= ~open_
 
@@ -139,7 +139,7 @@ def _is_ordered(program: Program) -> bool:
     return not (missing or walker.unmatched or walker.doubled or walker.unbalanced or walker.end.counts())
 
 
-def _before_everything(function: Function, programs: Mapping[CoreKind, Program]) -> Iterator[Operation]:
+def _before_everything(function: Function, programs: Mapping[CoreKind, OrderProgram]) -> Iterator[Operation]:
     """What all entries have to end before: the end of a function that has any, and what cannot be looked into."""
     nodes = [node for program in programs.values() for node in program.body.walk()]
     yield from {node.op: None for node in nodes if isinstance(node, Opaque)}

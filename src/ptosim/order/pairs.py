@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptosim.effects.names import Pipe
-from ptosim.order.model import Block, Entry, Loop, Node
+from ptosim.order.model import EntryNode, LoopNode, Node, NodeBlock
 
 
 @dataclass(eq=False)
@@ -20,13 +20,13 @@ class Pair:
 
     source: Pipe
     destination: Pipe
-    block: Block
+    block: NodeBlock
     after: Node
     before: Node
     distance: int
-    around: tuple[Loop, ...]
+    around: tuple[LoopNode, ...]
     """The loops around the block, outermost first; before the first of them tokens are primed."""
-    serves: tuple[Entry, Entry]
+    serves: tuple[EntryNode, EntryNode]
     """The two entries that it orders."""
     number: int
     """Its wait as a member of sets, behind the entries of the program."""
@@ -36,12 +36,12 @@ class Pair:
     """The first of its ids."""
 
     @property
-    def loop(self) -> Loop | None:
+    def loop(self) -> LoopNode | None:
         """The loop whose iterations are between set and wait."""
         return self.around[-1] if self.distance else None
 
     @property
-    def outermost(self) -> Loop | None:
+    def outermost(self) -> LoopNode | None:
         return self.around[0] if self.around else None
 
     @property
@@ -55,13 +55,13 @@ class Pair:
 
 
 @dataclass(eq=False)
-class Barrier:
+class InsertedBarrier:
     """A barrier before a node."""
 
     pipe: Pipe
     before: Node
-    around: tuple[Loop, ...]
-    serves: tuple[Entry, Entry]
+    around: tuple[LoopNode, ...]
+    serves: tuple[EntryNode, EntryNode]
     distance: int = 0
     """How many iterations are between the two entries that it orders."""
 
@@ -71,29 +71,29 @@ class Inserted:
     """Everything that was added, by the node it stands at."""
 
     pairs: list[Pair] = field(default_factory=list[Pair])
-    barriers: list[Barrier] = field(default_factory=list[Barrier])
-    before: dict[Node, list[Pair | Barrier]] = field(default_factory=lambda: defaultdict(list))
+    barriers: list[InsertedBarrier] = field(default_factory=list[InsertedBarrier])
+    before: dict[Node, list[Pair | InsertedBarrier]] = field(default_factory=lambda: defaultdict(list))
     after: dict[Node, list[Pair]] = field(default_factory=lambda: defaultdict(list))
-    primed: dict[Loop, list[Pair]] = field(default_factory=lambda: defaultdict(list))
+    primed: dict[LoopNode, list[Pair]] = field(default_factory=lambda: defaultdict(list))
     """By the outermost loop: the pairs that have tokens before it and drain them behind it."""
 
-    versions: dict[Loop, int] = field(default_factory=lambda: defaultdict(int))
+    versions: dict[LoopNode, int] = field(default_factory=lambda: defaultdict(int))
     """How often something was added or removed inside each loop."""
 
-    def add(self, item: Pair | Barrier) -> None:
+    def add(self, item: Pair | InsertedBarrier) -> None:
         for listed in self._lists(item):
             listed.append(item)
 
-    def remove(self, item: Pair | Barrier) -> None:
+    def remove(self, item: Pair | InsertedBarrier) -> None:
         for listed in self._lists(item):
             listed.remove(item)
 
-    def _lists(self, item: Pair | Barrier) -> Iterator[list[Any]]:
+    def _lists(self, item: Pair | InsertedBarrier) -> Iterator[list[Any]]:
         """Where something is listed that is about to be added or removed."""
         for loop in item.around:
             self.versions[loop] += 1
         yield self.before[item.before]
-        if isinstance(item, Barrier):
+        if isinstance(item, InsertedBarrier):
             yield self.barriers
             return
         yield self.pairs

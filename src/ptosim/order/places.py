@@ -5,24 +5,24 @@ from __future__ import annotations
 from itertools import count
 
 from ptosim.effects.names import Pipe
-from ptosim.order.model import Block, Branch, Loop, Node, Program
+from ptosim.order.model import BranchNode, LoopNode, Node, NodeBlock, OrderProgram
 
 
 class Places:
     """Where the nodes of a program are."""
 
-    def __init__(self, program: Program) -> None:
-        self.block_of: dict[Node, Block] = {}
-        self.node_around: dict[Block, Node] = {}
-        self.innermost: dict[Block, Loop | None] = {}
+    def __init__(self, program: OrderProgram) -> None:
+        self.block_of: dict[Node, NodeBlock] = {}
+        self.node_around: dict[NodeBlock, Node] = {}
+        self.innermost: dict[NodeBlock, LoopNode | None] = {}
         self.own = [dict.fromkeys(Pipe, 0) for _ in range(program.cores)]
         """By cores, the entries of each pipe."""
         self.inside: dict[int, int] = dict.fromkeys(program.loops, 0)
         """The entries in each loop."""
-        self.loops: dict[Block, tuple[Loop, ...]] = {}
-        self.arms: dict[Block, dict[Loop, Block]] = {}
+        self.loops: dict[NodeBlock, tuple[LoopNode, ...]] = {}
+        self.arms: dict[NodeBlock, dict[LoopNode, NodeBlock]] = {}
         """For each block the arms around it, by the loop in which they are taken in one run of iterations."""
-        self.runs: dict[Loop, list[tuple[Branch, Block]]] = {}
+        self.runs: dict[LoopNode, list[tuple[BranchNode, NodeBlock]]] = {}
         """The arms of each such loop."""
         self._enter(program.body, (), {})
         for entry in program.entries:
@@ -43,7 +43,7 @@ class Places:
             self.inside[loop.name] |= member
         return member
 
-    def _enter(self, block: Block, loops: tuple[Loop, ...], arms: dict[Loop, Block]) -> None:
+    def _enter(self, block: NodeBlock, loops: tuple[LoopNode, ...], arms: dict[LoopNode, NodeBlock]) -> None:
         self.loops[block] = loops
         self.arms[block] = arms
         self.innermost[block] = loops[-1] if loops else None
@@ -52,18 +52,18 @@ class Places:
             for inner in node.blocks():
                 self.node_around[inner] = node
                 within = arms
-                if isinstance(node, Branch) and loops and block is loops[-1].body and node.run == loops[-1].name:
+                if isinstance(node, BranchNode) and loops and block is loops[-1].body and node.run == loops[-1].name:
                     self.runs.setdefault(loops[-1], []).append((node, inner))
                     within = arms | {loops[-1]: inner}
-                self._enter(inner, (*loops, node) if isinstance(node, Loop) else loops, within)
+                self._enter(inner, (*loops, node) if isinstance(node, LoopNode) else loops, within)
 
-    def arm(self, block: Block, loop: Loop | None) -> Block | None:
+    def arm(self, block: NodeBlock, loop: LoopNode | None) -> NodeBlock | None:
         """The arm around a block that is taken in one run of iterations of a loop."""
         return self.arms[block].get(loop) if loop is not None else None
 
-    def chain(self, node: Node) -> list[tuple[Block, Node]]:
+    def chain(self, node: Node) -> list[tuple[NodeBlock, Node]]:
         """The blocks around a node, outermost first, each with the node of it that the way leads through."""
-        found: list[tuple[Block, Node]] = []
+        found: list[tuple[NodeBlock, Node]] = []
         while True:
             block = self.block_of[node]
             found.append((block, node))
@@ -71,7 +71,7 @@ class Places:
                 return found[::-1]
             node = self.node_around[block]
 
-    def in_common(self, a: Node, b: Node) -> tuple[Block, Node, Node]:
+    def in_common(self, a: Node, b: Node) -> tuple[NodeBlock, Node, Node]:
         """The innermost block around two nodes, and the nodes of it that hold them."""
         shared = [
             (block, x, y)
@@ -80,6 +80,6 @@ class Places:
         ]
         return shared[-1]
 
-    def child(self, block: Block, node: Node) -> Node:
+    def child(self, block: NodeBlock, node: Node) -> Node:
         """The node of a block that holds a node."""
         return next(inner for around, inner in self.chain(node) if around is block)

@@ -16,23 +16,34 @@ from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
-from ptosim.language.function import Function, reached
 from ptosim.language.load import VerifiedModule
-from ptosim.language.sim_signal import SimNotify, SimTestWords, SimWaitWords
+from ptosim.language.micro.sim_signal import SimNotify, SimTestWords, SimWaitWords
+from ptosim.language.structure.function import Function, reached
+from ptosim.order.assumptions import confine
 from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, has_signals, read_cluster
-from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts, distance, meets
-from ptosim.order.families import family_of
-from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Touch
+from ptosim.order.model import (
+    ByteRange,
+    EntryNode,
+    EntryTouch,
+    Flag,
+    GetBuffer,
+    LoopNode,
+    Node,
+    Opaque,
+    OrderProgram,
+    ReleaseBuffer,
+)
 from ptosim.order.number import Periodic
-from ptosim.order.read import SIGNALS, read, serial_of
+from ptosim.order.read_program import SIGNALS, read, serial_of
+from ptosim.order.rotating_ids import family_of
 from ptosim.order.signals import MOST_SIGNALS, SignalWalker, one_pipe
 from ptosim.order.state import State
-from ptosim.order.stuck import is_stuck
-from ptosim.order.turns import Times, TurnWalker
+from ptosim.order.stuck_waits import is_stuck
 from ptosim.order.values import ANYWHERE
-from ptosim.order.walk import Meeting, Walker
+from ptosim.order.walk import EarlyStart, Walker
+from ptosim.order.written_walk import Times, TurnWalker
 
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
@@ -84,7 +95,9 @@ def dependent(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tupl
     return tuple(found for found in prove(module, entries).broken if found.hint and found.kind == "race")
 
 
-def _programs(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tuple[Iterator[Program], Unfollowed | None]:
+def _programs(
+    module: VerifiedModule, entries: dict[CoreKind, Function]
+) -> tuple[Iterator[OrderProgram], Unfollowed | None]:
     """The programs that are judged each for itself: those of cores that signal each other are one, unless something
     stands in the way of that."""
     alone = (read(module, function, core, serial_of(module, function)) for core, function in entries.items())
@@ -101,7 +114,7 @@ def _programs(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tupl
 
 class _Judge:
     def __init__(
-        self, module: VerifiedModule, program: Program, confined: set[Range], stopped: Unfollowed | None
+        self, module: VerifiedModule, program: OrderProgram, confined: set[ByteRange], stopped: Unfollowed | None
     ) -> None:
         self.parsed = module.parsed
         self.confined = confined
@@ -136,7 +149,7 @@ class _Judge:
                 self._note("double-set", message, node, times)
         for node in walker.unbalanced:
             message = "not every way through here takes as many flags as it sets"
-            if isinstance(node, Loop) and node.most is None:
+            if isinstance(node, LoopNode) and node.most is None:
                 self._note("undrained", message, node)
             else:  # conditions may depend on each other, and some loops never run otherwise
                 self.doubt(message, node.op)
@@ -191,7 +204,7 @@ class _Judge:
         self.unknown.append(op)
         self._add(True, Diagnostic("lint", "warning", message, self.parsed.location(op)))
 
-    def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+    def _missing(self, walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
         later = meeting.later
         for entry in [each for each in self.program.entries if open_ >> each.number & 1]:
             runs = both_run(walker.places, entry, later, meeting.distance)
@@ -201,7 +214,7 @@ class _Judge:
                 open_ |= walker.own[later.core][later.pipe] if self._overlaps(entry, later) else 0
         state.open[later.pipe] &= ~open_
 
-    def _race(self, earlier: Entry, meeting: Meeting, times: Times, runs: bool) -> bool:
+    def _race(self, earlier: EntryNode, meeting: EarlyStart, times: Times, runs: bool) -> bool:
         """Note it, unless it is none."""
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
         overlaps = self._overlaps(earlier, later)
@@ -240,17 +253,17 @@ class _Judge:
         if not certain and not self.unknown:
             yield BOTH_BRANCHES if sure else UNKNOWN_BYTES
 
-    def _overlaps(self, earlier: Entry, later: Entry) -> bool:
+    def _overlaps(self, earlier: EntryNode, later: EntryNode) -> bool:
         """Whether two entries are on one pipe that is serial on other machines."""
         return (earlier.pipe, earlier.core) == (later.pipe, later.core) and later.pipe in SERIAL_PIPES
 
-    def _is_of_both(self, earlier: Entry, later: Entry, met: list[tuple[Touch, Touch]]) -> bool:
+    def _is_of_both(self, earlier: EntryNode, later: EntryNode, met: list[tuple[EntryTouch, EntryTouch]]) -> bool:
         """Whether it is the two vector cores that may write the same bytes of GM."""
         cores = {earlier.core, later.core}
         both = all(a.writes and b.writes and a.range.space is Space.GM for a, b in met)
         return len(cores) == 2 and CUBE not in cores and both
 
-    def _is_certain(self, earlier: Range, later: Range, apart: int) -> bool:
+    def _is_certain(self, earlier: ByteRange, later: ByteRange, apart: int) -> bool:
         """Whether two ranges meet for sure: their bytes are known and without gaps, or they begin at the same one."""
         if self._is_exact(earlier) and self._is_exact(later) and not (earlier.has_gaps or later.has_gaps):
             return True
@@ -261,7 +274,7 @@ class _Judge:
         starts = [(a[0], b[0]) for a, b in pairs if a is not None and b is not None]
         return any(isinstance(a, int) and isinstance(b, int) and a == b for a, b in starts)
 
-    def _is_exact(self, range_: Range) -> bool:
+    def _is_exact(self, range_: ByteRange) -> bool:
         """Whether the bytes are known to the last."""
         return bool(range_.ends) and range_.origin != ANYWHERE and range_ not in self.confined
 
@@ -275,7 +288,7 @@ def _reason(node: Node) -> str | None:
     match node:
         case Opaque():
             return f"{node.op.name} cannot be looked into"
-        case Entry(is_signal=True):
+        case EntryNode(is_signal=True):
             return f"{node.op.name} waits for or signals another core, whose program decides the order"
         case Flag() | GetBuffer() | ReleaseBuffer() if not _is_followed(node):
             return f"the id of {node.op.name} is only known when it runs"
@@ -290,7 +303,9 @@ def _is_followed(node: Flag | GetBuffer | ReleaseBuffer) -> bool:
     return isinstance(node.id, int | str) or in_turns or goes_round
 
 
-def _meeting(earlier: Entry, later: Entry, loop: Loop | None, apart: int) -> Iterator[tuple[Touch, Touch]]:
+def _meeting(
+    earlier: EntryNode, later: EntryNode, loop: LoopNode | None, apart: int
+) -> Iterator[tuple[EntryTouch, EntryTouch]]:
     """The accesses of two entries that meet so many iterations of a loop apart."""
     name = None if loop is None else loop.name
     for a, b in product(earlier.touches, later.touches):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from ptosim.effects.names import Pipe
 from ptosim.order.cluster import semaphore, semaphores
 from ptosim.order.conflict import Conflicts
-from ptosim.order.model import Loop, Node, Program, SetSignal, Signal, WaitSignal
+from ptosim.order.model import LoopNode, Node, OrderProgram, SetSignal, SignalNode, WaitSignal
 from ptosim.order.state import State
-from ptosim.order.turns import TurnWalker
 from ptosim.order.walk import OTHERS, Missing, Round
+from ptosim.order.written_walk import TurnWalker
 
 MOST_SIGNALS = 15
 """As far as a semaphore counts."""
@@ -24,22 +24,22 @@ _FURTHER = 4
 class SignalWalker(TurnWalker):
     """Walks the programs of a cluster."""
 
-    def __init__(self, program: Program, conflicts: Conflicts, missing: Missing) -> None:
+    def __init__(self, program: OrderProgram, conflicts: Conflicts, missing: Missing) -> None:
         super().__init__(program, conflicts, missing)
         nodes = list(program.body.walk())
         self.sets = [node for node in nodes if isinstance(node, SetSignal)]
         self.waiting = {node: self.places.follow(node, node.pipe) for node in nodes if isinstance(node, WaitSignal)}
         """The waits, as members of sets."""
         for name, loop in program.loops.items():
-            if any(isinstance(node, Signal) for node in loop.body.walk()):
+            if any(isinstance(node, SignalNode) for node in loop.body.walk()):
                 self.farthest[name] += _FURTHER
-        self.ahead: dict[tuple[SetSignal, Loop], int] = {}
+        self.ahead: dict[tuple[SetSignal, LoopNode], int] = {}
         """How many iterations of a loop ago all waits have ended that a set knows of."""
         self.lacking: list[WaitSignal] = []
         """Waits that no signal is under way for."""
 
     def _node(self, node: Node, state: State, here: Round) -> State:
-        if not isinstance(node, Signal):
+        if not isinstance(node, SignalNode):
             return super()._node(node, state, here)
         state.at(node.core)
         id_ = self._number(node.id)
@@ -85,12 +85,12 @@ class SignalWalker(TurnWalker):
         return found
 
 
-def one_pipe(program: Program) -> Signal | None:
+def one_pipe(program: OrderProgram) -> SignalNode | None:
     """A signal that is set, or waited for, by another pipe than the rest of its semaphore: then the k-th wait does not
     mean the k-th set. None if there is no such signal."""
     pipes: dict[tuple[object, ...], Pipe] = {}
     for node in program.body.walk():
-        if isinstance(node, Signal):
+        if isinstance(node, SignalNode):
             for key in semaphores(node):
                 if pipes.setdefault((*key, isinstance(node, SetSignal)), node.pipe) is not node.pipe:
                     return node

@@ -40,7 +40,7 @@ class State:
     here: int = 0
     """The core whose program is followed."""
     mixed: frozenset[object] = frozenset()
-    """Families of flags of which nobody knows which one has which of their tokens (families.py)."""
+    """Families of flags of which nobody knows which one has which of their tokens (rotating_ids.py)."""
 
     def __post_init__(self) -> None:
         self.open = self.cores[self.here]

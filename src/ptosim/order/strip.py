@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.language.load import VerifiedModule
+from ptosim.language.micro.sync import Barrier, BufferOperation, FlagPair
 from ptosim.language.operation import PTOOperation
-from ptosim.language.printing import text
-from ptosim.language.sync import Barrier, Buffer, FlagPair
-from ptosim.language.tile_local import DeclareLocalArray, LocalArrayGet, LocalArraySet
-from ptosim.language.tile_sync import DeclareEventIdArray, EventIdArrayGet, EventIdArraySet, TSync
+from ptosim.language.text.printing import text
+from ptosim.language.tile.tile_local import DeclareLocalArray, LocalArrayGet, LocalArraySet
+from ptosim.language.tile.tile_sync import DeclareEventIdArray, EventIdArrayGet, EventIdArraySet, TSync
 
-_WRITTEN = (FlagPair, Barrier, Buffer, TSync)
+_WRITTEN = (FlagPair, Barrier, BufferOperation, TSync)
 _WRITES = (LocalArraySet.name, EventIdArraySet.name)
 _ARRAYS = (*_WRITES, DeclareLocalArray.name, LocalArrayGet.name, DeclareEventIdArray.name, EventIdArrayGet.name)
 
@@ -37,7 +37,7 @@ def _group(op: PTOOperation, number: int) -> tuple[object, ...]:
     match op:
         case FlagPair():
             return ("flag", op.word("source"), op.word("destination"), op.word("event"), *op.operands)
-        case Buffer():
+        case BufferOperation():
             return ("buffer", op.integer("id_literal"), *op.segment("id"))
         case _:
             return ("barrier", number)

@@ -18,14 +18,14 @@ from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.names import Space
 from ptosim.effects.record import Access
 from ptosim.effects.vector_memory import ALWAYS, LoadMode, StoreMode, demand
-from ptosim.language.configuration import SimRegister
-from ptosim.language.control import For
+from ptosim.language.analysis.static_values import static_of
+from ptosim.language.micro.configuration import SimRegister
+from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import PTOOperation
-from ptosim.language.static import static_of
-from ptosim.language.sync_token import SimTSync
+from ptosim.language.structure.control import For
 from ptosim.language.types import MaskType
-from ptosim.order.known import Pointer, number_of
-from ptosim.order.model import Range, Span, Touch
+from ptosim.order.facts import Pointer, number_of
+from ptosim.order.model import ByteRange, EntryTouch, Span
 from ptosim.order.number import Linear, Number, Periodic, Plain, between, bounds, extreme, key_of, linear
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Values
 
@@ -33,7 +33,7 @@ ENDLESS = between(None, None)
 """An end that nobody knows."""
 
 
-class Operands:
+class ClosedOperands:
     """The operands of an operation by role, for the closed forms of its record."""
 
     def __init__(self, op: PTOOperation, values: Values) -> None:
@@ -51,28 +51,28 @@ class Operands:
         raise AttributeError(name)
 
 
-def touches_of(op: Operation, values: Values, target: str) -> tuple[Touch, ...]:
+def touches_of(op: Operation, values: Values, target: str) -> tuple[EntryTouch, ...]:
     """What an operation outside of scopes touches."""
     return tuple(_touches(op, values, target, ()))
 
 
-def awaited(op: SimTSync, values: Values) -> tuple[Range, ...]:
+def awaited(op: SimTSync, values: Values) -> tuple[ByteRange, ...]:
     """The bytes that a scoped wait asks for."""
-    found: list[Range] = []
+    found: list[ByteRange] = []
     for address, size in zip(op.addresses, op.sizes, strict=True):
         base = values.of(address)
         if isinstance(base, Pointer):
-            whole = Range(base.space, base.origin, None, (), (None,))
+            whole = ByteRange(base.space, base.origin, None, (), (None,))
             found.append(_spread(whole, base.offset, [base.offset + values.number(size)], ()))
     return tuple(found)
 
 
 def touches_of_scope(
     op: Operation, values: Values, target: str, path: tuple[int, ...], names: Iterator[int]
-) -> tuple[Touch, ...]:
+) -> tuple[EntryTouch, ...]:
     """What a scope touches; its loops get names here."""
     inner: list[int] = []
-    found: list[Touch] = []
+    found: list[EntryTouch] = []
 
     def visit(inside: Operation, around: tuple[int, ...]) -> None:
         if isinstance(inside, For):
@@ -89,9 +89,9 @@ def touches_of_scope(
     return _distinct(found)
 
 
-def _distinct(found: list[Touch]) -> tuple[Touch, ...]:
+def _distinct(found: list[EntryTouch]) -> tuple[EntryTouch, ...]:
     """Accesses of the same bytes are one; whole memories hide their parts."""
-    known: dict[tuple[object, ...], Touch] = {}
+    known: dict[tuple[object, ...], EntryTouch] = {}
     for touch in found:
         known.setdefault((touch.writes, range_key(touch.range)), touch)
     whole = {
@@ -106,27 +106,27 @@ def _distinct(found: list[Touch]) -> tuple[Touch, ...]:
     )
 
 
-def range_key(range_: Range) -> tuple[object, ...]:
+def range_key(range_: ByteRange) -> tuple[object, ...]:
     """What tells ranges apart."""
     ends = tuple(None if span is None else (key_of(span[0]), key_of(span[1])) for span in range_.spans)
     return (range_.space, range_.origin, range_.loop, range_.start, ends)
 
 
-def _touches(op: Operation, values: Values, target: str, inner: tuple[int, ...]) -> Iterator[Touch]:
+def _touches(op: Operation, values: Values, target: str, inner: tuple[int, ...]) -> Iterator[EntryTouch]:
     record = effects().get(op.name)
     if record is not None and isinstance(op, PTOOperation):
         for access in record.accesses(static_of(op, target)):
-            yield Touch(access.direction == "write", _range(op, access, values, inner))
+            yield EntryTouch(access.direction == "write", _range(op, access, values, inner))
 
 
-def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, ...]) -> Range:
+def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, ...]) -> ByteRange:
     base = values.of(op.segment(access.base)[0])
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset = number_of(base)
-    whole = Range(access.space, origin, None, (), (None,))
+    whole = ByteRange(access.space, origin, None, (), (None,))
     if access.reach == "unknown" or any(_is_read(value) for value in op.operands):
         return whole
-    operands = Operands(op, values)
+    operands = ClosedOperands(op, values)
     whole = replace(whole, has_gaps=_has_gaps(operands, access.base))
     low, high = access.extent(operands)
     ends: list[Number] = [offset + high]
@@ -135,7 +135,7 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     return _spread(whole, offset + low, ends, inner)
 
 
-def _has_gaps(operands: Operands, side: str) -> bool:
+def _has_gaps(operands: ClosedOperands, side: str) -> bool:
     """Whether the rows of a copy may lie apart. Of those that no stride tells apart, several do."""
     given = vars(operands)
     if "n_burst" not in given:
@@ -158,7 +158,7 @@ def _is_read(value: SSAValue) -> bool:
     return isinstance(value.owner, SimRegister) and value.owner.word("field") not in FIXPIPE
 
 
-def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...]) -> Range:
+def _spread(whole: ByteRange, low: Number, ends: list[Number], inner: tuple[int, ...]) -> ByteRange:
     """The bytes of all iterations of the inner loops; of several ends the nearest that is known."""
     numbers = [low, *ends]
     turns = next((n for n in numbers if isinstance(n, Periodic) and n.loop not in inner and n.loop >= 0), None)

@@ -13,21 +13,20 @@ from typing import Any
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ptosim.effects.names import Space
-from ptosim.language import predicate
-from ptosim.language.control import For, Yield
-from ptosim.language.function import Function
-from ptosim.language.operands import constant_of
+from ptosim.language.micro import predicate
+from ptosim.language.micro.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
+from ptosim.language.micro.scope import StrictVecScope
+from ptosim.language.micro.system import GetBlockIdx, GetBlockNum, GetSubblockIdx
 from ptosim.language.operation import PTOOperation
-from ptosim.language.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
-from ptosim.language.scalar_cast import CmpI
-from ptosim.language.scope import StrictVecScope
-from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx
-from ptosim.language.tile_local import LocalArrayGet
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import For, Yield
+from ptosim.language.structure.function import Function
+from ptosim.language.structure.scalar_cast import CmpI
+from ptosim.language.tile.tile_local import LocalArrayGet
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
 from ptosim.order import integers
-from ptosim.order.arrays import RoundCounter, Table, Tally, arrays_of, passed
-from ptosim.order.guards import bounds_of
-from ptosim.order.known import (
+from ptosim.order.arrays import FilledArray, RoundCounter, Tally, arrays_of, passed
+from ptosim.order.facts import (
     Known,
     Pointer,
     in_turn,
@@ -40,6 +39,7 @@ from ptosim.order.known import (
     trips,
     with_number,
 )
+from ptosim.order.guards import bounds_of
 from ptosim.order.number import (
     LONGEST_PERIOD,
     Linear,
@@ -115,7 +115,7 @@ class Values:
         if following is argument:
             return self.of(start)
         marker = Symbol(iteration.loops)
-        after = Trial(self, {argument: symbol(marker)}).of(following) if element_name(argument.type) else None
+        after = LoopTrial(self, {argument: symbol(marker)}).of(following) if element_name(argument.type) else None
         before = self.of(start)
         if isinstance(after, Linear) and not isinstance(before, Pointer) and after.terms == {marker: 1}:
             return before + symbol(iteration) * after.constant
@@ -128,7 +128,7 @@ class Values:
         assert ends is not None
         states = [[self.of(start) for start in loop.iter_args]]
         for _ in range(LONGEST_PERIOD):
-            trial = Trial(self, dict(zip(carried, states[-1], strict=True)))
+            trial = LoopTrial(self, dict(zip(carried, states[-1], strict=True)))
             states.append([trial.of(value) for value in ends.operands])
         for argument, turns in zip(carried, zip(*states, strict=True), strict=True):
             keys = [known_key(turn) for turn in turns]
@@ -260,7 +260,7 @@ def _is_computed(value: SSAValue) -> bool:
     return owner.name in _RULES and (owner.name != CmpI.name or owner.word("predicate") in _COMPARISONS)
 
 
-class Trial(Values):
+class LoopTrial(Values):
     """The values of a loop body, were its carried values these."""
 
     def __init__(self, outer: Values, given: Mapping[SSAValue, Known]) -> None:
@@ -382,7 +382,7 @@ def _held(values: Values, op: PTOOperation) -> Known | None:
     match values.arrays.get(op.operands[0]):
         case RoundCounter(name, modulus):
             return Periodic(name, (), tuple(range(modulus)))
-        case Table(held):
+        case FilledArray(held):
             return _looked_up(held, [values.number(index) for index in op.operands[1:]])
         case Tally() as tally:
             return values.tallied(tally, passed(tally, op))

@@ -19,26 +19,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe
-from ptosim.language.sync import EVENT_IDS
+from ptosim.language.micro.sync import EVENT_IDS
 from ptosim.order.conflict import Conflicts
 from ptosim.order.model import (
     BarrierNode,
-    Block,
-    Branch,
+    BranchNode,
     Count,
-    Entry,
+    EntryNode,
     Fence,
     Flag,
     GetBuffer,
     Id,
-    Loop,
+    LoopNode,
     Node,
+    NodeBlock,
     Opaque,
-    Program,
+    OrderProgram,
     ReleaseBuffer,
-    SetFlag,
+    SetNode,
     TileWait,
-    WaitFlag,
+    WaitNode,
 )
 from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, Pair
@@ -51,21 +51,21 @@ from ptosim.order.state import PIPES, Key, State
 class Round:
     """The iteration of a loop that a walk is in."""
 
-    loop: Loop | None
+    loop: LoopNode | None
     """None for the function itself."""
     distance: int = 0
     """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
-    arm: Block | None = None
+    arm: NodeBlock | None = None
     """What both the entries that are followed and those they meet are in, and every iteration between takes."""
     behind: dict[Node, State] = field(default_factory=dict[Node, State])
     """What was known behind each node."""
 
 
 @dataclass(frozen=True)
-class Meeting:
+class EarlyStart:
     """An entry that may start too early, and the iterations of a loop between it and what it depends on."""
 
-    later: Entry
+    later: EntryNode
     rounds: tuple[Round, ...]
     """Those of the loop, from the one that issued the earlier entry to the present one."""
 
@@ -74,7 +74,7 @@ class Meeting:
         return self.rounds[-1].distance
 
 
-Missing = Callable[["Walker", State, Meeting, int], None]
+Missing = Callable[["Walker", State, EarlyStart, int], None]
 """Told of entries that may not have ended (a set of them). It notes them, or adds something and raises `Again`."""
 
 
@@ -91,7 +91,7 @@ class Again(Exception):
 class Walker:
     """Walks a program with what was inserted into it."""
 
-    def __init__(self, program: Program, conflicts: Conflicts, inserted: Inserted, missing: Missing) -> None:
+    def __init__(self, program: OrderProgram, conflicts: Conflicts, inserted: Inserted, missing: Missing) -> None:
         self.program = program
         self.inserted = inserted
         self.missing = missing
@@ -110,8 +110,8 @@ class Walker:
         """For each pair the others, by their waits, that are not over when it is set."""
         self.forward: dict[Node, State] = {}
         """What was known behind each node in the iteration that issues entries."""
-        self._rounds: dict[Loop, list[Round]] = {}
-        self._iterations: dict[Loop, tuple[int, State]] = {}
+        self._rounds: dict[LoopNode, list[Round]] = {}
+        self._iterations: dict[LoopNode, tuple[int, State]] = {}
         self._pairs: tuple[Pair, ...] = ()
         self._pending = 0
         """Pairs with a token under way, as their waits."""
@@ -119,7 +119,7 @@ class Walker:
         """What is known behind everything."""
         self.turns: dict[int, int] = {}
         """Of the loops that are walked turn by turn, the present one."""
-        self.unmatched: list[WaitFlag] = []
+        self.unmatched: list[WaitNode] = []
         """Written waits that no set is there for."""
         self.unbalanced: list[Node] = []
         """Loops and branches that leave another number of tokens than they found."""
@@ -139,7 +139,7 @@ class Walker:
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def _nodes(self, block: Block, state: State, here: Round) -> State:
+    def _nodes(self, block: NodeBlock, state: State, here: Round) -> State:
         behind = state.copy()
         for node in block.nodes:
             state = self._complete(node, state, behind, here)
@@ -173,15 +173,15 @@ class Walker:
         if node.core != state.here:
             state.at(node.core)
         match node:
-            case Entry():
+            case EntryNode():
                 self._entry(node, state, here)
-            case Loop():
+            case LoopNode():
                 return self._loop(node, state, here)
-            case Branch():
+            case BranchNode():
                 return self._branch(node, state, here)
-            case SetFlag():
+            case SetNode():
                 self._written_set(node, state, here)
-            case WaitFlag():
+            case WaitNode():
                 self._written_wait(node, state, here)
             case BarrierNode():
                 self._barrier(node.pipe, state)
@@ -203,7 +203,7 @@ class Walker:
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def _entry(self, entry: Entry, state: State, here: Round) -> None:
+    def _entry(self, entry: EntryNode, state: State, here: Round) -> None:
         pipe = entry.pipe
         state.open[pipe] &= state.open[Pipe.S]
         mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
@@ -211,7 +211,7 @@ class Walker:
             mask &= ~self.own[entry.core][pipe]
         if open_ := self._unended(state.open[pipe], mask):
             rounds = self._rounds[here.loop] if here.distance and here.loop is not None else [here]
-            self.missing(self, state, Meeting(entry, tuple(rounds)), open_)
+            self.missing(self, state, EarlyStart(entry, tuple(rounds)), open_)
         if here.distance == 0:
             self._issue(entry, state)
         for wait in self.awaiting.get(entry, ()):  # up to here the entries of this pipe are in it
@@ -220,14 +220,14 @@ class Walker:
     def _unended(self, open_: int, mask: int) -> int:
         return open_ & mask
 
-    def _met(self, entry: Entry, here: Round) -> int:
+    def _met(self, entry: EntryNode, here: Round) -> int:
         """What an entry depends on, of what is followed."""
         if here.loop is None or here.distance == 0:
             return self.together[entry.number] & ~(1 << entry.number)
         met = self.apart.get((entry.number, here.loop.name), {})
         return met.get(here.distance, 0) & self.places.inside[here.loop.name]
 
-    def _elsewhere(self, block: Block, here: Round) -> int:
+    def _elsewhere(self, block: NodeBlock, here: Round) -> int:
         """What is followed for itself: entries of an arm that is taken in one run of iterations, as others in it meet
         them. From one to the other the arm is taken each time."""
         if here.distance == 0:
@@ -237,14 +237,14 @@ class Walker:
             return 0 if arm is here.arm else -1
         return 0 if arm is None else self._inside_arm(arm)
 
-    def _inside_arm(self, arm: Block) -> int:
-        members = sum(1 << node.number for node in arm.walk() if isinstance(node, Entry))
+    def _inside_arm(self, arm: NodeBlock) -> int:
+        members = sum(1 << node.number for node in arm.walk() if isinstance(node, EntryNode))
         for pair in self._pairs:
             if self.places.arm(pair.block, self.places.innermost[arm]) is arm:
                 members |= pair.member
         return members
 
-    def _issue(self, entry: Entry, state: State) -> None:
+    def _issue(self, entry: EntryNode, state: State) -> None:
         """A load of the scalar unit has ended when anything behind it is issued; its stores nobody else knows of."""
         if entry.pipe is Pipe.S and not any(touch.writes for touch in entry.touches):
             return
@@ -317,13 +317,13 @@ class Walker:
         return found
 
     def _count(self, node: Count, state: State) -> None:
-        """Ids in turn by a counter are known only where they are followed (turns.py)."""
+        """Ids in turn by a counter are known only where they are followed (written_walk.py)."""
 
-    def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
+    def _written_set(self, node: SetNode, state: State, here: Round) -> None:
         if (key := self._key(node, state)) is not None:
             state.put(key, self._untold(node.source, state, node.core))
 
-    def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
+    def _written_wait(self, node: WaitNode, state: State, here: Round) -> None:
         key = self._key(node, state)
         is_there = key is not None and state.take(key, node.destination)
         if not is_there and here.distance == 0:
@@ -354,7 +354,7 @@ class Walker:
 
     # --- branches and loops -------------------------------------------------------------------------------------------
 
-    def _branch(self, node: Branch, state: State, here: Round) -> State:
+    def _branch(self, node: BranchNode, state: State, here: Round) -> State:
         pending, joined = self._pending, None
         for arm in [arm for arm in node.arms if arm is here.arm] or node.arms:
             self._pending = pending
@@ -368,7 +368,7 @@ class Walker:
             self.unbalanced.append(node)
         return a.joined(b)
 
-    def _loop(self, loop: Loop, state: State, here: Round) -> State:
+    def _loop(self, loop: LoopNode, state: State, here: Round) -> State:
         state.covered = {}
         if here.distance:  # entries from before pass through the first iteration and come out as they went in
             self._nodes(loop.body, state.copy(), here)
@@ -382,13 +382,13 @@ class Walker:
         self._pending = pending
         return self._drained(loop, self._behind(loop, outside, behind))
 
-    def _prime(self, loop: Loop, state: State) -> None:
+    def _prime(self, loop: LoopNode, state: State) -> None:
         for pair in self.inserted.primed.get(loop, ()):
             self.clashes[pair] = self.clashes.get(pair, 0) | state.open[pair.source] | self._pending
             self._pending |= pair.member
             state.tokens[pair] = (self._untold(pair.source, state),) * pair.distance
 
-    def _drained(self, loop: Loop, state: State) -> State:
+    def _drained(self, loop: LoopNode, state: State) -> State:
         """Behind the outermost loop the tokens that are left are waited for."""
         for pair in self.inserted.primed.get(loop, ()):
             for token in state.tokens.pop(pair, ()):
@@ -396,7 +396,7 @@ class Walker:
             self._issue_wait(pair.member, pair.destination, state)
         return state
 
-    def _iterated(self, loop: Loop, first: Round, behind: State) -> State:
+    def _iterated(self, loop: LoopNode, first: Round, behind: State) -> State:
         """Follow the entries of an iteration through the next ones; gives what is known of them behind the loop. What
         happens there does not depend on what came before the loop, so it is remembered until something is added."""
         version = self.inserted.versions.get(loop, 0)
@@ -412,7 +412,7 @@ class Walker:
             self._iterations[loop] = version, behind
         return behind
 
-    def _followed_on(self, loop: Loop, first: Round, state: State, arm: Block | None) -> None:
+    def _followed_on(self, loop: LoopNode, first: Round, state: State, arm: NodeBlock | None) -> None:
         """Follow entries through the iterations after the first."""
         rounds = self._rounds[loop] = [first]
         for distance in range(1, EVENT_IDS + 1 + self.farthest[loop.name]):
@@ -423,11 +423,11 @@ class Walker:
             state.covered = {}
             state = self._nodes(loop.body, state, rounds[-1])
 
-    def _round(self, loop: Loop, distance: int, arm: Block | None) -> Round:
+    def _round(self, loop: LoopNode, distance: int, arm: NodeBlock | None) -> Round:
         """A later iteration begins."""
         return Round(loop, distance, arm)
 
-    def _has_open_lanes(self, loop: Loop, arm: Block | None) -> bool:
+    def _has_open_lanes(self, loop: LoopNode, arm: NodeBlock | None) -> bool:
         return any(
             pair.lanes is None
             and self.places.innermost[pair.block] is loop
@@ -435,7 +435,7 @@ class Walker:
             for pair in self._pairs
         )
 
-    def _followed(self, loop: Loop) -> int:
+    def _followed(self, loop: LoopNode) -> int:
         members = self.places.inside[loop.name]
         for pair in self._pairs:
             if loop in self.places.loops[pair.block]:
@@ -451,7 +451,7 @@ class Walker:
         at = self.forward[after]
         return (at.open[source] & at.open[Pipe.S] & ~self.own[0][source] | ~at.issued) & members
 
-    def _behind(self, loop: Loop, outside: State, behind: State) -> State:
+    def _behind(self, loop: LoopNode, outside: State, behind: State) -> State:
         """What came before the loop is as it was, what is in it as its last iteration leaves it."""
         new, state = behind.issued & ~outside.issued, outside.copy()
         for core, last in zip(state.cores, behind.cores, strict=True):
@@ -482,7 +482,7 @@ class Walker:
         return farthest
 
 
-def _within(loop: Loop, met: dict[int, int]) -> dict[int, int]:
+def _within(loop: LoopNode, met: dict[int, int]) -> dict[int, int]:
     """Without the iterations that a loop never comes to."""
     return (
         met if loop.most is None else {distance: members for distance, members in met.items() if distance < loop.most}

@@ -9,13 +9,13 @@ import numpy as np
 
 from ptosim.effects.element import Element
 from ptosim.effects.record import Static
-from ptosim.language import arithmetic as op
-from ptosim.language import arithmetic_integer
+from ptosim.language.micro import arithmetic as op
+from ptosim.language.micro import arithmetic_integer
 from ptosim.machine.entry import Site
-from ptosim.reference import elementary, numbers
 from ptosim.reference.core import Core
-from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
-from ptosim.reference.mask import FULL, Mask, of_lanes
+from ptosim.reference.numeric import elementary, float_lanes
+from ptosim.reference.numeric.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
+from ptosim.reference.numeric.mask import FULL, Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
 
 Function1 = Callable[[Lanes], Lanes]
@@ -62,7 +62,7 @@ def _negative(element: Element) -> Function1:
 
 
 def _floating(function: Function1) -> Callable[[Element], Function1]:
-    return lambda element: lambda x: numbers.narrow(element, function(numbers.widen(element, x)))
+    return lambda element: lambda x: float_lanes.narrow(element, function(float_lanes.widen(element, x)))
 
 
 def _elementary(function: Function1) -> Callable[[Element], Function1]:
@@ -75,8 +75,8 @@ def _elementary(function: Function1) -> Callable[[Element], Function1]:
 
 
 def _rectified(element: Element) -> Function1:
-    zero = np.zeros(1, numbers.dtype_of(element))
-    maximum = numbers.maximum if element.is_float else np.maximum
+    zero = np.zeros(1, float_lanes.dtype_of(element))
+    maximum = float_lanes.maximum if element.is_float else np.maximum
     return lambda x: maximum(x, zero)
 
 
@@ -113,9 +113,9 @@ def _by_kind(integer: Function2, floating: Function2) -> Callable[[Element], Fun
         if not element.is_float:
             return integer
         if element.name == "bf16":
-            wide = numbers.bf16_to_f32
-            return lambda a, b: numbers.f32_to_bf16(floating(wide(a), wide(b)))
-        return lambda a, b: numbers.canonical(floating(a, b))
+            wide = float_lanes.bf16_to_f32
+            return lambda a, b: float_lanes.f32_to_bf16(floating(wide(a), wide(b)))
+        return lambda a, b: float_lanes.canonical(floating(a, b))
 
     return choose
 
@@ -158,8 +158,8 @@ _BINARY: Mapping[str, Callable[[Element], Function2]] = {
     "vadd": _by_kind(np.add, np.add),
     "vsub": _by_kind(np.subtract, np.subtract),
     "vmul": _by_kind(np.multiply, np.multiply),
-    "vmax": _by_kind(np.maximum, numbers.maximum),
-    "vmin": _by_kind(np.minimum, numbers.minimum),
+    "vmax": _by_kind(np.maximum, float_lanes.maximum),
+    "vmin": _by_kind(np.minimum, float_lanes.minimum),
     "vand": _bitwise(np.bitwise_and),
     "vor": _bitwise(np.bitwise_or),
     "vxor": _bitwise(np.bitwise_xor),
@@ -241,4 +241,4 @@ def vsubc(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes,
 @semantics(op.VMAdd)
 def vmadd(acc: Lanes, lhs: Lanes, rhs: Lanes, active: Lanes, element: Element) -> Lanes:
     """acc * lhs + rhs with one rounding; inactive lanes keep the accumulator."""
-    return np.where(active, numbers.fused_multiply_add(element, acc, lhs, rhs), acc)
+    return np.where(active, float_lanes.fused_multiply_add(element, acc, lhs, rhs), acc)

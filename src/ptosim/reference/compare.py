@@ -9,10 +9,10 @@ import numpy as np
 
 from ptosim.effects.element import Element
 from ptosim.effects.record import Static
-from ptosim.language import compare as op
-from ptosim.reference import numbers
-from ptosim.reference.lanes import Lane, Lanes, scalar_lane, unsigned
-from ptosim.reference.mask import Mask, of_lanes
+from ptosim.language.micro import compare as op
+from ptosim.reference.numeric import float_lanes
+from ptosim.reference.numeric.lanes import Lane, Lanes, scalar_lane, unsigned
+from ptosim.reference.numeric.mask import Mask, of_lanes
 from ptosim.reference.semantics import semantics
 
 Comparison = Callable[[Lanes, Lanes], Lanes]
@@ -31,7 +31,7 @@ def _compare(word: str, element: Element) -> Comparison:
     compare = _COMPARISONS[word]
     if element.name != "bf16":
         return compare
-    return lambda a, b: compare(numbers.bf16_to_f32(a), numbers.bf16_to_f32(b))
+    return lambda a, b: compare(float_lanes.bf16_to_f32(a), float_lanes.bf16_to_f32(b))
 
 
 def _facts(static: Static) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from ptosim.effects.configuration import CONFIGURATION, FIELDS, ConfigurationRegister
 from ptosim.effects.element import Element
-from ptosim.language import configuration as op
-from ptosim.language import dma_registers as register
+from ptosim.language.micro import configuration as op
+from ptosim.language.micro import dma_registers as register
 from ptosim.reference.core import Core
-from ptosim.reference.integers import wrap
+from ptosim.reference.numeric.integers import wrap
 from ptosim.reference.requirement import demand
 from ptosim.reference.semantics import define, semantics
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call
-from ptosim.language.pointer import AddPtr, CastPtr, LdDev, LoadScalar, looks_at_memory
-from ptosim.language.polling import poll_of
-from ptosim.language.scalar import Constant
-from ptosim.language.scope import Section, SectionCube, SectionVector, StrictVecScope, VecScope
+from ptosim.language.analysis.polling_loops import poll_of
+from ptosim.language.micro.pointer import AddPtr, CastPtr, LdDev, LoadScalar, looks_at_memory
+from ptosim.language.micro.scope import Section, SectionCube, SectionVector, StrictVecScope, VecScope
+from ptosim.language.structure.control import Condition, For, If, While, Yield
+from ptosim.language.structure.function import Call
+from ptosim.language.structure.scalar import Constant
 from ptosim.language.types import is_vector_state
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ import numpy as np
 from ptosim.effects import conversion as matrix
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
-from ptosim.language import conversion as op
+from ptosim.language.micro import conversion as op
 from ptosim.machine.entry import Site
-from ptosim.reference import numbers
 from ptosim.reference.core import Core
-from ptosim.reference.lanes import Lane, Lanes, scalar_lane
-from ptosim.reference.mask import Mask
+from ptosim.reference.numeric import float_lanes
+from ptosim.reference.numeric.lanes import Lane, Lanes, scalar_lane
+from ptosim.reference.numeric.mask import Mask
+from ptosim.reference.numeric.value_conversion import Conversion, conversion, truncation
 from ptosim.reference.semantics import semantics
-from ptosim.reference.value_conversion import Conversion, conversion, truncation
 
 # --- vcvt -------------------------------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ def vtrc(input: Lanes, round: Conversion) -> Lanes:
 
 def _vci_facts(static: Static) -> dict[str, Any]:
     kind = static.elements["result"]
-    ramp = np.arange(kind.lanes).astype(numbers.dtype_of(kind))
+    ramp = np.arange(kind.lanes).astype(float_lanes.dtype_of(kind))
     return {"ramp": -ramp if static.words.get("order") == "DESC" else ramp, "lane": scalar_lane(kind)}
 
 
@@ -125,12 +125,12 @@ def _vci_facts(static: Static) -> dict[str, Any]:
 def vci(base: int, result_element: Element, ramp: Lanes, lane: Lane) -> Lanes:
     """base + i or base - i; integers wrap, floats are added in their own type."""
     lanes: Lanes = lane(base) + ramp
-    return numbers.canonical(lanes) if result_element.is_float else lanes
+    return float_lanes.canonical(lanes) if result_element.is_float else lanes
 
 
 @semantics(op.VBitcast)
 def vbitcast(input: Lanes, result_element: Element) -> Lanes:
-    return input.view(numbers.dtype_of(result_element))
+    return input.view(float_lanes.dtype_of(result_element))
 
 
 _F32 = scalar_lane(element("f32"))

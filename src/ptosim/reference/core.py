@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import GM, Space
 from ptosim.effects.sim_signal import WORD
-from ptosim.language.print_format import Say, show
+from ptosim.language.text.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
 from ptosim.machine.scheduler import Stop, Stopped
-from ptosim.machine.signal import Words
+from ptosim.machine.signal import SignalledWords
 from ptosim.machine.sync import SLOW
 from ptosim.reference.fault import Fault
-from ptosim.reference.memories import NOTHING, GlobalMemory, Memories
-from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Bytes, Places, Starts
-from ptosim.reference.port import Active, Atomic, Complaint, Place, Port, Witness
-from ptosim.reference.taint import Observed
+from ptosim.reference.memory.access_places import Bytes, Places, Starts
+from ptosim.reference.memory.memories import NOTHING, GlobalMemory, Memories
+from ptosim.reference.memory.port import AccessPlace, Active, Atomic, Complaint, Port, Witness
+from ptosim.reference.numeric.float_lanes import Lanes
+from ptosim.reference.observed.taint import Observed
 
 CTRL_AT_RESET = 1 << 48
 
@@ -211,19 +211,19 @@ class Core:
 
     def read(self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False) -> Bytes:
         """`width` bytes in a row, perhaps as a view. `by_use`: an unmasked vector load, whose lanes count if used."""
-        return self.port.read(Place(space, start, width, alignment), by_use)
+        return self.port.read(AccessPlace(space, start, width, alignment), by_use)
 
     def write(self, space: Space, start: int, data: Bytes, alignment: int = 1, active: Active | None = None) -> None:
         """Store bytes in a row, or those of them that `active` selects."""
-        self.port.write(Place(space, start, len(data), alignment), data, active)
+        self.port.write(AccessPlace(space, start, len(data), alignment), data, active)
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         """Pieces of `width` bytes at these addresses, one row each, as a copy."""
-        return self.port.read(Place(space, starts, width, alignment, at, True))
+        return self.port.read(AccessPlace(space, starts, width, alignment, at, True))
 
     def read_numbers(self, space: Space, starts: Starts, width: int, alignment: int = 1) -> Bytes:
         """Likewise of pieces that are numbers of others: indices into a table."""
-        return self.port.read_numbers(Place(space, starts, width, alignment, None, True))
+        return self.port.read_numbers(AccessPlace(space, starts, width, alignment, None, True))
 
     def write_pieces(
         self,
@@ -235,7 +235,7 @@ class Core:
         atomic: Atomic | None = None,
     ) -> None:
         """Store one row of `data` at each address, in order, or combine it with what is there."""
-        self.port.write(Place(space, starts, data.shape[1], alignment, at, True), data, None, atomic)
+        self.port.write(AccessPlace(space, starts, data.shape[1], alignment, at, True), data, None, atomic)
 
     def pattern(self, data: Bytes) -> Bytes:
         """Bytes that come from no memory, such as padding."""
@@ -263,13 +263,13 @@ class Core:
             self.witness.begin_transfer(entry)
         return entry.n + 1
 
-    def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> Words | None:
+    def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> SignalledWords | None:
         """Words of i32 in GM, aligned; None where one of them does not exist and the run goes on without."""
         if self.witness is not None:
             self.witness.stand_at(site)
         places: list[NDArray[np.int32]] = []
         for address in addresses:
-            memory, offset, inside = self.memories.window(verb, Place(GM, address, WORD, WORD))
+            memory, offset, inside = self.memories.window(verb, AccessPlace(GM, address, WORD, WORD))
             if not inside:
                 return None
             places.append(memory[offset : offset + WORD].view(np.int32))
@@ -277,13 +277,13 @@ class Core:
         def write(position: int, value: int) -> None:
             places[position][0] = value
 
-        return Words(addresses, lambda position: int(places[position][0]), write)
+        return SignalledWords(addresses, lambda position: int(places[position][0]), write)
 
     # --- bounds -------------------------------------------------------------------------------------------------------
 
     def holds(self, verb: str, space: Space, start: int, width: int, alignment: int = 1, at: str | None = None) -> bool:
         """Whether all that an instruction is about to touch lies inside; if not, an observed run leaves it out."""
-        return not width or self.memories.window(verb, Place(space, start, width, alignment, at))[2]
+        return not width or self.memories.window(verb, AccessPlace(space, start, width, alignment, at))[2]
 
     def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
         """A pointer must be aligned even where no lane of the access is active."""
@@ -291,7 +291,7 @@ class Core:
 
     def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
         """The numbers of those rows of a copy that a run which goes on after a fault has to write; None: all."""
-        return self.memories.landing(Place(space, starts, width, at=at)) if self.port.goes_on else None
+        return self.memories.landing(AccessPlace(space, starts, width, at=at)) if self.port.goes_on else None
 
     def touched(self, pointer: int, offsets: Places, width: int) -> NDArray[np.bool_]:
         """Which pieces behind a GM pointer have a byte in its argument; offsets may exceed what a pointer can say."""

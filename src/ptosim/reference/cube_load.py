@@ -12,13 +12,13 @@ from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import cube_load as op
-from ptosim.language import cube_load_raw as raw
-from ptosim.reference import numbers
+from ptosim.language.micro import cube_load as op
+from ptosim.language.micro import cube_load_raw as raw
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.fractals import load_scales, load_tile
-from ptosim.reference.places import places
+from ptosim.reference.memory.access_places import places
+from ptosim.reference.numeric import float_lanes
+from ptosim.reference.numeric.fractals import load_scales, load_tile
 from ptosim.reference.semantics import Operands, semantics
 
 _A = {"space": Space.L0A, "side": "m"}
@@ -95,7 +95,7 @@ def mte_l1_bt(core: Core, operands: Operands, element: Element, convert: int) ->
 
 def _widened(data: Bytes, element: Element) -> Bytes:
     """16-bit floats as f32."""
-    return numbers.canonical(numbers.widen(element, data.view(numbers.dtype_of(element)))).view(np.uint8)
+    return float_lanes.canonical(float_lanes.widen(element, data.view(float_lanes.dtype_of(element)))).view(np.uint8)
 
 
 @semantics(op.MteL1Fb)

@@ -14,10 +14,10 @@ from ptosim.effects.dma import OLDER
 from ptosim.effects.element import Element
 from ptosim.effects.names import GM, UB
 from ptosim.effects.record import Static
-from ptosim.language import dma_grouped as grouped
-from ptosim.reference.atomic import atomic_store, check_length
-from ptosim.reference.burst import Padding, Side, byte_rows, look_at_registers, moved
+from ptosim.language.micro import dma_grouped as grouped
 from ptosim.reference.core import Config, Core
+from ptosim.reference.memory.atomic import atomic_store, check_length
+from ptosim.reference.memory.burst import Padding, Side, byte_rows, look_at_registers, moved
 from ptosim.reference.semantics import Operands, define, semantics
 
 # --- GM to UB ---------------------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Space
-from ptosim.language import dma as op
-from ptosim.language import dma_grouped as grouped
-from ptosim.reference.burst import Burst, Side, byte_rows, granule_rows, is_overlapping, look_at_registers, moved
+from ptosim.language.micro import dma as op
+from ptosim.language.micro import dma_grouped as grouped
 from ptosim.reference.core import Config, Core
+from ptosim.reference.memory.burst import Burst, Side, byte_rows, granule_rows, is_overlapping, look_at_registers, moved
 from ptosim.reference.semantics import Operands, semantics
 
 # --- rows of granules -------------------------------------------------------------------------------------------------

@@ -11,10 +11,10 @@ from ptosim.effects.dma_layout import SMALL_ROW
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import dma_grouped as grouped
+from ptosim.language.micro import dma_grouped as grouped
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.places import Places, places
+from ptosim.reference.memory.access_places import Places, places
 from ptosim.reference.semantics import Operands, semantics
 
 

@@ -14,27 +14,27 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Details, PTOError, error
 from ptosim.effects.names import CoreKind, Pipe, Space
-from ptosim.language.following import following_sets, is_left_out, sets, sets_of
-from ptosim.language.function import Function
+from ptosim.language.analysis.reachable_sets import following_sets, is_left_out, sets, sets_of
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation
-from ptosim.language.parser import without_collection
-from ptosim.language.print_format import Say, show
+from ptosim.language.structure.function import Function
+from ptosim.language.text.parser import without_collection
+from ptosim.language.text.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
-from ptosim.machine.launch import Launch
+from ptosim.machine.launch import LaunchGeometry
 from ptosim.machine.memory import poisoned
 from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.scheduler import Scheduler, Stop
-from ptosim.reference.accesses import AccessWitness
 from ptosim.reference.core import Core, delayed
-from ptosim.reference.entries import EntryWitness
 from ptosim.reference.fault import Fault
-from ptosim.reference.memories import GlobalMemory
-from ptosim.reference.places import Bytes
-from ptosim.reference.port import Witness
-from ptosim.reference.translate import Code, Translator
-from ptosim.reference.watch import Watch
+from ptosim.reference.memory.access_places import Bytes
+from ptosim.reference.memory.memories import GlobalMemory
+from ptosim.reference.memory.port import Witness
+from ptosim.reference.observed.access_witness import AccessWitness
+from ptosim.reference.observed.entry_witness import EntryWitness
+from ptosim.reference.observed.watch import Watch
+from ptosim.reference.translate import TranslatedProgram, Translator
 from ptosim.target.profile import Target
 
 ON_CHIP: Mapping[CoreKind, tuple[Space, ...]] = {
@@ -52,7 +52,7 @@ _WITNESSES: Mapping[Closeness, type[Witness]] = {
 }
 
 
-Programs = Mapping[CoreKind, Code]
+Programs = Mapping[CoreKind, TranslatedProgram]
 """The translated programs of a kernel."""
 
 
@@ -68,21 +68,21 @@ def prepare(
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ReferenceLaunch:
     """One launch of a run: a kernel on the blocks of one rank."""
 
     programs: Programs
     arguments: Callable[[int], Sequence[Any]]
     """By block."""
     memory: GlobalMemory
-    launch: Launch
+    launch: LaunchGeometry
 
 
 @dataclass
 class Run:
     """A list of launches; most have one."""
 
-    parts: Sequence[Part]
+    parts: Sequence[ReferenceLaunch]
     target: Target
     schedule: str = "program"
     max_steps: int = 10**9
@@ -136,10 +136,10 @@ class Run:
         except PTOError as problem:
             raise self._with_loops(problem, core) from None
 
-    def _part(self, machine: MachineCore) -> Part:
+    def _part(self, machine: MachineCore) -> ReferenceLaunch:
         return self.parts[machine.progress.number]
 
-    def _core(self, machine: MachineCore, part: Part) -> Core:
+    def _core(self, machine: MachineCore, part: ReferenceLaunch) -> Core:
         """A core with the memories of its cluster, made together: cores share L1 and write each other's UB."""
         place = machine.progress.number, machine.block
         if place not in self._clusters:
@@ -240,7 +240,7 @@ class Run:
                 return code.sites[caller.f_lineno]
         return None
 
-    def _callers(self, frame: FrameType | None) -> Iterator[tuple[FrameType, Code | None]]:
+    def _callers(self, frame: FrameType | None) -> Iterator[tuple[FrameType, TranslatedProgram | None]]:
         """The frames of translated code that have called a frame, the innermost first; without code, that of a delayed
         entry."""
         while frame is not None and frame.f_code is not Run._program.__code__:  # what has called that is not translated
@@ -251,13 +251,13 @@ class Run:
             frame = frame.f_back
 
     @cached_property
-    def _codes(self) -> Mapping[str, Code]:
+    def _codes(self) -> Mapping[str, TranslatedProgram]:
         return {code.filename: code for part in self.parts for code in part.programs.values()}
 
 
 _MANY_PLACES = ("deadlock", "unmatched-wait")
 
 
-def _values(code: Code, frame: FrameType, line: int) -> tuple[int, ...]:
+def _values(code: TranslatedProgram, frame: FrameType, line: int) -> tuple[int, ...]:
     names = code.loops.get(line, ())
     return tuple(frame.f_locals.get(name, 0) for name in names) if names else ()

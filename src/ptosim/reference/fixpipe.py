@@ -10,9 +10,9 @@ from ptosim.effects.fixpipe import UNSCALED, quant_row, relu_row, written_shape
 from ptosim.effects.fractal import SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import fixpipe as op
-from ptosim.reference import numbers
-from ptosim.reference.accumulator_store import (
+from ptosim.language.micro import fixpipe as op
+from ptosim.reference.core import Core
+from ptosim.reference.memory.accumulator_store import (
     Store,
     check_shape,
     perform,
@@ -22,18 +22,18 @@ from ptosim.reference.accumulator_store import (
     slope_scalar,
     slope_vector,
 )
-from ptosim.reference.core import Core
-from ptosim.reference.quantisation import Parameters, Steps, Values
+from ptosim.reference.numeric import float_lanes
+from ptosim.reference.numeric.quantisation import QuantisationWords, Steps, Values
 from ptosim.reference.semantics import Bind, Operands, semantics
 
 
 def _as_f32(payload: int, kind: Element) -> int:
     """The bits of a scalar payload, widened to f32."""
-    lane = np.array([payload & ((1 << kind.bits) - 1)], f"u{kind.bytes}").view(numbers.dtype_of(kind))
-    return int(numbers.widen(kind, lane).view(np.uint32)[0])
+    lane = np.array([payload & ((1 << kind.bits) - 1)], f"u{kind.bytes}").view(float_lanes.dtype_of(kind))
+    return int(float_lanes.widen(kind, lane).view(np.uint32)[0])
 
 
-def _parameters(core: Core, static: Static, payload: int | None, n: int) -> Parameters | None:
+def _parameters(core: Core, static: Static, payload: int | None, n: int) -> QuantisationWords | None:
     mode = static.words.get("quant_mode", "no_convert")
     if payload is None or mode in UNSCALED:
         return None

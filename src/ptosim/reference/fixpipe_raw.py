@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW, Shape
+from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW, StoreShape
 from ptosim.effects.fixpipe_raw import RELU_MODES, SPLIT_MODES, field, is_layout, quant_code, raw_shape
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import fixpipe_raw as op
-from ptosim.language.fixpipe_modes import QUANT_MODES
-from ptosim.language.fixpipe_rules import CLIPS
-from ptosim.reference.accumulator_store import (
+from ptosim.language.micro import fixpipe_raw as op
+from ptosim.language.micro.fixpipe_modes import QUANT_MODES
+from ptosim.language.rules.fixpipe_rules import CLIPS
+from ptosim.reference.core import Core
+from ptosim.reference.fault import Fault
+from ptosim.reference.memory.accumulator_store import (
     Store,
     check_shape,
     perform,
@@ -21,14 +23,12 @@ from ptosim.reference.accumulator_store import (
     slope_scalar,
     slope_vector,
 )
-from ptosim.reference.core import Core
-from ptosim.reference.fault import Fault
-from ptosim.reference.quantisation import CODES, Parameters, Steps, Values
+from ptosim.reference.numeric.quantisation import CODES, QuantisationWords, Steps, Values
 from ptosim.reference.requirement import demand
 from ptosim.reference.semantics import Bind, Operands, semantics
 
 
-def _cores(core: Core, space: Space, config1: int, shape: Shape) -> str | int:
+def _cores(core: Core, space: Space, config1: int, shape: StoreShape) -> str | int:
     if space is not Space.UB:
         return 0
     mode = int(field(config1, 17, 16))
@@ -40,7 +40,7 @@ def _cores(core: Core, space: Space, config1: int, shape: Shape) -> str | int:
     return split or int(field(config1, 18, 18))
 
 
-def _parameters(core: Core, mode: str, n: int, fpc: int, quant_pre: int) -> Parameters | None:
+def _parameters(core: Core, mode: str, n: int, fpc: int, quant_pre: int) -> QuantisationWords | None:
     if mode.endswith("_vec"):
         return quant_vector(core, field(fpc, 15, 8) * QUANT_ROW, n)
     return quant_scalar(quant_pre) if mode.endswith("_scalar") else None

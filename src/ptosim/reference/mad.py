@@ -38,13 +38,13 @@ from ptosim.effects.mad import (
 )
 from ptosim.effects.names import Space
 from ptosim.effects.record import Access, Static
-from ptosim.language import mad as op
-from ptosim.reference import numbers
-from ptosim.reference.accumulator import Words, read_accumulators, write_accumulators
+from ptosim.language.micro import mad as op
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.narrow_formats import DECODING
-from ptosim.reference.places import places
+from ptosim.reference.memory.access_places import places
+from ptosim.reference.memory.accumulator import Words, read_accumulators, write_accumulators
+from ptosim.reference.numeric import float_lanes
+from ptosim.reference.numeric.narrow_formats import DECODING
 from ptosim.reference.requirement import demand
 from ptosim.reference.semantics import Operands, semantics
 
@@ -53,7 +53,7 @@ Start = Literal["zero", "accumulators", "bias"]
 
 
 @dataclass(frozen=True)
-class Product:
+class MatrixProduct:
     """What to multiply and how."""
 
     m: int
@@ -93,8 +93,8 @@ def _decoded(data: Bytes, kind: Element, k: int) -> Matrix:
         return DECODING[kind.name][codes[:, :k]].astype(np.float64)
     if kind.kind == "lowprecision":
         return DECODING[kind.name][data].astype(np.float64)
-    lanes = data.view(numbers.dtype_of(kind))
-    return (numbers.widen(kind, lanes) if kind.is_float else lanes).astype(np.float64)
+    lanes = data.view(float_lanes.dtype_of(kind))
+    return (float_lanes.widen(kind, lanes) if kind.is_float else lanes).astype(np.float64)
 
 
 def _scales(core: Core, space: Space, base: int, rows: int, k: int, plain: bool) -> Matrix:
@@ -121,16 +121,16 @@ def _paired_codes(core: Core, space: Space, base: int, rows: int, groups: int) -
     return codes
 
 
-def _operand(product: Product, kind: Element, data: Bytes) -> Matrix:
+def _operand(product: MatrixProduct, kind: Element, data: Bytes) -> Matrix:
     values = _decoded(data, kind, product.k)
     if product.tf32 is not None:
-        values = numbers.round_tf32(values.astype(np.float32), product.tf32).astype(np.float64)
+        values = float_lanes.round_tf32(values.astype(np.float32), product.tf32).astype(np.float64)
     if product.saturate and not kind.is_integer:
         values = np.nan_to_num(values, nan=0.0, posinf=largest(kind.name), neginf=-largest(kind.name))
     return values
 
 
-def _operands(core: Core, product: Product, a: int, b: int) -> tuple[Matrix, Matrix]:
+def _operands(core: Core, product: MatrixProduct, a: int, b: int) -> tuple[Matrix, Matrix]:
     """A as m x k, B as n x k."""
     depth = depth_bytes(product.a, product.k)
     if product.gemv:
@@ -170,10 +170,10 @@ def _rounded(sums: Matrix, saturate: bool) -> Words:
     if saturate:
         most = largest("f32")
         sums = np.clip(np.nan_to_num(sums, nan=0.0, posinf=most, neginf=-most), -most, most)
-    return numbers.canonical(sums.astype(np.float32)).view(np.uint32)
+    return float_lanes.canonical(sums.astype(np.float32)).view(np.uint32)
 
 
-def multiply(core: Core, product: Product, operands: Operands, static: Static) -> None:
+def multiply(core: Core, product: MatrixProduct, operands: Operands, static: Static) -> None:
     c = operands.c
     if product.scaled and (message := op.leaves_a_rest(product.k)) is not None:
         core.lint(message)
@@ -192,7 +192,7 @@ def multiply(core: Core, product: Product, operands: Operands, static: Static) -
     write_accumulators(core, c, _rounded(sums, product.saturate))
 
 
-def _holds(core: Core, product: Product, operands: Operands, access: Access) -> bool:
+def _holds(core: Core, product: MatrixProduct, operands: Operands, access: Access) -> bool:
     """Whether an access of the record lies inside."""
     low, high = access.extent(operands)
     start, alignment = getattr(operands, access.base) + low, access.alignment
@@ -201,7 +201,7 @@ def _holds(core: Core, product: Product, operands: Operands, access: Access) -> 
     return core.holds(f"{access.direction}s", access.space, start, high - low, alignment)
 
 
-def _start(core: Core, product: Product, operands: Operands) -> Words | None:
+def _start(core: Core, product: MatrixProduct, operands: Operands) -> Words | None:
     """What the products are added to: the accumulators, a row of the bias table, or nothing."""
     if product.start == "accumulators":
         rows = -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS
@@ -219,7 +219,7 @@ def mad(core: Core, operands: Operands, static: Static, sat: str | None, ctrl: i
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
     m, kinds, (gemv, tf32) = operands.m, (static.elements["a"], static.elements["b"]), clauses(static)
     saturate = sat == "sat" if sat is not None else not ctrl >> KEEP_BIT & 1
-    product = Product(m, operands.n, operands.k, *kinds, scaled, start, gemv and m == 1, saturate, tf32)
+    product = MatrixProduct(m, operands.n, operands.k, *kinds, scaled, start, gemv and m == 1, saturate, tf32)
     multiply(core, product, operands, static)
 
 
@@ -238,7 +238,7 @@ def mad_raw(core: Core, operands: Operands, static: Static, ctrl: int, scaled: b
     gemv = m == 1 and not packed >> NO_GEMV_BIT & 1
     saturate = not ctrl >> KEEP_BIT & 1
     elements = raw_elements(*kinds, hif8=bool(ctrl >> HIF8_BIT & 1))
-    product = Product(m, n, k, *elements, scaled, start, gemv, saturate, _tf32(kinds, ctrl))
+    product = MatrixProduct(m, n, k, *elements, scaled, start, gemv, saturate, _tf32(kinds, ctrl))
     multiply(core, product, operands, static)
 
 

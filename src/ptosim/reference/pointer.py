@@ -9,10 +9,10 @@ import numpy as np
 from ptosim.effects.element import Element, element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import pointer as op
+from ptosim.language.micro import pointer as op
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Core
-from ptosim.reference.integers import signed64, unsigned, wrap
+from ptosim.reference.numeric.integers import signed64, unsigned, wrap
 from ptosim.reference.semantics import semantics
 
 

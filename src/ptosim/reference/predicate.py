@@ -26,13 +26,13 @@ from ptosim.effects.predicate import (
     pattern_lanes,
 )
 from ptosim.effects.record import Static
-from ptosim.language import predicate as op
-from ptosim.language.predicate_memory import Pstu
+from ptosim.language.micro import predicate as op
+from ptosim.language.micro.predicate_memory import Pstu
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Bytes, Core
-from ptosim.reference.mask import Bits, Mask, of_lanes
+from ptosim.reference.memory.stream import StoreAlign, append_bytes
+from ptosim.reference.numeric.mask import Bits, Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
-from ptosim.reference.stream import StoreAlign, append_bytes
 
 # --- generation -------------------------------------------------------------------------------------------------------
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ptosim.effects.element import Element
-from ptosim.language import rearrange as op
+from ptosim.language.micro import rearrange as op
 from ptosim.reference.core import Core
-from ptosim.reference.lanes import Lanes, signed, unsigned
-from ptosim.reference.mask import Mask
-from ptosim.reference.numbers import dtype_of
+from ptosim.reference.numeric.float_lanes import dtype_of
+from ptosim.reference.numeric.lanes import Lanes, signed, unsigned
+from ptosim.reference.numeric.mask import Mask
 from ptosim.reference.semantics import semantics
 
 

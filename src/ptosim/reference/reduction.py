@@ -13,10 +13,10 @@ import numpy as np
 from ptosim.effects.element import BLOCKS, VECTOR_BYTES, Element
 from ptosim.effects.float_format import BINARY_FORMATS, F32
 from ptosim.effects.record import Static
-from ptosim.language import reduction as op
-from ptosim.reference import numbers
-from ptosim.reference.lanes import Lanes, signed, unsigned
-from ptosim.reference.mask import Mask, of_lanes
+from ptosim.language.micro import reduction as op
+from ptosim.reference.numeric import float_lanes
+from ptosim.reference.numeric.lanes import Lanes, signed, unsigned
+from ptosim.reference.numeric.mask import Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
 
 
@@ -34,11 +34,11 @@ def _summed(input: Lanes, mask: Mask, element: Element, result: Any, groups: int
     """The sum of each of `groups` equal stretches of the register, in the type of the result."""
     lanes = mask.zero_inactive(input).reshape(groups, -1)
     if element.is_float:
-        return numbers.tree_sum(lanes)
+        return float_lanes.tree_sum(lanes)
     return np.add.reduce(lanes, axis=1, dtype=result)
 
 
-@semantics(op.VCAdd, bind=lambda static: {"dtype": numbers.dtype_of(static.elements["result"])})
+@semantics(op.VCAdd, bind=lambda static: {"dtype": float_lanes.dtype_of(static.elements["result"])})
 def vcadd(input: Lanes, mask: Mask, element: Element, dtype: Any) -> Lanes:
     return _first(_summed(input, mask, element, dtype, 1), dtype)
 
@@ -67,7 +67,7 @@ class _Order:
     def __init__(self, element: Element, largest: bool) -> None:
         self.largest = largest
         self.is_float = element.is_float
-        self.dtype = numbers.dtype_of(element)
+        self.dtype = float_lanes.dtype_of(element)
         whole = np.dtype(f"i{element.bytes}") if element.is_float else self.dtype
         limits, form = np.iinfo(whole), BINARY_FORMATS.get(element.name, F32)
 

@@ -15,12 +15,12 @@ import numpy as np
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import BINARY_FORMATS
 from ptosim.effects.record import Static
-from ptosim.language.number import float_bits, float_of
+from ptosim.language.text.literals import float_bits, float_of
 from ptosim.machine.entry import Site
-from ptosim.reference import elementary
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.integers import signed, unsigned, wrap
+from ptosim.reference.numeric import elementary
+from ptosim.reference.numeric.integers import signed, unsigned, wrap
 from ptosim.reference.semantics import define
 
 # --- integers ---------------------------------------------------------------------------------------------------------

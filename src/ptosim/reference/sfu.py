@@ -20,12 +20,12 @@ from ptosim.effects.sfu import (
     repeats,
     suspends,
 )
-from ptosim.language import sfu as op
-from ptosim.reference import elementary, numbers
+from ptosim.language.micro import sfu as op
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
-from ptosim.reference.mask import Mask
+from ptosim.reference.numeric import elementary, float_lanes
+from ptosim.reference.numeric.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
+from ptosim.reference.numeric.mask import Mask
 from ptosim.reference.semantics import Operands, semantics
 
 # --- activations ------------------------------------------------------------------------------------------------------
@@ -35,8 +35,8 @@ def _leaky(input: Lanes, alpha: Lanes, element: Element) -> Lanes:
     """x where x >= 0 (so -0 stays), else alpha * x; a NaN takes the second way."""
     if not element.is_float:
         return np.where(input >= 0, input, input * alpha)
-    x = numbers.widen(element, input)
-    return np.where(x >= 0, input, numbers.narrow(element, x * numbers.widen(element, alpha)))
+    x = float_lanes.widen(element, input)
+    return np.where(x >= 0, input, float_lanes.narrow(element, x * float_lanes.widen(element, alpha)))
 
 
 @semantics(op.VLrelu, bind=lambda static: {"lane": scalar_lane(static.elements["input"])})
@@ -65,13 +65,13 @@ def vexpdif(input: Lanes, max: Lanes, mask: Mask, part: str) -> Lanes:
 @semantics(op.VAxpy, bind=lambda static: {"register": broadcast(static.elements["input"])})
 def vaxpy(input: Lanes, addend: Lanes, scalar: int, active: Lanes, element: Element, register: Lane) -> Lanes:
     """scalar * x + y with one rounding; inactive lanes keep y."""
-    return np.where(active, numbers.fused_multiply_add(element, input, register(scalar), addend), addend)
+    return np.where(active, float_lanes.fused_multiply_add(element, input, register(scalar), addend), addend)
 
 
 @semantics(op.VMula)
 def vmula(acc: Lanes, lhs: Lanes, rhs: Lanes, active: Lanes, element: Element) -> Lanes:
     """acc + a * b, floats with one rounding; inactive lanes keep the accumulator."""
-    total = numbers.fused_multiply_add(element, lhs, rhs, acc) if element.is_float else acc + lhs * rhs
+    total = float_lanes.fused_multiply_add(element, lhs, rhs, acc) if element.is_float else acc + lhs * rhs
     return np.where(active, total, acc)
 
 
@@ -86,7 +86,7 @@ def vmull(lhs: Lanes, rhs: Lanes) -> tuple[Lanes, Lanes]:
 # --- sorting ----------------------------------------------------------------------------------------------------------
 
 
-@semantics(op.VBitsort, bind=lambda static: {"dtype": numbers.dtype_of(static.elements["source"])})
+@semantics(op.VBitsort, bind=lambda static: {"dtype": float_lanes.dtype_of(static.elements["source"])})
 def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtype: Any) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
     if repeat and any(pointer % SORT_ALIGNMENT for pointer in (dest, source, indices)):
@@ -98,7 +98,7 @@ def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtyp
     for group in range(repeat):
         scores = core.read(UB, source + group * width, width).copy().view(dtype)
         index = core.read(UB, indices + group * SORT_WIDTH * 4, SORT_WIDTH * 4).copy().view(np.uint32)
-        order = np.argsort(~numbers.sort_key(scores), kind="stable")
+        order = np.argsort(~float_lanes.sort_key(scores), kind="stable")
         records = np.stack((unsigned(scores)[order], index[order]), axis=1, dtype=np.uint32)
         core.write(UB, dest + group * SORT_WIDTH * RECORD_BYTES, records.reshape(-1).view(np.uint8))
 
@@ -111,7 +111,7 @@ def _look_for_overlap(core: Core, dest: tuple[int, int], sources: Iterable[tuple
 
 
 def _scores(static: Static) -> dict[str, Any]:
-    return {"dtype": numbers.dtype_of(static.elements["dest"])}
+    return {"dtype": float_lanes.dtype_of(static.elements["dest"])}
 
 
 @semantics(op.VMrgsort4, bind=_scores)
@@ -163,4 +163,4 @@ def _merge(core: Core, dest: int, sources: list[int], lengths: list[int], suspen
 def _record(core: Core, address: int, dtype: Any) -> tuple[int, Bytes]:
     """The key of a record, and its bytes."""
     record = core.read(UB, address, RECORD_BYTES, RECORD_BYTES).copy()
-    return int(numbers.sort_key(record[: dtype.itemsize].view(dtype))[0]), record
+    return int(float_lanes.sort_key(record[: dtype.itemsize].view(dtype))[0]), record

@@ -12,14 +12,14 @@ from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT
 from ptosim.effects.names import GM, Space
 from ptosim.effects.sim import SIGNED_RESULT
-from ptosim.language import sim as op
-from ptosim.language.tile_text import Drawing, Extents, tile_text
+from ptosim.language.micro import sim as op
+from ptosim.language.text.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
-from ptosim.reference import numbers
-from ptosim.reference.accumulator import write_accumulators
 from ptosim.reference.core import Bytes, Core
-from ptosim.reference.integers import signed64
+from ptosim.reference.memory.accumulator import write_accumulators
+from ptosim.reference.numeric import float_lanes
+from ptosim.reference.numeric.integers import signed64
 from ptosim.reference.semantics import Operands, semantics
 
 
@@ -70,7 +70,7 @@ def scale_words(core: Core, source: int, dest: int, count: int, element: Element
 
 def _words(scales: Bytes, element: Element, unsigned: bool) -> Bytes:
     """The bits of each scale as f32, and whether results have a sign."""
-    values = numbers.canonical(numbers.widen(element, scales.view(numbers.dtype_of(element))))
+    values = float_lanes.canonical(float_lanes.widen(element, scales.view(float_lanes.dtype_of(element))))
     return (values.view(np.uint32).astype(np.uint64) | np.uint64(0 if unsigned else SIGNED_RESULT)).view(np.uint8)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ptosim.effects.sim_signal import offsets
-from ptosim.language import sim_signal as op
+from ptosim.language.micro import sim_signal as op
 from ptosim.machine.entry import Site
 from ptosim.machine.group import group_problems
-from ptosim.machine.signal import Words
+from ptosim.machine.signal import SignalledWords
 from ptosim.reference.core import Core
-from ptosim.reference.integers import signed64
+from ptosim.reference.numeric.integers import signed64
 from ptosim.reference.semantics import semantics
 
 
@@ -19,7 +19,9 @@ def notify(core: Core, site: Site, signal: int, value: int, adds: bool) -> None:
         core.machine.notify(site, words, value, adds)
 
 
-def _watched(core: Core, site: Site, signal: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Words | None:
+def _watched(
+    core: Core, site: Site, signal: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> SignalledWords | None:
     return core.signal_words(site, "reads", [signed64(signal + offset) for offset in offsets(shape, strides)])
 
 

@@ -11,10 +11,10 @@ from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.names import GM, UB
 from ptosim.effects.record import Static
 from ptosim.effects.sim_table import INDEX_BYTES
-from ptosim.language import sim_table as op
-from ptosim.reference.atomic import atomic_store
+from ptosim.language.micro import sim_table as op
 from ptosim.reference.core import Core
-from ptosim.reference.places import Places
+from ptosim.reference.memory.access_places import Places
+from ptosim.reference.memory.atomic import atomic_store
 from ptosim.reference.semantics import Operands, semantics
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.names import Space
-from ptosim.language import sim_transfer as op
+from ptosim.language.micro import sim_transfer as op
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.integers import signed64
+from ptosim.reference.numeric.integers import signed64
 from ptosim.reference.semantics import semantics
 
 MOST_ELEMENTS = 1 << 21

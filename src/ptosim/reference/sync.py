@@ -6,15 +6,15 @@ from typing import Any
 
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.effects.record import Static
-from ptosim.language import sync as op
-from ptosim.language import sync_fence as fence
-from ptosim.language import sync_semaphore as semaphore
-from ptosim.language import sync_token as token
+from ptosim.language.micro import sync as op
+from ptosim.language.micro import sync_fence as fence
+from ptosim.language.micro import sync_semaphore as semaphore
+from ptosim.language.micro import sync_token as token
 from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form, form_of
 from ptosim.reference.core import Core
-from ptosim.reference.integers import signed64
-from ptosim.reference.port import Place
+from ptosim.reference.memory.port import AccessPlace
+from ptosim.reference.numeric.integers import signed64
 from ptosim.reference.semantics import Bind, Operands, semantics
 
 
@@ -60,7 +60,8 @@ def tsync(
 ) -> None:
     ranges = zip(spaces, addresses, sizes, strict=True)
     core.machine.tsync(
-        site, tuple(core.memories.footprint(Place(space, start, size)) for space, start, size in ranges if size > 0)
+        site,
+        tuple(core.memories.footprint(AccessPlace(space, start, size)) for space, start, size in ranges if size > 0),
     )
 
 

@@ -10,11 +10,11 @@ from ptosim.effects.element import element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
-from ptosim.language import system as op
-from ptosim.language.print_format import printed
+from ptosim.language.micro import system as op
+from ptosim.language.text.print_format import printed
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.integers import signed64, wrap
+from ptosim.reference.numeric.integers import signed64, wrap
 from ptosim.reference.semantics import Bind, semantics
 
 _CTRL_MASK = (1 << 64) - 1

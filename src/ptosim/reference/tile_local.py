@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptosim.effects.element import Element
 from ptosim.effects.tile_local import outside, position
-from ptosim.language import tile_local as op
+from ptosim.language.tile import tile_local as op
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Core
 from ptosim.reference.semantics import semantics

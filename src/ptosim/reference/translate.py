@@ -22,24 +22,24 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
-from ptosim.language.binding import element_for, standing, zeroing_mask
-from ptosim.language.control import steps
-from ptosim.language.function import Function
-from ptosim.language.kinds import passes_over
+from ptosim.language.analysis.parameter_binding import element_for, standing, zeroing_mask
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
-from ptosim.language.parser import deep_recursion
+from ptosim.language.rules.core_kind_rules import passes_over
+from ptosim.language.structure.control import steps
+from ptosim.language.structure.function import Function
+from ptosim.language.text.parser import deep_recursion
 from ptosim.language.types import VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import Closeness
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures
-from ptosim.reference.mask import FULL
+from ptosim.reference.numeric.mask import FULL
+from ptosim.reference.observed.taint import spread
+from ptosim.reference.observed.tracing import as_text, described, told
+from ptosim.reference.observed.watch import Watch, WatchedOperation
 from ptosim.reference.requirement import guarded
 from ptosim.reference.semantics import Semantics
-from ptosim.reference.taint import spread
-from ptosim.reference.tracing import as_text, described, told
-from ptosim.reference.watch import Watch, Watched
 
 _serial = count()
 
@@ -48,7 +48,7 @@ DEEPEST = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Code:
+class TranslatedProgram:
     """The translated program of one kind of core."""
 
     program: Callable[..., None]
@@ -109,7 +109,7 @@ class Translator:
 
     # --- the whole ----------------------------------------------------------------------------------------------------
 
-    def translate(self, entry: Function) -> Code:
+    def translate(self, entry: Function) -> TranslatedProgram:
         """The program of an entry function."""
         with deep_recursion():
             name = self.function(entry)
@@ -120,7 +120,7 @@ class Translator:
         sites = {number: self.site(line.op) for number, line in lines.items() if line.op is not None}
         loops = {number: line.loops for number, line in lines.items() if line.loops}
         operations = {site: op for op, site in self.sites.items()}
-        return Code(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename)
+        return TranslatedProgram(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename)
 
     def _text(self) -> tuple[str, dict[int, _Line]]:
         out: list[str] = []
@@ -291,7 +291,7 @@ class Translator:
 
     def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
         """An instruction on a line that is shown: calls around it tell what it did."""
-        watched = self.constant(Watched(watch, self.module.parsed, op, self.site(op)), "watched")
+        watched = self.constant(WatchedOperation(watch, self.module.parsed, op, self.site(op)), "watched")
         operands = as_text([self.name(value) for value in op.operands])
         if queued:
             what = described(self, op, meaning)

@@ -11,12 +11,12 @@ from ptosim.effects.element import BLOCKS, GRANULE, Element
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_gather import SCATTER_SOURCE, block_offsets, lane_offsets
-from ptosim.language import vector_gather as op
+from ptosim.language.micro import vector_gather as op
 from ptosim.reference.core import Core
-from ptosim.reference.lanes import Lanes, unsigned
-from ptosim.reference.mask import Bits
-from ptosim.reference.numbers import dtype_of
-from ptosim.reference.places import Places
+from ptosim.reference.memory.access_places import Places
+from ptosim.reference.numeric.float_lanes import dtype_of
+from ptosim.reference.numeric.lanes import Lanes, unsigned
+from ptosim.reference.numeric.mask import Bits
 from ptosim.reference.semantics import Operands, semantics
 from ptosim.target.profile import load_target
 

@@ -28,13 +28,13 @@ from ptosim.effects.vector_memory import (
     load_mode,
     store_mode_of,
 )
-from ptosim.language import vector_memory as op
+from ptosim.language.micro import vector_memory as op
 from ptosim.reference.core import Bytes, Core
-from ptosim.reference.distribution import Distribution, distribution
-from ptosim.reference.logical import read_logical
-from ptosim.reference.mask import Bits, Mask
-from ptosim.reference.numbers import Lanes, dtype_of
-from ptosim.reference.places import hull
+from ptosim.reference.memory.access_places import hull
+from ptosim.reference.memory.demanded_lanes import read_logical
+from ptosim.reference.numeric.byte_gathers import Distribution, distribution
+from ptosim.reference.numeric.float_lanes import Lanes, dtype_of
+from ptosim.reference.numeric.mask import Bits, Mask
 from ptosim.reference.semantics import Operands, semantics
 
 # --- loads ------------------------------------------------------------------------------------------------------------

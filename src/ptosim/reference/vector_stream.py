@@ -11,15 +11,15 @@ from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
 from ptosim.effects.vector_stream import primed_granule
-from ptosim.language import vector_stream as op
+from ptosim.language.micro import vector_stream as op
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.lanes import Lanes
-from ptosim.reference.logical import read_logical
-from ptosim.reference.mask import Mask
-from ptosim.reference.numbers import dtype_of
+from ptosim.reference.memory.demanded_lanes import read_logical
+from ptosim.reference.memory.stream import LoadAlign, StoreAlign, append_bytes, flush
+from ptosim.reference.numeric.float_lanes import dtype_of
+from ptosim.reference.numeric.lanes import Lanes
+from ptosim.reference.numeric.mask import Mask
 from ptosim.reference.semantics import Operands, semantics
-from ptosim.reference.stream import LoadAlign, StoreAlign, append_bytes, flush
 
 # --- loads ------------------------------------------------------------------------------------------------------------
 

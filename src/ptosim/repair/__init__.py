@@ -3,7 +3,7 @@
     Engine(observation, trials)    the findings with hints, and the repaired text          (engine.py)
     repair(observation, ...)       the search for a repair                                 (search.py)
     Proposals                      what may help, as edits of the text                     (proposals.py)
-    Rehearsal                      trying edited texts, at this size and at a larger one   (rehearsal.py)
+    Rehearsal                      trying edited texts, at this size and at a larger one   (trials.py)
 
 No engine is imported here: whoever calls says how a text is tried.
 """

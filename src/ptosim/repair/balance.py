@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
-from ptosim.language.control import For
 from ptosim.language.operation import core_of
+from ptosim.language.structure.control import For
 from ptosim.machine.entry import Key, Site
 from ptosim.repair.places import ends_program
-from ptosim.repair.values import possible
-from ptosim.repair.written import SETS, SIGNALS, Mechanism, Written, written
+from ptosim.repair.possible_values import possible
+from ptosim.repair.written import SETS, SIGNALS, Mechanism, WrittenSync, written
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 from ptosim.target import load_target
 
 BOTH = "both aiv"
@@ -97,7 +97,7 @@ class Balance:
         named = key.mechanism == "semaphore" and role == "aic" and self.direct and other == "aiv1"
         return key.id + self.offset * named
 
-    def _tokens(self, words: Written, role: str, number: int) -> Iterator[Token]:
+    def _tokens(self, words: WrittenSync, role: str, number: int) -> Iterator[Token]:
         """The keys that an instruction names on a core."""
         if words.mechanism == "flag":
             yield Token(role, "flag", number, *words.pipes)
@@ -171,7 +171,7 @@ class Balance:
             found.update(lacking)
         return frozenset(found)
 
-    def foretold(self, words: Written, block: Block | None) -> Change | None:
+    def foretold(self, words: WrittenSync, block: Block | None) -> Change | None:
         """What an instruction would put where, and take, if it stood in a block."""
         if words.mechanism is None:
             return Counter()
@@ -195,7 +195,7 @@ class Balance:
             times[block] = times.get(block, Counter()) | issued
         return times
 
-    def _values(self, words: Written, role: str, block: Block | None, count: int) -> Counter[int] | None:
+    def _values(self, words: WrittenSync, role: str, block: Block | None, count: int) -> Counter[int] | None:
         """What a computed id was, for instructions that name it and are executed as often."""
         for op, other in self.written.items():
             seen = self._numbers.get(op, {}).get(role)
@@ -226,7 +226,7 @@ class Balance:
         return 0 if len(helps) >= min(2, len(self.off)) else 1
 
 
-def induction(program: Program, block: Block | None) -> tuple[str, frozenset[int]] | None:
+def induction(program: WrittenProgram, block: Block | None) -> tuple[str, frozenset[int]] | None:
     """The name of the loop index that a block is executed with, and its values, where these are known."""
     loop = block.parent_op() if block is not None else None
     if block is None or not isinstance(loop, For):

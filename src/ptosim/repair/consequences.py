@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from ptosim.diagnostics import Diagnostic, Replacement
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import Identity, gravity, identity
-from ptosim.repair.search import Step
+from ptosim.repair.search import RepairStep
+from ptosim.repair.trials import Identity, gravity, identity
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.observation import Observation
 
@@ -22,7 +22,7 @@ MEANT = "or, if they are meant to share these bytes:"
 
 
 def mended(
-    observation: Observation, steps: Sequence[Step], proposals: Proposals, is_here_only: bool
+    observation: Observation, steps: Sequence[RepairStep], proposals: Proposals, is_here_only: bool
 ) -> list[Diagnostic]:
     """The findings with the hints of a repair. That buffers overlap is said before any edit."""
     named: dict[Identity, list[int]] = {}
@@ -49,13 +49,13 @@ def mended(
     return result
 
 
-def _replacements(observation: Observation, step: Step) -> tuple[Replacement, ...]:
+def _replacements(observation: Observation, step: RepairStep) -> tuple[Replacement, ...]:
     """What the hint says, for those who carry it out."""
     lines = observation.program.source.text.split("\n")
     return tuple(each for edit in step.proposal.edits for each in edit.replacements(lines))
 
 
-def _hint(found: Conflict | Diagnostic, step: Step, proposals: Proposals) -> str:
+def _hint(found: Conflict | Diagnostic, step: RepairStep, proposals: Proposals) -> str:
     overlap = proposals.overlap(found) if isinstance(found, Conflict) else None
     return f"{overlap},\n{MEANT}\n{step.proposal.hint}" if overlap else step.proposal.hint
 

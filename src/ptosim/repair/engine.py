@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ptosim.diagnostics import Diagnostic
 from ptosim.repair.consequences import mended, unmended
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import ORDER, Rehearsal, Trials
 from ptosim.repair.search import Effort, Repair, repair
+from ptosim.repair.trials import ORDER, Rehearsal, Trials
 from ptosim.sanitize.observation import Observation
 
 LONGEST = 1 << 18
@@ -38,7 +38,7 @@ def is_curable(findings: Sequence[Diagnostic]) -> bool:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RepairOutcome:
     """A repaired text, or the one that was there."""
 
     text: str
@@ -66,7 +66,7 @@ class Engine:
         is_here_only = bool(self.rehearsal.trials.larger) and not self.rehearsal.is_larger
         return mended(self.observation, self.found.steps, proposals, is_here_only)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RepairOutcome:
         """The repaired text. Findings that no synchronisation can cure stay, if nothing else is found."""
         if not self.is_short:
             return self._unmended(f"the text is longer than {LONGEST >> 10} KB, and was not tried with edits")
@@ -80,12 +80,12 @@ class Engine:
             return self._mended(found, self.rehearsal.left(found.text))
         return self._unmended(f"no repair was found; {self.rehearsal.runs} edited texts were checked")
 
-    def _mended(self, found: Repair, left: tuple[Diagnostic, ...]) -> Outcome:
+    def _mended(self, found: Repair, left: tuple[Diagnostic, ...]) -> RepairOutcome:
         proof = self.rehearsal.proof(found.text)
         larger = bool(self.rehearsal.trials.larger)
         checked = CHECKED_ALONE if not larger else CHECKED if self.rehearsal.is_larger else CHECKED_HERE
         notes = (checked, *({True: (PROVEN,), False: (REFUTED,), None: ()}[proof]))
-        return Outcome(found.text, proof is not False and not left, notes, left)
+        return RepairOutcome(found.text, proof is not False and not left, notes, left)
 
-    def _unmended(self, why: str) -> Outcome:
-        return Outcome(self.text, False, (why,), tuple(self.observation.findings))
+    def _unmended(self, why: str) -> RepairOutcome:
+        return RepairOutcome(self.text, False, (why,), tuple(self.observation.findings))

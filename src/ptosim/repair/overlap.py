@@ -11,25 +11,25 @@ from typing import NamedTuple
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from ptosim.diagnostics import Location
-from ptosim.language.control import For
-from ptosim.language.pointer import AddPtr, CastPtr
+from ptosim.language.micro.pointer import AddPtr, CastPtr
+from ptosim.language.structure.control import For
 from ptosim.language.types import PtrType
-from ptosim.repair.values import possible
+from ptosim.repair.possible_values import possible
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 
 DEEPEST = 32
 """How far a pointer is followed."""
 
 
-class Buffer(NamedTuple):
+class PointerRoot(NamedTuple):
     """What a pointer is derived from: the instruction that gave it its address, and the address."""
 
     origin: Operation
     address: int
 
 
-def overlap(program: Program, conflict: Conflict) -> str | None:
+def overlap(program: WrittenProgram, conflict: Conflict) -> str | None:
     """That the two buffers of a conflict overlap, in words; None where they are one, or it is not known."""
     first = conflict.first
     if first is None or conflict.relation != "inside a core":
@@ -42,12 +42,12 @@ def overlap(program: Program, conflict: Conflict) -> str | None:
     return f"{lower[1]} and {upper[1]} overlap in {conflict.place}: move one of them"
 
 
-def _name(program: Program, buffer: Buffer) -> tuple[int, str]:
+def _name(program: WrittenProgram, buffer: PointerRoot) -> tuple[int, str]:
     name, line = program.name_of(buffer.origin), program.first_line(buffer.origin)
     return buffer.address, f"{name} (line {line}, from byte {buffer.address} on)"
 
 
-def _touched(program: Program, conflict: Conflict, location: Location | None) -> Buffer | None:
+def _touched(program: WrittenProgram, conflict: Conflict, location: Location | None) -> PointerRoot | None:
     """The buffer of an access: of its pointers into that memory the one that begins nearest below the bytes."""
     op = program.operation(location)
     operands = op.operands if op is not None else ()
@@ -60,7 +60,7 @@ def _touched(program: Program, conflict: Conflict, location: Location | None) ->
     return max(found, key=lambda buffer: buffer.address, default=None)
 
 
-def _buffer(value: SSAValue, depth: int) -> Buffer | None:
+def _buffer(value: SSAValue, depth: int) -> PointerRoot | None:
     if not depth:
         return None
     if isinstance(value, BlockArgument):
@@ -70,10 +70,10 @@ def _buffer(value: SSAValue, depth: int) -> Buffer | None:
     if isinstance(value.op, AddPtr):
         return _buffer(value.op.operands[0], depth - 1)
     addresses = possible(value.op.operands[0]) if isinstance(value.op, CastPtr) else None
-    return Buffer(value.op, min(addresses)) if addresses is not None and len(addresses) == 1 else None
+    return PointerRoot(value.op, min(addresses)) if addresses is not None and len(addresses) == 1 else None
 
 
-def _carried(value: BlockArgument, depth: int) -> Buffer | None:
+def _carried(value: BlockArgument, depth: int) -> PointerRoot | None:
     """A pointer that a loop moves on is still into the buffer it began in, unless the loop exchanges it."""
     loop = value.block.parent_op()
     end = value.block.last_op

@@ -8,12 +8,12 @@ from xdsl.ir import Block, Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
-from ptosim.language.control import Condition, Yield
-from ptosim.language.function import Function, Return
-from ptosim.language.pointer import LoadScalar, StoreScalar
-from ptosim.language.scope import Section
+from ptosim.language.micro.pointer import LoadScalar, StoreScalar
+from ptosim.language.micro.scope import Section
+from ptosim.language.structure.control import Condition, Yield
+from ptosim.language.structure.function import Function, Return
 from ptosim.sanitize.edit import Edit
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 
 _NAME = re.compile(r"%\w+")
 
@@ -61,7 +61,7 @@ def _is_work(op: Operation, pipe: Pipe) -> bool:
 class Visible:
     """Which names of values an edit may use."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: WrittenProgram) -> None:
         self.program = program
         self._defined: dict[Block, list[tuple[int, str]]] = {}
 

@@ -1,6 +1,6 @@
 """What may repair a finding: which instructions to add, and before or after which lines.
 
-The least edits come first: the half of a pair that is missing (halves.py), then a pair. A set goes behind the earlier
+The least edits come first: the half of a pair that is missing (missing_partner.py), then a pair. A set goes behind the earlier
 access and a wait in front of the later one, both in the innermost block that holds the two (in front of or behind a
 whole vector scope, inner loop or branch that only one of them is in), so that they are executed equally often. Where
 the later access comes first in that block, the edge leads from one iteration of a loop to the next: then a set before
@@ -19,22 +19,22 @@ from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Pipe
-from ptosim.language.pointer import LoadScalar, StoreScalar
-from ptosim.language.sync import EVENT_IDS
-from ptosim.repair.additions import additions
+from ptosim.language.micro.pointer import LoadScalar, StoreScalar
+from ptosim.language.micro.sync import EVENT_IDS
 from ptosim.repair.balance import Balance
-from ptosim.repair.circles import circles
-from ptosim.repair.flag_pairs import FlagPairs, Meeting
-from ptosim.repair.halves import Halves
+from ptosim.repair.balancing_lines import additions
+from ptosim.repair.deadlock_cycle import circles
+from ptosim.repair.free_ids import Taken, UsedIds
+from ptosim.repair.line_variants import Variants
+from ptosim.repair.missing_pairs import CommonBlock, FlagPairs
+from ptosim.repair.missing_partner import Halves
+from ptosim.repair.missing_signal import SignalHalves
 from ptosim.repair.overlap import overlap
 from ptosim.repair.places import Visible
 from ptosim.repair.proposal import Proposal
-from ptosim.repair.rehearsal import ORDER
-from ptosim.repair.signal_halves import SignalHalves
-from ptosim.repair.signals import Signals
-from ptosim.repair.used import Taken, UsedIds
-from ptosim.repair.variants import Variants
-from ptosim.repair.written import EVENTS, Written, in_classes, read
+from ptosim.repair.signals import SignalRepair
+from ptosim.repair.trials import ORDER
+from ptosim.repair.written import EVENTS, WrittenSync, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.observation import Observation
@@ -48,7 +48,7 @@ class Proposals:
         self.observation = observation
         self.program = observation.program
         self.used = UsedIds(self.program, observation.flags)
-        self.signals = Signals(self.program, observation.semaphores, self.used.free_event)
+        self.signals = SignalRepair(self.program, observation.semaphores, self.used.free_event)
         self.balance = Balance(observation)
         self.variants = Variants(self.balance)
         self.flags = FlagPairs(self.balance, self.used)
@@ -71,7 +71,7 @@ class Proposals:
         return replace(proposal, edits=tuple(edits))
 
     @cached_property
-    def _event(self) -> Written | None:
+    def _event(self) -> WrittenSync | None:
         flags = [words for words in self.balance.written.values() if words.mechanism == "flag"]
         return flags[0] if flags and all(words.name in EVENTS for words in flags) else None
 
@@ -197,7 +197,7 @@ class Proposals:
             kind = f"{_fence_class(first)}_{_fence_class(second)}"
             yield Proposal((before(self.program, op, f'pto.mem_bar "{kind}"'),))
 
-    def _edge(self, first: Party, second: Party, meeting: Meeting, taken: Taken) -> Iterator[Proposal]:
+    def _edge(self, first: Party, second: Party, meeting: CommonBlock, taken: Taken) -> Iterator[Proposal]:
         """A pair of instructions between two pipes; a barrier, which holds everything, where there is no other way."""
         event = self.used.free_event(first.pipe, second.pipe, taken)
         brackets = list(self._brackets(first, second, meeting, taken))
@@ -221,7 +221,7 @@ class Proposals:
             return f"events {pair} are computed, so none is known to be free"
         return f"all {EVENT_IDS} events {pair} are in use"
 
-    def _brackets(self, first: Party, second: Party, meeting: Meeting, taken: Taken) -> Iterator[Proposal]:
+    def _brackets(self, first: Party, second: Party, meeting: CommonBlock, taken: Taken) -> Iterator[Proposal]:
         """A buffer around both, which needs neither prime nor drain."""
         number = self.used.free_buffer(taken)
         if number is None or Pipe.S in (first.pipe, second.pipe) or meeting.first is meeting.second:
@@ -235,14 +235,14 @@ class Proposals:
 
     # --- places -------------------------------------------------------------------------------------------------------
 
-    def _meeting(self, first: Party, second: Party) -> Meeting | None:
+    def _meeting(self, first: Party, second: Party) -> CommonBlock | None:
         one, other = self.program.of(first.site), self.program.of(second.site)
         if one is None or other is None:
             return None
         around = dict(ancestors(launched(one)))
         for block, op in ancestors(launched(other)):
             if block in around:
-                return Meeting(block, around[block], op)
+                return CommonBlock(block, around[block], op)
         return None
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.repair.free_ids import Taken
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
-from ptosim.repair.used import Taken
+from ptosim.repair.trials import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
 from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.observation import Observation
 
@@ -28,7 +28,7 @@ UNBALANCED = frozenset("deadlock unmatched-wait undrained semaphore-overflow buf
 
 
 @dataclass(frozen=True)
-class Step:
+class RepairStep:
     """One proposal of a repair, and which findings go away with it."""
 
     proposal: Proposal
@@ -39,7 +39,7 @@ class Step:
 class Repair:
     """The steps that can be told in the lines of a text, and the text that comes out of all steps."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[RepairStep, ...]
     text: str
 
 
@@ -97,14 +97,14 @@ class _Search:
             if now is None or not now <= self.remarks | self.asides:
                 continue
             if not now <= self.remarks:  # what has nothing to do with it has a step of its own
-                found = self._beyond((Step(proposal, self.everything - now),), now)
+                found = self._beyond((RepairStep(proposal, self.everything - now),), now)
                 if found is not None and self.rehearsal.proof(found.text) is not False:
                     return found
                 second = second or found
                 continue
             text = edited(self.text, proposal.edits).text
             if self.rehearsal.holds(text):
-                found = Repair((Step(proposal, self.everything - self.remarks),), text)
+                found = Repair((RepairStep(proposal, self.everything - self.remarks),), text)
                 if self.rehearsal.proof(text) is not False and not self._brings_remarks(proposal.edits):
                     return found
                 second = second or found
@@ -115,7 +115,7 @@ class _Search:
             return self._together()
         return self._beyond((), self.everything)
 
-    def _beyond(self, steps: tuple[Step, ...], left: frozenset[Identity]) -> Repair | None:
+    def _beyond(self, steps: tuple[RepairStep, ...], left: frozenset[Identity]) -> Repair | None:
         """These steps, and those that are still missing; None where they lead nowhere."""
         edits = _edits(steps)
         serious = self._in_order(left)
@@ -126,23 +126,23 @@ class _Search:
                 break
             now = self._left((*edits, *proposal.edits))
             if now is not None and now < left and serious[0] not in now:
-                found = self._beyond((*steps, Step(proposal, left - now)), now)
+                found = self._beyond((*steps, RepairStep(proposal, left - now)), now)
                 if found is not None:
                     return found
         return None
 
     def _together(self) -> Repair | None:
         """More findings than trials: the first proposals of all, tried at once."""
-        steps: list[Step] = []
+        steps: list[RepairStep] = []
         for each in self._in_order(self.everything):
             proposal = next(iter(self.proposals.propose(self.numbers[each], _taken(steps))), None)
             if proposal is None:
                 return None
-            steps.append(Step(proposal, frozenset({each})))
+            steps.append(RepairStep(proposal, frozenset({each})))
         now = self._left(_edits(steps), in_order=True)
         return self._whole(tuple(steps)) if now is not None and now <= self.remarks else None
 
-    def _whole(self, steps: tuple[Step, ...]) -> Repair | None:
+    def _whole(self, steps: tuple[RepairStep, ...]) -> Repair | None:
         text = edited(self.text, _edits(steps)).text
         return Repair(steps, text) if steps and self.rehearsal.holds(text) else None
 
@@ -188,7 +188,7 @@ def _in_turn(observation: Observation, rehearsal: Rehearsal, depth: int) -> Repa
         seen = rehearsal.here(after.text)
         if seen is None or leading in {identity(finding, after) for finding in seen.findings}:
             continue
-        step = (Step(proposal, frozenset({leading})),)
+        step = (RepairStep(proposal, frozenset({leading})),)
         if _serious(seen, Proposals(seen)):
             rest = _in_turn(seen, rehearsal, depth - 1)
             if rest is not None:
@@ -207,10 +207,10 @@ def _serious(observation: Observation, proposals: Proposals) -> list[int]:
     ]
 
 
-def _edits(steps: Iterable[Step]) -> tuple[Edit, ...]:
+def _edits(steps: Iterable[RepairStep]) -> tuple[Edit, ...]:
     """All edits, each once: two findings may ask for the same."""
     return tuple(dict.fromkeys(chain.from_iterable(step.proposal.edits for step in steps)))
 
 
-def _taken(steps: Iterable[Step]) -> Taken:
+def _taken(steps: Iterable[RepairStep]) -> Taken:
     return frozenset(chain.from_iterable(step.proposal.takes for step in steps))

@@ -15,18 +15,18 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.sync import signalling
-from ptosim.language.control import For, If
-from ptosim.language.function import Function
+from ptosim.language.micro.scope import Section, SectionCube
+from ptosim.language.micro.system import GetSubblockIdx
 from ptosim.language.operation import PTOOperation, core_of
-from ptosim.language.scope import Section, SectionCube
-from ptosim.language.system import GetSubblockIdx
+from ptosim.language.structure.control import For, If
+from ptosim.language.structure.function import Function
+from ptosim.repair.free_ids import Taken
 from ptosim.repair.proposal import Proposal
-from ptosim.repair.used import Taken
 from ptosim.repair.written import flag_words
-from ptosim.sanitize.alike import DEEPEST, run_alike, way
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import Edit, after, before
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
+from ptosim.sanitize.same_loops import DEEPEST, run_alike, way
 from ptosim.target import load_target
 
 SIGNALLING = frozenset({Pipe.FIX, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V})
@@ -57,10 +57,10 @@ class _Exchange:
     relay: tuple[str, ...] = ()
 
 
-class Signals:
+class SignalRepair:
     """Finds edits with ids that neither the text nor the run have used."""
 
-    def __init__(self, program: Program, used: set[int], free_event: FreeEvent) -> None:
+    def __init__(self, program: WrittenProgram, used: set[int], free_event: FreeEvent) -> None:
         self.program = program
         self.direct = program.target != "a2a3"
         sync = load_target(program.target).sync

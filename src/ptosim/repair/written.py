@@ -16,8 +16,8 @@ from xdsl.ir import Operation
 from ptosim.effects.sync import SIGNALS as RECORDED
 from ptosim.effects.sync import signalling
 from ptosim.language.catalogue import operation
-from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier, RecordEvent, SetFlag, WaitEvent, WaitFlag
-from ptosim.sanitize.program import Program
+from ptosim.language.micro.sync import EVENT_PIPES, Barrier, PipeBarrier, RecordEvent, SetFlag, WaitEvent, WaitFlag
+from ptosim.sanitize.program import WrittenProgram
 
 SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
 GETS = signalling("buffer", half="get")
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"(?:.*EVENT_ID)?(\d+)\W*")
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenSync:
     """One operation in its words; between commas what names pipes, ids and modes."""
 
     name: str
@@ -76,16 +76,16 @@ class Written:
         found = _NUMBER.fullmatch(self.id)
         return int(found[1]) if found else None
 
-    def with_id(self, word: str) -> Written:
+    def with_id(self, word: str) -> WrittenSync:
         return replace(self, words=(*self.words[: self.place], word, *self.words[self.place + 1 :]))
 
-    def with_pipe(self, word: str) -> Written:
+    def with_pipe(self, word: str) -> WrittenSync:
         return replace(self, words=(word, *self.words[1:]))
 
-    def reversed(self) -> Written:
+    def reversed(self) -> WrittenSync:
         return replace(self, words=(self.words[1], self.words[0], *self.words[2:]))
 
-    def partner(self) -> Written:
+    def partner(self) -> WrittenSync:
         return replace(self, name=PARTNER[self.name])
 
 
@@ -106,7 +106,7 @@ _CLASSES = {
 """The operation class of a pipe in new events."""
 
 
-def in_classes(text: str, like: Written) -> str:
+def in_classes(text: str, like: WrittenSync) -> str:
     """A flag in the words of events of operation classes; one of the scalar unit, which has no class, stays a flag."""
     code, slashes, comment = text.partition("  //")
     words = read(code)
@@ -117,19 +117,19 @@ def in_classes(text: str, like: Written) -> str:
     return f"{replace(like, name=_AS_EVENT[words.name], words=(*ends, event))}{slashes}{comment}"
 
 
-def read(text: str) -> Written | None:
+def read(text: str) -> WrittenSync | None:
     """The words of an operation; None where it is no synchronisation, or is not spelled in one of these forms."""
     found = _FORM.fullmatch(text.partition("//")[0].strip())
     if found is None:
         return None
-    written = Written(found[1], tuple(word.strip() for word in found[3].split(",")), found[2], found[4])
+    written = WrittenSync(found[1], tuple(word.strip() for word in found[3].split(",")), found[2], found[4])
     if written.mechanism is None:
         return written if written.name in BARRIERS and written.pipes else None
     least = 3 if written.mechanism == "flag" else 2
     return written if len(written.words) >= least and len(written.pipes) == least - 1 else None
 
 
-def written(program: Program, op: Operation) -> Written | None:
+def written(program: WrittenProgram, op: Operation) -> WrittenSync | None:
     """The words of an operation that has a line for itself, perhaps in an older spelling."""
     line = program.first_line(op)
     words = read(program.source.line(line))

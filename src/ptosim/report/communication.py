@@ -14,9 +14,9 @@ from itertools import chain
 import numpy as np
 
 from ptosim.effects.sim_signal import SIGNALS
-from ptosim.report.accounts import CoreTime, column
+from ptosim.report.time_accounts import CoreTime, column
 from ptosim.target import Target
-from ptosim.timing.recording import NOTHING, PIPES, SDMA, Kind, Recording
+from ptosim.timing.recording import NOTHING, PIPES, SDMA, Recording, RowKind
 
 COMPUTING = frozenset(PIPES.index(pipe) for pipe in ("V", "M", "MTE1", "FIX"))
 _SDMA = PIPES.index(SDMA)
@@ -159,19 +159,19 @@ def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, Spans]:
 
 def _computing(recording: Recording) -> dict[int, Spans]:
     rows = recording.rows
-    chosen = (column(rows.kind) == Kind.WORK) & np.isin(column(rows.pipe), list(COMPUTING))
+    chosen = (column(rows.kind) == RowKind.WORK) & np.isin(column(rows.pipe), list(COMPUTING))
     return _by_rank(recording, np.flatnonzero(chosen).tolist())
 
 
 def _crossing(recording: Recording) -> dict[int, Spans]:
     rows = recording.rows
-    transfers = np.flatnonzero((column(rows.pipe) == _SDMA) & (column(rows.kind) == Kind.WORK)).tolist()
+    transfers = np.flatnonzero((column(rows.pipe) == _SDMA) & (column(rows.kind) == RowKind.WORK)).tolist()
     return _by_rank(recording, {*recording.crossings.row, *transfers})
 
 
 def _standing(recording: Recording) -> dict[int, Spans]:
     rows, sites = recording.rows, recording.sites
-    waits = np.flatnonzero(column(rows.kind) == Kind.WAIT).tolist()
+    waits = np.flatnonzero(column(rows.kind) == RowKind.WAIT).tolist()
     return _by_rank(recording, (row for row in waits if sites[rows.site[row]].name in SIGNALS))
 
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from ptosim.report.accounts import LineTime, PipeTime
 from ptosim.report.profile_text import MOST, caveat, count, line_number, origins, table
+from ptosim.report.time_accounts import LineTime, PipeTime
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile

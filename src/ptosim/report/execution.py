@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.machine.memory import decode
-from ptosim.reference.mask import Mask
-from ptosim.reference.stream import LoadAlign, StoreAlign
-from ptosim.reference.watch import Access, Execution, Value
+from ptosim.reference.memory.stream import LoadAlign, StoreAlign
+from ptosim.reference.numeric.mask import Mask
+from ptosim.reference.observed.watch import Execution, WatchedAccess, WatchedValue
 from ptosim.report.arrays import FLOAT_ARRAYS, dtype_of
 
 WIDTH = 110  # characters of a line of lanes
@@ -43,7 +43,7 @@ def describe(execution: Execution) -> str:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def _content(value: Value, arguments: Mapping[int, str]) -> list[str]:
+def _content(value: WatchedValue, arguments: Mapping[int, str]) -> list[str]:
     content, kind = value.value, value.type.removeprefix("!pto.")
     if isinstance(content, Mask):
         return [f"{kind}  {_lanes_of(content, kind)}"]
@@ -135,7 +135,7 @@ def _touched(verb: str, space: Space, core: str, execution: Execution) -> Iterat
     yield from _wrapped(_contents(np.array([held[address] for address in addresses], np.uint8), space, execution))
 
 
-def _addresses(access: Access) -> list[int]:
+def _addresses(access: WatchedAccess) -> list[int]:
     width = access.data.shape[1]
     return [start + byte for start in access.starts.tolist() for byte in range(width)]
 
@@ -166,5 +166,5 @@ def _contents(data: NDArray[np.uint8], space: Space, execution: Execution) -> li
     return _numbers(typed[:MOST_NUMBERS], element) + (["..."] if len(typed) > MOST_NUMBERS else [])
 
 
-def _leads_to(value: Value, space: Space) -> bool:
+def _leads_to(value: WatchedValue, space: Space) -> bool:
     return value.type.startswith("!pto.ptr") and value.type.endswith(f", {space.value}>")

@@ -13,12 +13,12 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Static
 from ptosim.language.catalogue import operations, room_of, structural_operations
+from ptosim.language.micro.vector import VectorOperation, listing
 from ptosim.language.operation import PTOOperation
-from ptosim.language.tile_family import VectorTile
-from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_rules import named
-from ptosim.language.vector import VectorOperation, listing
-from ptosim.report.becoming import becomes
+from ptosim.language.rules.tile_rules import named
+from ptosim.language.tile.tile_family import VectorTile
+from ptosim.language.tile.tile_operation import TileOperation
+from ptosim.report.lowered_example import becomes
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
 from ptosim.tiles.pending import is_of_tiles, pending

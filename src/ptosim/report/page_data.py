@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.report.accounts import Ints, bound, column, path_text
 from ptosim.report.figures_used import CAVEAT, WEAK, by_origin
+from ptosim.report.time_accounts import Ints, bound, column, path_text
 from ptosim.report.trace import scalar_stretches
-from ptosim.timing.recording import NOTHING, PIPES, Kind
+from ptosim.timing.recording import NOTHING, PIPES, RowKind
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -160,7 +160,7 @@ class _Rows:
             "core": column(rows.core)[order].tolist(),
             "pipe": column(rows.pipe)[order].tolist(),
             "site": column(rows.site)[order].tolist(),
-            "wait": (column(rows.kind)[order] == Kind.WAIT).astype(int).tolist(),
+            "wait": (column(rows.kind)[order] == RowKind.WAIT).astype(int).tolist(),
             "detail": column(rows.detail)[order].tolist(),
             "bytes": column(rows.bytes)[order].tolist(),
             "critical": [int(row in critical) for row in picked],
@@ -169,7 +169,7 @@ class _Rows:
 
     def _arguments(self, row: int) -> list[int | str] | int:
         recording = self.profile.recording
-        if recording.rows.kind[row] == Kind.WAIT or not recording.issued[recording.rows.site[row]].names:
+        if recording.rows.kind[row] == RowKind.WAIT or not recording.issued[recording.rows.site[row]].names:
             return 0
         return [value for _, value in self.profile.timeline.arguments(row)]
 

@@ -12,7 +12,7 @@ from typing import Any
 from ptosim.diagnostics import Source
 from ptosim.effects.names import Space
 from ptosim.report.profile_text import count, share, table
-from ptosim.tiles.plan import MemoryPlan, PlacedTile
+from ptosim.tiles.passes.memory_plan import MemoryPlan, PlacedTile
 
 
 @dataclass(frozen=True)

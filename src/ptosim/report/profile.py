@@ -12,16 +12,16 @@ import numpy as np
 
 from ptosim.diagnostics import Diagnostic, Source, error
 from ptosim.machine.memory import decode
-from ptosim.report import accounts, communication
-from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
+from ptosim.report import communication, time_accounts
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
 from ptosim.report.figures_used import CAVEAT, UsedFigure, by_origin, weak_figures
+from ptosim.report.time_accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.trace import write_trace
 from ptosim.target import Target
+from ptosim.timing.fifo_occupancy import Fifo, fifos
 from ptosim.timing.kernel_path import Stretch, kernel_path
 from ptosim.timing.occupancy import Life, lives
-from ptosim.timing.recording import PIPES, Kind, Recording
-from ptosim.timing.slots import Fifo, fifos
+from ptosim.timing.recording import PIPES, Recording, RowKind
 
 if TYPE_CHECKING:
     from ptosim.report.comparison import Comparison
@@ -48,12 +48,12 @@ class Event:
 class Timeline(Sequence[Event]):
     """Events by the time they start. They are made when asked for: a run may have a million."""
 
-    def __init__(self, recording: Recording, parameters: Mapping[int, str], kind: Kind = Kind.WORK) -> None:
+    def __init__(self, recording: Recording, parameters: Mapping[int, str], kind: RowKind = RowKind.WORK) -> None:
         self.recording = recording
         self.parameters = parameters
         rows = recording.rows
-        chosen = np.flatnonzero(accounts.column(rows.kind) == kind)
-        keys = (accounts.column(rows.pipe), accounts.column(rows.core), accounts.column(rows.start))
+        chosen = np.flatnonzero(time_accounts.column(rows.kind) == kind)
+        keys = (time_accounts.column(rows.pipe), time_accounts.column(rows.core), time_accounts.column(rows.start))
         order = np.lexsort([key[chosen] for key in keys])
         self.rows: list[int] = chosen[order].tolist()
 
@@ -95,14 +95,14 @@ class Timeline(Sequence[Event]):
         """What an entry was issued with, in words; of a wait what it waited for."""
         recording = self.recording
         detail = recording.rows.detail[row]
-        if recording.rows.kind[row] == Kind.WAIT:
-            yield from accounts.reason(recording, recording.causes[detail])
+        if recording.rows.kind[row] == RowKind.WAIT:
+            yield from time_accounts.reason(recording, recording.causes[detail])
             return
         pointers = recording.issued[recording.rows.site[row]].pointers
         for name, value in recording.arguments(row):
             yield name, self.pointer(value) if name in pointers else value
         if detail >= 0:
-            yield "path", accounts.path_text(recording.paths[detail])
+            yield "path", time_accounts.path_text(recording.paths[detail])
             yield "limit", recording.functions[detail].limit
 
     def pointer(self, value: int) -> str:
@@ -160,7 +160,7 @@ class Profile:
     @cached_property
     def cores(self) -> Mapping[str, CoreTime]:
         """By name: b0.aiv0 is a core of block 0. Its idle time lasts until the next block begins there."""
-        return accounts.core_times(self._totals)
+        return time_accounts.core_times(self._totals)
 
     @cached_property
     def ranks(self) -> Mapping[int, RankTime]:
@@ -190,17 +190,17 @@ class Profile:
     @cached_property
     def pipes(self) -> Mapping[str, PipeTime]:
         """Busy, waiting and idle cycles by pipe, summed over cores."""
-        return accounts.pipe_times(self.cores)
+        return time_accounts.pipe_times(self.cores)
 
     @property
     def bound(self) -> str:
         """What most of the critical path was spent on."""
-        return accounts.bound(self.bounds)[0]
+        return time_accounts.bound(self.bounds)[0]
 
     @cached_property
     def bounds(self) -> Mapping[str, int]:
         """The cycles of the critical path by what they were spent on, `memory` by its direction."""
-        return accounts.bounds(self.recording, self.path)
+        return time_accounts.bounds(self.recording, self.path)
 
     @cached_property
     def path(self) -> list[Stretch]:
@@ -209,7 +209,7 @@ class Profile:
     @cached_property
     def critical_path(self) -> tuple[PathStep, ...]:
         """What the end of the kernel waited for, from the first cycle on; the steps add up to `cycles`."""
-        return tuple(accounts.path_steps(self.recording, self.path))
+        return tuple(time_accounts.path_steps(self.recording, self.path))
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -218,17 +218,19 @@ class Profile:
     @cached_property
     def waits(self) -> Timeline:
         """The times at which a pipe stood at an unsatisfied wait, as events."""
-        return Timeline(self.recording, self.parameters, Kind.WAIT)
+        return Timeline(self.recording, self.parameters, RowKind.WAIT)
 
     @cached_property
     def waiting(self) -> Sequence[Waiting]:
         """The same by cause and source line, the longest first."""
-        return accounts.waitings(self.recording)
+        return time_accounts.waitings(self.recording)
 
     @cached_property
     def transfers(self) -> Sequence[Transfer]:
         """What was copied, by path between memories."""
-        return accounts.transfers(self.recording, {path: dma.bytes_per_cycle for path, dma in self.target.dma.items()})
+        return time_accounts.transfers(
+            self.recording, {path: dma.bytes_per_cycle for path, dma in self.target.dma.items()}
+        )
 
     @cached_property
     def fifos(self) -> Sequence[Fifo]:
@@ -238,12 +240,12 @@ class Profile:
     @cached_property
     def fifo_uses(self) -> Sequence[FifoUse]:
         """The same over all blocks: how many entries passed, and how many slots they took."""
-        return accounts.fifo_uses(self.recording, self.fifos)
+        return time_accounts.fifo_uses(self.recording, self.fifos)
 
     @cached_property
     def lines(self) -> Sequence[LineTime]:
         """The lines of `source` that took time, the hottest first."""
-        return accounts.line_times(self.recording, self.path, self.source)
+        return time_accounts.line_times(self.recording, self.path, self.source)
 
     @cached_property
     def occupancy(self) -> Sequence[Life]:
@@ -253,7 +255,7 @@ class Profile:
     @property
     def least(self) -> int:
         """The busy cycles of the busiest pipe, spread evenly over the cores: no overlap makes the kernel shorter."""
-        return accounts.least_cycles(self._totals)
+        return time_accounts.least_cycles(self._totals)
 
     @cached_property
     def rests_on(self) -> Sequence[UsedFigure]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ptosim.report.accounts import PathStep, bound
 from ptosim.report.figures_used import CAVEAT, WEAK, by_origin, idle_figures
+from ptosim.report.time_accounts import PathStep, bound
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile

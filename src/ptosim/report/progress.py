@@ -13,7 +13,7 @@ from ptosim.diagnostics import Location
 PATIENCE = 2.0  # seconds before the bar appears
 
 
-class Shown:
+class ProgressShown:
     """Nothing is shown. Call it after each block."""
 
     def __call__(self) -> None: ...
@@ -22,7 +22,7 @@ class Shown:
         """A finding was judged; its words follow when the check has ended."""
 
 
-class _Bar(Shown):
+class _Bar(ProgressShown):
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
         self.done = 0
@@ -57,10 +57,10 @@ class _Bar(Shown):
 
 
 @contextmanager
-def progress(blocks: int, quiet: bool = False) -> Generator[Shown]:
+def progress(blocks: int, quiet: bool = False) -> Generator[ProgressShown]:
     """A bar on standard error, if that is a terminal and the run takes long, and what is found meanwhile."""
     if quiet or not sys.stderr.isatty():
-        yield Shown()
+        yield ProgressShown()
         return
     bar = _Bar(blocks)
     timer = threading.Timer(PATIENCE, bar.appear)

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ptosim.report.accounts import path_text, reason
 from ptosim.report.communication import link_levels
+from ptosim.report.time_accounts import path_text, reason
 from ptosim.timing.occupancy import in_use
-from ptosim.timing.recording import PIPES, Kind, Recording
+from ptosim.timing.recording import PIPES, Recording, RowKind
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -100,7 +100,7 @@ def scalar_stretches(recording: Recording) -> Iterator[tuple[int, int, int]]:
     rows = recording.rows
     moments = [core.begin for core in recording.cores]
     for pipe, kind, core, start, end in zip(rows.pipe, rows.kind, rows.core, rows.start, rows.end, strict=True):
-        if pipe == 0 and kind == Kind.WAIT:
+        if pipe == 0 and kind == RowKind.WAIT:
             yield core, moments[core], start
             moments[core] = end
     for number, core in enumerate(recording.cores):
@@ -125,7 +125,7 @@ def _slices(profile: Profile, places: _Places) -> Iterator[str]:
     ]
     for kind, _, pipe, core, site, _, start, end, detail, moved, first in recording.rows:
         template = templates[site]
-        if kind == Kind.WAIT:
+        if kind == RowKind.WAIT:
             category, about = "wait", waits[detail]
         else:
             category, about = "work", functions[detail] if detail >= 0 else template.fill(first)

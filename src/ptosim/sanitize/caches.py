@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ptosim.diagnostics import Severity
-from ptosim.language.pointer import LoadScalar, StoreScalar
+from ptosim.language.micro.pointer import LoadScalar, StoreScalar
 from ptosim.machine.clock import STORES
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Clock, Entry, Site
@@ -53,7 +53,7 @@ class Stored:
         return "race" if is_told else None
 
 
-class Lines:
+class CacheLines:
     """What the cores have stored last at each address, by the memory and the line."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Caches:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self._of: dict[int, _Cache] = {}
-        self._stored = Lines()
+        self._stored = CacheLines()
 
     def _cache(self, core: Core) -> _Cache:
         return self._of.setdefault(core.index, _Cache())

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.doubts import Doubtful, Doubts, Hit, Image, Subject
-from ptosim.sanitize.scope import ScopeShadow
-from ptosim.sanitize.shadow import CLEAN, Meeting
+from ptosim.sanitize.scope_aliases import ScopeShadow
+from ptosim.sanitize.shadow import CLEAN, UnorderedAccess
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import Places, Window
+from ptosim.sanitize.undefined_and_racy import Doubtful, DoubtObserver, Hit, Image, Subject
+from ptosim.sanitize.window import Places, ShadowWindow
 
 MOST = 65_536
 """Ranges kept. Beyond these only those of a new pair of lines are: memory must not grow with the steps of a run."""
 
 
-class Range(NamedTuple):
+class CandidateRange(NamedTuple):
     site: Site
     low: int
     high: int
@@ -39,7 +39,7 @@ class Candidates:
 
     def __init__(self, origins: Origins) -> None:
         self.origins = origins
-        self._ranges: dict[tuple[int, int], list[Range]] = {}
+        self._ranges: dict[tuple[int, int], list[CandidateRange]] = {}
         self._count = 0
         self._pairs: set[int] = set()
         self._dropped: set[int] = set()
@@ -47,7 +47,7 @@ class Candidates:
     def __bool__(self) -> bool:
         return bool(self._ranges)
 
-    def add(self, conflict: Conflict, site: Site, meeting: Meeting, addresses: Places, where: Hit) -> None:
+    def add(self, conflict: Conflict, site: Site, meeting: UnorderedAccess, addresses: Places, where: Hit) -> None:
         """Bytes that were loaded at `site` and are written now, in no order."""
         assert conflict.first is not None
         origin = self.origins.number(("race", conflict.first.site, conflict.second.site), lambda: conflict)
@@ -58,7 +58,7 @@ class Candidates:
         track = meeting.track
         for stamp, low, high in _runs(meeting.stamps[where], addresses[where]):
             key = (track.index // PIPES, track.entry_number(stamp))
-            self._ranges.setdefault(key, []).append(Range(site, low, high, origin))
+            self._ranges.setdefault(key, []).append(CandidateRange(site, low, high, origin))
             self._count += 1
 
     def undecided(self) -> Iterator[Conflict]:
@@ -71,7 +71,7 @@ class Candidates:
         for suspected in self._ranges.get((entry.core.index, entry.n), ()):
             yield suspected.low, suspected.high
 
-    def plant(self, entry: Entry, site: Site, covered: Window, image: Image | None) -> Image | None:
+    def plant(self, entry: Entry, site: Site, covered: ShadowWindow, image: Image | None) -> Image | None:
         """The taint of a load with its suspected bytes added."""
         addresses = covered.addresses()
         for suspected in self._ranges.get((entry.core.index, entry.n), ()):
@@ -84,7 +84,7 @@ class Candidates:
         return image
 
 
-class Repetition(Doubts):
+class RepeatedRun(DoubtObserver):
     """Observes a run that repeats an earlier one, to see which suspected loads matter: nothing else is doubtful."""
 
     fresh = CLEAN
@@ -98,7 +98,7 @@ class Repetition(Doubts):
             scope.suspect(low, high)
 
     def suspected(
-        self, scope: ScopeShadow, site: Site, covered: Window, by_use: bool, image: Image | None
+        self, scope: ScopeShadow, site: Site, covered: ShadowWindow, by_use: bool, image: Image | None
     ) -> Image | None:
         return self.planted.plant(scope.entry, site, covered, image)
 

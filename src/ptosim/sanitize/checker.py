@@ -1,6 +1,6 @@
 """The observer of a run: the shadow tells of every access which earlier ones are in no order with it.
 
-Findings go to `Findings`; taint, which carries doubt to where a value is used, is the business of doubts.py. The
+Findings go to `Findings`; taint, which carries doubt to where a value is used, is the business of undefined_and_racy.py. The
 machine itself watches the protocol of flags, buffers and semaphores and reports here; rules about single instructions
 are in lints.py.
 """
@@ -17,8 +17,8 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
-from ptosim.language.burst import PREFETCH
-from ptosim.language.polling import is_poll
+from ptosim.language.analysis.polling_loops import is_poll
+from ptosim.language.micro.burst import PREFETCH
 from ptosim.machine.clock import join
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
@@ -26,23 +26,23 @@ from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, WATCH, WORK, Cloc
 from ptosim.machine.observer import Footprint, distinct
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
-from ptosim.sanitize.conflict import Conflict, Party, Place, Verb, loops_around, party, place_of
-from ptosim.sanitize.doubts import Doubtful, Doubts, Hit, Image, Subject, Unchanged
+from ptosim.sanitize.conflict import Conflict, MemoryPlace, Party, Verb, loops_around, party, place_of
 from ptosim.sanitize.exchange import Exchange
-from ptosim.sanitize.global_shadow import NOTICE, READ, WRITE, Clash, GlobalShadow, Outcome, compatible
+from ptosim.sanitize.global_shadow import NOTICE, READ, WRITE, Clash, ClashOutcome, GlobalShadow, compatible
 from ptosim.sanitize.granules import Stamps
-from ptosim.sanitize.iterations import Iterations
+from ptosim.sanitize.intended_order import Iterations
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.observation import Imbalance, Step
-from ptosim.sanitize.scope import LOADED, STORED, ScopeShadow
-from ptosim.sanitize.shadow import UNDEFINED, Meeting, Memory, of_core
-from ptosim.sanitize.special import Cells
+from ptosim.sanitize.scope_aliases import LOADED, STORED, ScopeShadow
+from ptosim.sanitize.shadow import UNDEFINED, MemoryShadow, UnorderedAccess, of_core
+from ptosim.sanitize.status_registers import Cells
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.track import History
-from ptosim.sanitize.window import GRANULE, Part, Window, inside, shifted
+from ptosim.sanitize.track import AccessHistory
+from ptosim.sanitize.undefined_and_racy import Doubtful, DoubtObserver, Hit, Image, Subject, Unchanged
+from ptosim.sanitize.window import GRANULE, ShadowWindow, WindowPart, inside, shifted
 
 
-class Checker(Doubts):
+class Checker(DoubtObserver):
     """Observes one run."""
 
     fresh = UNDEFINED
@@ -85,7 +85,7 @@ class Checker(Doubts):
         self.iterations.note(entry)
         super().start(entry)
         for name, verb, other in self.cells.access(entry):
-            self._conflict("race", "error", party(entry, entry.site, verb), Place(name, 0, 8), entry, other)
+            self._conflict("race", "error", party(entry, entry.site, verb), MemoryPlace(name, 0, 8), entry, other)
 
     def _signalled(self, entry: Entry) -> None:
         """A word has been notified, or a wait for one has been satisfied."""
@@ -157,14 +157,14 @@ class Checker(Doubts):
     # --- accesses to on-chip memories ---------------------------------------------------------------------------------
 
     def accessed(
-        self, entry: Entry, site: Site, covered: Window, memory: Memory, unchanged: Unchanged | None = None
+        self, entry: Entry, site: Site, covered: ShadowWindow, memory: MemoryShadow, unchanged: Unchanged | None = None
     ) -> None:
         direction = "read" if unchanged is None else "write"
         for meeting in memory.out_of_order(entry, direction, covered):
             self._races(entry, site, memory, covered, meeting, unchanged)
         memory.record(entry, direction, self.sites.number(site), covered)
 
-    def left_behind(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
+    def left_behind(self, entry: Entry, site: Site, footprint: Footprint, memory: MemoryShadow) -> None:
         """A prefetch leaves anything. Hardware copies whole granules into UB, and behind a row that ends inside one it
         does so, too."""
         _, _, starts, width = footprint
@@ -175,7 +175,9 @@ class Checker(Doubts):
             ends = inside(shifted(starts, width), GRANULE - width % GRANULE, memory.size)
             self._leave_anything(entry, site, "writes", memory, ends)
 
-    def _leave_anything(self, entry: Entry, site: Site, verb: Verb, memory: Memory, parts: Iterable[Part]) -> None:
+    def _leave_anything(
+        self, entry: Entry, site: Site, verb: Verb, memory: MemoryShadow, parts: Iterable[WindowPart]
+    ) -> None:
         for part in parts:
             covered = part.window()
             anything = np.ones(covered.size, np.bool_)
@@ -185,7 +187,7 @@ class Checker(Doubts):
         scope.find_races()
 
     def suspected(
-        self, scope: ScopeShadow, site: Site, covered: Window, by_use: bool, image: Image | None
+        self, scope: ScopeShadow, site: Site, covered: ShadowWindow, by_use: bool, image: Image | None
     ) -> Image | None:
         """Bytes that another pipe may not have written yet taint what is loaded, or race at once."""
         entry, memory = scope.entry, scope.memory
@@ -205,7 +207,7 @@ class Checker(Doubts):
                 image[where] = self.origins.number(("race", first.site, site), conflict)
         return image
 
-    def stored(self, scope: ScopeShadow, site: Site, covered: Window, unchanged: Unchanged) -> None:
+    def stored(self, scope: ScopeShadow, site: Site, covered: ShadowWindow, unchanged: Unchanged) -> None:
         for meeting in scope.memory.out_of_order(scope.entry, "write", covered):
             self._races(scope.entry, site, scope.memory, covered, meeting, unchanged)
 
@@ -215,9 +217,9 @@ class Checker(Doubts):
         self,
         entry: Entry,
         site: Site,
-        memory: Memory,
-        covered: Window,
-        meeting: Meeting,
+        memory: MemoryShadow,
+        covered: ShadowWindow,
+        meeting: UnorderedAccess,
         unchanged: Unchanged | None = None,
     ) -> None:
         """An access that another pipe's earlier one is in no order with; `unchanged` is that of a store."""
@@ -237,7 +239,7 @@ class Checker(Doubts):
                 self.findings.conflict(conflict)
 
     def _parties(
-        self, track: History, stamps: Stamps, hit: Hit, entry: Entry, verb: Verb
+        self, track: AccessHistory, stamps: Stamps, hit: Hit, entry: Entry, verb: Verb
     ) -> Iterator[tuple[Party, Hit]]:
         """The earlier instructions behind the bytes of a conflict, each with its bytes; in the block of the entry."""
         numbers = self.sites.numbers(stamps)
@@ -248,7 +250,7 @@ class Checker(Doubts):
                 yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
 
     def _conflict(
-        self, kind: str, severity: Severity, second: Party, place: Place, entry: Entry, first: Party | None = None
+        self, kind: str, severity: Severity, second: Party, place: MemoryPlace, entry: Entry, first: Party | None = None
     ) -> None:
         self.findings.conflict(Conflict(kind, severity, second, place, entry.core, loops_around(entry), first))
 
@@ -276,12 +278,14 @@ class Checker(Doubts):
             self._polls[site] = op is not None and is_poll(op)
         return self._polls[site]
 
-    def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
+    def _global_race(
+        self, entry: Entry, site: Site, kind: str, outcome: ClashOutcome, clash: Clash, same: bool
+    ) -> None:
         track, stamps, verb = clash.track, clash.stamps, _VERBS.get(clash.track.kind, "updates")
         second = party(entry, site, _VERBS.get(kind, "updates"))
         for earlier, where in self._parties(track, stamps, np.ones(len(stamps), np.bool_), entry, verb):
             places = clash.places[where]
-            place = Place(outcome.buffer.region.label, int(places.min()), int(places.max()) + 1)
+            place = MemoryPlace(outcome.buffer.region.label, int(places.min()), int(places.max()) + 1)
             first = replace(earlier, block=track.block_of(int(stamps[where][0])), rank=track.rank)
             if compatible(kind, track.kind):
                 self.lints.order_matters(entry, second, first, place, kind)
@@ -294,7 +298,7 @@ class Checker(Doubts):
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------
 
-    def aliased(self, scope: ScopeShadow, site: Site, covered: Window, about: int, writes: bool) -> None:
+    def aliased(self, scope: ScopeShadow, site: Site, covered: ShadowWindow, about: int, writes: bool) -> None:
         if not about & (STORED | LOADED if writes else STORED) or self.subject.mem_bar == "off":
             return
         for earlier, wrote, where, fenced in scope.aliases(site, covered, writes):

@@ -17,8 +17,8 @@ from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
-from ptosim.sanitize.shadow import Memory
-from ptosim.sanitize.window import Window
+from ptosim.sanitize.shadow import MemoryShadow
+from ptosim.sanitize.window import ShadowWindow
 
 _NUMBER = re.compile(r"\d+")
 Verb = Literal["reads", "writes", "updates", "prefetches"]
@@ -46,7 +46,7 @@ def party(entry: Entry, site: Site, verb: Verb) -> Party:
 
 
 @dataclass(frozen=True)
-class Place:
+class MemoryPlace:
     """Bytes of a memory, as they are called in messages."""
 
     memory: str
@@ -60,13 +60,13 @@ class Place:
         return f"tile {self.tile} ({bytes})" if self.tile else bytes
 
 
-def place_of(memory: Memory, window: Window, where: NDArray[np.bool_]) -> Place:
+def place_of(memory: MemoryShadow, window: ShadowWindow, where: NDArray[np.bool_]) -> MemoryPlace:
     """From the lowest to the highest of some bytes of an access."""
     if window.is_stretch:
         hits = np.flatnonzero(where)
-        return Place(memory.name, window.start + int(hits[0]), window.start + int(hits[-1]) + 1)
+        return MemoryPlace(memory.name, window.start + int(hits[0]), window.start + int(hits[-1]) + 1)
     addresses = window.addresses()[where]
-    return Place(memory.name, int(addresses.min()), int(addresses.max()) + 1)
+    return MemoryPlace(memory.name, int(addresses.min()), int(addresses.max()) + 1)
 
 
 def loops_around(entry: Entry) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ class Conflict:
     kind: str
     severity: Severity
     second: Party
-    place: Place
+    place: MemoryPlace
     core: Core
     loops: tuple[int, ...]
     first: Party | None = None

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from ptosim.language.dependence import executed, stores, waiting
-from ptosim.language.function import Call, Function
+from ptosim.language.analysis.scope_dependence import executed, stores, waiting
+from ptosim.language.structure.function import Call, Function
 from ptosim.machine.entry import Site
-from ptosim.sanitize.program import Program
-from ptosim.sanitize.scope import SCALAR_ACCESSES
+from ptosim.sanitize.program import WrittenProgram
+from ptosim.sanitize.scope_aliases import SCALAR_ACCESSES
 
 
 class Dependence:
     """Dependence between the instructions of a program's vector scopes."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: WrittenProgram) -> None:
         self.program = program
         self._reached: dict[Operation, set[Operation]] = {}
         self._through_memory: dict[Operation, set[Operation]] = {}

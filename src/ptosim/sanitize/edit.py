@@ -9,7 +9,7 @@ from typing import Literal
 from xdsl.ir import Block, Operation
 
 from ptosim.diagnostics import Replacement
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Edit:
         return (put, Replacement(self.moved, 1, "")) if self.moved else (put,)
 
 
-def before(program: Program, op: Operation, text: str = "", moved: int = 0) -> Edit:
+def before(program: WrittenProgram, op: Operation, text: str = "", moved: int = 0) -> Edit:
     return Edit("before", program.first_line(op), text, moved, op.parent_block())
 
 
-def after(program: Program, op: Operation, text: str = "", moved: int = 0) -> Edit:
+def after(program: WrittenProgram, op: Operation, text: str = "", moved: int = 0) -> Edit:
     return Edit("after", program.last_line(op), text, moved, op.parent_block())
 
 
-def instead(program: Program, op: Operation, text: str) -> Edit:
+def instead(program: WrittenProgram, op: Operation, text: str) -> Edit:
     """Another text for a line, or none."""
     return Edit("at", program.first_line(op), text, block=op.parent_block())
 

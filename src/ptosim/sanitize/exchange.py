@@ -6,7 +6,7 @@ from typing import Any
 
 from ptosim.effects.names import Pipe
 from ptosim.effects.sim_signal import WORD
-from ptosim.language.polling import refreshes
+from ptosim.language.analysis.polling_loops import refreshes
 from ptosim.machine.clock import join
 from ptosim.machine.core import Core
 from ptosim.machine.entry import FENCE, LOAD, STORE, Clock, Entry, Site
@@ -16,7 +16,7 @@ from ptosim.sanitize.caches import Caches
 from ptosim.sanitize.conflict import Findings
 from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.notices import Notices
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 from ptosim.sanitize.window import as_places
 
 KEPT = 1 << 12
@@ -26,7 +26,7 @@ KEPT = 1 << 12
 class Exchange:
     """Joins the rules with the shadow of global memory."""
 
-    def __init__(self, findings: Findings, program: Program, gm: GlobalShadow) -> None:
+    def __init__(self, findings: Findings, program: WrittenProgram, gm: GlobalShadow) -> None:
         self.gm = gm
         self.program = program
         self._latest: dict[tuple[int, Pipe, bool], tuple[int, Site]] = {}

@@ -22,8 +22,8 @@ from ptosim.machine.entry import Entry
 from ptosim.machine.memory import Region, decode
 from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
-from ptosim.sanitize.track import History
-from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Part, Places, Starts, inside, shifted
+from ptosim.sanitize.track import AccessHistory
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, Starts, WindowPart, inside, shifted
 
 READ, WRITE, NOTICE = "read", "write", "notice"
 """Kinds of access; an atomic update has its operation and type as its kind ("add f32"), a signal is a notice."""
@@ -44,7 +44,7 @@ ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
 """Atomic updates that do not race with each other, but whose result depends on their order."""
 
 
-class Track(History):
+class GlobalTrack(AccessHistory):
     """One pipe's accesses of one kind in one buffer."""
 
     __slots__ = ("aside", "blocks", "floors", "kind", "present", "rank")
@@ -80,20 +80,20 @@ class Track(History):
 class Clash:
     """Bytes that an earlier access touched in no order with the present one."""
 
-    track: Track
+    track: GlobalTrack
     places: Places
     stamps: Stamps
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Outcome:
+class ClashOutcome:
     """What became of an access that clashes with others."""
 
-    buffer: Buffer
+    buffer: RegionShadow
     clashes: list[Clash]
     fresh: bool
     """Nothing had written any of the bytes before."""
-    part: Part
+    part: WindowPart
     """The bytes of the access that this is about."""
     width: int
     """Of the pieces of the access."""
@@ -104,17 +104,17 @@ class Outcome:
         return bool(same[np.isin(self.part.window().addresses(), clash.places)].all())
 
 
-class Buffer:
+class RegionShadow:
     """The shadow of one region: an argument (or several that share memory), or a window on one rank."""
 
     def __init__(self, region: Region, together: bool) -> None:
         self.region = region
         self.size = region.size
         self.together = together  # all blocks run at once, each with tracks of its own
-        self.tracks: dict[tuple[object, int, str], Track] = {}
+        self.tracks: dict[tuple[object, int, str], GlobalTrack] = {}
         self.full = False  # there was no room to record some access
-        self._kinds: dict[str, list[Track]] = {}
-        self._own: Track | None = None  # the track that was used last
+        self._kinds: dict[str, list[GlobalTrack]] = {}
+        self._own: GlobalTrack | None = None  # the track that was used last
         self._others = 0  # bytes of all other tracks: only this one grows
 
     def access(
@@ -138,7 +138,7 @@ class Buffer:
         own.newest = max(own.newest, first + number)
         return clashes, fresh
 
-    def _keep_aside(self, own: Track, covered: Cover, room: Room) -> None:
+    def _keep_aside(self, own: GlobalTrack, covered: Cover, room: Room) -> None:
         """What earlier blocks left on these bytes."""
         if own.aside is None:
             own.aside = Granules(self.size)
@@ -148,13 +148,13 @@ class Buffer:
         tables = (track.table for track in self.tracks.values() if track.kind != READ)
         return any(len(table.hits(covered, lambda stamps: stamps > 0)[0]) for table in tables)
 
-    def _track(self, entry: Entry, kind: str) -> Track:
+    def _track(self, entry: Entry, kind: str) -> GlobalTrack:
         who = entry.core.index if self.together else entry.core.role
         index = entry_index(entry)
         key = (who, index % 8, kind)
         track = self.tracks.get(key)
         if track is None:
-            track = self.tracks[key] = Track(self.size, kind, entry)
+            track = self.tracks[key] = GlobalTrack(self.size, kind, entry)
             self._kinds.setdefault(kind, []).append(track)
         if track is not self._own:
             self._others = self.nbytes - track.nbytes
@@ -162,7 +162,7 @@ class Buffer:
         track.enter(entry, index)
         return track
 
-    def _judged(self, kind: str, pipe: Pipe) -> Iterator[Track]:
+    def _judged(self, kind: str, pipe: Pipe) -> Iterator[GlobalTrack]:
         """The tracks with which an access of this kind needs an order."""
         for other, tracks in self._kinds.items():
             if {kind, other} == LOOK:
@@ -170,7 +170,7 @@ class Buffer:
             elif kind in ORDER_MATTERS or not compatible(kind, other):
                 yield from tracks
 
-    def _may_clash(self, track: Track, entry: Entry, low: int, high: int) -> bool:
+    def _may_clash(self, track: GlobalTrack, entry: Entry, low: int, high: int) -> bool:
         """Whether a closer look at the track is called for."""
         earlier, threshold = self._limits(track, entry)
         hulls = track.hulls
@@ -180,7 +180,7 @@ class Buffer:
             or track.aside is not None
         )
 
-    def _clashes(self, track: Track, own: Track, entry: Entry, covered: Cover) -> Iterator[Clash]:
+    def _clashes(self, track: GlobalTrack, own: GlobalTrack, entry: Entry, covered: Cover) -> Iterator[Clash]:
         earlier, threshold = self._limits(track, entry)
         upper = own.stamp(entry) if track is own else track.newest + 1  # an entry is in order with itself
 
@@ -192,7 +192,7 @@ class Buffer:
             found.append(track.aside.hits(covered, lambda stamps: stamps < earlier))
         yield from (Clash(track, places, stamps) for places, stamps in found if len(places))
 
-    def _limits(self, track: Track, entry: Entry) -> tuple[int, int]:
+    def _limits(self, track: GlobalTrack, entry: Entry) -> tuple[int, int]:
         """Stamps below the first value belong to earlier blocks, those from the second on are not known to have
         ended."""
         if self.together or track.blocks[-1] == entry.core.block:
@@ -237,10 +237,10 @@ class GlobalShadow:
     """The shadow of all regions."""
 
     def __init__(self, regions: Mapping[int, Region], together: bool) -> None:
-        self.buffers = {number: Buffer(region, together) for number, region in regions.items()}
+        self.buffers = {number: RegionShadow(region, together) for number, region in regions.items()}
         self.allowed = 2 * sum(region.size for region in regions.values()) + ROOM
 
-    def access(self, entry: Entry, number: int, kind: str, starts: Any, width: int) -> Iterator[Outcome]:
+    def access(self, entry: Entry, number: int, kind: str, starts: Any, width: int) -> Iterator[ClashOutcome]:
         """Check and record an access at GM addresses; gives those parts of it that others are in no order with."""
         if not isinstance(starts, int) and not len(starts):
             return
@@ -252,7 +252,7 @@ class GlobalShadow:
         for part in inside(shifted(starts, offset - lowest), width, buffer.size):
             clashes, fresh = buffer.access(entry, number, kind, part.starts, part.width, self._room)
             if clashes:
-                yield Outcome(buffer, clashes, fresh, part, width)
+                yield ClashOutcome(buffer, clashes, fresh, part, width)
 
     def meets(self, number: int, lows: Places, highs: Places, writes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which stretches of a buffer have a byte in common with a recorded access, one of the two a write."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, Starts, Window, as_places
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, ShadowWindow, Starts, as_places
 
 Stamps = NDArray[np.int64]
 Test = Callable[[Stamps], NDArray[np.bool_]]
@@ -188,7 +188,7 @@ class Granules:
             rows[split] = self._rows[-found[split] - 1]
         return rows
 
-    def of(self, window: Window) -> Stamps:
+    def of(self, window: ShadowWindow) -> Stamps:
         """The stamp of each byte of an access."""
         if window.is_aligned:
             found = window.granules().of(self.stamps).reshape(-1)
@@ -220,7 +220,7 @@ class Granules:
         self._rows[rows] = np.where(covered.masks[split], stamp, self._rows[rows])
         return True
 
-    def put_each(self, window: Window, stamps: Stamps | int) -> None:
+    def put_each(self, window: ShadowWindow, stamps: Stamps | int) -> None:
         """Set the stamp of each byte of an access, or all to one."""
         granules = window.granules().addresses()
         self._split(granules[self.stamps[granules] >= 0], None)
@@ -229,7 +229,7 @@ class Granules:
 
     def _put_rows(self, starts: range, width: int, stamp: int, room: Room | None) -> bool:
         """The stamp of rows of whole granules."""
-        rows = Window(starts[0] >> GRANULE_BITS, width >> GRANULE_BITS, len(starts), starts.step >> GRANULE_BITS)
+        rows = ShadowWindow(starts[0] >> GRANULE_BITS, width >> GRANULE_BITS, len(starts), starts.step >> GRANULE_BITS)
         if not self._reaches(*rows.reach(), room):
             return False
         rows.put(self.stamps, stamp)

@@ -21,14 +21,14 @@ NOBODY = -1
 
 
 @dataclass(frozen=True)
-class Written:
+class LastWrite:
     """One execution of an instruction that wrote."""
 
     site: Site
     core: str
     block: int
     loops: tuple[int, ...]
-    source: Written | None = None
+    source: LastWrite | None = None
     """Of a copy: who had written what it copied."""
 
 
@@ -38,8 +38,8 @@ class LastWriter(Observer):
     def __init__(self, low: int, high: int) -> None:
         self.low = low
         self.high = high
-        self.written: Written | None = None
-        self._writers: list[Written] = []
+        self.written: LastWrite | None = None
+        self._writers: list[LastWrite] = []
         self._memories: dict[tuple[Space, int], NDArray[np.int32]] = {}
         """For each byte on the chip: a number in `_writers`."""
         self._copying: Entry | None = None
@@ -78,7 +78,7 @@ class LastWriter(Observer):
         memory, addresses = self._memories[key], _addresses(footprint)
         memory[addresses[(addresses >= 0) & (addresses < len(memory))]] = len(self._writers) - 1
 
-    def _source(self, entry: Entry, position: int, size: int) -> Written | None:
+    def _source(self, entry: Entry, position: int, size: int) -> LastWrite | None:
         """Who wrote the byte that an entry, which has written `size` bytes, put into this one of them."""
         if entry is not self._copying:
             return None
@@ -91,7 +91,7 @@ class LastWriter(Observer):
             position -= len(addresses)
         return None
 
-    def _writer(self, footprint: Footprint, address: int) -> Written | None:
+    def _writer(self, footprint: Footprint, address: int) -> LastWrite | None:
         memory = self._memories.get(_memory(footprint))
         if memory is None or not 0 <= address < len(memory) or memory[address] == NOBODY:
             return None
@@ -106,11 +106,11 @@ def _memory(footprint: Footprint) -> tuple[Space, int]:
     return footprint.space, owner.cluster.cores[0].index if footprint.space is Space.L1 else owner.index
 
 
-def _written(entry: Entry, site: Site, source: Written | None) -> Written:
+def _written(entry: Entry, site: Site, source: LastWrite | None) -> LastWrite:
     """In a vector scope the loops are those of the core that executes it, otherwise those of the issue."""
     core = entry.core
     loops = entry.loops if entry.site is site else tuple(core.loops)
-    return Written(site, core.name, core.block, loops, source)
+    return LastWrite(site, core.name, core.block, loops, source)
 
 
 def _addresses(footprint: Footprint) -> NDArray[np.int64]:

@@ -13,11 +13,11 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.machine.clock import clock_index
 from ptosim.machine.core import Core
-from ptosim.machine.entry import Entry, Key, Kind, Site
+from ptosim.machine.entry import Entry, EntryKind, Key, Site
 from ptosim.machine.tracking import diagnostic_at
-from ptosim.sanitize.conflict import Conflict, Findings, Party, Place
+from ptosim.sanitize.conflict import Conflict, Findings, MemoryPlace, Party
 from ptosim.sanitize.edit import Edit, before
-from ptosim.sanitize.program import Program, ancestors
+from ptosim.sanitize.program import WrittenProgram, ancestors
 from ptosim.sanitize.window import Places
 
 SUBBLOCK_OFFSET = 16
@@ -35,7 +35,7 @@ class _LastStore(NamedTuple):
 class Lints:
     """Collects what it has to remark."""
 
-    def __init__(self, findings: Findings, program: Program) -> None:
+    def __init__(self, findings: Findings, program: WrittenProgram) -> None:
         self.findings = findings
         self.program = program
         self._stores: dict[tuple[int, Pipe], _LastStore] = {}
@@ -49,7 +49,7 @@ class Lints:
 
     def semaphore(self, entry: Entry, key: Key) -> None:
         if entry.core.kind is CoreKind.AIC:
-            other = key.destination if entry.kind is Kind.SET else key.source
+            other = key.destination if entry.kind is EntryKind.SET else key.source
             number = key.id + (SUBBLOCK_OFFSET if other == "aiv1" else 0)
             self._cube_ids.setdefault(number, entry.site.location)
 
@@ -58,7 +58,7 @@ class Lints:
         if entry.pipe is not Pipe.S:
             self._stores[entry.core.index, entry.pipe] = _LastStore(entry.n, site, entry.loops)
 
-    def order_matters(self, entry: Entry, second: Party, first: Party, place: Place, kind: str) -> None:
+    def order_matters(self, entry: Entry, second: Party, first: Party, place: MemoryPlace, kind: str) -> None:
         where = "another copy"
         if (first.rank, first.block) != (second.rank, second.block):
             where = "another block" if first.rank == second.rank else f"rank {first.rank}"
@@ -104,7 +104,7 @@ class Lints:
         clocks = (tracker.clocks for tracker in trackers if tracker is not None)
         if any(known.get(index, 0) > last.n for one in clocks if one is not None for known in one.known):
             return
-        entry = Entry(last.site, pipe, core, Kind.WORK)
+        entry = Entry(last.site, pipe, core, EntryKind.WORK)
         entry.loops = last.loops
         message = f"the kernel ends while {pipe} may still be copying: nothing waits for it"
         self.findings.diagnostic(diagnostic_at(entry, "lint", message, severity="warning"))

@@ -12,16 +12,16 @@ from itertools import pairwise
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import Pipe
 from ptosim.effects.sim_signal import WORD
-from ptosim.language.control import While
-from ptosim.language.operands import constant_of
-from ptosim.language.polling import poll_of
-from ptosim.language.sim_signal import SimTestWords, SimWaitWords
+from ptosim.language.analysis.polling_loops import poll_of
+from ptosim.language.micro.sim_signal import SimTestWords, SimWaitWords
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import While
 from ptosim.machine.clock import clock_index, ended_by, stores_index
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Findings
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 
 LINE = 64
 """Bytes of a cache line of the scalar unit."""
@@ -40,7 +40,7 @@ FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 class Notices:
     """Collects what is to say about signals."""
 
-    def __init__(self, findings: Findings, program: Program, stored: Stored) -> None:
+    def __init__(self, findings: Findings, program: WrittenProgram, stored: Stored) -> None:
         self.findings = findings
         self.program = program
         self.stored = stored

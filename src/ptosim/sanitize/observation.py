@@ -10,7 +10,7 @@ from ptosim.machine.entry import Key, Site
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.edit import Edit
 from ptosim.sanitize.global_shadow import GlobalShadow
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import WrittenProgram
 
 Flag = tuple[str, str, int]
 """From which pipe to which, and its id."""
@@ -32,7 +32,7 @@ class Imbalance:
 class Observation:
     """One run of one text."""
 
-    program: Program
+    program: WrittenProgram
     found: Sequence[Conflict | Diagnostic]
     findings: Sequence[Diagnostic]
     """The same in words, the gravest first, without hints."""

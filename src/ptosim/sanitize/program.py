@@ -9,17 +9,17 @@ from functools import cached_property
 from xdsl.ir import Block, Operation
 
 from ptosim.diagnostics import Location, Source
-from ptosim.language.control import For, While
-from ptosim.language.function import Function
+from ptosim.language.analysis.fast_walk import around
 from ptosim.language.load import VerifiedModule
+from ptosim.language.micro.scope import VecScope
 from ptosim.language.operation import is_scope
-from ptosim.language.quick import around
-from ptosim.language.scope import VecScope
+from ptosim.language.structure.control import For, While
+from ptosim.language.structure.function import Function
 from ptosim.machine.entry import Site
-from ptosim.sanitize.conflict import Place
+from ptosim.sanitize.conflict import MemoryPlace
 
 
-class Program:
+class WrittenProgram:
     """Operations by the place they were written at, and the lines they take up."""
 
     def __init__(self, module: VerifiedModule, written: VerifiedModule | None = None) -> None:
@@ -61,7 +61,7 @@ class Program:
                 found.setdefault((location.line, location.column), []).append(op)
         return found
 
-    def named(self, place: Place, site: Site) -> Place:
+    def named(self, place: MemoryPlace, site: Site) -> MemoryPlace:
         """Bytes with the tile that they belong to, in the eyes of the operation that touches them."""
         op = self.executed(site)
         tile = "" if op is None else self.module.parsed.tile_at(op, place.memory, place.low, place.high)
@@ -124,14 +124,14 @@ class Program:
         return bool(self.source.line(line).partition("//")[0].strip())
 
 
-class _Joint(Program):
+class _Joint(WrittenProgram):
     """Several modules whose kernels run together: a site says where it was written."""
 
-    def __init__(self, programs: Sequence[Program]) -> None:
+    def __init__(self, programs: Sequence[WrittenProgram]) -> None:
         super().__init__(programs[0].module, programs[0].written)
         self._programs = {id(program.source): program for program in programs}
 
-    def _of(self, location: Location | None) -> Program | None:
+    def _of(self, location: Location | None) -> WrittenProgram | None:
         return self._programs.get(id(location.source)) if location else None
 
     def operation(self, location: Location | None) -> Operation | None:
@@ -142,7 +142,7 @@ class _Joint(Program):
         program = self._of(site.location)
         return program.executed(site) if program else None
 
-    def named(self, place: Place, site: Site) -> Place:
+    def named(self, place: MemoryPlace, site: Site) -> MemoryPlace:
         program = self._of(site.location)
         return program.named(place, site) if program else place
 
@@ -151,7 +151,7 @@ class _Joint(Program):
             yield from program.operations()
 
 
-def joint_program(programs: Sequence[Program]) -> Program:
+def joint_program(programs: Sequence[WrittenProgram]) -> WrittenProgram:
     """The operations of several modules."""
     return programs[0] if len(programs) == 1 else _Joint(programs)
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Sequence
 
 from ptosim.diagnostics import Location, PTOError
 from ptosim.machine.observer import Observer
-from ptosim.sanitize.candidates import Repetition
+from ptosim.sanitize.candidates import RepeatedRun
 from ptosim.sanitize.checker import Checker
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.doubts import Doubts, Subject
-from ptosim.sanitize.near_miss import NearMisses
+from ptosim.sanitize.near_misses import NearMisses
 from ptosim.sanitize.observation import Observation
+from ptosim.sanitize.undefined_and_racy import DoubtObserver, Subject
 from ptosim.sanitize.wording import diagnostic
 
 Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
@@ -43,7 +43,7 @@ def observe(
         checker = Checker(subject, checker.doubted)
         _run(checker, execute, blocks)
     if checker.candidates:
-        again = Repetition(subject, checker.candidates, checker.doubtful)
+        again = RepeatedRun(subject, checker.candidates, checker.doubtful)
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
@@ -71,7 +71,7 @@ def observe(
 
 
 def _run(
-    checker: Doubts, execute: Execute, blocks: Sequence[int], most: int | None = None, heard: Heard | None = None
+    checker: DoubtObserver, execute: Execute, blocks: Sequence[int], most: int | None = None, heard: Heard | None = None
 ) -> Sequence[int]:
     """Blocks that wait for each other run together, others one by one; what ends one early is a finding. Gives those
     that have run."""
@@ -94,7 +94,7 @@ def _run(
     return blocks
 
 
-def _tell(checker: Doubts, told: set[object], heard: Heard) -> None:
+def _tell(checker: DoubtObserver, told: set[object], heard: Heard) -> None:
     """What is new."""
     for key, found in checker.findings.found.items():
         if key not in told:

@@ -15,11 +15,11 @@ from ptosim.machine.clock import entry_index
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Clock, Entry
 from ptosim.machine.sync import PIPES
+from ptosim.sanitize.access_hull import Hulls
 from ptosim.sanitize.granules import Stamps
-from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import MOST_ENTRIES, entry_of, first_stamp
-from ptosim.sanitize.track import History
-from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Window
+from ptosim.sanitize.track import AccessHistory
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, ShadowWindow
 
 Direction = Literal["read", "write"]
 
@@ -28,7 +28,7 @@ UNDEFINED = 1
 """Taint of a byte that nothing has written; higher numbers name an origin (taint.py)."""
 
 
-class Track(History):
+class OnChipTrack(AccessHistory):
     """What one pipe has read, or written, of one on-chip memory."""
 
     __slots__ = ("direction", "size")
@@ -46,7 +46,7 @@ class Track(History):
             self.floor = self.newest = 0
             self.hulls = Hulls(self.size)
 
-    def put(self, window: Window, stamp: int | Stamps) -> None:
+    def put(self, window: ShadowWindow, stamp: int | Stamps) -> None:
         """An access has left this stamp, or these, one for each byte."""
         if isinstance(stamp, int) and window.places is None:
             self.table.put(window.starts, window.width, stamp)
@@ -54,10 +54,10 @@ class Track(History):
             self.table.put_each(window, stamp)
 
 
-class Meeting(NamedTuple):
+class UnorderedAccess(NamedTuple):
     """An earlier access of other entries that one is in no order with."""
 
-    track: Track
+    track: OnChipTrack
     stamps: Stamps
     """Of all bytes of the access."""
     hit: NDArray[np.bool_]
@@ -73,13 +73,13 @@ def of_core(core: Core, latest: Iterable[tuple[int, int]]) -> Clock:
     return clock
 
 
-class Memory:
+class MemoryShadow:
     """The shadow of one memory of one core."""
 
     def __init__(self, name: str, size: int) -> None:
         self.name = name
         self.size = size
-        self.tracks: dict[tuple[str, int, Direction], Track] = {}
+        self.tracks: dict[tuple[str, int, Direction], OnChipTrack] = {}
         self._taint = bytearray(size)
         self.taint: NDArray[np.uint8] = np.frombuffer(self._taint, np.uint8)
         self._rows = self.taint.reshape(-1, GRANULE)
@@ -93,7 +93,7 @@ class Memory:
         for track in self.tracks.values():
             track.begin()
 
-    def set_taint(self, window: Window, taint: NDArray[np.uint8] | int | None) -> None:
+    def set_taint(self, window: ShadowWindow, taint: NDArray[np.uint8] | int | None) -> None:
         """The taint of bytes that have been stored, or of each of them."""
         if taint is None and self.is_clean(window):
             return
@@ -109,7 +109,7 @@ class Memory:
         numbers = stretch if granules.is_stretch else granules.addresses()
         self.granules_dirty[numbers] = self._rows[numbers].any(axis=1)
 
-    def is_clean(self, window: Window) -> bool:
+    def is_clean(self, window: ShadowWindow) -> bool:
         """Whether no granule from the first to the last one of the window has a tainted byte."""
         low, high = window.reach()
         return self.dirty.find(1, low >> GRANULE_BITS, (high + GRANULE - 1) >> GRANULE_BITS) < 0
@@ -123,19 +123,19 @@ class Memory:
             clean = self._taint.count(CLEAN, granule << GRANULE_BITS, (granule + 1) << GRANULE_BITS)
             self.dirty[granule] = clean != GRANULE
 
-    def track(self, entry: Entry, direction: Direction) -> Track:
+    def track(self, entry: Entry, direction: Direction) -> OnChipTrack:
         """The history of the entry's pipe."""
         index = entry_index(entry)
         key = (entry.core.role, index % 8, direction)
         track = self.tracks.get(key)
         if track is None:
-            track = self.tracks[key] = Track(self.size, direction, entry)
+            track = self.tracks[key] = OnChipTrack(self.size, direction, entry)
         track.index = index
         return track
 
-    def out_of_order(self, entry: Entry, direction: Direction, window: Window) -> list[Meeting]:
+    def out_of_order(self, entry: Entry, direction: Direction, window: ShadowWindow) -> list[UnorderedAccess]:
         """The histories that the access is in conflict with."""
-        found: list[Meeting] = []
+        found: list[UnorderedAccess] = []
         low, high = window.reach()
         for track in self.tracks.values():
             if direction == track.direction == "read":
@@ -148,17 +148,17 @@ class Memory:
             if track.index == entry_index(entry):
                 hit &= stamps < track.stamp(entry)  # an entry is in order with itself
             if np.count_nonzero(hit):
-                found.append(Meeting(track, stamps, hit))
+                found.append(UnorderedAccess(track, stamps, hit))
         return found
 
-    def latest(self, window: Window) -> Iterator[tuple[int, int]]:
+    def latest(self, window: ShadowWindow) -> Iterator[tuple[int, int]]:
         """By the index of each pipe that touched these bytes in this block: its entries up to the last that did."""
         for track in self.tracks.values():
             newest = int(track.table.of(window).max())
             if newest >= first_stamp(track.floor + 1):
                 yield track.index, track.entry_number(newest) + 1
 
-    def record(self, entry: Entry, direction: Direction, number: int, window: Window) -> None:
+    def record(self, entry: Entry, direction: Direction, number: int, window: ShadowWindow) -> None:
         """The entry touches these bytes at the instruction of this number."""
         track = self.track(entry, direction)
         first = track.stamp(entry)

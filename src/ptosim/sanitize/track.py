@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
+from ptosim.sanitize.access_hull import Hulls
 from ptosim.sanitize.granules import Granules
-from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 
 
-class History:
+class AccessHistory:
     """What the tracks of on-chip memories (shadow.py) and of GM (global_shadow.py) have in common."""
 
     __slots__ = ("floor", "hulls", "index", "newest", "pipe", "role", "table")

@@ -23,7 +23,7 @@ _PIECE = 64
 """What a piece costs besides its bytes, in bytes."""
 
 
-class Window:
+class ShadowWindow:
     """Which elements of a shadow array an access covers, in the order in which its bytes come."""
 
     __slots__ = ("_granules", "count", "places", "start", "stride", "width")
@@ -34,7 +34,7 @@ class Window:
         self.count = count
         self.stride = stride
         self.places = places  # irregular: one per byte, and the other fields do not matter
-        self._granules: Window | None = None
+        self._granules: ShadowWindow | None = None
 
     @property
     def starts(self) -> int | range:
@@ -67,18 +67,18 @@ class Window:
         rows = self.start + np.arange(self.count, dtype=np.int64) * self.stride
         return (rows[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
 
-    def granules(self) -> Window:
+    def granules(self) -> ShadowWindow:
         """The granules that the access touches, as a window on an array with one element per granule."""
         if self._granules is None:
             self._granules = self._touched()
         return self._granules
 
-    def _touched(self) -> Window:
+    def _touched(self) -> ShadowWindow:
         if self.places is None and (self.count == 1 or self.stride % GRANULE == 0):
             first = self.start >> GRANULE_BITS
             last = (self.start + self.width + GRANULE - 1) >> GRANULE_BITS
-            return Window(first, last - first, self.count, self.stride >> GRANULE_BITS)
-        return Window(0, 0, places=np.unique(self.addresses() >> GRANULE_BITS))
+            return ShadowWindow(first, last - first, self.count, self.stride >> GRANULE_BITS)
+        return ShadowWindow(0, 0, places=np.unique(self.addresses() >> GRANULE_BITS))
 
     @property
     def is_stretch(self) -> bool:
@@ -115,7 +115,7 @@ def joined(starts: Any, width: int) -> tuple[Any, int]:
     return starts, width
 
 
-class Part(NamedTuple):
+class WindowPart(NamedTuple):
     """Those pieces of an access that lie in a memory, or what of a single one does."""
 
     starts: Starts
@@ -125,12 +125,12 @@ class Part(NamedTuple):
     first: int = 0
     """The byte of a piece that comes first."""
 
-    def window(self) -> Window:
+    def window(self) -> ShadowWindow:
         """On the memory that they lie in."""
         if isinstance(self.starts, int):
-            return Window(self.starts, self.width)
+            return ShadowWindow(self.starts, self.width)
         if isinstance(self.starts, range) and self.starts.step > 0:
-            return Window(self.starts.start, self.width, len(self.starts), self.starts.step)
+            return ShadowWindow(self.starts.start, self.width, len(self.starts), self.starts.step)
         return _regular(as_places(self.starts), self.width)
 
     def of(self, image: Array, width: int) -> Array:
@@ -145,17 +145,17 @@ class Part(NamedTuple):
         rows[slice(None) if self.numbers is None else self.numbers, self.first : last] = values.reshape(-1, self.width)
 
 
-def inside(starts: Starts, width: int, size: int) -> Iterable[Part]:
+def inside(starts: Starts, width: int, size: int) -> Iterable[WindowPart]:
     """The pieces that lie in a memory of `size` bytes; of those that leave it each by itself, as far as it does not.
 
     A copy that reads or writes the same bytes over and over may have so many pieces that they come in portions.
     """
     if type(starts) is int and width > 0 and 0 <= starts <= size - width:
-        return (Part(starts, width),)
+        return (WindowPart(starts, width),)
     return _portions(starts, width, size)
 
 
-def _portions(starts: Starts, width: int, size: int) -> Iterator[Part]:
+def _portions(starts: Starts, width: int, size: int) -> Iterator[WindowPart]:
     if not width or not (isinstance(starts, int) or len(starts)):
         return
     rows = PORTION // (width + _PIECE) or 1
@@ -169,21 +169,21 @@ def _portions(starts: Starts, width: int, size: int) -> Iterator[Part]:
             yield part._replace(numbers=first + numbers)
 
 
-def _inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
+def _inside(starts: Starts, width: int, size: int) -> Iterator[WindowPart]:
     if isinstance(starts, range) and starts.step > 0 and starts.start >= 0 and starts[-1] + width <= size:
-        yield Part(starts, width)  # it shows at once that they do
+        yield WindowPart(starts, width)  # it shows at once that they do
         return
     pieces = as_places(starts)
     whole = (pieces >= 0) & (pieces <= size - width)
     if whole.all():
-        yield Part(pieces, width)
+        yield WindowPart(pieces, width)
         return
     if whole.any():
-        yield Part(pieces[whole], width, np.flatnonzero(whole))
+        yield WindowPart(pieces[whole], width, np.flatnonzero(whole))
     for number in np.flatnonzero(~whole & (pieces > -width) & (pieces < size)):
         start = int(pieces[number])
         low, high = max(start, 0), min(start + width, size)
-        yield Part(low, high - low, np.array([number]), low - start)
+        yield WindowPart(low, high - low, np.array([number]), low - start)
 
 
 def byte_count(starts: Starts, width: int) -> int:
@@ -210,12 +210,12 @@ def as_places(starts: Any) -> Places:
 _FAR = 1 << 62
 
 
-def _regular(starts: Places, width: int) -> Window:
+def _regular(starts: Places, width: int) -> ShadowWindow:
     if len(starts) == 1:
-        return Window(int(starts[0]), width)
+        return ShadowWindow(int(starts[0]), width)
     stride = int(starts[1] - starts[0])
     if stride > 0 and (len(starts) == 2 or bool((np.diff(starts) == stride).all())):
         if stride == width:
-            return Window(int(starts[0]), width * len(starts))
-        return Window(int(starts[0]), width, len(starts), stride)
-    return Window(0, 0, places=(starts[:, np.newaxis] + np.arange(width, dtype=np.int64)).reshape(-1))
+            return ShadowWindow(int(starts[0]), width * len(starts))
+        return ShadowWindow(int(starts[0]), width, len(starts), stride)
+    return ShadowWindow(0, 0, places=(starts[:, np.newaxis] + np.arange(width, dtype=np.int64)).reshape(-1))

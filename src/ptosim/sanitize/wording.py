@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import Pipe
-from ptosim.language.comm_async import WaitAsyncEvent
-from ptosim.language.sim_transfer import SimTransfer
+from ptosim.language.micro.sim_transfer import SimTransfer
+from ptosim.language.tile.comm_async import WaitAsyncEvent
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Conflict, Party, Use
 

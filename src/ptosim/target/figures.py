@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ptosim.diagnostics import error
 from ptosim.target import tables
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES, WITHOUT_RESULT
-from ptosim.target.tables import Kind, Value, figures_of
+from ptosim.target.tables import FigureKind, Value, figures_of
 
 ORIGINS: dict[str, str] = {
     "CA": "cycle-accurate simulator of the vendor",
@@ -45,20 +45,20 @@ class Figures(NamedTuple):
 # --- what a file may hold ---------------------------------------------------------------------------------------------
 
 SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "bt", "fb", "fb_relu", "scale_a", "scale_b")
-_COMMON: dict[str, dict[str, Kind]] = {
+_COMMON: dict[str, dict[str, FigureKind]] = {
     "memory": dict.fromkeys(SPACES, tables.COUNT),
     "alignment": dict.fromkeys(("ub", "l1", "l0a", "l0b"), tables.COUNT),
     "sync": figures_of(tables.Sync),
     "rules": figures_of(tables.Rules),
     "chip": figures_of(tables.Chip),
-    "link": figures_of(tables.Link),
+    "link": figures_of(tables.RankLink),
     "latency": figures_of(tables.Latency),
-    **{f"operation.{name}": figures_of(tables.Operation) for name in OPERATION_CLASSES},
+    **{f"operation.{name}": figures_of(tables.OperationPrice) for name in OPERATION_CLASSES},
     **{f"dma.{path}": figures_of(tables.Copy) for path in COPY_CLASSES},
 }
 _FORWARDING = [name for name in TIMING_CLASSES if name not in WITHOUT_RESULT]
 
-SCHEMA: dict[str, dict[str, dict[str, Kind]]] = {
+SCHEMA: dict[str, dict[str, dict[str, FigureKind]]] = {
     "a5": {
         **_COMMON,
         "vector": figures_of(tables.IssueUnit),
@@ -71,7 +71,7 @@ ROW_TABLES = ("operation", "dma", "class", "forward", "early")
 HEADER = ("name", "architecture", "inherits")
 
 
-def kind_of(architecture: str, path: str) -> Kind | None:
+def kind_of(architecture: str, path: str) -> FigureKind | None:
     """What the figure at a dotted path may be; None where no such figure exists."""
     table, _, key = path.rpartition(".")
     if table.startswith("early."):

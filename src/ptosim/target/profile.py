@@ -31,9 +31,9 @@ class Target(NamedTuple):
     sync: tables.Sync
     rules: tables.Rules
     chip: tables.Chip
-    link: tables.Link
+    link: tables.RankLink
     latency: tables.Latency
-    operation: Mapping[str, tables.Operation]
+    operation: Mapping[str, tables.OperationPrice]
     dma: Mapping[str, tables.Copy]  # by source_destination
     vector: tables.IssueUnit | tables.RepeatUnit
     figures: Mapping[str, Figure]  # the same, flat, by dotted path
@@ -100,9 +100,9 @@ def _target(figures: Figures) -> Target:
         sync=tables.Sync(**table["sync"]),
         rules=tables.Rules(**table["rules"]),
         chip=tables.Chip(**table["chip"]),
-        link=tables.Link(**table["link"]),
+        link=tables.RankLink(**table["link"]),
         latency=tables.Latency(**table["latency"]),
-        operation={name: tables.Operation(**table[f"operation.{name}"]) for name in OPERATION_CLASSES},
+        operation={name: tables.OperationPrice(**table[f"operation.{name}"]) for name in OPERATION_CLASSES},
         dma={path: tables.Copy(**table[f"dma.{path}"]) for path in COPY_CLASSES},
         vector=_issue_unit(table) if figures.architecture == "a5" else _repeat_unit(table),
         figures=figures.table,

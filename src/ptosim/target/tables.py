@@ -9,7 +9,7 @@ Value = int | float | str | tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FigureKind:
     """What a figure may be, in words and as a condition."""
 
     words: str
@@ -33,25 +33,25 @@ def _is_number(value: object) -> bool:
     return _is_whole(value) or (isinstance(value, float) and 0 <= value < 1e12)
 
 
-def _word(*words: str) -> Kind:
-    return Kind(" or ".join(map(repr, words)), lambda value: value in words)
+def _word(*words: str) -> FigureKind:
+    return FigureKind(" or ".join(map(repr, words)), lambda value: value in words)
 
 
-COUNT = Kind("a whole number above 0", lambda value: _is_whole(value) and value > 0)
-RATE = Kind("a number above 0", lambda value: _is_number(value) and value > 0)
-PAIR = Kind("a whole number, or [wide, narrow]", _is_whole, is_pair=True)
-GAP = Kind(PAIR.words, lambda value: isinstance(value, int) and _is_whole(abs(value)), is_pair=True)
+COUNT = FigureKind("a whole number above 0", lambda value: _is_whole(value) and value > 0)
+RATE = FigureKind("a number above 0", lambda value: _is_number(value) and value > 0)
+PAIR = FigureKind("a whole number, or [wide, narrow]", _is_whole, is_pair=True)
+GAP = FigureKind(PAIR.words, lambda value: isinstance(value, int) and _is_whole(abs(value)), is_pair=True)
 """Likewise, of numbers that may be negative."""
 
-Whole = Annotated[int, Kind("a whole number", _is_whole)]
+Whole = Annotated[int, FigureKind("a whole number", _is_whole)]
 Count = Annotated[int, COUNT]
-Number = Annotated[float, Kind("a number, not negative", _is_number)]
+Number = Annotated[float, FigureKind("a number, not negative", _is_number)]
 Rate = Annotated[float, RATE]
 Pair = Annotated[tuple[int, int], PAIR]
-Flag = Annotated[bool, Kind("true or false", lambda value: isinstance(value, bool))]
+Flag = Annotated[bool, FigureKind("true or false", lambda value: isinstance(value, bool))]
 
 
-def figures_of(table: type) -> dict[str, Kind]:
+def figures_of(table: type) -> dict[str, FigureKind]:
     """The figures of a table or row, and what each may be."""
     return {name: kind.__metadata__[0] for name, kind in table.__annotations__.items() if hasattr(kind, "__metadata__")}
 
@@ -84,7 +84,7 @@ class Chip(NamedTuple):
     vector_cores: Count
 
 
-class Link(NamedTuple):
+class RankLink(NamedTuple):
     """What copies between ranks get together, one way, in GB/s: between two ranks, and out of or into one rank."""
 
     peer_gb_s: Rate
@@ -99,7 +99,7 @@ class Latency(NamedTuple):
     notify: Whole
 
 
-class Operation(NamedTuple):
+class OperationPrice(NamedTuple):
     """A queue entry that is no copy and no vector function: start-up, then cycles for each item."""
 
     startup: Whole

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from ptosim.language.catalogue import operations
-from ptosim.tiles.fifo_lines import TAKEN_APART
+from ptosim.tiles.fifo.fifo_protocols import TAKEN_APART
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
 ROOMS = tuple(
@@ -31,6 +31,6 @@ def lowering_of(name: str) -> Lowering | None:
 
 
 def lowered() -> frozenset[str]:
-    """The names of all operations that have a lowering, or that an earlier pass takes apart (fifo.py)."""
+    """The names of all operations that have a lowering, or that an earlier pass takes apart (lower_fifos.py)."""
     apart = {op.name for op in operations() if issubclass(op, TAKEN_APART)}
     return frozenset(_complete()) | apart

@@ -1,7 +1,7 @@
 """The pass that lowers tiles: walks a function, keeps what each tile and view is, and replaces tile operations.
 
 Afterwards no operation on tiles or views is left, and every operation that was made serves the one of the text that it
-stands for. How a single operation is lowered is said in its room, how control flow hands tiles on in carry.py.
+stands for. How a single operation is lowered is said in its room, how control flow hands tiles on in carried_tiles.py.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
-from ptosim.language.build import Builder, Head, Place, head_of, known
-from ptosim.language.control import For, If, Yield
-from ptosim.language.function import Function, every_function
+from ptosim.language.builder import Builder, Head, InsertionPoint, head_of, known
 from ptosim.language.load import VerifiedModule
+from ptosim.language.micro.pointer import AddPtr, CastPtr
 from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.parser import NamedTile, ParsedModule
-from ptosim.language.pointer import AddPtr, CastPtr
-from ptosim.language.scalar import Constant
-from ptosim.language.scalar_cast import Select
-from ptosim.language.scalar_form import ScalarOperation
-from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_types import (
+from ptosim.language.structure.control import For, If, Yield
+from ptosim.language.structure.function import Function, every_function
+from ptosim.language.structure.scalar import Constant
+from ptosim.language.structure.scalar_cast import Select
+from ptosim.language.structure.scalar_form import ScalarOperation
+from ptosim.language.text.parser import NamedTile, ParsedModule
+from ptosim.language.tile.tile_operation import TileOperation
+from ptosim.language.tile.tile_types import (
     LocalArrayType,
     MultiTileBufType,
     PartitionViewType,
     TensorViewType,
     TileBufType,
 )
-from ptosim.language.tile_types import View as ViewType
-from ptosim.language.tile_view import SetValidShape
-from ptosim.tiles import carry
-from ptosim.tiles.agreement import remark_disagreement, remark_partial_overlap
+from ptosim.language.tile.tile_types import ViewExtents as ViewType
+from ptosim.language.tile.tile_view import SetValidShape
 from ptosim.tiles.catalogue import lowering_of
 from ptosim.tiles.lowering import Lowering
+from ptosim.tiles.passes import carried_tiles
+from ptosim.tiles.passes.memory_plan import Scratchpads
+from ptosim.tiles.passes.operand_agreement import remark_disagreement, remark_partial_overlap
 from ptosim.tiles.pending import pending
-from ptosim.tiles.plan import Scratchpads
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.values import Session, Slots, Tile, View
+from ptosim.tiles.tile_values import GmView, Session, Slots, Tile
 from ptosim.tiles.view import region
 
-Known = Tile | Slots | View | Session
+Known = Tile | Slots | GmView | Session
 """What a value of a type of the tile language is."""
 
 _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
@@ -136,8 +136,8 @@ class _Function:
 
     def _operation(self, op: Operation) -> Operation:
         """Replace an operation, if it has to be; gives the one whose regions come next."""
-        build = Builder(self.parsed, Place.at(op), self.head, serves=op)
-        if carry.hands_on_tiles(op):
+        build = Builder(self.parsed, InsertionPoint.at(op), self.head, serves=op)
+        if carried_tiles.hands_on_tiles(op):
             return self._hand_on(build, op)
         if isinstance(op, SetValidShape):
             self._set_region(build, op)
@@ -149,14 +149,14 @@ class _Function:
     def _hand_on(self, build: Builder, op: Operation) -> Operation:
         match op:
             case For():
-                new, found = carry.carry_through_loop(build, self._current(build, op), op)
+                new, found = carried_tiles.carry_through_loop(build, self._current(build, op), op)
             case If():
-                new, found = carry.carry_out_of_branch(build, op)
+                new, found = carried_tiles.carry_out_of_branch(build, op)
             case Select():
-                new, found = op, {op.result: carry.select(build, self._current(build, op), op)}
+                new, found = op, {op.result: carried_tiles.select(build, self._current(build, op), op)}
             case _:
                 assert isinstance(op, Yield)
-                carry.give(build, self._current(build, op), op)
+                carried_tiles.give(build, self._current(build, op), op)
                 return op
         for value, meaning in found.items():
             self._learn(build, value, meaning)

@@ -8,7 +8,7 @@ It is called once for each such operation and builds what the operation becomes 
 of an operand (values.Tile, Slots or View for tiles and views, the value itself for scalars; None when absent, a tuple
 for a variadic one), the name of an attribute (its word, number or truth, None when it has none), or
 
-    build    the builder, at the place of the operation (language/build.py)
+    build    the builder, at the place of the operation (language/builder.py)
     target   the machine: "a5" or "a2a3"
     op       the operation itself
     name     the name of its result in the text

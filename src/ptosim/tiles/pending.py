@@ -7,9 +7,9 @@ from functools import cache
 from ptosim.effects.catalogue import effects
 from ptosim.language.catalogue import operations, room_of
 from ptosim.language.operation import PTOOperation
-from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_view import SetValidShape
-from ptosim.language.view_operation import ViewOperation
+from ptosim.language.tile.tile_operation import TileOperation
+from ptosim.language.tile.tile_view import SetValidShape
+from ptosim.language.tile.view_operation import ViewOperation
 from ptosim.tiles.catalogue import lowered
 
 _COMMUNICATION = ("comm", "comm_async")

@@ -6,14 +6,14 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
 
 from ptosim.effects.names import Space
-from ptosim.language.build import Builder, Number, known
-from ptosim.language.tile_scalar import TGetVal, TSetVal
-from ptosim.language.tile_vector_quantise import TPrint
+from ptosim.language.builder import Builder, Number, known
+from ptosim.language.tile.tile_scalar import TGetVal, TSetVal
+from ptosim.language.tile.tile_vector_quantise import TPrint
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.registers import as_element, signless
-from ptosim.tiles.require import require
-from ptosim.tiles.values import Tile, View
+from ptosim.tiles.run_conditions import require
+from ptosim.tiles.tile_values import GmView, Tile
+from ptosim.tiles.vector.registers import as_element, signless
 
 # --- elements ---------------------------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ _PRINT = "pto.sim.print_tile"
 
 
 @lowering(TPrint)
-def tprint(build: Builder, op: TPrint, src: Tile | View, printFormat: str) -> None:
+def tprint(build: Builder, op: TPrint, src: Tile | GmView, printFormat: str) -> None:
     """Everything has ended before the scalar unit prints."""
     build.barrier(pipe="PIPE_ALL")
     if isinstance(src, Tile):
@@ -79,7 +79,7 @@ def _print_tile(build: Builder, tile: Tile, form: str) -> None:
     )
 
 
-def _print_planes(build: Builder, view: View, form: str, title: str | None) -> None:
+def _print_planes(build: Builder, view: GmView, form: str, title: str | None) -> None:
     """Every plane of the last two dimensions, one after the other."""
     *outer, rows, cols = zip(view.sizes, view.strides, strict=True)
 

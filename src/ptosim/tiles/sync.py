@@ -5,17 +5,17 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from ptosim.language.build import Builder, Number
-from ptosim.language.sync import pipe_of
-from ptosim.language.tile_sync import DeclareEventIdArray, EventIdArrayGet, EventIdArraySet, TSync
-from ptosim.language.tile_types import EventIdArrayType, LocalArrayType
-from ptosim.language.tile_types import View as ViewType
+from ptosim.language.builder import Builder, Number
+from ptosim.language.micro.sync import pipe_of
+from ptosim.language.tile.tile_sync import DeclareEventIdArray, EventIdArrayGet, EventIdArraySet, TSync
+from ptosim.language.tile.tile_types import EventIdArrayType, LocalArrayType
+from ptosim.language.tile.tile_types import ViewExtents as ViewType
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.values import Tile, View
+from ptosim.tiles.tile_values import GmView, Tile
 
 
 @lowering(TSync)
-def tsync(build: Builder, op: TSync, tiles: tuple[Tile | View, ...]) -> None:
+def tsync(build: Builder, op: TSync, tiles: tuple[Tile | GmView, ...]) -> None:
     """A wait for what touches the bytes; with the class of an operation a barrier of its pipe."""
     pipe = pipe_of(op, "op_class") if op.op_class is not None else None
     if pipe is not None:
@@ -25,7 +25,7 @@ def tsync(build: Builder, op: TSync, tiles: tuple[Tile | View, ...]) -> None:
         build.sim_tsync(addresses=[start for start, _ in ranges], sizes=[build.i64(size) for _, size in ranges])
 
 
-def _range(build: Builder, value: Tile | View) -> tuple[SSAValue, Number]:
+def _range(build: Builder, value: Tile | GmView) -> tuple[SSAValue, Number]:
     """The first byte and how many there are, from the first element to the last."""
     if isinstance(value, Tile):
         return value.pointer(build), value.span

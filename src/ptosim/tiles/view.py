@@ -12,9 +12,9 @@ from typing import cast
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
-from ptosim.language.build import Builder, Number, known
+from ptosim.language.builder import Builder, Number, known
 from ptosim.language.operation import PTOOperation
-from ptosim.language.tensor_view import (
+from ptosim.language.tile.tensor_view import (
     DeclareGlobal,
     GetTensorViewDim,
     GetTensorViewStride,
@@ -22,10 +22,10 @@ from ptosim.language.tensor_view import (
     PartitionView,
     TensorViewAddr,
 )
-from ptosim.language.tile_buf import TileBuf
-from ptosim.language.tile_reserve import ReserveBuffer
-from ptosim.language.tile_types import TileBufType
-from ptosim.language.tile_view import (
+from ptosim.language.tile.tile_buf import TileBuf
+from ptosim.language.tile.tile_reserve import ReserveBuffer
+from ptosim.language.tile.tile_types import TileBufType
+from ptosim.language.tile.tile_view import (
     AllocMultiTile,
     AllocTile,
     BitCast,
@@ -39,11 +39,11 @@ from ptosim.language.tile_view import (
     TileValidRows,
     TReshape,
 )
-from ptosim.tiles.layout import byte_offset
+from ptosim.tiles.element_layout import byte_offset
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.require import require
-from ptosim.tiles.values import Slots, Tile, View, ViewLayout
+from ptosim.tiles.run_conditions import require
+from ptosim.tiles.tile_values import GmView, Slots, Tile, ViewLayout
 
 RANK = 5
 """Views of any rank are read as five dimensions."""
@@ -207,20 +207,20 @@ def _tile_type(op: PTOOperation) -> TileBuf:
 @lowering(MakeTensorView)
 def make_tensor_view(
     op: MakeTensorView, pointer: SSAValue, shape: Sequence[SSAValue], strides: Sequence[SSAValue], build: Builder
-) -> View:
+) -> GmView:
     sizes = tuple(_number(value) for value in shape)
     steps = tuple(_number(value) for value in strides)
-    return View(pointer, *_five(build, sizes, steps), len(sizes), cast("ViewLayout | None", op.word("layout")), sizes)
+    return GmView(pointer, *_five(build, sizes, steps), len(sizes), cast("ViewLayout | None", op.word("layout")), sizes)
 
 
 @lowering(DeclareGlobal)
-def declare_global() -> View:
+def declare_global() -> GmView:
     """An entry of a FIFO gives a declared view its place, before tiles are lowered."""
     raise Refused("nothing gives this view its place: no entry of a FIFO is bound to it", "result", kind="invalid")
 
 
 @lowering(PartitionView)
-def partition_view(build: Builder, source: View, offsets: Sequence[SSAValue], sizes: Sequence[SSAValue]) -> View:
+def partition_view(build: Builder, source: GmView, offsets: Sequence[SSAValue], sizes: Sequence[SSAValue]) -> GmView:
     start: Number = 0
     for offset, stride in zip(offsets, source.strides[RANK - source.rank :], strict=True):
         start = build.plus(start, build.times(offset, stride))
@@ -230,7 +230,7 @@ def partition_view(build: Builder, source: View, offsets: Sequence[SSAValue], si
     return replace(source, pointer=pointer, sizes=(*([1] * (RANK - source.rank)), *parts))
 
 
-def _within(build: Builder, source: View, offsets: Sequence[SSAValue], sizes: Sequence[Number]) -> None:
+def _within(build: Builder, source: GmView, offsets: Sequence[SSAValue], sizes: Sequence[Number]) -> None:
     """A part that reaches beyond its view is only remarked: the copy runs on."""
     for number, (offset, size, extent) in enumerate(zip(offsets, sizes, source.shape, strict=True)):
         end = build.plus(offset, size)
@@ -240,12 +240,12 @@ def _within(build: Builder, source: View, offsets: Sequence[SSAValue], sizes: Se
 
 
 @lowering(GetTensorViewDim)
-def get_tensor_view_dim(build: Builder, source: View, dimension: SSAValue) -> SSAValue:
+def get_tensor_view_dim(build: Builder, source: GmView, dimension: SSAValue) -> SSAValue:
     return _nth(build, source.sizes[RANK - source.rank :], dimension)
 
 
 @lowering(GetTensorViewStride)
-def get_tensor_view_stride(build: Builder, source: View, dimension: SSAValue) -> SSAValue:
+def get_tensor_view_stride(build: Builder, source: GmView, dimension: SSAValue) -> SSAValue:
     return _nth(build, source.strides[RANK - source.rank :], dimension)
 
 
@@ -260,7 +260,7 @@ def _nth(build: Builder, numbers: Sequence[Number], which: SSAValue) -> SSAValue
 
 
 @lowering(TensorViewAddr)
-def tensor_view_addr(source: View) -> SSAValue:
+def tensor_view_addr(source: GmView) -> SSAValue:
     return source.pointer
 
 

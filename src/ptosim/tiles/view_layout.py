@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ptosim.language.build import Number, known
-from ptosim.tiles.values import View, ViewLayout
+from ptosim.language.builder import Number, known
+from ptosim.tiles.tile_values import GmView, ViewLayout
 
 _FRACTAL = 16
 _FRACTAL_BYTES = 512
 
 
-def layout_of(view: View) -> ViewLayout:
+def layout_of(view: GmView) -> ViewLayout:
     """ND unless the tensor, not the part of it, is known to be laid out in fractals or by columns."""
     if view.layout is not None:
         return view.layout

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ptosim.timing.issue import Entry
+from ptosim.timing.a5_vector import IssuedStep
 
 # Issue waited for the predecessor in program order to be issued; for any other cause, for an entry to start.
 _IN_PROGRAM_ORDER = frozenset({"issue", "loop", "branch"})
@@ -23,10 +23,10 @@ class Span:
     cause: str
 
 
-def critical_path(last: Entry) -> Iterator[Span]:
+def critical_path(last: IssuedStep) -> Iterator[Span]:
     """The spans that led to the end of the entry, from there back to cycle 0, without gaps."""
     yield Span(last.start, last.end, last.step.line, "dependency")
-    entry: Entry | None = last
+    entry: IssuedStep | None = last
     at_start = True
     while entry is not None:
         if not at_start:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ptosim.timing.recording import NOTHING, Kind, Link, Recording
+from ptosim.timing.recording import NOTHING, Recording, RowKind, WaitCause
 
 Activity = Literal["work", "sync", "scalar", "unrecorded"]
 
@@ -67,9 +67,9 @@ def _row(recording: Recording, row: int, begin: int) -> Iterator[Stretch]:
     core, pipe, site = rows.core[row], rows.pipe[row], rows.site[row]
     start, end = rows.start[row], rows.end[row]
     before = _end(recording, rows.before[row], begin)
-    if rows.kind[row] == Kind.WORK:
+    if rows.kind[row] == RowKind.WORK:
         yield Stretch("work", core, pipe, site, start, end, row)
-        if rows.link[row] == Link.PIPE:  # a barrier of the pipe may lie between
+        if rows.link[row] == WaitCause.PIPE:  # a barrier of the pipe may lie between
             yield Stretch("sync", core, pipe, site, before, start)
         else:
             yield Stretch("scalar", core, 0, site, before, start)

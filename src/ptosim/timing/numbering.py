@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.timing.recording import NOTHING, Kind, Recording, place_of
+from ptosim.timing.recording import NOTHING, Recording, RowKind, place_of
 
 Ints = NDArray[np.int64]
 
@@ -19,8 +19,8 @@ Ints = NDArray[np.int64]
 def put_in_order(recording: Recording) -> None:
     """Number everything anew, in place."""
     _sites(recording)
-    _by_first_use(recording, Kind.WAIT, recording.causes)
-    _by_first_use(recording, Kind.WORK, recording.functions, recording.paths)
+    _by_first_use(recording, RowKind.WAIT, recording.causes)
+    _by_first_use(recording, RowKind.WORK, recording.functions, recording.paths)
 
 
 def _sites(recording: Recording) -> None:
@@ -46,7 +46,7 @@ def _standing(recording: Recording) -> list[tuple[int, int]]:
     return found
 
 
-def _by_first_use(recording: Recording, kind: Kind, *lists: list[Any]) -> None:
+def _by_first_use(recording: Recording, kind: RowKind, *lists: list[Any]) -> None:
     """What rows of a kind name by number, in the order in which they do."""
     order = _first_uses(recording, kind)
     _renumber(recording, kind, _places(order, len(lists[0])))
@@ -54,7 +54,7 @@ def _by_first_use(recording: Recording, kind: Kind, *lists: list[Any]) -> None:
         each[:] = [each[number] for number in order]
 
 
-def _first_uses(recording: Recording, kind: Kind) -> list[int]:
+def _first_uses(recording: Recording, kind: RowKind) -> list[int]:
     """The numbers of causes or functions in the order in which rows name them first."""
     rows = recording.rows
     details = np.frombuffer(rows.detail, np.int32)[np.frombuffer(rows.kind, np.int8) == kind]
@@ -69,7 +69,7 @@ def _places(order: Sequence[int], count: int) -> Ints:
     return places
 
 
-def _renumber(recording: Recording, kind: Kind, new: Ints) -> None:
+def _renumber(recording: Recording, kind: RowKind, new: Ints) -> None:
     rows = recording.rows
     if not len(rows) or not len(new):
         return

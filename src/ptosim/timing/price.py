@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from ptosim.target.tables import IssueUnit, column
-from ptosim.timing.program import Body, Branch, Instruction, Loop, Node, Values, While
+from ptosim.timing.program import Body, ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Values
 
 EXECUTE, LOAD, STORE, SCALAR, RENAME, FENCE = range(6)
 _KIND_OF_PORT = {"any": EXECUTE, "exu0": EXECUTE, "load": LOAD, "both-loads": LOAD, "store": STORE, "none": SCALAR}
@@ -16,7 +16,7 @@ _KIND_OF_CLASS = {"rename": RENAME, "fence": FENCE}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class PricedStep:
     """An instruction with its prices."""
 
     index: int
@@ -40,29 +40,29 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class PricedBody:
     """A priced body. `dying[i]` are values last used by node i, `dying[-1]` those that only its end needs."""
 
-    nodes: tuple["Step | Control", ...]
+    nodes: tuple["PricedStep | PricedControl", ...]
     dying: tuple[Values, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Control:
+class PricedControl:
     """A loop, while or branch with its priced bodies: (body,), (before, after) or (then, otherwise)."""
 
-    node: Loop | While | Branch
-    blocks: tuple[Block, ...]
+    node: ModelLoop | ModelWhile | ModelBranch
+    blocks: tuple[PricedBody, ...]
     post_update: bool  # an access in the body returns the pointer that the next iteration uses
     dying_on_entry: Values  # initial values that nothing but the arguments stand for from now on
 
 
-def price(body: Body, unit: IssueUnit) -> Block:
+def price(body: Body, unit: IssueUnit) -> PricedBody:
     """Price a program; KeyError for a timing class that the target does not have."""
     return _block(body, (), (), unit, count())
 
 
-def _block(body: Body, arguments: Values, needed_at_end: Values, unit: IssueUnit, numbers: Iterator[int]) -> Block:
+def _block(body: Body, arguments: Values, needed_at_end: Values, unit: IssueUnit, numbers: Iterator[int]) -> PricedBody:
     last_use = dict.fromkeys(arguments, 0)
     inside: set[int] = set(arguments)
     for place, node in enumerate(body):
@@ -75,36 +75,36 @@ def _block(body: Body, arguments: Values, needed_at_end: Values, unit: IssueUnit
     for value, place in last_use.items():
         dying[place].append(value)
     nodes = tuple(_node(node, set(dying[place]), unit, numbers) for place, node in enumerate(body))
-    return Block(nodes, tuple(map(tuple, dying)))
+    return PricedBody(nodes, tuple(map(tuple, dying)))
 
 
-def _node(node: Node, dying: set[int], unit: IssueUnit, numbers: Iterator[int]) -> Step | Control:
+def _node(node: Node, dying: set[int], unit: IssueUnit, numbers: Iterator[int]) -> PricedStep | PricedControl:
     match node:
-        case Instruction():
+        case ModelInstruction():
             return _step(node, next(numbers), unit)
-        case Branch():
+        case ModelBranch():
             then = _block(node.then, (), node.then_yielded, unit, numbers)
             otherwise = _block(node.otherwise, (), node.otherwise_yielded, unit, numbers)
-            return Control(node, (then, otherwise), False, ())
-        case Loop():
+            return PricedControl(node, (then, otherwise), False, ())
+        case ModelLoop():
             blocks = (_block(node.body, node.arguments, node.yielded, unit, numbers),)
             body, inside = node.body, _mentioned_in(node.body, node.yielded)
-        case While():
+        case ModelWhile():
             decided = (*node.condition, *node.passed)
             before = _block(node.before, node.arguments, decided, unit, numbers)
             blocks = before, _block(node.after, node.after_arguments, node.yielded, unit, numbers)
             body, inside = node.after, _mentioned_in((*node.before, *node.after), (*decided, *node.yielded))
     updated = {value for inner in body for value in _updated(inner, unit)}
     on_entry = tuple(dying & set(node.initial) - inside)
-    return Control(node, blocks, not updated.isdisjoint(node.yielded), on_entry)
+    return PricedControl(node, blocks, not updated.isdisjoint(node.yielded), on_entry)
 
 
-def _step(instruction: Instruction, index: int, unit: IssueUnit) -> Step:
+def _step(instruction: ModelInstruction, index: int, unit: IssueUnit) -> PricedStep:
     prices = unit.classes[instruction.timing_class]
     narrow = column(instruction.width)
     row = unit.forward.get(instruction.timing_class)
     kind = _KIND_OF_CLASS.get(instruction.timing_class, _KIND_OF_PORT[prices.port])
-    return Step(
+    return PricedStep(
         index=index,
         kind=kind,
         unit=_unit(prices.port, prices.consumer, prices.interval[narrow]),
@@ -131,7 +131,7 @@ def _unit(port: str, consumer: str, interval: int) -> str:
 
 
 def _defined(node: Node) -> Values:
-    if isinstance(node, Instruction):
+    if isinstance(node, ModelInstruction):
         return (*node.results, *node.masks, *node.updates)
     return node.results
 
@@ -139,14 +139,14 @@ def _defined(node: Node) -> Values:
 def _mentioned(node: Node) -> Iterator[int]:
     """The values that a node uses, inner bodies included."""
     match node:
-        case Instruction():
+        case ModelInstruction():
             yield from node.sources
-        case Loop():
+        case ModelLoop():
             yield from (*node.initial, *_mentioned_in(node.body, node.yielded))
-        case Branch():
+        case ModelBranch():
             yield from node.condition
             yield from _mentioned_in((*node.then, *node.otherwise), (*node.then_yielded, *node.otherwise_yielded))
-        case While():
+        case ModelWhile():
             yield from node.initial
             ends = (*node.condition, *node.passed, *node.yielded)
             yield from _mentioned_in((*node.before, *node.after), ends)
@@ -158,6 +158,6 @@ def _mentioned_in(body: Body, needed_at_end: Values) -> set[int]:
 
 def _updated(node: Node, unit: IssueUnit) -> Values:
     """The pointers that an access returns."""
-    if not isinstance(node, Instruction) or unit.classes[node.timing_class].port in ("any", "exu0", "none"):
+    if not isinstance(node, ModelInstruction) or unit.classes[node.timing_class].port in ("any", "exu0", "none"):
         return ()
     return node.updates

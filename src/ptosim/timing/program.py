@@ -16,7 +16,7 @@ Path = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class ModelInstruction:
     """One instruction; scalar ones belong to the class `scalar`."""
 
     name: str
@@ -30,7 +30,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class ModelLoop:
     """A counted loop. `arguments` hold `initial` in the first iteration and then what the last one `yielded`."""
 
     body: "Body"
@@ -44,7 +44,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ModelBranch:
     condition: Values
     then: "Body"
     otherwise: "Body" = ()
@@ -55,7 +55,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class While:
+class ModelWhile:
     """`before` decides, on `arguments`; if it goes on, `after` gets what was `passed` and yields the next arguments."""
 
     before: "Body"
@@ -70,7 +70,7 @@ class While:
     line: int = 0
 
 
-Node = Instruction | Loop | Branch | While
+Node = ModelInstruction | ModelLoop | ModelBranch | ModelWhile
 Body = tuple[Node, ...]
 
 
@@ -78,7 +78,7 @@ Body = tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class LoopTurns:
     """How often a loop ran, and along which way each time; `ways` is empty where the body leaves no choice.
 
     A while whose `before` leaves a choice has one more way than turns: the one that ended it.
@@ -105,7 +105,7 @@ class Turns:
 
 # One per control node of a body, in order: the turns of a loop or of a while (each of its ways leads through `before`,
 # then through `after`), or the side taken and the way along it.
-Choice = Turns | tuple[int, "Way"]
+Choice = LoopTurns | tuple[int, "Way"]
 Way = tuple[Choice, ...]
 
 
@@ -126,20 +126,20 @@ def _way(body: Body, steps: Iterator[int], noted: bool = False) -> Way:
     choices: list[Choice] = []
     for node in body:
         match node:
-            case Instruction():
+            case ModelInstruction():
                 continue
-            case Loop():
+            case ModelLoop():
                 count = node.trips if noted and node.trips is not None else next(steps)
-                choices.append(Turns(count, _ways(count, node.body, steps, noted)))
-            case Branch():
+                choices.append(LoopTurns(count, _ways(count, node.body, steps, noted)))
+            case ModelBranch():
                 taken = next(steps)
                 choices.append((taken, _way(node.then if taken else node.otherwise, steps, noted)))
-            case While():
+            case ModelWhile():
                 count = next(steps)
                 ways = _ways(count, (*node.before, *node.after), steps, noted)
                 if _decides(node.before):
                     ways = (*ways, _way(node.before, steps, noted))
-                choices.append(Turns(count, ways))
+                choices.append(LoopTurns(count, ways))
     return tuple(choices)
 
 
@@ -154,7 +154,7 @@ def whole_path(body: Body, noted: Sequence[int]) -> Path:
 
 def _path(way: Way) -> Iterator[int]:
     for choice in way:
-        if isinstance(choice, Turns):
+        if isinstance(choice, LoopTurns):
             yield choice.count
             yield from chain.from_iterable(map(_path, choice.ways))
         else:
@@ -164,4 +164,4 @@ def _path(way: Way) -> Iterator[int]:
 
 
 def _decides(body: Body) -> bool:
-    return any(not isinstance(node, Instruction) for node in body)
+    return any(not isinstance(node, ModelInstruction) for node in body)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptosim.machine.entry import Site
+from ptosim.timing.function_time import VectorFunctionTiming
 from ptosim.timing.numbering import put_in_order
 from ptosim.timing.program import Path
-from ptosim.timing.recording import NOTHING, Cause, Issued, Recording, Table, place_of
-from ptosim.timing.result import VectorFunctionTiming
+from ptosim.timing.recording import NOTHING, Cause, ColumnTable, Issued, Recording, place_of
 from ptosim.timing.work import Priced
 
 Stretch = tuple[int, int, int]
@@ -28,7 +28,7 @@ class _Batch:
 
     __slots__ = ("columns", "count", "rows")
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ColumnTable) -> None:
         self.columns = table.columns
         self.rows: list[tuple[int, ...]] = []
         self.count = 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ptosim.machine.entry import Site
 from ptosim.machine.moments import NOTHING as NOTHING
 from ptosim.machine.moments import PIPE_ORDER
-from ptosim.timing.result import VectorFunctionTiming
+from ptosim.timing.function_time import VectorFunctionTiming
 
 SDMA = "SDMA"
 """The queues of transfers in GM, which are no pipe: the scalar unit alone waits for them."""
@@ -23,14 +23,14 @@ PIPES: tuple[str, ...] = (*PIPE_ORDER, SDMA)
 """The pipes by their number in a recording."""
 
 
-class Kind(IntEnum):
+class RowKind(IntEnum):
     WORK = 0
     """Something that a pipe executed."""
     WAIT = 1
     """A wait or barrier that was reached before it was satisfied."""
 
 
-class Link(IntEnum):
+class WaitCause(IntEnum):
     """Why a row begins (work) or ends (a wait) when it does, and so how it hangs on the row before it."""
 
     PIPE = 0
@@ -44,7 +44,7 @@ class Link(IntEnum):
 
 
 @dataclass(slots=True)
-class Table:
+class ColumnTable:
     """Columns of numbers, all equally long."""
 
     @property
@@ -59,7 +59,7 @@ class Table:
 
 
 @dataclass(slots=True)
-class Rows(Table):
+class RecordingRows(ColumnTable):
     """Work and waits."""
 
     kind: array[int] = field(default_factory=lambda: array("b"))
@@ -79,7 +79,7 @@ class Rows(Table):
 
 
 @dataclass(slots=True)
-class Signals(Table):
+class SignalTable(ColumnTable):
     """From every set to the wait that consumed it, and from every release to the get that waited for it."""
 
     set_core: array[int] = field(default_factory=lambda: array("i"))
@@ -96,7 +96,7 @@ class Signals(Table):
 
 
 @dataclass(slots=True)
-class Crossings(Table):
+class Crossings(ColumnTable):
     """Rows that moved bytes from one rank to another."""
 
     row: array[int] = field(default_factory=lambda: array("q"))
@@ -111,7 +111,7 @@ class Crossings(Table):
 
 
 @dataclass(slots=True)
-class Watches(Table):
+class Watches(ColumnTable):
     """Waits for words in GM, also those that found them satisfied."""
 
     core: array[int] = field(default_factory=lambda: array("i"))
@@ -125,7 +125,7 @@ class Watches(Table):
 
 
 @dataclass(slots=True)
-class Touches(Table):
+class TouchTable(ColumnTable):
     """Stretches of a UB that a row read or wrote."""
 
     row: array[int] = field(default_factory=lambda: array("q"))
@@ -147,7 +147,7 @@ class Cause:
 
 
 @dataclass(slots=True)
-class PipeTime:
+class CorePipeTime:
     """The cycles of one pipe of one core."""
 
     busy: int = 0
@@ -161,7 +161,7 @@ class CoreRun:
     name: str
     role: str
     block: int
-    pipes: dict[str, PipeTime]
+    pipes: dict[str, CorePipeTime]
     rank: int | None = None
     """None where there is one rank only."""
     begin: int = 0
@@ -201,9 +201,9 @@ class Issued(NamedTuple):
 class Recording:
     """All that a timed run leaves."""
 
-    rows: Rows = field(default_factory=Rows)
-    signals: Signals = field(default_factory=Signals)
-    touches: Touches = field(default_factory=Touches)
+    rows: RecordingRows = field(default_factory=RecordingRows)
+    signals: SignalTable = field(default_factory=SignalTable)
+    touches: TouchTable = field(default_factory=TouchTable)
     crossings: Crossings = field(default_factory=Crossings)
     watches: Watches = field(default_factory=Watches)
     cores: list[CoreRun] = field(default_factory=list[CoreRun])

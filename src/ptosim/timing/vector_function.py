@@ -13,13 +13,13 @@ from math import ceil
 
 from ptosim.target.profile import Target
 from ptosim.target.tables import IssueClass, IssueUnit, RepeatUnit
-from ptosim.timing import repeat
+from ptosim.timing import a2a3_vector
+from ptosim.timing.a5_vector import Binding, Machine
 from ptosim.timing.critical_path import Clock, Repetition, critical_path
-from ptosim.timing.issue import Binding, Machine
-from ptosim.timing.price import FENCE, LOAD, RENAME, SCALAR, STORE, Block, Control, Step, price
-from ptosim.timing.program import Body, Branch, Choice, Loop, Path, Turns, Values, Way, While, way_of
-from ptosim.timing.result import VectorFunctionTiming
-from ptosim.timing.state import signature
+from ptosim.timing.function_time import VectorFunctionTiming
+from ptosim.timing.issue_state import signature
+from ptosim.timing.price import FENCE, LOAD, RENAME, SCALAR, STORE, PricedBody, PricedControl, PricedStep, price
+from ptosim.timing.program import Body, Choice, LoopTurns, ModelBranch, ModelLoop, ModelWhile, Path, Values, Way, way_of
 
 _OF_CONTROL = ("iteration", "loop_entry", "post_update", "branch")
 _PATIENCE = 200  # instructions and iterations that a loop must have behind it and before it for its period to pay
@@ -30,7 +30,7 @@ def vector_function(body: Body, path: Path, target: Target) -> VectorFunctionTim
     """Time one execution; ValueError where the path does not fit the program."""
     way = way_of(body, path)
     if isinstance(target.vector, RepeatUnit):
-        return repeat.time(body, way, target.vector)
+        return a2a3_vector.time(body, way, target.vector)
     run = _Run(Machine(target.vector))
     run.block(price(body, target.vector), way)
     run.machine.finish()
@@ -46,16 +46,16 @@ class _Run:
     repetitions: list[Repetition] = field(default_factory=list[Repetition])
     control_figures: set[str] = field(default_factory=set[str])  # those of the unit that loops and branches asked for
 
-    def block(self, block: Block, way: Way) -> None:
+    def block(self, block: PricedBody, way: Way) -> None:
         choices = iter(way)
         for node, dying in zip(block.nodes, block.dying, strict=False):
-            if isinstance(node, Step):
+            if isinstance(node, PricedStep):
                 self.step(node)
             else:
                 self.control(node, next(choices))
             self.forget(dying)
 
-    def step(self, step: Step) -> None:
+    def step(self, step: PricedStep) -> None:
         operands = list(self.bindings(step.sources))
         if step.kind == RENAME:
             for value in chain(step.results, step.masks, step.updates):
@@ -70,33 +70,33 @@ class _Run:
         for value in step.updates:
             self.bind(value, Binding(entry, False))
 
-    def control(self, control: Control, choice: Choice) -> None:
-        if isinstance(control.node, Branch):
+    def control(self, control: PricedControl, choice: Choice) -> None:
+        if isinstance(control.node, ModelBranch):
             assert isinstance(choice, tuple)
             self.branch(control, control.node, *choice)
         else:
-            assert isinstance(choice, Turns)
+            assert isinstance(choice, LoopTurns)
             self.loop(control, control.node, choice)
 
-    def branch(self, control: Control, node: Branch, taken: int, way: Way) -> None:
+    def branch(self, control: PricedControl, node: ModelBranch, taken: int, way: Way) -> None:
         self.machine.wait_for(self.bindings(node.condition), node.line)
         self.pause("branch", "branch", node.line)
         block = control.blocks[0 if taken else 1]
         self.block(block, way)
         self.move(node.then_yielded if taken else node.otherwise_yielded, node.results, block.dying[-1])
 
-    def loop(self, control: Control, node: Loop | While, turns: Turns) -> None:
+    def loop(self, control: PricedControl, node: ModelLoop | ModelWhile, turns: LoopTurns) -> None:
         self.pause("loop_entry", "loop", node.line)
         self.move(node.initial, node.arguments, control.dying_on_entry)
         self.iterations(control, node, turns)
-        if isinstance(node, While):
+        if isinstance(node, ModelWhile):
             self.decide(control, node, turns.way(turns.count))
             self.move(node.passed, node.results, control.blocks[0].dying[-1])
         else:
             self.move(node.arguments, node.results, node.arguments)
         self.machine.pause(0, "loop", node.line)
 
-    def iterations(self, control: Control, node: Loop | While, turns: Turns) -> None:
+    def iterations(self, control: PricedControl, node: ModelLoop | ModelWhile, turns: LoopTurns) -> None:
         machine = self.machine
         body = control.blocks[-1]
         begun = machine.cycle
@@ -115,7 +115,7 @@ class _Run:
                 if iteration == turns.count:
                     break
             way = turns.way(iteration)
-            if isinstance(node, While):
+            if isinstance(node, ModelWhile):
                 way = self.decide(control, node, way)
                 self.move(node.passed, node.after_arguments, control.blocks[0].dying[-1])
             self.block(body, way)
@@ -123,10 +123,10 @@ class _Run:
             iteration += 1
             simulated += 1
 
-    def decide(self, control: Control, node: While, way: Way) -> Way:
+    def decide(self, control: PricedControl, node: ModelWhile, way: Way) -> Way:
         """Run the part of a while that decides; what remains of the way."""
         before = control.blocks[0]
-        choices = sum(isinstance(inner, Control) for inner in before.nodes)
+        choices = sum(isinstance(inner, PricedControl) for inner in before.nodes)
         self.block(before, way[:choices])
         self.machine.wait_for(self.bindings(node.condition), node.line)
         self.pause("branch", "branch", node.line)
@@ -138,7 +138,7 @@ class _Run:
             self.control_figures.add(figure)
         self.machine.pause(getattr(self.machine.unit, figure), cause, line)
 
-    def repeat(self, seen: dict[object, tuple[int, int]], iteration: int, turns: Turns) -> int:
+    def repeat(self, seen: dict[object, tuple[int, int]], iteration: int, turns: LoopTurns) -> int:
         """If the machine is in a state that it was in before, the iterations that need not be simulated."""
         state, now = signature(self.machine, self.values), self.machine.cycle
         earlier, then = seen.get(state, (iteration, now))

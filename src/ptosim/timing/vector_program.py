@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
-from ptosim.language import control
-from ptosim.language.conversion import VCvt
-from ptosim.language.flow import handed_on
-from ptosim.language.function import Call
-from ptosim.language.logical import Logical
-from ptosim.language.operands import constant_of
-from ptosim.language.scope import StrictVecScope
+from ptosim.language.analysis.value_flow import handed_on
+from ptosim.language.micro.conversion import VCvt
+from ptosim.language.micro.demanded_lanes import Logical
+from ptosim.language.micro.scope import StrictVecScope
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure import control
+from ptosim.language.structure.function import Call
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.target.classes import TIMING_CLASSES
-from ptosim.timing.program import Body, Branch, Instruction, Loop, Node, Values, While
+from ptosim.timing.program import Body, ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Values
 
 LineOf = Callable[[Operation], int]
 
@@ -91,10 +91,10 @@ class _Frame:
             case _:
                 pass
 
-    def loop(self, op: control.For) -> Loop:
+    def loop(self, op: control.For) -> ModelLoop:
         block = op.body.block
         _, *arguments = block.args
-        return Loop(
+        return ModelLoop(
             self.body(block),
             self.values(op.iter_args),
             self.values(arguments),
@@ -104,9 +104,9 @@ class _Frame:
             _trips(op),
         )
 
-    def branch(self, op: control.If) -> Branch:
+    def branch(self, op: control.If) -> ModelBranch:
         then, otherwise = op.true_region.block, op.false_region.block
-        return Branch(
+        return ModelBranch(
             self.values([op.cond]),
             self.body(then),
             self.body(otherwise),
@@ -116,10 +116,10 @@ class _Frame:
             self.line_of(op),
         )
 
-    def repeat(self, op: control.While) -> While:
+    def repeat(self, op: control.While) -> ModelWhile:
         before, after = op.before_region.block, op.after_region.block
         condition, *passed = handed_on(before)
-        return While(
+        return ModelWhile(
             self.body(before),
             self.values([condition]),
             self.body(after),
@@ -142,8 +142,8 @@ class _Frame:
         yield from inside.body(block)
         self.name(op.results, inside.values(handed_on(block)))
 
-    def instruction(self, op: Operation) -> Instruction:
-        return Instruction(
+    def instruction(self, op: Operation) -> ModelInstruction:
+        return ModelInstruction(
             op.name,
             _class(op),
             _width(op),

@@ -13,14 +13,14 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.sfu import RECORD_BYTES
+from ptosim.language.analysis.static_values import static_of
+from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import PTOOperation, is_scope
-from ptosim.language.parser import ParsedModule
-from ptosim.language.static import static_of
-from ptosim.language.sync_token import SimTSync
+from ptosim.language.text.parser import ParsedModule
 from ptosim.machine.entry import Site
 from ptosim.target import Target
+from ptosim.timing.function_time import VectorFunctionTiming
 from ptosim.timing.program import Body, Path
-from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.vector_function import vector_function
 from ptosim.timing.vector_program import operations_written_out, vector_program
 

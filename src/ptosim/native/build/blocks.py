@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptosim.native.ir.context import REGISTER_ROOM, WORD_BYTES, Status, Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.ir.context import REGISTER_ROOM, WORD_BYTES, ContextWord, Status
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I32, I64, PTR, Value
 
 
-def build_blocks(module: Module, name: str) -> None:
+def build_blocks(module: ObjectModule, name: str) -> None:
     """The function, under this name."""
     f = module.function(name)
 
     def run(_: list[Value]) -> Sequence[Value]:
         _make_new(f)
-        f.leave_with(f.status_of(f.base(Word.PROGRAM).text, f.context))
+        f.leave_with(f.status_of(f.base(ContextWord.PROGRAM).text, f.context))
         f.leave_with(_pause(f))
         return ()
 
@@ -29,33 +29,33 @@ def build_blocks(module: Module, name: str) -> None:
     f.finish()
 
 
-def _take(f: Function) -> Value:
+def _take(f: FunctionBuilder) -> Value:
     """The next block becomes this thread's; whether it may begin.
 
     Whoever ends the run lowers the last block and then looks which ones are running. In one order or the other, so
     either it sees this block or this sees the new limit.
     """
-    handout = f.base(Word.HANDOUT)
+    handout = f.base(ContextWord.HANDOUT)
     block = f.emit(I64, f"atomicrmw add {handout}, i64 1 seq_cst")
-    f.do(f"store atomic {block}, {f.word(Word.BLOCK)} seq_cst, align {WORD_BYTES}")
+    f.do(f"store atomic {block}, {f.word(ContextWord.BLOCK)} seq_cst, align {WORD_BYTES}")
     last = f.emit(I64, f"load atomic i64, {handout.at(WORD_BYTES)} seq_cst, align {WORD_BYTES}")
     return block <= last
 
 
-def _make_new(f: Function) -> None:
+def _make_new(f: FunctionBuilder) -> None:
     """Memories, sync words, registers and steps as every block finds them."""
-    table = f.base(Word.CLEARED)
-    with f.each(f.word(Word.CLEARED_NUM).load(I64, WORD_BYTES)) as index:
+    table = f.base(ContextWord.CLEARED)
+    with f.each(f.word(ContextWord.CLEARED_NUM).load(I64, WORD_BYTES)) as index:
         stretch = table.at(index * (2 * WORD_BYTES))
         stretch.load(PTR, WORD_BYTES).fill(0, stretch.at(WORD_BYTES).load(I64, WORD_BYTES))
-    f.word(Word.REGISTERS).copy_from(f.base(Word.RESET), REGISTER_ROOM * WORD_BYTES)
-    f.word(Word.STEPS).store(f.word(Word.MAX_STEPS).load(I64, WORD_BYTES), WORD_BYTES)
+    f.word(ContextWord.REGISTERS).copy_from(f.base(ContextWord.RESET), REGISTER_ROOM * WORD_BYTES)
+    f.word(ContextWord.STEPS).store(f.word(ContextWord.MAX_STEPS).load(I64, WORD_BYTES), WORD_BYTES)
 
 
-def _pause(f: Function) -> Value:
+def _pause(f: FunctionBuilder) -> Value:
     """PAUSED where the run time wants to be heard after this block, otherwise DONE."""
-    word = f.word(Word.PAUSE)
+    word = f.word(ContextWord.PAUSE)
     left = word.load(I64, WORD_BYTES) - 1
     word.store(left, WORD_BYTES)
-    pause = (left == 0) | (f.word(Word.ATTENDED).load(I64, WORD_BYTES) != 0)
+    pause = (left == 0) | (f.word(ContextWord.ATTENDED).load(I64, WORD_BYTES) != 0)
     return pause.select(f.constant(I32, Status.PAUSED), Status.DONE)

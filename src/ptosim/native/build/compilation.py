@@ -6,26 +6,26 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.dma import ATOMIC_SETTERS
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.control import While
-from ptosim.language.fixpipe import MteL0cGm
-from ptosim.language.function import reached
-from ptosim.language.kernels import KernelProgram
+from ptosim.language.analysis.kernel_entries import KernelProgram
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operands import constant_of
-from ptosim.language.parser import without_collection
-from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
-from ptosim.language.sim import SimPrintTile
-from ptosim.language.sim_table import SimScatter
-from ptosim.language.sync_token import SimTSync
-from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
+from ptosim.language.micro.fixpipe import MteL0cGm
+from ptosim.language.micro.pointer import LdDev, LoadScalar, StDev, StoreScalar
+from ptosim.language.micro.sim import SimPrintTile
+from ptosim.language.micro.sim_table import SimScatter
+from ptosim.language.micro.sync_token import SimTSync
+from ptosim.language.micro.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import While
+from ptosim.language.structure.function import reached
+from ptosim.language.text.parser import without_collection
 from ptosim.language.types import PtrType
 from ptosim.native.build.core import Unit
 from ptosim.native.build.program import build
 from ptosim.native.host.cache import Compiled
 from ptosim.native.host.toolchain import Host, compile_object, this_host
-from ptosim.native.ir.module import Module
-from ptosim.native.observe.hooks import NOBODY, Observer
-from ptosim.native.observe.usage import usage
+from ptosim.native.ir.module import ObjectModule
+from ptosim.native.observe.argument_use import usage
+from ptosim.native.observe.hooks import NOBODY, CodeObserver
 from ptosim.target.profile import load_target
 
 _ATOMIC_BITS = range(6, 11)
@@ -33,7 +33,11 @@ _ATOMIC_BITS = range(6, 11)
 
 
 def compile_kernel(
-    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None, observer: Observer = NOBODY
+    module: VerifiedModule,
+    program: KernelProgram,
+    drop: bool,
+    host: Host | None = None,
+    observer: CodeObserver = NOBODY,
 ) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     host = host or this_host()
@@ -77,7 +81,7 @@ def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
 
 @without_collection()
 def lower(
-    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer = NOBODY
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: CodeObserver = NOBODY
 ) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     operations = list(reached(*program.entries.values()))
@@ -85,7 +89,7 @@ def lower(
         load_target(module.target),
         drop,
         len(program.entries) == 1,
-        Module(host.has_avx512, sifting=observer.purpose == "check"),
+        ObjectModule(host.has_avx512, sifting=observer.purpose == "check"),
         may_store_atomically=any(map(_may_make_atomic, operations)),
         may_set_ctrl=any(isinstance(op, SetCtrl) for op in operations),
         together=program.cross_block,

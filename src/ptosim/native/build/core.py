@@ -15,14 +15,14 @@ from ptosim.diagnostics import Location
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
-from ptosim.native.build.global_memory import Place, leaves_buffer, locate, may_access
+from ptosim.native.build.global_memory import GmPlace, leaves_buffer, locate, may_access
 from ptosim.native.build.issue import issue
-from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
+from ptosim.native.build.operations import ENTRIES, HandedOperation, Known, entry_symbol
 from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, register_word
-from ptosim.native.ir.flow import Function, Reported
-from ptosim.native.ir.module import Module
+from ptosim.native.ir.flow import FunctionBuilder, Reported
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
-from ptosim.native.observe.hooks import NOBODY, Access, Observer, Rows
+from ptosim.native.observe.hooks import NOBODY, CodeObserver, CopyRows, OnChipAccess
 from ptosim.native.vector import registers
 from ptosim.native.vector.numbers import lane_type, lanes_as
 from ptosim.target.profile import Target
@@ -39,11 +39,11 @@ class FlagStep:
     private: bool = False
 
     @property
-    def operation(self) -> Operation:
+    def operation(self) -> HandedOperation:
         known: int | None = None if isinstance(self.event, Value) else self.event
         captured = int(isinstance(self.event, Value))
         method = f"{'set' if self.step > 0 else 'wait'}_{'token' if self.private else 'flag'}"
-        return Operation(method, self.core.origin, (*self.pipes, known), len(self.core.f.loops), captured)
+        return HandedOperation(method, self.core.origin, (*self.pipes, known), len(self.core.f.loops), captured)
 
 
 @dataclass
@@ -55,17 +55,17 @@ class Unit:
     """Whether GM accesses outside read zeros and write nothing, instead of being errors."""
     alone: bool = True
     """Whether a core of the kernel has no other beside it."""
-    module: Module = field(default_factory=Module)
-    operations: list[Operation] = field(default_factory=list[Operation])
+    module: ObjectModule = field(default_factory=ObjectModule)
+    operations: list[HandedOperation] = field(default_factory=list[HandedOperation])
     entries: set[int] = field(default_factory=set[int])
     """The operations that have an entry."""
     may_store_atomically: bool = True
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
     may_set_ctrl: bool = True
     """Whether some instruction of the kernel writes all of CTRL."""
-    observer: Observer = NOBODY
+    observer: CodeObserver = NOBODY
     """Who adds code of its own."""
-    routines: dict[str, Function] = field(default_factory=dict[str, Function])
+    routines: dict[str, FunctionBuilder] = field(default_factory=dict[str, FunctionBuilder])
     reads: int = 0
     """How many copies read rows of GM."""
     together: bool = False
@@ -73,12 +73,12 @@ class Unit:
     spaces: dict[Space, int] = field(default_factory=dict[Space, int])
     """The on-chip memories that the kernel uses, and how many bytes from their beginning it may write."""
 
-    def run(self, members: Sequence[Operation], loops: int) -> int:
+    def run(self, members: Sequence[HandedOperation], loops: int) -> int:
         """A number for operations that follow each other and are handed over together."""
         if len(members) == 1:
             return self.operation(members[0])
         captured = sum(member.captured for member in members)
-        return self.operation(Operation("run", members[0].site, (), loops, captured, tuple(members)))
+        return self.operation(HandedOperation("run", members[0].site, (), loops, captured, tuple(members)))
 
     def export_entries(self) -> None:
         """Say where the entries are, when all of them are known."""
@@ -86,7 +86,9 @@ class Unit:
         symbols = [entry_symbol(number) if number in self.entries else None for number in numbers]
         self.module.addresses(ENTRIES, symbols)
 
-    def routine(self, name: str, parameters: Sequence[Type], fill: Callable[[Function], None]) -> Function:
+    def routine(
+        self, name: str, parameters: Sequence[Type], fill: Callable[[FunctionBuilder], None]
+    ) -> FunctionBuilder:
         """A function that several instructions call, made when the first one wants it."""
         if name not in self.routines:
             function = self.routines[name] = self.module.function(name, parameters, linkage="internal")
@@ -94,7 +96,7 @@ class Unit:
             function.finish()
         return self.routines[name]
 
-    def operation(self, operation: Operation) -> int:
+    def operation(self, operation: HandedOperation) -> int:
         """A number for an operation that may be handed to the scheduler."""
         self.operations.append(operation)
         return len(self.operations) - 1
@@ -104,7 +106,7 @@ class Unit:
 class Core:
     """The core, for one operation in one function."""
 
-    f: Function
+    f: FunctionBuilder
     unit: Unit
     kind: CoreKind
     origin: Site
@@ -140,14 +142,14 @@ class Core:
 
     def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
         """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
-        return self.whole_window(Access(verb, space, address, extent, alignment))
+        return self.whole_window(OnChipAccess(verb, space, address, extent, alignment))
 
-    def whole_window(self, access: Access) -> Value:
+    def whole_window(self, access: OnChipAccess) -> Value:
         """Likewise, where only an observer cares which units of it are active."""
         self.observer.accessed(self, access)
         return self._window(access)
 
-    def _window(self, access: Access) -> Value:
+    def _window(self, access: OnChipAccess) -> Value:
         verb, space, address, extent = access.verb, access.space, access.address, access.extent
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
@@ -168,9 +170,9 @@ class Core:
         extent = active.kind.lanes * unit
         if active.text == "splat (i1 true)":
             return self.window("writes", Space.UB, address, extent, alignment)
-        return self.partial_window(Access("writes", Space.UB, address, extent, alignment, lambda: active, unit))
+        return self.partial_window(OnChipAccess("writes", Space.UB, address, extent, alignment, lambda: active, unit))
 
-    def partial_window(self, access: Access) -> Value:
+    def partial_window(self, access: OnChipAccess) -> Value:
         """Likewise of any access; which units are active is computed only where some may lie outside.
 
         All of them may be read, wherever they lie: what is there outside of the memory is anything.
@@ -310,7 +312,7 @@ class Core:
 
     # --- global memory ------------------------------------------------------------------------------------------------
 
-    def global_place(self, verb: str, pointer: Value, extent: Value | int, alignment: int = 1) -> tuple[Place, Value]:
+    def global_place(self, verb: str, pointer: Value, extent: Value | int, alignment: int = 1) -> tuple[GmPlace, Value]:
         """Where `extent` bytes behind a GM pointer lie, and whether all of them lie in their buffer.
 
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
@@ -345,7 +347,7 @@ class Core:
     # --- for an observer ----------------------------------------------------------------------------------------------
 
     @property
-    def observer(self) -> Observer:
+    def observer(self) -> CodeObserver:
         return self.unit.observer
 
     @property
@@ -355,7 +357,7 @@ class Core:
 
     def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
         """So many bytes of GM are read or written by something else than a copy."""
-        self.observer.copied(self, verb, Rows(Space.GM, pointer, (), self.f.constant(I64, extent)))
+        self.observer.copied(self, verb, CopyRows(Space.GM, pointer, (), self.f.constant(I64, extent)))
 
     # --- registers ----------------------------------------------------------------------------------------------------
 
@@ -377,7 +379,7 @@ class Core:
 
     def operation(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> int:
         """A number for a call of such a method here."""
-        known = Operation(method, self.origin, tuple(arguments), len(self.f.loops), len(captured))
+        known = HandedOperation(method, self.origin, tuple(arguments), len(self.f.loops), len(captured))
         return self.unit.operation(known)
 
     # --- lanes --------------------------------------------------------------------------------------------------------

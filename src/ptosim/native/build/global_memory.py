@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.machine.memory import FARTHEST, OFFSET_BITS
-from ptosim.native.ir.context import BUFFER_BITS, WORD_BYTES, Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import BUFFER_BITS, WORD_BYTES, ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, PTR, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class GmPlace:
     """A byte of a buffer, or near it: the buffer's host address and size, the signed offset, whether there is one."""
 
     base: Value
@@ -22,8 +22,8 @@ class Place:
     offset: Value
     known: Value
 
-    def further(self, count: Value) -> "Place":
-        return Place(self.base, self.size, self.offset + count, self.known)
+    def further(self, count: Value) -> "GmPlace":
+        return GmPlace(self.base, self.size, self.offset + count, self.known)
 
     @property
     def address(self) -> Value:
@@ -40,36 +40,36 @@ def _number(pointer: Value) -> Value:
     return (pointer + FARTHEST).lshr(OFFSET_BITS)
 
 
-def may_access(function: Function, verb: str, pointer: Value) -> Value:
+def may_access(function: FunctionBuilder, verb: str, pointer: Value) -> Value:
     """Whether an observed kernel may read, or write, what lies there in place of the buffer that a pointer names."""
-    allowed = function.word(Word.WRITABLE if verb == "writes" else Word.READABLE).load(I64, WORD_BYTES)
+    allowed = function.word(ContextWord.WRITABLE if verb == "writes" else ContextWord.READABLE).load(I64, WORD_BYTES)
     return (allowed.lshr(minimum(_number(pointer), BUFFER_BITS - 1)) & 1) != 0
 
 
-def locate(function: Function, pointer: Value) -> Place:
+def locate(function: FunctionBuilder, pointer: Value) -> GmPlace:
     """What a GM pointer names."""
     number = _number(pointer)
-    known = number.compare("ule", function.word(Word.BUFFER_NUM).load(I64, WORD_BYTES))
+    known = number.compare("ule", function.word(ContextWord.BUFFER_NUM).load(I64, WORD_BYTES))
     number = known.select(number, 0)
-    table = function.base(Word.BUFFERS).at(number * (2 * WORD_BYTES))
+    table = function.base(ContextWord.BUFFERS).at(number * (2 * WORD_BYTES))
     base, size = table.load(PTR, WORD_BYTES), table.at(WORD_BYTES).load(I64, WORD_BYTES)
-    return Place(base, size, pointer - (number << OFFSET_BITS), number != 0)
+    return GmPlace(base, size, pointer - (number << OFFSET_BITS), number != 0)
 
 
-def leaves_buffer(place: Place, low: Value | int, high: Value | int) -> Value:
+def leaves_buffer(place: GmPlace, low: Value | int, high: Value | int) -> Value:
     """Whether bytes from `low` up to `high`, counted from the place and both below 2^48, are not all in its buffer."""
     # the offset of a pointer that names no buffer may be anything, and a sum with it may wrap
     return (place.known ^ 1) | (place.offset + low < 0) | (place.offset + high > place.size)
 
 
-def read_inside(place: Place, dest: Value, width: Value) -> None:
+def read_inside(place: GmPlace, dest: Value, width: Value) -> None:
     """`width` bytes to a host address; those outside the buffer read as zero."""
     low, high = place.clipped(width)
     dest.fill(0, width)
     dest.at(low).copy_from(place.address.at(low), high - low)
 
 
-def write_inside(place: Place, source: Value, width: Value) -> None:
+def write_inside(place: GmPlace, source: Value, width: Value) -> None:
     """`width` bytes from a host address; those outside the buffer are dropped."""
     low, high = place.clipped(width)
     place.address.at(low).copy_from(source.at(low), high - low)

@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 
 from ptosim.machine.sync import SLOW
 from ptosim.native.build.operations import entry_symbol
-from ptosim.native.ir.context import WORD_BYTES, Status, Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.ir.context import WORD_BYTES, ContextWord, Status
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I1, I32, I64, PTR, Type, Value
 
 
-def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[Type]) -> tuple[Function, list[Value]]:
+def begin_entry(
+    module: ObjectModule, operation: int, loops: int, captured: Sequence[Type]
+) -> tuple[FunctionBuilder, list[Value]]:
     """A function for the entry of an operation that stands in so many loops, and what it captures. Fill and finish it.
 
     It takes the loop indices and the captured values from words in memory.
@@ -30,7 +32,10 @@ def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[T
 
 
 def run_entry(
-    function: Function, operation: int, captured: Sequence[Value], after: Callable[[Value], Value | None] | None = None
+    function: FunctionBuilder,
+    operation: int,
+    captured: Sequence[Value],
+    after: Callable[[Value], Value | None] | None = None,
 ) -> None:
     """Call the entry if nothing on this core is stalled, otherwise issue it. `after` adds code for what was called, of
     its words, and may give a status of its own."""
@@ -51,7 +56,7 @@ def run_entry(
     either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
 
 
-def call_entry(function: Function, runner: Function, operation: int, captured: Sequence[Value]) -> None:
+def call_entry(function: FunctionBuilder, runner: FunctionBuilder, operation: int, captured: Sequence[Value]) -> None:
     """The same through a function (`fill_runner`), where there are so many entries that the code would be long."""
     entry = Value(function, PTR, f"@{entry_symbol(operation)}")
     function.call(runner, entry, function.constant(I64, operation), _words(function, captured))
@@ -61,14 +66,14 @@ RUNNER = (PTR, I64, PTR)
 """What the function takes: an entry, its operation, and its words."""
 
 
-def fill_runner(function: Function) -> None:
+def fill_runner(function: FunctionBuilder) -> None:
     entry, operation, words = function.parameters
     now = lambda: [function.status_of(entry.text, function.context, words)]  # noqa: E731
-    later = lambda: [function.status_of(function.base(Word.ISSUE).text, operation, words)]  # noqa: E731
+    later = lambda: [function.status_of(function.base(ContextWord.ISSUE).text, operation, words)]  # noqa: E731
     either(function, nothing_stalled(function), now, later)
 
 
-def issue(function: Function, operation: int, captured: Sequence[Value] = (), sifts: bool = False) -> None:
+def issue(function: FunctionBuilder, operation: int, captured: Sequence[Value] = (), sifts: bool = False) -> None:
     """Hand an operation to the scheduler, with the loop indices and the captured values as words. `sifts`: even in code
     that is sifting, because another core may have to wait for it, or it for another core, or nobody ever."""
     function.settle()
@@ -79,7 +84,7 @@ def issue(function: Function, operation: int, captured: Sequence[Value] = (), si
 
 
 def inline_or_issue(
-    function: Function,
+    function: FunctionBuilder,
     inline: Value,
     act: Callable[[], None],
     operation: int,
@@ -98,7 +103,10 @@ def inline_or_issue(
 
 
 def either(
-    function: Function, condition: Value, now: Callable[[], Sequence[Value]], later: Callable[[], Sequence[Value]]
+    function: FunctionBuilder,
+    condition: Value,
+    now: Callable[[], Sequence[Value]],
+    later: Callable[[], Sequence[Value]],
 ) -> None:
     """One of two ways to a status; go on where it is DONE."""
     function.settle()
@@ -106,7 +114,7 @@ def either(
     function.leave_with(status)
 
 
-def _words(function: Function, captured: Sequence[Value]) -> Value:
+def _words(function: FunctionBuilder, captured: Sequence[Value]) -> Value:
     """The loop indices and the captured values in memory."""
     words = [*(index.signed(I64) for index in function.loops), *(to_word(value) for value in captured)]
     room = function.scratch(max(1, len(words)) * WORD_BYTES)
@@ -115,25 +123,25 @@ def _words(function: Function, captured: Sequence[Value]) -> Value:
     return room
 
 
-def _issued(function: Function, operation: int, words: Value) -> Value:
-    return function.status_of(function.base(Word.ISSUE).text, function.constant(I64, operation), words)
+def _issued(function: FunctionBuilder, operation: int, words: Value) -> Value:
+    return function.status_of(function.base(ContextWord.ISSUE).text, function.constant(I64, operation), words)
 
 
-def nothing_stalled(function: Function) -> Value:
+def nothing_stalled(function: FunctionBuilder) -> Value:
     """Whether sync words may be changed inline; to be asked again after every call of the scheduler."""
     if function.module.sifting:
         return function.constant(I1, 1)
     return core_word(function, SLOW).load(I64, WORD_BYTES) == 0
 
 
-def core_word(function: Function, number: "int | Value") -> Value:
+def core_word(function: FunctionBuilder, number: "int | Value") -> Value:
     """The address of a sync word of this core."""
-    return function.base(Word.CORE_SYNC).at(number * WORD_BYTES)
+    return function.base(ContextWord.CORE_SYNC).at(number * WORD_BYTES)
 
 
-def cluster_word(function: Function, number: "int | Value") -> Value:
+def cluster_word(function: FunctionBuilder, number: "int | Value") -> Value:
     """The address of a sync word of this core's cluster."""
-    return function.base(Word.CLUSTER_SYNC).at(number * WORD_BYTES)
+    return function.base(ContextWord.CLUSTER_SYNC).at(number * WORD_BYTES)
 
 
 def to_word(value: Value) -> Value:

@@ -46,7 +46,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from ptosim.effects.record import Static
-from ptosim.language.binding import by_role
+from ptosim.language.analysis.parameter_binding import by_role
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Bind = Callable[[Static], Mapping[str, Any]]

@@ -12,11 +12,11 @@ from typing import Any
 from ptosim.diagnostics import Location, Source
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.sim_signal import offsets
-from ptosim.language.print_format import printed
-from ptosim.language.tile_text import Drawing, Extents, tile_text
+from ptosim.language.text.print_format import printed
+from ptosim.language.text.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Site
-from ptosim.machine.signal import Words
+from ptosim.machine.signal import SignalledWords
 from ptosim.machine.sync import Form
 
 Known = str | int | None  # None: the next captured word
@@ -46,7 +46,7 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
 
 
 @dataclass(frozen=True)
-class Operation:
+class HandedOperation:
     """One operation of the kernel, by number: a method, its arguments, and how many words it captures after the loop
     indices around it."""
 
@@ -55,7 +55,7 @@ class Operation:
     arguments: tuple[Known, ...] = ()
     loops: int = 0
     captured: int = 0
-    members: tuple["Operation", ...] = ()
+    members: tuple["HandedOperation", ...] = ()
     """Of a "run": operations that follow each other, handed over together; what they capture follows each other too."""
 
     @property
@@ -107,13 +107,13 @@ class Operation:
         ]
 
 
-def _values(operation: Operation, core: Core, words: Sequence[int]) -> str:
+def _values(operation: HandedOperation, core: Core, words: Sequence[int]) -> str:
     """A line of scalars, headed by the core."""
     format, *kinds = (None if argument is None else str(argument) for argument in operation.arguments)
     return f"{core.name}: {printed(format, words, kinds)}"
 
 
-def _tile(operation: Operation, core: Core, words: Sequence[int]) -> str:
+def _tile(operation: HandedOperation, core: Core, words: Sequence[int]) -> str:
     """A tile, in a memory that compiled code names with its bounds."""
     title, element, format, rows, columns = operation.arguments
     address, size, start, *extents = words
@@ -122,10 +122,10 @@ def _tile(operation: Operation, core: Core, words: Sequence[int]) -> str:
     return tile_text(core.name, drawing, Extents(*extents), memory, start)
 
 
-_PRINTING: dict[str, Callable[[Operation, Core, Sequence[int]], str]] = {"print": _values, "print_tile": _tile}
+_PRINTING: dict[str, Callable[[HandedOperation, Core, Sequence[int]], str]] = {"print": _values, "print_tile": _tile}
 
 
-def _words(first: int, place: int, shape: Sequence[Known], strides: Sequence[int]) -> Words:
+def _words(first: int, place: int, shape: Sequence[Known], strides: Sequence[int]) -> SignalledWords:
     """Words of i32 from a pointer on, which compiled code has found to lie at a place of this process."""
     steps = offsets(tuple(int(size or 1) for size in shape), tuple(strides))
     found = [ctypes.c_int32.from_address(place + step) for step in steps]
@@ -133,28 +133,28 @@ def _words(first: int, place: int, shape: Sequence[Known], strides: Sequence[int
     def write(position: int, value: int) -> None:
         found[position].value = value
 
-    return Words([first + step for step in steps], lambda position: found[position].value, write)
+    return SignalledWords([first + step for step in steps], lambda position: found[position].value, write)
 
 
-def _notify(operation: Operation, core: Core, words: Sequence[int]) -> None:
+def _notify(operation: HandedOperation, core: Core, words: Sequence[int]) -> None:
     first, place, value = words
     core.notify(operation.site, _words(first, place, (), ()), value, bool(operation.arguments[0]))
 
 
-def _watch(operation: Operation, core: Core, words: Sequence[int]) -> None:
+def _watch(operation: HandedOperation, core: Core, words: Sequence[int]) -> None:
     comparison, *shape = operation.arguments
     first, place, value, *strides = words
     core.watch(operation.site, _words(first, place, shape, strides), str(comparison), value)
 
 
-def _test(operation: Operation, core: Core, words: Sequence[int]) -> None:
+def _test(operation: HandedOperation, core: Core, words: Sequence[int]) -> None:
     comparison, *shape = operation.arguments
     answer, first, place, value, *strides = words
     holds = core.test(operation.site, _words(first, place, shape, strides), str(comparison), value)
     ctypes.c_int64.from_address(answer).value = int(holds)
 
 
-_SIGNALS: dict[str, Callable[[Operation, Core, Sequence[int]], None]] = {
+_SIGNALS: dict[str, Callable[[HandedOperation, Core, Sequence[int]], None]] = {
     "notify": _notify,
     "watch": _watch,
     "test": _test,
@@ -171,12 +171,12 @@ ENTRIES = "entries"
 """The name of the table that says, by the number of an operation, where its entry lies."""
 
 
-def operation_from_json(record: Sequence[Any], source: Source) -> Operation:
+def operation_from_json(record: Sequence[Any], source: Source) -> HandedOperation:
     """The operation again, its places in a source that has the same text."""
     method, name, pipe, arguments, loops, captured, place, scope, members, number, served = record
     site = Site(name, _location(place, source), Pipe(pipe), _location(scope, source), number, served)
     again = tuple(operation_from_json(member, source) for member in members)
-    return Operation(method, site, tuple(arguments), loops, captured, again)
+    return HandedOperation(method, site, tuple(arguments), loops, captured, again)
 
 
 def _location(place: Sequence[int] | None, source: Source) -> Location | None:

@@ -18,12 +18,12 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.effects.sync import signalling
-from ptosim.language.binding import element_for, standing, zeroing_mask
-from ptosim.language.function import Function as PTOFunction
-from ptosim.language.kinds import passes_over
+from ptosim.language.analysis.parameter_binding import element_for, standing, zeroing_mask
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, is_scope
-from ptosim.language.parser import deep_recursion
+from ptosim.language.rules.core_kind_rules import passes_over
+from ptosim.language.structure.function import Function as PTOFunction
+from ptosim.language.text.parser import deep_recursion
 from ptosim.language.types import MaskType, PtrType, VregType, element_of
 from ptosim.machine.entry import Site
 from ptosim.native import control, scope, sync
@@ -32,10 +32,10 @@ from ptosim.native.build.core import Core, FlagStep, Unit
 from ptosim.native.build.issue import RUNNER, call_entry, fill_runner, from_word, issue, run_entry
 from ptosim.native.build.lowering import Lowering
 from ptosim.native.build.requirement import demand
-from ptosim.native.build.sharing import Entries, Entry
-from ptosim.native.build.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
-from ptosim.native.ir.context import WORD_BYTES, Register, Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.build.sharing import Entries, SharedEntry
+from ptosim.native.build.state import CrossingShape, Narrower, Native, all_apart, narrowest, shape_of
+from ptosim.native.ir.context import WORD_BYTES, ContextWord, Register
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, PTR, Type, Value
 from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.registers import Mask, full_mask, splat, view, zeroed
@@ -49,31 +49,31 @@ _REGISTERS = {register.name.lower(): register for register in Register}
 
 def build(module: VerifiedModule, entries: Mapping[CoreKind, PTOFunction], unit: Unit) -> dict[CoreKind, str]:
     """Fill the object with the programs of a kernel; gives the symbol of each."""
-    builder = Builder(module, unit)
+    builder = ObjectBuilder(module, unit)
     with deep_recursion():
         programs = {kind: builder.program(entry, kind) for kind, entry in entries.items()}
         builder.entries.build_waiting()
         return programs
 
 
-class Builder:
+class ObjectBuilder:
     """What the functions of one object have in common."""
 
     def __init__(self, module: VerifiedModule, unit: Unit) -> None:
         self.module = module
         self.unit = unit
         self.sites: dict[Operation, Site] = {}
-        self.helpers: dict[Any, Function] = {}
+        self.helpers: dict[Any, FunctionBuilder] = {}
         """Functions that the kernel calls, compiled for one kind of caller each."""
-        self.shapes: dict[Operation, list[Shape]] = {}
+        self.shapes: dict[Operation, list[CrossingShape]] = {}
         """In which shape loops carry values, where that had to be found out."""
         self.entries = Entries(unit)
 
     def program(self, entry: PTOFunction, kind: CoreKind) -> str:
         """The scalar program of one kind of core."""
         function = self.unit.module.function(str(kind))
-        body = Body(self, function, kind, in_scope=False)
-        arguments = function.word(Word.ARGUMENTS).load(PTR, WORD_BYTES)
+        body = FunctionBody(self, function, kind, in_scope=False)
+        arguments = function.word(ContextWord.ARGUMENTS).load(PTR, WORD_BYTES)
         for number, argument in enumerate(entry.body.block.args):
             word = arguments.at(number * WORD_BYTES).load(I64, WORD_BYTES)
             body.values[argument] = from_word(word, scalar_type(argument.type))
@@ -96,10 +96,10 @@ class Builder:
         return self.sites[op]
 
 
-class Body:
+class FunctionBody:
     """Operations becoming the code of one function."""
 
-    def __init__(self, builder: Builder, function: Function, kind: CoreKind, in_scope: bool) -> None:
+    def __init__(self, builder: ObjectBuilder, function: FunctionBuilder, kind: CoreKind, in_scope: bool) -> None:
         self.builder = builder
         self.unit = builder.unit
         self.f = function
@@ -118,9 +118,9 @@ class Body:
         assert isinstance(found, Value)
         return found
 
-    def beside(self, function: Function) -> Body:
+    def beside(self, function: FunctionBuilder) -> FunctionBody:
         """The body of a function that runs where this one does."""
-        return Body(self.builder, function, self.kind, self.in_scope)
+        return FunctionBody(self.builder, function, self.kind, self.in_scope)
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Body:
 
         registers = (Register.CTRL,) if self.unit.may_set_ctrl else ()
 
-        def fill(body: Body) -> None:
+        def fill(body: FunctionBody) -> None:
             for register in registers:
                 body.core(op).set_register(Register.SCOPE_CTRL, body.registers[register])
             if op.name in _STRUCTURED:
@@ -168,7 +168,11 @@ class Body:
         self.entry(op, captures(op), registers, fill)
 
     def entry(
-        self, op: Operation, captured: Sequence[SSAValue], registers: Sequence[Register], fill: Callable[[Body], None]
+        self,
+        op: Operation,
+        captured: Sequence[SSAValue],
+        registers: Sequence[Register],
+        fill: Callable[[FunctionBody], None],
     ) -> None:
         """What a pipe executes: a function of captured values and registers, issued here."""
         site, f, entries = self.builder.site(op), self.f, self.builder.entries
@@ -183,15 +187,15 @@ class Body:
             issue(f, number, words)  # the scheduler knows what to say
             return
 
-        def build(function: Function, values: Sequence[Value], registered: Sequence[Value]) -> None:
-            body = Body(self.builder, function, self.kind, in_scope=is_scope(op))
+        def build(function: FunctionBuilder, values: Sequence[Value], registered: Sequence[Value]) -> None:
+            body = FunctionBody(self.builder, function, self.kind, in_scope=is_scope(op))
             body.values.update(zip(captured, values, strict=True))
             body.registers = dict(zip(registers, registered, strict=True))
             self.unit.observer.entry_begins(body.core(op), op)
             fill(body)
             self.unit.observer.entry_ends(body.core(op), op)
 
-        entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, registers, build)
+        entry = SharedEntry(number, op, site.location, self.kind, len(f.loops), captured, outside, registers, build)
         self.unit.entries.add(number)
         if shares:
             entries.waiting.append(entry)
@@ -290,7 +294,9 @@ class Body:
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
-    def joined(self, op: Operation, shapes: Sequence[Shape], attempt: Callable[[list[Shape]], None]) -> None:
+    def joined(
+        self, op: Operation, shapes: Sequence[CrossingShape], attempt: Callable[[list[CrossingShape]], None]
+    ) -> None:
         """Build what joins control flow; where a value comes that there is no room for, build it again."""
         shapes = self.builder.shapes.get(op) or list(shapes)
         crossing = any(isinstance(value.type, MaskType | VregType) for value in (*op.operands, *op.results))
@@ -305,7 +311,7 @@ class Body:
                 self.f.go_back(mark)
                 shapes = self.builder.shapes[op] = wanting.shapes
 
-    def handed_on(self, op: Operation, shapes: list[Shape], values: Sequence[Native]) -> list[Value]:
+    def handed_on(self, op: Operation, shapes: list[CrossingShape], values: Sequence[Native]) -> list[Value]:
         """Values as they cross a join."""
         try:
             return all_apart(values, shapes)
@@ -317,7 +323,7 @@ class Body:
 class Wanting(Exception):
     """A join needs other shapes for the values that cross it."""
 
-    def __init__(self, op: Operation, shapes: list[Shape]) -> None:
+    def __init__(self, op: Operation, shapes: list[CrossingShape]) -> None:
         super().__init__()
         self.op = op
         self.shapes = shapes

@@ -10,7 +10,7 @@ from threading import Lock
 
 from ptosim.native.host.cache import Compiled
 from ptosim.native.host.library import find_resident, keep_resident
-from ptosim.native.host.toolchain import Program, compile_object, this_host
+from ptosim.native.host.toolchain import LoadedObject, compile_object, this_host
 from ptosim.native.observe.routines import SYMBOLS as SYMBOLS_OF_TIME
 
 BLOCKS, READ, STREAM, EXP = _OF_ALL = ("run_blocks", "read_row", "stream_row", "exp_lanes")
@@ -22,7 +22,7 @@ SYMBOLS = (*_OF_ALL, *RECORDS.values(), *SYMBOLS_OF_TIME.values())
 _ONE_AT_A_TIME = Lock()
 
 
-def resident() -> Program:
+def resident() -> LoadedObject:
     """The code in memory, linked once for the process.
 
     Threads that start cores at the same time must get the same one: another would be unmapped as soon as nobody holds
@@ -33,23 +33,23 @@ def resident() -> Program:
 
 
 @cache
-def _linked() -> Program:
+def _linked() -> LoadedObject:
     compiled = find_resident()
     if compiled is None:
         compiled = Compiled(_compile(), None)
         keep_resident(compiled)
-    return Program(compiled.image, SYMBOLS)
+    return LoadedObject(compiled.image, SYMBOLS)
 
 
 def _compile() -> bytes:
     from ptosim.native.build.blocks import build_blocks
-    from ptosim.native.ir.module import Module
+    from ptosim.native.ir.module import ObjectModule
     from ptosim.native.observe.records import build_record
     from ptosim.native.observe.timekeeping import build_timekeeping
-    from ptosim.native.transfer import build_read, build_stream
+    from ptosim.native.routines.row_transfer import build_read, build_stream
     from ptosim.native.vector.elementary import build_exp
 
-    module = Module(this_host().has_avx512)
+    module = ObjectModule(this_host().has_avx512)
     for build, name in ((build_blocks, BLOCKS), (build_read, READ), (build_stream, STREAM), (build_exp, EXP)):
         build(module, name)
     for is_mixed, name in RECORDS.items():

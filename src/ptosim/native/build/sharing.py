@@ -22,20 +22,20 @@ from ptosim.native.build.core import Unit, at_place
 from ptosim.native.build.issue import begin_entry, from_word
 from ptosim.native.build.operations import entry_symbol
 from ptosim.native.ir.context import Register
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.instance import Instance
-from ptosim.native.ir.ranges import Range
+from ptosim.native.ir.ranges import IntegerRange
 from ptosim.native.ir.values import I64, Value
 
 FEW = 4
 """So many sets of sizes of one structure are compiled apart; more of them share code that looks the sizes up, too."""
 
-Fill = Callable[[Function, Sequence[Value], Sequence[Value]], None]
+Fill = Callable[[FunctionBuilder, Sequence[Value], Sequence[Value]], None]
 """Builds the code of an entry in a function, of the values that it captures and of the registers."""
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class SharedEntry:
     """Something that a pipe executes, and what it finds where it is issued."""
 
     number: int
@@ -52,12 +52,12 @@ class Entry:
     """Captured after them."""
     fill: Fill
 
-    def begin(self, unit: Unit, more: int = 0) -> tuple[Function, list[Value]]:
+    def begin(self, unit: Unit, more: int = 0) -> tuple[FunctionBuilder, list[Value]]:
         """The function of this entry, and its words: captured values, registers, and whatever is behind them."""
         kinds = [value.kind for value in self.outside if value.literal is None]
         return begin_entry(unit.module, self.number, self.loops, [*kinds, *[I64] * (len(self.registers) + more)])
 
-    def end(self, function: Function, words: Sequence[Value], constants: Sequence[Value | None]) -> None:
+    def end(self, function: FunctionBuilder, words: Sequence[Value], constants: Sequence[Value | None]) -> None:
         """Fill the function; what is captured and not among the constants is among the words."""
         following = iter(words)
         values = [next(following) if constant is None else constant for constant in constants]
@@ -67,7 +67,7 @@ class Entry:
         self.fill(function, values, [next(following) for _ in self.registers])
         function.finish()
 
-    def constants(self, function: Function) -> list[Value | None]:
+    def constants(self, function: FunctionBuilder) -> list[Value | None]:
         """The constants that it captures, said again; None for what is only known when it runs."""
         return [
             None if value.literal is None else function.constant(value.kind, value.literal) for value in self.outside
@@ -94,7 +94,7 @@ class Entry:
         )
 
 
-def _known(value: Value) -> Range | None:
+def _known(value: Value) -> IntegerRange | None:
     """What is known of a value that is no constant."""
     return value.range if value.literal is None and value.kind.is_number else None
 
@@ -125,9 +125,9 @@ def _items(attributes: Any) -> tuple[Any, ...]:
 # --- groups -----------------------------------------------------------------------------------------------------------
 
 
-def groups(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+def groups(entries: Sequence[SharedEntry]) -> Iterator[list[SharedEntry]]:
     """The entries that become one function each."""
-    alike: dict[Any, dict[Any, list[Entry]]] = {}
+    alike: dict[Any, dict[Any, list[SharedEntry]]] = {}
     for entry in entries:
         alike.setdefault(entry.structure(), {}).setdefault(entry.sizes(), []).append(entry)
     for by_size in alike.values():
@@ -137,14 +137,14 @@ def groups(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
             yield from by_size.values()
 
 
-def _differing(group: Sequence[Entry]) -> list[int]:
+def _differing(group: Sequence[SharedEntry]) -> list[int]:
     """The places of captured constants that are not the same in all entries."""
     return [
         place for place in range(len(group[0].outside)) if len({entry.outside[place].literal for entry in group}) > 1
     ]
 
 
-def _range(group: Sequence[Entry], place: int) -> Range | None:
+def _range(group: Sequence[SharedEntry], place: int) -> IntegerRange | None:
     """What is known of a captured constant in all entries."""
     values = [entry.outside[place] for entry in group]
     if not values[0].kind.is_number:
@@ -163,16 +163,16 @@ class Entries:
     """The entries of one object."""
 
     unit: Unit
-    waiting: list[Entry] = field(default_factory=list[Entry])
+    waiting: list[SharedEntry] = field(default_factory=list[SharedEntry])
     """Those that may share code, which is built when all of them are known. Behind its words each gets one more, which
     is how many came before it."""
 
-    def build_alone(self, entry: Entry) -> None:
+    def build_alone(self, entry: SharedEntry) -> None:
         function, words = entry.begin(self.unit)
         entry.end(function, words, entry.constants(function))
 
     def build_waiting(self) -> None:
-        rows: dict[Entry, list[int]] = {}
+        rows: dict[SharedEntry, list[int]] = {}
         found = list(groups(self.waiting))
         width = Instance.CONSTANTS + max((len(_differing(group)) for group in found), default=0)
         for group in found:
@@ -181,7 +181,7 @@ class Entries:
             table = [rows.get(entry, []) for entry in self.waiting]
             self.unit.module.table("constants", [word for row in table for word in (row + [0] * width)[:width]])
 
-    def _build(self, group: Sequence[Entry], width: int) -> dict[Entry, list[int]]:
+    def _build(self, group: Sequence[SharedEntry], width: int) -> dict[SharedEntry, list[int]]:
         """One function for entries that differ in constants; what each finds in its row of the table."""
         first, *others = group
         function, words = first.begin(self.unit, more=1)

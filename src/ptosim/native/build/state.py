@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F16, I1, I8, I16, I64, Type, Value
 from ptosim.native.vector.registers import Mask, splat
 
@@ -30,7 +30,7 @@ Native = Value | Mask | Align
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class CrossingShape:
     """The form in which a value crosses: a type, for a mask the register bytes per lane, and whether it is the scalar
     that all lanes of a register hold."""
 
@@ -39,31 +39,31 @@ class Shape:
     uniform: bool = False
 
 
-ALIGN = Shape(I8.vector(ALIGN_BYTES), -1)
+ALIGN = CrossingShape(I8.vector(ALIGN_BYTES), -1)
 
 
 class Narrower(Exception):
     """A mask has more lanes, or a register more numbers, than the place has room for that it is carried to."""
 
 
-def shape_of(value: Native) -> Shape:
+def shape_of(value: Native) -> CrossingShape:
     match value:
         case Mask(width=width):
-            return Shape(I1.vector(VECTOR_BYTES // width), width)
+            return CrossingShape(I1.vector(VECTOR_BYTES // width), width)
         case Align():
             return ALIGN
         case Value(kind=kind, uniform=Value(kind=scalar)):
-            return Shape(I16 if scalar == F16 else scalar, uniform=True)
+            return CrossingShape(I16 if scalar == F16 else scalar, uniform=True)
         case Value(kind=kind):
             # LLVM moves halves one by one where the processor does not have them
-            return Shape(I16.vector(kind.lanes) if kind.lanes and kind.element == F16 else kind)
+            return CrossingShape(I16.vector(kind.lanes) if kind.lanes and kind.element == F16 else kind)
 
 
-def kinds_of(shape: Shape) -> Sequence[Type]:
+def kinds_of(shape: CrossingShape) -> Sequence[Type]:
     return (I64, I64, shape.kind) if shape == ALIGN else (shape.kind,)
 
 
-def taken_apart(value: Native, shape: Shape) -> Sequence[Value]:
+def taken_apart(value: Native, shape: CrossingShape) -> Sequence[Value]:
     """The IR values that stand for it in this shape."""
     match value:
         case Mask():
@@ -79,7 +79,7 @@ def taken_apart(value: Native, shape: Shape) -> Sequence[Value]:
             return (carried.bitcast(shape.kind),)
 
 
-def put_together(function: Function, shape: Shape, parts: Iterator[Value], like: Native) -> Native:
+def put_together(function: FunctionBuilder, shape: CrossingShape, parts: Iterator[Value], like: Native) -> Native:
     """The value again; `like` is one of the same SSA type."""
     if shape == ALIGN:
         return Align(next(parts), next(parts), next(parts))
@@ -91,17 +91,17 @@ def put_together(function: Function, shape: Shape, parts: Iterator[Value], like:
     return next(parts).bitcast(like.kind)
 
 
-def all_apart(values: Iterable[Native], shapes: Iterable[Shape]) -> list[Value]:
+def all_apart(values: Iterable[Native], shapes: Iterable[CrossingShape]) -> list[Value]:
     return [part for value, shape in zip(values, shapes, strict=True) for part in taken_apart(value, shape)]
 
 
 def all_together(
-    function: Function, shapes: Iterable[Shape], parts: Iterable[Value], likes: Iterable[Native]
+    function: FunctionBuilder, shapes: Iterable[CrossingShape], parts: Iterable[Value], likes: Iterable[Native]
 ) -> list[Native]:
     rest = iter(parts)
     return [put_together(function, shape, rest, like) for shape, like in zip(shapes, likes, strict=True)]
 
 
-def narrowest(first: Shape, second: Shape) -> Shape:
+def narrowest(first: CrossingShape, second: CrossingShape) -> CrossingShape:
     """The shape that holds both."""
     return second if 0 < second.width < first.width or first.uniform > second.uniform else first

@@ -119,7 +119,7 @@ def _linker() -> Any:
 _names = itertools.count()
 
 
-class Program:
+class LoadedObject:
     """Object code in memory, ready to be called as long as this lives."""
 
     def __init__(self, image: bytes, symbols: Sequence[str]) -> None:

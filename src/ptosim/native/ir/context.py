@@ -23,7 +23,7 @@ class Status(IntEnum):
     PAUSED = 3  # between two blocks: the run time has something to do before the next
 
 
-class Word(IntEnum):
+class ContextWord(IntEnum):
     """Where each word of a context lies."""
 
     STOP = 0  # address of a word that another thread sets when compiled code is to leave at its next iteration or call
@@ -89,12 +89,12 @@ class Register(IntEnum):
     SCOPE_CTRL = 4  # CTRL as it was when the vector scope that is running was launched
 
 
-MEMORIES = {space: Word[space.name] for space in Space if space is not Space.GM}
-UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+MEMORIES = {space: ContextWord[space.name] for space in Space if space is not Space.GM}
+UB_OF = {"aiv0": ContextWord.UB_OF_AIV0, "aiv1": ContextWord.UB_OF_AIV1}
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
 BUFFER_BITS = 64  # of READABLE and WRITABLE: the last stands for all buffers beyond; buffer 0 is none
-WORDS = Word.WRITABLE + 1  # the whole context
+WORDS = ContextWord.WRITABLE + 1  # the whole context
 
 
 _FIELDS = tuple(FIELDS)
@@ -102,7 +102,7 @@ _FIELDS = tuple(FIELDS)
 
 def register_word(register: Register | str) -> int:
     """The word of a register, or of a field of a configuration register."""
-    return Word.REGISTERS + (len(Register) + _FIELDS.index(register) if isinstance(register, str) else register)
+    return ContextWord.REGISTERS + (len(Register) + _FIELDS.index(register) if isinstance(register, str) else register)
 
 
 _SATURATING = 1 << 48  # conversions, in CTRL

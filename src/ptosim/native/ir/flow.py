@@ -13,14 +13,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ptosim.native.ir.context import LOOPS_RECORDED, Status, Word
+from ptosim.native.ir.context import LOOPS_RECORDED, ContextWord, Status
 from ptosim.native.ir.instance import Instance
 from ptosim.native.ir.instructions import Instructions
 from ptosim.native.ir.ranges import indices
 from ptosim.native.ir.values import I1, I32, I64, PTR, Operand, Type, Value, constant, poison
 
 if TYPE_CHECKING:
-    from ptosim.native.ir.module import Module
+    from ptosim.native.ir.module import ObjectModule
 
 Linkage = Literal["exported", "internal"]
 LINKAGE = {"exported": "", "internal": "internal "}
@@ -60,11 +60,11 @@ class Mark:
     loops: list[Value]
 
 
-class Function(Instructions):
+class FunctionBuilder(Instructions):
     """One function. Values of its operators land in the block that is open at the time."""
 
     def __init__(
-        self, module: Module, name: str, parameters: tuple[Type, ...], results: tuple[Type, ...], linkage: Linkage
+        self, module: ObjectModule, name: str, parameters: tuple[Type, ...], results: tuple[Type, ...], linkage: Linkage
     ) -> None:
         super().__init__()
         self.module = module
@@ -141,7 +141,7 @@ class Function(Instructions):
 
     def count_steps(self, steps: Value, site: int) -> None:
         """Take so many, an unsigned number, from the steps that are left."""
-        word = self.word(Word.STEPS)
+        word = self.word(ContextWord.STEPS)
         left = word.load(I64, 8)
         self.check(steps.compare("ugt", left), site)
         word.store(left - steps, 8)
@@ -292,7 +292,7 @@ class Function(Instructions):
             pass
         self._start(joined)
 
-    def call(self, callee: Function, *arguments: Value) -> list[Value]:
+    def call(self, callee: FunctionBuilder, *arguments: Value) -> list[Value]:
         """Another function of the module, with this one's context; its failure is this one's."""
         self.settle()
         operands = ", ".join(map(str, (self.context, *arguments)))
@@ -436,9 +436,9 @@ class Function(Instructions):
         if self.instance is not None:
             site = site + self.instance.shift
         loops = self.loops[:LOOPS_RECORDED]
-        words = {Word.FAULT: site, Word.FAULT_VALUE: value, Word.FAULT_DETAIL: detail}
-        words[Word.FAULT_DEPTH] = constant(self, I64, len(loops))
-        words |= {Word.FAULT_LOOPS + depth: index.signed(I64) for depth, index in enumerate(loops)}
+        words = {ContextWord.FAULT: site, ContextWord.FAULT_VALUE: value, ContextWord.FAULT_DETAIL: detail}
+        words[ContextWord.FAULT_DEPTH] = constant(self, I64, len(loops))
+        words |= {ContextWord.FAULT_LOOPS + depth: index.signed(I64) for depth, index in enumerate(loops)}
         for word, content in words.items():
             self.word(word).store(content, 8)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ptosim.native.ir.flow import LINKAGE, Function, Linkage
+from ptosim.native.ir.flow import LINKAGE, FunctionBuilder, Linkage
 from ptosim.native.ir.values import Type, Value
 
 
-class Module:
+class ObjectModule:
     """The functions of one object, and the table that explains the sites at which they may fail."""
 
     def __init__(self, avx512: bool = False, sifting: bool = False) -> None:
@@ -21,12 +21,12 @@ class Module:
         self.sifting = sifting
         """Whether all that matters of a failure is that there is one. It then tells nothing, and what would have to be
         handed to the scheduler is a failure as well; only for another core a run may wait."""
-        self.functions: list[Function] = []
+        self.functions: list[FunctionBuilder] = []
         self.sites: list[Any] = []
         self._pure: dict[str, Pure] = {}
         self._globals: list[str] = []
 
-    def alias(self, name: str, function: Function) -> None:
+    def alias(self, name: str, function: FunctionBuilder) -> None:
         """Another name of a function."""
         parameters = ", ".join(["ptr", *(str(parameter.kind) for parameter in function.parameters)])
         kind = f"{function.result_text()} ({parameters})"
@@ -49,8 +49,8 @@ class Module:
 
     def function(
         self, name: str, parameters: Sequence[Type] = (), results: Sequence[Type] = (), linkage: Linkage = "exported"
-    ) -> Function:
-        made = Function(self, name, tuple(parameters), tuple(results), linkage)
+    ) -> FunctionBuilder:
+        made = FunctionBuilder(self, name, tuple(parameters), tuple(results), linkage)
         self.functions.append(made)
         return made
 
@@ -74,10 +74,10 @@ class Module:
         return "\n".join([*self._globals, *(function.definition() for function in self.functions), metadata])
 
 
-class Pure(Function):
+class Pure(FunctionBuilder):
     """A function of its arguments alone: it has no context, cannot fail, and returns one value."""
 
-    def __call__(self, function: Function, *arguments: Value) -> Value:
+    def __call__(self, function: FunctionBuilder, *arguments: Value) -> Value:
         """A call from another function."""
         return function.emit(self.results[0], f"call {self.results[0]} @{self.name}({', '.join(map(str, arguments))})")
 

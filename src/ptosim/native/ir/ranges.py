@@ -14,7 +14,7 @@ from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class IntegerRange:
     """From `low` to `high`, both included, as signed numbers; multiples of 2^`zeros`."""
 
     low: int
@@ -24,49 +24,49 @@ class Range:
     def within(self, low: int, high: int) -> bool:
         return low <= self.low and self.high <= high
 
-    def or_(self, other: Range) -> Range:
+    def or_(self, other: IntegerRange) -> IntegerRange:
         """One of two."""
-        return Range(min(self.low, other.low), max(self.high, other.high), min(self.zeros, other.zeros))
+        return IntegerRange(min(self.low, other.low), max(self.high, other.high), min(self.zeros, other.zeros))
 
 
 @cache
-def everything(bits: int) -> Range:
+def everything(bits: int) -> IntegerRange:
     """Any integer of this width."""
-    return Range(-1 << (bits - 1), (1 << (bits - 1)) - 1)
+    return IntegerRange(-1 << (bits - 1), (1 << (bits - 1)) - 1)
 
 
-def only(number: int, bits: int) -> Range:
-    return Range(number, number, min(bits, (number & -number).bit_length() - 1) if number else bits)
+def only(number: int, bits: int) -> IntegerRange:
+    return IntegerRange(number, number, min(bits, (number & -number).bit_length() - 1) if number else bits)
 
 
-def combined(name: str, a: Range, b: Range, bits: int) -> Range:
+def combined(name: str, a: IntegerRange, b: IntegerRange, bits: int) -> IntegerRange:
     """The result of an instruction of two operands, by LLVM's name."""
     rule = _RULES.get(name)
     found = None if rule is None else rule(a, b)
     return everything(bits) if found is None else _wrapped(found, bits)
 
 
-def converted(name: str, given: Range, bits: int, wider: int) -> Range:
+def converted(name: str, given: IntegerRange, bits: int, wider: int) -> IntegerRange:
     """By sext, zext or trunc from one width to another."""
     if name == "zext" and given.low < 0:
-        return Range(0, (1 << bits) - 1, given.zeros)
+        return IntegerRange(0, (1 << bits) - 1, given.zeros)
     return _wrapped(given, wider)
 
 
-def _wrapped(found: Range, bits: int) -> Range:
+def _wrapped(found: IntegerRange, bits: int) -> IntegerRange:
     """What is left of a range in so many bits: an integer that does not fit wraps, which keeps its low bits."""
     whole = everything(bits)
     return found if found.within(whole.low, whole.high) else replace(whole, zeros=min(found.zeros, bits))
 
 
-def indices(lower: Range, upper: Range, step: Range) -> Range:
+def indices(lower: IntegerRange, upper: IntegerRange, step: IntegerRange) -> IntegerRange:
     """Those of a loop that is entered, by a positive step."""
     zeros = min(lower.zeros, step.zeros)
     last = (upper.high - 1) >> zeros << zeros
-    return Range(lower.low, max(lower.low, last), zeros)
+    return IntegerRange(lower.low, max(lower.low, last), zeros)
 
 
-def decided(predicate: str, a: Range, b: Range) -> bool | None:
+def decided(predicate: str, a: IntegerRange, b: IntegerRange) -> bool | None:
     """A comparison whose outcome is known."""
     if predicate[0] == "u":
         if a.low < 0 or b.low < 0:
@@ -87,35 +87,35 @@ def decided(predicate: str, a: Range, b: Range) -> bool | None:
 
 # --- the rules --------------------------------------------------------------------------------------------------------
 
-Rule = Callable[[Range, Range], "Range | None"]
+Rule = Callable[[IntegerRange, IntegerRange], "IntegerRange | None"]
 
 
-def _add(a: Range, b: Range) -> Range:
-    return Range(a.low + b.low, a.high + b.high, min(a.zeros, b.zeros))
+def _add(a: IntegerRange, b: IntegerRange) -> IntegerRange:
+    return IntegerRange(a.low + b.low, a.high + b.high, min(a.zeros, b.zeros))
 
 
-def _subtract(a: Range, b: Range) -> Range:
-    return Range(a.low - b.high, a.high - b.low, min(a.zeros, b.zeros))
+def _subtract(a: IntegerRange, b: IntegerRange) -> IntegerRange:
+    return IntegerRange(a.low - b.high, a.high - b.low, min(a.zeros, b.zeros))
 
 
-def _multiply(a: Range, b: Range) -> Range:
+def _multiply(a: IntegerRange, b: IntegerRange) -> IntegerRange:
     ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return Range(min(ends), max(ends), a.zeros + b.zeros)
+    return IntegerRange(min(ends), max(ends), a.zeros + b.zeros)
 
 
-def _and(a: Range, b: Range) -> Range | None:
+def _and(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
     highest = [side.high for side in (a, b) if side.low >= 0]
-    return Range(0, min(highest), max(a.zeros, b.zeros)) if highest else None
+    return IntegerRange(0, min(highest), max(a.zeros, b.zeros)) if highest else None
 
 
-def _shift_left(a: Range, b: Range) -> Range | None:
+def _shift_left(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
     return _multiply(a, only(1 << b.low, 64)) if 0 <= b.low == b.high < 64 else None
 
 
-def _shift_right(a: Range, b: Range) -> Range | None:
+def _shift_right(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
     if not 0 <= b.low == b.high < 64:
         return None
-    return Range(a.low >> b.low, a.high >> b.low, max(0, a.zeros - b.low))
+    return IntegerRange(a.low >> b.low, a.high >> b.low, max(0, a.zeros - b.low))
 
 
 def _of_natural(rule: Rule) -> Rule:
@@ -123,27 +123,27 @@ def _of_natural(rule: Rule) -> Rule:
     return lambda a, b: rule(a, b) if a.low >= 0 and b.low >= 0 else None
 
 
-def _divide(a: Range, b: Range) -> Range | None:
-    return Range(a.low // b.high, a.high // b.low) if b.low > 0 else None
+def _divide(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
+    return IntegerRange(a.low // b.high, a.high // b.low) if b.low > 0 else None
 
 
-def _remainder(a: Range, b: Range) -> Range | None:
-    return Range(0, min(a.high, b.high - 1), min(a.zeros, b.zeros)) if b.low > 0 else None
+def _remainder(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
+    return IntegerRange(0, min(a.high, b.high - 1), min(a.zeros, b.zeros)) if b.low > 0 else None
 
 
-def _unsigned_remainder(a: Range, b: Range) -> Range | None:
+def _unsigned_remainder(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
     """Whatever the dividend: a negative one is a large number."""
     if b.low <= 0:
         return None
-    return Range(0, min(a.high, b.high - 1) if a.low >= 0 else b.high - 1, min(a.zeros, b.zeros))
+    return IntegerRange(0, min(a.high, b.high - 1) if a.low >= 0 else b.high - 1, min(a.zeros, b.zeros))
 
 
-def _least(a: Range, b: Range) -> Range:
-    return Range(min(a.low, b.low), min(a.high, b.high), min(a.zeros, b.zeros))
+def _least(a: IntegerRange, b: IntegerRange) -> IntegerRange:
+    return IntegerRange(min(a.low, b.low), min(a.high, b.high), min(a.zeros, b.zeros))
 
 
-def _greatest(a: Range, b: Range) -> Range:
-    return Range(max(a.low, b.low), max(a.high, b.high), min(a.zeros, b.zeros))
+def _greatest(a: IntegerRange, b: IntegerRange) -> IntegerRange:
+    return IntegerRange(max(a.low, b.low), max(a.high, b.high), min(a.zeros, b.zeros))
 
 
 _RULES: dict[str, Rule] = {

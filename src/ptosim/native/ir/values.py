@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Protocol
 
-from ptosim.native.ir.ranges import Range, combined, converted, decided, everything, only
+from ptosim.native.ir.ranges import IntegerRange, combined, converted, decided, everything, only
 
 Operand = Any  # a Value, or a Python number that becomes a constant of the other operand's type
 
@@ -76,7 +76,7 @@ def _bits(scalar: str) -> int:
     return _FLOAT_BITS.get(scalar) or (64 if scalar == "ptr" else int(scalar[1:]))
 
 
-class Emitter(Protocol):
+class InstructionSink(Protocol):
     """Whatever takes instructions, which is a function under construction."""
 
     def emit(self, kind: Type, instruction: str) -> "Value":
@@ -95,12 +95,12 @@ class Value:
 
     __slots__ = ("emitter", "kind", "known", "literal", "text", "uncanonical", "uniform")
 
-    def __init__(self, emitter: Emitter, kind: Type, text: str, literal: int | None = None) -> None:
+    def __init__(self, emitter: InstructionSink, kind: Type, text: str, literal: int | None = None) -> None:
         self.emitter = emitter
         self.kind = kind
         self.text = text
         self.literal = literal
-        self.known: Range | None = None
+        self.known: IntegerRange | None = None
         self.uncanonical: Value | None = None
         self.uniform: Value | None = None
 
@@ -112,13 +112,13 @@ class Value:
         return f"Value({self})"
 
     @property
-    def range(self) -> Range:
+    def range(self) -> IntegerRange:
         """What is known of an integer scalar."""
         if self.literal is not None:
             return only(self.literal, self.kind.bits)
         return self.known or everything(self.kind.bits)
 
-    def with_range(self, known: Range) -> "Value":
+    def with_range(self, known: IntegerRange) -> "Value":
         """This integer scalar, of which something is known from now on."""
         self.known = known
         return self
@@ -326,7 +326,7 @@ class Value:
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
-def constant(emitter: Emitter, kind: Type, number: float | Sequence[float]) -> Value:
+def constant(emitter: InstructionSink, kind: Type, number: float | Sequence[float]) -> Value:
     """A constant: one number for a scalar or for all lanes of a vector, or a sequence with one number per lane."""
     if not isinstance(number, (int, float)):
         lanes = ", ".join(f"{kind.element} {scalar_text(kind.element, lane)}" for lane in number)
@@ -351,7 +351,7 @@ def _in_all_lanes(text: str, scalar: str) -> str:
     return "zeroinitializer" if text in ("0", "false") else f"splat ({scalar} {text})"
 
 
-def poison(emitter: Emitter, kind: Type) -> Value:
+def poison(emitter: InstructionSink, kind: Type) -> Value:
     """A value that nobody may look at."""
     return Value(emitter, kind, "poison")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe
 from ptosim.machine.sync import PIPES, SLOT
-from ptosim.native.ir.context import WORD_BYTES, Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import WORD_BYTES, ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe import layout
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, Layout
@@ -22,28 +22,28 @@ MOST_ENTRIES = 1 << 31
 """Where so many entries have begun the counts may soon be used up."""
 
 
-def at(f: Function, offset: int | Value) -> Value:
+def at(f: FunctionBuilder, offset: int | Value) -> Value:
     """An address in what is kept for this core."""
-    return f.base(Word.OBSERVED).at(offset)
+    return f.base(ContextWord.OBSERVED).at(offset)
 
 
-def counts(f: Function) -> Value:
+def counts(f: FunctionBuilder) -> Value:
     """How many entries of each pipe have begun."""
     return at(f, layout.COUNT).load(COUNTS, PIECE)
 
 
-def count(f: Function, slot: int) -> Value:
+def count(f: FunctionBuilder, slot: int) -> Value:
     return at(f, layout.COUNT + 4 * slot).load(I32, 4)
 
 
-def counted(f: Function, slot: int) -> Value:
+def counted(f: FunctionBuilder, slot: int) -> Value:
     """One more entry; gives its stamp."""
     stamp = count(f, slot) + 1
     at(f, layout.COUNT + 4 * slot).store(stamp, 4)
     return stamp
 
 
-def step(f: Function, slot: int = STEPS) -> Value:
+def step(f: FunctionBuilder, slot: int = STEPS) -> Value:
     """A step of the scalar unit, or a store of its; gives its stamp. It knows of its own steps."""
     stamp = counted(f, slot)
     if slot == STEPS:
@@ -51,17 +51,17 @@ def step(f: Function, slot: int = STEPS) -> Value:
     return stamp
 
 
-def subblock(f: Function) -> Value:
+def subblock(f: FunctionBuilder) -> Value:
     """0 on the first vector core of a cluster, 1 on the second."""
-    return f.word(Word.SUBBLOCK).load(I64, WORD_BYTES)
+    return f.word(ContextWord.SUBBLOCK).load(I64, WORD_BYTES)
 
 
-def place(f: Function, kind: CoreKind, is_mixed: bool) -> int | Value:
+def place(f: FunctionBuilder, kind: CoreKind, is_mixed: bool) -> int | Value:
     """The place of the core in its cluster: 0 for the cube core, or one that is alone."""
     return subblock(f) + 1 if is_mixed and kind is CoreKind.AIV else 0
 
 
-def positions(f: Function, kind: CoreKind) -> list[int | Value]:
+def positions(f: FunctionBuilder, kind: CoreKind) -> list[int | Value]:
     """The places in the cluster of the cores that the pieces of a clock are about: the core itself, the cube core and
     the other vector core, or, on the cube core, all as they are."""
     if kind is CoreKind.AIC:
@@ -70,7 +70,7 @@ def positions(f: Function, kind: CoreKind) -> list[int | Value]:
     return [own + 1, 0, 2 - own]
 
 
-class Clocks:
+class ClockEmitter:
     """Emits what happens to the clocks of a core."""
 
     def __init__(self, layout: Layout) -> None:
@@ -80,17 +80,17 @@ class Clocks:
     def load(self, place: Value) -> Value:
         return place.load(self.kind, PIECE)
 
-    def known(self, f: Function, slot: int) -> Value:
+    def known(self, f: FunctionBuilder, slot: int) -> Value:
         """The clock of a pipe."""
         return self.load(at(f, layout.KNOWN + slot * self.layout.row))
 
-    def learn(self, f: Function, slot: int, clock: Value) -> None:
+    def learn(self, f: FunctionBuilder, slot: int, clock: Value) -> None:
         at(f, layout.KNOWN + slot * self.layout.row).store(clock, PIECE)
 
-    def joined(self, f: Function, clock: Value, other: Value) -> Value:
+    def joined(self, f: FunctionBuilder, clock: Value, other: Value) -> Value:
         return f.intrinsic("llvm.umax", self.kind, clock, other)
 
-    def begin_block(self, f: Function) -> None:
+    def begin_block(self, f: FunctionBuilder) -> None:
         """Everything that an earlier block did has ended. (Where there are several cores, that is said before any of
         them begins.)"""
         for slot in range(PIPES):
@@ -98,7 +98,7 @@ class Clocks:
         at(f, layout.LAST_STORE).store(f.constant(COUNTS, 0), PIECE)
         at(f, layout.FRESH).store(f.constant(I32.vector(4), 0), 4)
 
-    def begin_entry(self, f: Function, slot: int) -> tuple[Value, Value]:
+    def begin_entry(self, f: FunctionBuilder, slot: int) -> tuple[Value, Value]:
         """An entry of a pipe starts; gives its clock and its stamp. Serial pipes know that what came before has
         ended."""
         stamp = counted(f, slot)
@@ -108,14 +108,14 @@ class Clocks:
         self.learn(f, slot, clock)
         return clock, stamp
 
-    def told(self, f: Function, slot: int) -> Value:
+    def told(self, f: FunctionBuilder, slot: int) -> Value:
         """The clock that a set or release of a pipe tells: all that it knows, and that its own entries have ended."""
         clock = self.known(f, slot)
         if slot == STEPS:
             return insert(insert(clock, STEPS, count(f, STEPS)), STORES, count(f, STORES))
         return insert(self.joined(f, clock, self.known(f, STEPS)), slot, count(f, slot))
 
-    def told_by_all(self, f: Function, kind: CoreKind) -> Value:
+    def told_by_all(self, f: FunctionBuilder, kind: CoreKind) -> Value:
         """The clock of a set that waits for all pipes of a core: what each knows, and that all have ended."""
         clock = self.told(f, STEPS)
         for pipe in PIPES_OF[kind]:
@@ -124,14 +124,14 @@ class Clocks:
                 clock = insert(clock, SLOT[pipe], count(f, SLOT[pipe]))
         return clock
 
-    def hear(self, f: Function, slot: int, token: Value) -> Value:
+    def hear(self, f: FunctionBuilder, slot: int, token: Value) -> Value:
         """A pipe waits and learns; gives the stamp of the wait."""
         stamp = counted(f, slot)
         clock = self.joined(f, self.known(f, slot), token)
         self.learn(f, slot, insert(clock, STEPS, stamp) if slot == STEPS else clock)
         return stamp
 
-    def barrier(self, f: Function, kind: CoreKind, pipe: Pipe) -> None:
+    def barrier(self, f: FunctionBuilder, kind: CoreKind, pipe: Pipe) -> None:
         """Entries of a pipe, or of all of them, have ended before what follows."""
         if pipe is Pipe.ALL:
             step(f)
@@ -141,7 +141,7 @@ class Clocks:
         if slot != STEPS:
             self.learn(f, slot, insert(self.known(f, slot), slot, count(f, slot)))
 
-    def _all_ended(self, f: Function, kind: CoreKind) -> Value:
+    def _all_ended(self, f: FunctionBuilder, kind: CoreKind) -> Value:
         if not self.layout.is_mixed:
             return counts(f)
         clock = self.known(f, STEPS)
@@ -151,18 +151,18 @@ class Clocks:
         own = shuffle(f, [*range(PIPES), *[-1] * (lanes - PIPES)], counts(f))
         return shuffle(f, [*range(lanes, lanes + PIPES), *range(PIPES, lanes)], clock, own)
 
-    def stores_ended(self, f: Function) -> None:
+    def stores_ended(self, f: FunctionBuilder) -> None:
         """Stores of the scalar unit have ended, and everybody may know it."""
         self.learn(f, STEPS, insert(self.known(f, STEPS), STORES, count(f, STORES)))
 
-    def token(self, f: Function, word: int | Value) -> Value:
+    def token(self, f: FunctionBuilder, word: int | Value) -> Value:
         """Where the clock of a sync word lies, by the number of the word."""
         return at(f, self.layout.token).at(word * self.layout.row)
 
-    def last_wait(self, f: Function, word: int | Value) -> Value:
+    def last_wait(self, f: FunctionBuilder, word: int | Value) -> Value:
         return at(f, self.layout.last_wait).at(word * 4)
 
-    def release(self, f: Function, buffer: int | Value, slot: int) -> Value:
+    def release(self, f: FunctionBuilder, buffer: int | Value, slot: int) -> Value:
         """Where the clock of the last release of a buffer on a pipe lies."""
         return at(f, self.layout.release + slot * self.layout.row).at(buffer * (PIPES * self.layout.row))
 

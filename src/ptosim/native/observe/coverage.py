@@ -12,12 +12,12 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.record import Effects, no_accesses
-from ptosim.language.function import reached
-from ptosim.language.kernels import KernelProgram
+from ptosim.language.analysis.kernel_entries import KernelProgram
+from ptosim.language.analysis.static_values import static_of
+from ptosim.language.micro.sim_transfer import SimApart
+from ptosim.language.micro.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
 from ptosim.language.operation import is_scope
-from ptosim.language.sim_transfer import SimApart
-from ptosim.language.static import static_of
-from ptosim.language.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
+from ptosim.language.structure.function import reached
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "

@@ -16,36 +16,36 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
-from ptosim.language.align import goes_on_twice
-from ptosim.language.burst import PREFETCH
-from ptosim.language.function import Function as PTOFunction
-from ptosim.language.function import reached
+from ptosim.language.micro.burst import PREFETCH
+from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll, MemBar
+from ptosim.language.micro.sync_semaphore import SyncSet, SyncWait
+from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import is_scope
-from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
-from ptosim.language.sync_semaphore import SyncSet, SyncWait
-from ptosim.language.sync_token import SimTSync
+from ptosim.language.rules.align_streams import goes_on_twice
+from ptosim.language.structure.function import Function as PTOFunction
+from ptosim.language.structure.function import reached
 from ptosim.language.types import VregType
 from ptosim.machine.sync import PIPES, SLOT
 from ptosim.native.build.core import Core, FlagStep
-from ptosim.native.build.program import Body
+from ptosim.native.build.program import FunctionBody
 from ptosim.native.build.state import Align
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I8, I64, Value
-from ptosim.native.observe import clocks, layout, rules, shadow, words
-from ptosim.native.observe.chosen import Chosen
-from ptosim.native.observe.clocks import Clocks
-from ptosim.native.observe.hooks import Access, Number, Observer, Range, Rows
+from ptosim.native.observe import clocks, layout, remark_conditions, shadow, words
+from ptosim.native.observe.clocks import ClockEmitter
+from ptosim.native.observe.hooks import CodeObserver, CopyRows, Number, OnChipAccess, Range
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
-from ptosim.native.observe.ranges import Ranges
 from ptosim.native.observe.records import Records
 from ptosim.native.observe.rows import Copies
+from ptosim.native.observe.scattered_rows import Chosen
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
-from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
-from ptosim.native.observe.signals import Signals
+from ptosim.native.observe.shadow import OWN_UB, GranuleTouch, Shadow, Visit
+from ptosim.native.observe.signals import SignalEmitter
 from ptosim.native.observe.streams import Held, Shifted, written
-from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, covered_words, results
+from ptosim.native.observe.taint import DoubtBits, ObservedInstruction, about_to_store, choosing, covered_words, results
 from ptosim.native.observe.tracks import tracks_of
+from ptosim.native.observe.wait_ranges import Ranges
 from ptosim.native.vector.registers import extract
 from ptosim.target.profile import Target
 
@@ -59,7 +59,7 @@ SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""
 
 
-class Filter(Observer):
+class Filter(CodeObserver):
     """The observer of one kernel under construction."""
 
     purpose = "check"
@@ -67,25 +67,25 @@ class Filter(Observer):
     def __init__(self, entries: Mapping[CoreKind, PTOFunction], target: Target) -> None:
         self.target = target
         operations = list(reached(*entries.values()))
-        self._clauses = rules.clause_copies(operations)
+        self._clauses = remark_conditions.clause_copies(operations)
         waits = any(isinstance(op, SimTSync) for op in operations)
         meets = any(isinstance(op, SyncSet | SyncWait) and op.integer("ffts_mode") == 1 for op in operations)
         self.layout = Layout(target.memory, len(entries) > 1, waits, meets)
         self.layout.add(tracks_of(entries, target.name))
-        self.clocks = Clocks(self.layout)
+        self.clocks = ClockEmitter(self.layout)
         self.shadow = Shadow(self.layout)
         self.copies = Copies(self.shadow, self.clocks, self.suspect)
         self.ranges = Ranges(self.shadow, self.clocks)
         self.records = Records(self.layout)
         self._chosen = Chosen(self.layout, self.suspect)
-        self.signals = Signals(self.clocks, self.suspect)
+        self.signals = SignalEmitter(self.clocks, self.suspect)
         self.semaphores = Semaphores(self.clocks, target, self.suspect)
-        self.doubts = Doubts()
-        self._instructions: list[Instruction] = []
+        self.doubts = DoubtBits()
+        self._instructions: list[ObservedInstruction] = []
         self._site: int | None = None
-        self._visits: dict[Function, Visit] = {}
-        self._scopes: dict[Function, Scope] = {}
-        self._held: dict[Function, Held] = {}
+        self._visits: dict[FunctionBuilder, Visit] = {}
+        self._scopes: dict[FunctionBuilder, Scope] = {}
+        self._held: dict[FunctionBuilder, Held] = {}
 
     @property
     def state_bytes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -103,7 +103,7 @@ class Filter(Observer):
         }
         return {"outline": outline}
 
-    def suspect(self, f: Function, doubtful: Value) -> None:
+    def suspect(self, f: FunctionBuilder, doubtful: Value) -> None:
         if self._site is None:
             self._site = f.module.site(SUSPICION)
         f.check(doubtful, self._site)
@@ -125,7 +125,7 @@ class Filter(Observer):
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        self.suspect(f, rules.left_over(f, self.signals.left[core.kind]))
+        self.suspect(f, remark_conditions.left_over(f, self.signals.left[core.kind]))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
         open_ = stored.compare("ugt", known)
@@ -151,13 +151,13 @@ class Filter(Observer):
         if (held := self._held.pop(core.f, None)) is not None:
             self.suspect(core.f, held.is_left())
 
-    def is_unfolded(self, f: Function) -> bool:
+    def is_unfolded(self, f: FunctionBuilder) -> bool:
         return self._scopes[f].is_unfolded
 
-    def scope_of(self, f: Function) -> Scope | None:
+    def scope_of(self, f: FunctionBuilder) -> Scope | None:
         return self._scopes.get(f)
 
-    def helper_begins(self, caller: Function, f: Function, arguments: Sequence[SSAValue]) -> None:
+    def helper_begins(self, caller: FunctionBuilder, f: FunctionBuilder, arguments: Sequence[SSAValue]) -> None:
         for argument in arguments:
             self.doubts.put(argument, None)
         if (scope := self._scopes.get(caller)) is None:
@@ -181,20 +181,22 @@ class Filter(Observer):
 
     # --- instructions -------------------------------------------------------------------------------------------------
 
-    def instruction_begins(self, body: Body, op: Operation) -> None:
-        instruction = Instruction(op, effects().get(op.name), body.builder.module.static(op))
+    def instruction_begins(self, body: FunctionBody, op: Operation) -> None:
+        instruction = ObservedInstruction(op, effects().get(op.name), body.builder.module.static(op))
         instruction.stored = about_to_store(body.f, self.doubts, instruction)
         instruction.covered = covered_words(body, instruction)
         self._instructions.append(instruction)
         if (doubtful := choosing(body, self.doubts, instruction)) is not None:
             self.suspect(body.f, doubtful != 0)
-        rules.remark(body, op, instruction.static, self._clauses, lambda doubtful: self.suspect(body.f, doubtful))
+        remark_conditions.remark(
+            body, op, instruction.static, self._clauses, lambda doubtful: self.suspect(body.f, doubtful)
+        )
         if isinstance(op, MemBar):
             self._fence(body.f, op)
         elif isinstance(op, Dsb | FenceBarrierAll):
             self.clocks.stores_ended(body.f)
 
-    def _fence(self, f: Function, op: MemBar) -> None:
+    def _fence(self, f: FunctionBuilder, op: MemBar) -> None:
         """What comes before a fence of vector accesses does not alias what follows, as if another entry began."""
         scope, kind = self._scopes.get(f), op.word("order") or "VV_ALL"
         if scope is None or scope.has_scalar_accesses:
@@ -206,7 +208,7 @@ class Filter(Observer):
         if kind in ("VV_ALL", "VLD_VST") and scope.is_partly_fenced:
             self._next_epoch(f, LD_ST)
 
-    def instruction_ends(self, body: Body, op: Operation) -> None:
+    def instruction_ends(self, body: FunctionBody, op: Operation) -> None:
         instruction = self._instructions.pop()
         for result, taint in results(body, self.doubts, instruction):
             if isinstance(result.type, VregType):
@@ -214,7 +216,7 @@ class Filter(Observer):
             elif taint is not None:
                 self.suspect(body.f, taint != 0)
 
-    def crosses(self, body: Body, values: Iterable[SSAValue]) -> None:
+    def crosses(self, body: FunctionBody, values: Iterable[SSAValue]) -> None:
         for value in values:
             taint = self.doubts.of(value)
             if taint is not None:
@@ -229,7 +231,7 @@ class Filter(Observer):
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
-    def accessed(self, core: Core, access: Access) -> None:
+    def accessed(self, core: Core, access: OnChipAccess) -> None:
         f, size, extent, aligned = core.f, self.target.memory[access.space], access.extent, access.alignment
         place = f.confined(access.address, size)
         if access.active is not None:
@@ -250,12 +252,12 @@ class Filter(Observer):
         elif (taint := self._read(f, access.space, visit, touch)) is not None:
             instruction.loaded.append(taint)
 
-    def _read_anywhere(self, core: Core, place: Value, access: Access) -> None:
+    def _read_anywhere(self, core: Core, place: Value, access: OnChipAccess) -> None:
         """A load of a register from anywhere in UB, or of a stretch of which it takes a part."""
         f, visit, instruction = core.f, self._visit(core, "reads"), self._instructions[-1]
         extent, active = access.extent, access.active
 
-        def read(touch: Touch) -> Value:
+        def read(touch: GranuleTouch) -> Value:
             doubtful = self._read(f, Space.UB, visit, touch)
             assert doubtful is not None, "of a scope"
             return doubtful
@@ -273,7 +275,7 @@ class Filter(Observer):
             found = found | part.zext(found.kind) << (start // WORD)
         instruction.loaded.append(found)
 
-    def _write_anywhere(self, core: Core, place: Value, access: Access) -> None:
+    def _write_anywhere(self, core: Core, place: Value, access: OnChipAccess) -> None:
         """A store of units, some of a stretch anywhere in UB."""
         f, visit, stored = core.f, self._visit(core, "writes"), self._instructions[-1].stored
         assert access.active is not None, "all of a register begins with a granule"
@@ -284,7 +286,7 @@ class Filter(Observer):
             covered = shifted.is_odd.select(f.constant(I64, 0), words.part(whole, start))
             parts = zip(shifted.touches(words.part(some, start)), shifted.touches(covered), taints, strict=True)
             for touched, full, taint in parts:
-                touch = Touch(touched.granule, touched.count, touched.some, full.some)
+                touch = GranuleTouch(touched.granule, touched.count, touched.some, full.some)
                 self._write(f, Space.UB, visit, touch, None if taint is None else taint.some)
 
     def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
@@ -312,7 +314,9 @@ class Filter(Observer):
                 taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
                 touch = self._lane(f, extract(places, number), extract(active, number), extent)
                 if instruction.covered is not None:
-                    touch = Touch(touch.granule, 1, *(words.of_granule(side, number) for side in instruction.covered))
+                    touch = GranuleTouch(
+                        touch.granule, 1, *(words.of_granule(side, number) for side in instruction.covered)
+                    )
                 read = self._visited(f, verb, visit, touch, taint)
                 found = found | (read.zext(I64) << (8 * number))
         else:
@@ -332,13 +336,13 @@ class Filter(Observer):
             instruction.loaded.append(found)
 
     @staticmethod
-    def _lane(f: Function, place: Value, active: Value, extent: int) -> Touch:
+    def _lane(f: FunctionBuilder, place: Value, active: Value, extent: int) -> GranuleTouch:
         """One lane of a gather or scatter, if it is active."""
         touch = shadow.vector(f, place, extent) if extent == GRANULE else shadow.element(f, place, extent)
         none = touch.some.like(0)
-        return Touch(touch.granule, 1, active.select(touch.some, none), active.select(touch.whole, none))
+        return GranuleTouch(touch.granule, 1, active.select(touch.some, none), active.select(touch.whole, none))
 
-    def _visited(self, f: Function, verb: str, visit: Visit, touch: Touch, taint: Value | None) -> Value:
+    def _visited(self, f: FunctionBuilder, verb: str, visit: Visit, touch: GranuleTouch, taint: Value | None) -> Value:
         """Note one lane; gives the doubtful words of what it has read."""
         if verb == "writes":
             self._write(f, Space.UB, visit, touch, taint)
@@ -346,7 +350,7 @@ class Filter(Observer):
         read = self._read(f, Space.UB, visit, touch)
         return touch.some.like(0) if read is None else read
 
-    def _read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> Value | None:
+    def _read(self, f: FunctionBuilder, space: Space, visit: Visit, touch: GranuleTouch) -> Value | None:
         """Note a read; gives the doubtful words of what a scope has read."""
         instruction, scope = self._instructions[-1], self._scopes.get(f)
         racy, undefined = self.shadow.read(f, Area(space), visit, touch)
@@ -369,7 +373,7 @@ class Filter(Observer):
         self.suspect(f, racy != 0)
         return undefined
 
-    def _write(self, f: Function, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> None:
+    def _write(self, f: FunctionBuilder, space: Space, visit: Visit, touch: GranuleTouch, taint: Value | None) -> None:
         instruction, scope = self._instructions[-1], self._scopes.get(f)
         if taint is not None and taint.kind != touch.some.kind:
             taint = words.if_any(f, taint, touch.some.kind)
@@ -388,18 +392,18 @@ class Filter(Observer):
             self.shadow.put_stamp(f, OWN_UB, stores.track, epoch, touch)
             self.shadow.note_store(f, stores, touch, before)
 
-    def _epoch(self, f: Function, scope: Scope, visit: Visit, which: int) -> Value:
+    def _epoch(self, f: FunctionBuilder, scope: Scope, visit: Visit, which: int) -> Value:
         """What accesses of a scope are told apart by that a fence orders: its stamp, unless there are fences of some
         classes only."""
         if not scope.is_partly_fenced:
             return visit.stamp
         return clocks.at(f, layout.EPOCHS + 4 * which).load(words.integer(32), 4)
 
-    def _next_epoch(self, f: Function, which: int) -> None:
+    def _next_epoch(self, f: FunctionBuilder, which: int) -> None:
         place = clocks.at(f, layout.EPOCHS + 4 * which)
         place.store(place.load(words.integer(32), 4) + 1, 4)
 
-    def copied(self, core: Core, verb: str, rows: Rows, ctrl: Value | None = None) -> None:
+    def copied(self, core: Core, verb: str, rows: CopyRows, ctrl: Value | None = None) -> None:
         visit = self._visits.get(core.f)
         slot = visit.slot if visit is not None else STORES if verb == "writes" else STEPS
         if rows.space is GM:
@@ -411,10 +415,10 @@ class Filter(Observer):
                 verb = "prefetches"
             self.copies.on_chip(core, slot, verb, rows)
 
-    def carried(self, core: Core, source: Rows, dest: Rows) -> None:
+    def carried(self, core: Core, source: CopyRows, dest: CopyRows) -> None:
         self.copies.carried(core, self._visits[core.f].slot, source, dest)
 
-    def turned(self, core: Core, source: Rows, dest: Rows, width: int) -> None:
+    def turned(self, core: Core, source: CopyRows, dest: CopyRows, width: int) -> None:
         self.copies.turned(core, self._visits[core.f].slot, source, dest, width)
 
     # --- synchronisation ----------------------------------------------------------------------------------------------

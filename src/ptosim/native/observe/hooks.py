@@ -19,10 +19,10 @@ from ptosim.native.observe import Observe
 
 if TYPE_CHECKING:
     from ptosim.native.build.core import Core, FlagStep
-    from ptosim.native.build.program import Body
-    from ptosim.native.build.sharing import Entry
+    from ptosim.native.build.program import FunctionBody
+    from ptosim.native.build.sharing import SharedEntry
     from ptosim.native.build.state import Align
-    from ptosim.native.ir.flow import Function
+    from ptosim.native.ir.flow import FunctionBuilder
 
 Number = int | Value
 Range = tuple[Space, Value, Value]
@@ -32,7 +32,7 @@ Step = tuple[Value, Value]
 
 
 @dataclass(frozen=True, eq=False)
-class Access:
+class OnChipAccess:
     """Bytes of an on-chip memory that an instruction "reads" or "writes": all of them, or those units of so many bytes
     that are active."""
 
@@ -46,7 +46,7 @@ class Access:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CopyRows:
     """One side of a copy: so many bytes at every combination of steps, the innermost first; `at` names the core whose
     UB it is, where that is another one."""
 
@@ -57,7 +57,7 @@ class Rows:
     at: str | None = None
 
 
-class Observer:
+class CodeObserver:
     """One that adds nothing. Override what you need."""
 
     purpose: Observe = "none"
@@ -76,26 +76,26 @@ class Observer:
     def program_ends(self, core: Core) -> None:
         """After the last one."""
 
-    def operation_begins(self, body: Body, op: Operation) -> None:
+    def operation_begins(self, body: FunctionBody, op: Operation) -> None:
         """Before anything is built for an operation, structured ones and those of entries included."""
 
-    def loop(self, body: Body, op: Operation, lower: Value, upper: Value, step: Value) -> None:
+    def loop(self, body: FunctionBody, op: Operation, lower: Value, upper: Value, step: Value) -> None:
         """Before a counted loop."""
 
-    def branch(self, body: Body, op: Operation, condition: Value) -> None:
+    def branch(self, body: FunctionBody, op: Operation, condition: Value) -> None:
         """Before an scf.if."""
 
-    def rounds_begin(self, body: Body, op: Operation) -> Value | None:
+    def rounds_begin(self, body: FunctionBody, op: Operation) -> Value | None:
         """Before an scf.while: what it hands to the hooks below."""
         return None
 
-    def round(self, body: Body, kept: Value | None) -> None:
+    def round(self, body: FunctionBody, kept: Value | None) -> None:
         """At the begin of each round."""
 
-    def rounds_end(self, body: Body, kept: Value | None) -> None:
+    def rounds_end(self, body: FunctionBody, kept: Value | None) -> None:
         """After the last one."""
 
-    def entry_called(self, core: Core, entry: Entry, words: Value) -> Value | None:
+    def entry_called(self, core: Core, entry: SharedEntry, words: Value) -> Value | None:
         """In the scalar program, after an entry that was called at once has done its work; its words are in memory. The
         status with which the run goes on, if not DONE."""
         return None
@@ -110,32 +110,32 @@ class Observer:
 
     # --- single instructions, of the scalar unit and of entries -------------------------------------------------------
 
-    def instruction_begins(self, body: Body, op: Operation) -> None:
+    def instruction_begins(self, body: FunctionBody, op: Operation) -> None:
         """Before the code of an instruction; the values of its operands are known to the body."""
 
-    def instruction_ends(self, body: Body, op: Operation) -> None:
+    def instruction_ends(self, body: FunctionBody, op: Operation) -> None:
         """After the code of an instruction; its results are known, too."""
 
-    def crosses(self, body: Body, values: Iterable[SSAValue]) -> None:
+    def crosses(self, body: FunctionBody, values: Iterable[SSAValue]) -> None:
         """Before these values cross a join or a call, where the code knows them under other names."""
 
     def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
         """These values are known under other names from here on, in the same code."""
 
-    def is_unfolded(self, f: Function) -> bool:
+    def is_unfolded(self, f: FunctionBuilder) -> bool:
         """Whether the scope that this code belongs to has the code of functions in place of their calls."""
         return False
 
-    def scope_of(self, f: Function) -> object:
+    def scope_of(self, f: FunctionBuilder) -> object:
         """What the code of a function depends on that a scope calls, besides its arguments."""
         return None
 
-    def helper_begins(self, caller: Function, f: Function, arguments: Sequence[SSAValue]) -> None:
+    def helper_begins(self, caller: FunctionBuilder, f: FunctionBuilder, arguments: Sequence[SSAValue]) -> None:
         """In the function of a callee, before its first instruction."""
 
     # --- memory -------------------------------------------------------------------------------------------------------
 
-    def accessed(self, core: Core, access: Access) -> None:
+    def accessed(self, core: Core, access: OnChipAccess) -> None:
         """Before it happens."""
 
     def scattered(self, core: Core, verb: str, starts: Value, active: Value, extent: int, units: Value | None) -> None:
@@ -148,15 +148,15 @@ class Observer:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins, in
         GM as well; `at` names the core whose UB it is, where that is another one."""
 
-    def copied(self, core: Core, verb: str, rows: Rows, ctrl: Value | None = None) -> None:
+    def copied(self, core: Core, verb: str, rows: CopyRows, ctrl: Value | None = None) -> None:
         """Rows of a copy, before they are read or written; `ctrl` says whether and how they are combined with what is
         there."""
 
-    def carried(self, core: Core, source: Rows, dest: Rows) -> None:
+    def carried(self, core: Core, source: CopyRows, dest: CopyRows) -> None:
         """Rows of whole granules, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
 
-    def turned(self, core: Core, source: Rows, dest: Rows, width: int) -> None:
+    def turned(self, core: Core, source: CopyRows, dest: CopyRows, width: int) -> None:
         """Fractals, before the matrix that they form is copied transposed, with elements of so many bytes: so many one
         behind the other, and so many of these columns, on either side."""
 
@@ -173,7 +173,7 @@ class Observer:
     def merged(self, core: Core, records: Value) -> None:
         """So many records have been merged."""
 
-    def suspect(self, f: Function, doubtful: Value) -> None:
+    def suspect(self, f: FunctionBuilder, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
 
     # --- synchronisation that happens inline --------------------------------------------------------------------------
@@ -212,5 +212,5 @@ class Observer:
         """One was waited for, inline or by the scheduler, which may have passed the turn meanwhile."""
 
 
-NOBODY = Observer()
+NOBODY = CodeObserver()
 """For kernels that are not watched."""

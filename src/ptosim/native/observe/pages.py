@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ptosim.machine import moments
 from ptosim.machine.moments import Moment
-from ptosim.native.ir.context import WORD_BYTES, Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import WORD_BYTES, ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, PTR, Value
 
 
-def page_of(f: Function) -> Value:
+def page_of(f: FunctionBuilder) -> Value:
     """The page of times."""
-    return f.base(Word.OBSERVED)
+    return f.base(ContextWord.OBSERVED)
 
 
 def word_at(base: Value, number: int | Value) -> Value:
@@ -46,5 +46,5 @@ def token_of(page: Value, word: Value) -> Value:
     return word_at(page, word * moments.TOKEN_WORDS + moments.TOKENS)
 
 
-def log_of(f: Function, page: Value) -> Value:
+def log_of(f: FunctionBuilder, page: Value) -> Value:
     return f.once("log", lambda: word_at(page, moments.LOG).load(PTR, WORD_BYTES))

@@ -1,6 +1,6 @@
 """Records of accesses to GM, written by code that all kernels share. A row that lies where the last one of its copy
 ended makes that longer, and rows of a buffer equally far from each other are one record, in which the first knows least
-and the last ends last. Which accesses meet each other is seen when all blocks have run (sweep.py).
+and the last ends last. Which accesses meet each other is seen when all blocks have run (gm_conflicts.py).
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from collections.abc import Sequence
 
 from ptosim.machine.memory import FARTHEST
 from ptosim.machine.sync import PIPES
-from ptosim.native.atomic import is_atomic
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import may_access
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout
-from ptosim.native.observe.hooks import Rows
+from ptosim.native.observe.hooks import CopyRows
 from ptosim.native.observe.layout import ATOMIC, CLOCK_AT, Layout, row_bytes
 from ptosim.native.observe.rows import joined
+from ptosim.native.routines.atomic import is_atomic
 
 
 class Records:
@@ -29,7 +29,7 @@ class Records:
         self._layout = layout
         self._copies = 0
 
-    def add(self, core: Core, slot: int, verb: str, rows: Rows, ctrl: Value | None) -> None:
+    def add(self, core: Core, slot: int, verb: str, rows: CopyRows, ctrl: Value | None) -> None:
         """One for each combination of all but the innermost steps."""
         f = core.f
         one = f.constant(I64, 1)
@@ -44,7 +44,7 @@ class Records:
         with f.nested(others, rows.base) as (start,):
             f.settle()
             told = (start, rows.length, count, distance, kind, number)
-            f.leave_with(f.status_of(f.base(Word.RECORD).text, f.context, *told))
+            f.leave_with(f.status_of(f.base(ContextWord.RECORD).text, f.context, *told))
             if self._layout.waits_for_bytes:  # which entry it was must be known of each
                 clocks.at(f, layout.LATEST).at(number << 3).store(f.constant(I64, 0), 8)
 
@@ -52,7 +52,7 @@ class Records:
 # --- what it calls ----------------------------------------------------------------------------------------------------
 
 
-def build_record(module: Module, name: str, is_mixed: bool) -> None:
+def build_record(module: ObjectModule, name: str, is_mixed: bool) -> None:
     """The function that notes rows in GM, under this name: pointer, bytes of a row, rows, distance, kind, copy.
 
     It fails where code may not access that buffer, and where there is no room left.
@@ -64,7 +64,7 @@ def build_record(module: Module, name: str, is_mixed: bool) -> None:
     f.finish()
 
 
-def _note(f: Function, site: int, is_mixed: bool) -> None:
+def _note(f: FunctionBuilder, site: int, is_mixed: bool) -> None:
     start, length, count, distance, kind, copy = f.parameters
     is_write = (kind & 1) != 0
     readable, writable = (may_access(f, verb, start) for verb in ("reads", "writes"))
@@ -73,7 +73,7 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
     stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
     last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
     last.store(is_write.select(stamp, last.load(I32, 4)), 4)
-    block = f.word(Word.BLOCK).load(I64, 8)
+    block = f.word(ContextWord.BLOCK).load(I64, 8)
     latest = clocks.at(f, layout.LATEST).at(copy << 3)
     previous = latest.load(PTR, 8)
     # where a buffer is both read and written, the order of single accesses matters
@@ -103,7 +103,7 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
     f.either(alone & known, grow_or_append, append)
 
 
-def _append(f: Function, site: int, row: int, latest: Value, contents: Sequence[Value], slot: Value) -> None:
+def _append(f: FunctionBuilder, site: int, row: int, latest: Value, contents: Sequence[Value], slot: Value) -> None:
     """One more record, with the clock of its pipe, of so many bytes."""
     following = clocks.at(f, layout.NEXT_RECORD)
     place = following.load(PTR, 8)

@@ -12,24 +12,24 @@ from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import SLOT
 from ptosim.native.build.core import Core
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Value
 from ptosim.native.observe import clocks, words
-from ptosim.native.observe.clocks import Clocks
-from ptosim.native.observe.hooks import Rows
+from ptosim.native.observe.clocks import ClockEmitter
+from ptosim.native.observe.hooks import CopyRows
 from ptosim.native.observe.layout import WORD, Area
-from ptosim.native.observe.shadow import Shadow, Touch, Visit
-from ptosim.native.observe.turning import TURNED, turn_words
+from ptosim.native.observe.shadow import GranuleTouch, Shadow, Visit
+from ptosim.native.observe.transposed import TURNED, turn_words
 
 AT_ONCE = 8
 """Granules that one round of a loop looks at: their words fill an integer of 64 bits."""
 CHUNK = AT_ONCE * GRANULE
 
 
-Suspect = Callable[[Function, Value], None]
+Suspect = Callable[[FunctionBuilder, Value], None]
 
 
-def joined(rows: Rows) -> Rows:
+def joined(rows: CopyRows) -> CopyRows:
     """Rows without gaps as one long row."""
     if not rows.steps:
         return rows
@@ -45,16 +45,16 @@ def joined(rows: Rows) -> Rows:
 class Copies:
     """Emits what copies do to the shadow."""
 
-    def __init__(self, shadow: Shadow, clocks: Clocks, suspect: Suspect) -> None:
+    def __init__(self, shadow: Shadow, clocks: ClockEmitter, suspect: Suspect) -> None:
         self.shadow = shadow
         self.clocks = clocks
         self.suspect = suspect
 
-    def on_chip(self, core: Core, slot: int, verb: str, rows: Rows) -> None:
+    def on_chip(self, core: Core, slot: int, verb: str, rows: CopyRows) -> None:
         """Rows of an on-chip memory; what is read must be defined, and what is prefetched is not."""
         self._each(core, slot, verb, joined(rows))
 
-    def carried(self, core: Core, slot: int, source: Rows, dest: Rows) -> None:
+    def carried(self, core: Core, slot: int, source: CopyRows, dest: CopyRows) -> None:
         """Rows of whole granules that are copied as they are: what is not defined stays so."""
         origin, target = self._moved(core, slot, source, dest)
         steps = zip(source.steps, dest.steps, strict=True)
@@ -62,7 +62,7 @@ class Copies:
         with core.f.nested(places, source.base.lshr(5), dest.base.lshr(5)) as (one, other):
             target.at(other).copy_from(origin.at(one), source.length.lshr(5))
 
-    def turned(self, core: Core, slot: int, source: Rows, dest: Rows, width: int) -> None:
+    def turned(self, core: Core, slot: int, source: CopyRows, dest: CopyRows, width: int) -> None:
         """Fractals that are copied transposed: what is not defined goes with the elements."""
         origin, target = self._moved(core, slot, source, dest)
         routine = core.unit.routine(f"turn_words_{width}", TURNED, lambda inner: turn_words(inner, width))
@@ -70,21 +70,21 @@ class Copies:
         places = target.at(dest.base.lshr(5)), origin.at(source.base.lshr(5))
         core.f.call(routine, *places, high, wide, *(side.steps[1][1].lshr(5) for side in (source, dest)))
 
-    def _moved(self, core: Core, slot: int, source: Rows, dest: Rows) -> tuple[Value, Value]:
+    def _moved(self, core: Core, slot: int, source: CopyRows, dest: CopyRows) -> tuple[Value, Value]:
         """What is read may be undefined; gives where the bits of both memories begin that say so."""
         self._each(core, slot, "moves", source)
         self._each(core, slot, "writes", dest)
         origin, target = (self.shadow.words_of(core.f, Area(side.space)) for side in (source, dest))
         return origin, target
 
-    def _each(self, core: Core, slot: int, verb: str, rows: Rows) -> None:
+    def _each(self, core: Core, slot: int, verb: str, rows: CopyRows) -> None:
         kind, area = core.kind, Area(rows.space, rows.at)
         name = f"shadow_{area.space}_{area.at or kind}_{slot}_{verb}_{kind}"
         routine = core.unit.routine(name, [I64, I64], lambda inner: self._routine(inner, kind, area, slot, verb))
         with core.f.nested(rows.steps, rows.base) as (start,):
             core.f.call(routine, start, rows.length)
 
-    def _routine(self, f: Function, kind: CoreKind, area: Area, slot: int, verb: str) -> None:
+    def _routine(self, f: FunctionBuilder, kind: CoreKind, area: Area, slot: int, verb: str) -> None:
         address, length = f.parameters
         visit = Visit(kind, slot, self.clocks.known(f, slot), clocks.count(f, slot))
         first = address.lshr(5)
@@ -93,15 +93,15 @@ class Copies:
 
         with f.each(whole, AT_ONCE) as index:
             full = words.every(f, 64)
-            self._chunk(f, area, visit, verb, Touch(first + index, AT_ONCE, full, full), full)
+            self._chunk(f, area, visit, verb, GranuleTouch(first + index, AT_ONCE, full, full), full)
         with f.when(whole != end):
             left = length & (CHUNK - 1)
-            touch = Touch(
+            touch = GranuleTouch(
                 first + whole, AT_ONCE, words.lowest(f, (left + WORD - 1).lshr(2)), words.lowest(f, left.lshr(2))
             )
             self._chunk(f, area, visit, verb, touch, words.lowest(f, (end - whole) << 3))
 
-    def _chunk(self, f: Function, area: Area, visit: Visit, verb: str, touch: Touch, room: Value) -> None:
+    def _chunk(self, f: FunctionBuilder, area: Area, visit: Visit, verb: str, touch: GranuleTouch, room: Value) -> None:
         """Some granules of a row; `room` are all words of the granules that it reaches."""
         shadow = self.shadow
         if verb not in ("writes", "prefetches"):

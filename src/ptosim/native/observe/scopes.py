@@ -11,11 +11,11 @@ from functools import cache
 from xdsl.ir import Operation
 
 from ptosim.effects.vector_stream import STORE_STREAM
-from ptosim.language.dependence import executed, stores, waiting
-from ptosim.language.function import Call
-from ptosim.language.parser import deep_recursion
-from ptosim.language.pointer import LoadScalar, StoreScalar
-from ptosim.language.sync_fence import MemBar
+from ptosim.language.analysis.scope_dependence import executed, stores, waiting
+from ptosim.language.micro.pointer import LoadScalar, StoreScalar
+from ptosim.language.micro.sync_fence import MemBar
+from ptosim.language.structure.function import Call
+from ptosim.language.text.parser import deep_recursion
 from ptosim.native.observe.tracks import accesses_of
 
 MOST_UNFOLDED = 10_000

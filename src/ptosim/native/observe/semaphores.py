@@ -13,11 +13,11 @@ from itertools import product
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.machine.sync import PIPES, SEMAPHORE_IDS, SLOT, TO_AIC, TO_AIV
 from ptosim.native.build.core import Core
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
-from ptosim.native.observe.clocks import COUNTS, Clocks
+from ptosim.native.observe.clocks import COUNTS, ClockEmitter
 from ptosim.native.observe.hooks import Number
 from ptosim.native.observe.layout import PAIRS, PIECE, PLACES, STEPS, Semaphore
 from ptosim.native.observe.rows import Suspect
@@ -32,7 +32,7 @@ _LAST = Semaphore.RING - 1
 class Semaphores:
     """Emits what sets and waits do."""
 
-    def __init__(self, clocks: Clocks, target: Target, suspect: Suspect) -> None:
+    def __init__(self, clocks: ClockEmitter, target: Target, suspect: Suspect) -> None:
         self.clocks = clocks
         self.target = target
         self.suspect = suspect
@@ -50,7 +50,7 @@ class Semaphores:
     def waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         slot, stamp = self._stamp(core, pipe)
 
-        def fill(f: Function) -> None:
+        def fill(f: FunctionBuilder) -> None:
             place = _counter(f, f.parameters[0])
             self._wait(f, core.kind, slot, place, [place])
 
@@ -79,19 +79,19 @@ class Semaphores:
             return
         slot, stamp = self._stamp(core, pipe)
 
-        def fill(f: Function) -> None:
+        def fill(f: FunctionBuilder) -> None:
             own, other = self._members(f)
             self._wait(f, CoreKind.AIV, slot, own, [own, other])
 
         routine = core.unit.routine(f"meeting_wait_{slot}", [I64, I32], fill)
         core.f.call(routine, core.f.as_i64(number), stamp)
 
-    def _members(self, f: Function) -> tuple[Value, Value]:
+    def _members(self, f: FunctionBuilder) -> tuple[Value, Value]:
         """What is kept of a meeting for this core, and for the other one."""
         own = clocks.subblock(f)
         return _pair(f, own, f.parameters[0]), _pair(f, 1 - own, f.parameters[0])
 
-    def _set_meeting(self, f: Function, pipe: Pipe) -> None:
+    def _set_meeting(self, f: FunctionBuilder, pipe: Pipe) -> None:
         """One that comes last tells all, and both may wait once more."""
         own, other = self._members(f)
         slot = STEPS if pipe is Pipe.ALL else SLOT[pipe]
@@ -116,7 +116,7 @@ class Semaphores:
 
     # --- sets ---------------------------------------------------------------------------------------------------------
 
-    def _set(self, f: Function, kind: CoreKind, pipe: Pipe) -> None:
+    def _set(self, f: FunctionBuilder, kind: CoreKind, pipe: Pipe) -> None:
         """Of the counter with this number."""
         (number,) = f.parameters
         waiter = _waiter(kind, number)
@@ -130,7 +130,7 @@ class Semaphores:
             self._both_ways(f, _counter(f, number + (TO_AIC - TO_AIV) * (1 if kind is CoreKind.AIC else -1)), clock)
         self._tell(f, kind, place, sets, pipe, clock)
 
-    def _tell(self, f: Function, kind: CoreKind, place: Value, sets: Value, pipe: Pipe, clock: Value) -> None:
+    def _tell(self, f: FunctionBuilder, kind: CoreKind, place: Value, sets: Value, pipe: Pipe, clock: Value) -> None:
         """Leave the clock of a set, by places in the cluster."""
         token, slot = _token(place, sets), STEPS if pipe is Pipe.ALL else SLOT[pipe]
         for piece, position in enumerate(clocks.positions(f, kind)):
@@ -141,13 +141,15 @@ class Semaphores:
         stamp = f.constant(I32, _JOINT) if pipe is Pipe.ALL else clocks.count(f, slot) + 1
         place.at(Semaphore.LAST_STAMP).store(stamp, 4)
 
-    def _in_order(self, f: Function, place: Value, before: Value, slot: int, clock: Value) -> None:
+    def _in_order(self, f: FunctionBuilder, place: Value, before: Value, slot: int, clock: Value) -> None:
         """Sets of two pipes are in an order."""
         last, stamp = (place.at(offset).load(I32, 4) for offset in (Semaphore.LAST_SLOT, Semaphore.LAST_STAMP))
         known = extract(clock, last & (PIPES - 1)).compare("uge", stamp)
         self.suspect(f, before & (last != slot) & (known ^ True))
 
-    def _overflow(self, f: Function, place: Value, sets: Value, waits: Value, clock: Value, waiter: Value) -> None:
+    def _overflow(
+        self, f: FunctionBuilder, place: Value, sets: Value, waits: Value, clock: Value, waiter: Value
+    ) -> None:
         """Sets that are not consumed, and those of which the wait may not have ended yet, fit the counter."""
         limit = self.target.sync.semaphore_limit
         first = place.at(Semaphore.HEAD).load(I32, 4)
@@ -164,7 +166,7 @@ class Semaphores:
         place.at(Semaphore.HEAD).store(head, 4)
         self.suspect(f, (sets - head).compare("uge", limit))
 
-    def _both_ways(self, f: Function, reverse: Value, clock: Value) -> None:
+    def _both_ways(self, f: FunctionBuilder, reverse: Value, clock: Value) -> None:
         """Nothing is set in the other direction, nor may its wait be under way."""
         sets, waits = (reverse.at(offset).load(I32, 4) for offset in (Semaphore.SETS, Semaphore.WAITS))
         slot, stamp = self._wait_at(reverse, waits - 1)
@@ -173,7 +175,7 @@ class Semaphores:
 
     # --- waits --------------------------------------------------------------------------------------------------------
 
-    def _wait(self, f: Function, kind: CoreKind, slot: int, place: Value, tellers: Sequence[Value]) -> None:
+    def _wait(self, f: FunctionBuilder, kind: CoreKind, slot: int, place: Value, tellers: Sequence[Value]) -> None:
         """It learns what these have told."""
         _, stamp = f.parameters
         waits = place.at(Semaphore.WAITS).load(I32, 4)
@@ -203,11 +205,11 @@ class Semaphores:
         return noted.load(I32, 4) & (PIPES - 1), noted.at(4).load(I32, 4)
 
 
-def _counter(f: Function, number: Value) -> Value:
-    return f.base(Word.OBSERVED_CLUSTER).at(number * Semaphore.BYTES)
+def _counter(f: FunctionBuilder, number: Value) -> Value:
+    return f.base(ContextWord.OBSERVED_CLUSTER).at(number * Semaphore.BYTES)
 
 
-def _pair(f: Function, member: Value, number: Value) -> Value:
+def _pair(f: FunctionBuilder, member: Value, number: Value) -> Value:
     """What is kept of a meeting for one of the vector cores."""
     return _counter(f, member * SEMAPHORE_IDS + number + PAIRS)
 

@@ -14,8 +14,8 @@ from functools import cached_property
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import PIPES, SLOT
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I32, Type, Value
 from ptosim.native.observe import clocks, words
 from ptosim.native.observe.layout import STEPS, STORES, WORD, Area, Layout
@@ -23,11 +23,11 @@ from ptosim.native.vector.registers import any_lane, extract, splat
 
 V = SLOT[Pipe.V]
 OWN_UB = Area(Space.UB)
-_OBSERVED_OF = {"aiv0": Word.OBSERVED_AIV0, "aiv1": Word.OBSERVED_AIV1}
+_OBSERVED_OF = {"aiv0": ContextWord.OBSERVED_AIV0, "aiv1": ContextWord.OBSERVED_AIV1}
 
 
 @dataclass(frozen=True, eq=False)
-class Touch:
+class GranuleTouch:
     """The granules of an access, from one on, and its words in them: those touched, and those covered wholly."""
 
     granule: Value
@@ -41,17 +41,17 @@ class Touch:
         return self.some.literal == -1
 
 
-def _for_each(kind: Type, touch: Touch) -> Type:
+def _for_each(kind: Type, touch: GranuleTouch) -> Type:
     """One for each granule of an access. (One alone has no vector: LLVM fails at some of what is done to such.)"""
     return kind if touch.count == 1 else kind.vector(touch.count)
 
 
-def _in_each(f: Function, number: Value, touch: Touch) -> Value:
+def _in_each(f: FunctionBuilder, number: Value, touch: GranuleTouch) -> Value:
     """The same number for each granule of an access."""
     return number if touch.count == 1 else splat(f, number, touch.count)
 
 
-def vector(f: Function, address: Value, extent: int) -> Touch:
+def vector(f: FunctionBuilder, address: Value, extent: int) -> GranuleTouch:
     """Bytes from the beginning of a granule on."""
     count = -(-extent // GRANULE)
     assert count & (count - 1) == 0, f"{extent} bytes"
@@ -60,23 +60,23 @@ def vector(f: Function, address: Value, extent: int) -> Touch:
     touched = (1 << -(-extent // WORD)) - 1
     kind = words.integer(bits)
     some, whole = (f.constant(kind, number) for number in (touched, covered))
-    return Touch(address.lshr(5), count, some, whole)
+    return GranuleTouch(address.lshr(5), count, some, whole)
 
 
-def element(f: Function, address: Value, extent: int) -> Touch:
+def element(f: FunctionBuilder, address: Value, extent: int) -> GranuleTouch:
     """Bytes inside of one granule, aligned to their number."""
     place = (address.lshr(2) & 7).trunc(I8)
     some = f.constant(I8, (1 << max(1, extent // WORD)) - 1) << place
-    return Touch(address.lshr(5), 1, some, some if extent >= WORD else f.constant(I8, 0))
+    return GranuleTouch(address.lshr(5), 1, some, some if extent >= WORD else f.constant(I8, 0))
 
 
-def active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
+def active(f: FunctionBuilder, touch: GranuleTouch, lanes: Value, unit: int) -> GranuleTouch:
     """Those words of an access whose units are active; of less than a granule any unit stands for all."""
     if lanes.kind.lanes * unit == touch.some.kind.bits * WORD:
         some, whole = words.of_lanes(f, lanes, unit)
     else:
         some, whole = (any_lane(lanes).select(side, side.like(0)) for side in (touch.some, touch.whole))
-    return Touch(touch.granule, touch.count, some, whole)
+    return GranuleTouch(touch.granule, touch.count, some, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,25 +113,25 @@ class Shadow:
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
-    def base(self, f: Function, area: Area) -> Value:
+    def base(self, f: FunctionBuilder, area: Area) -> Value:
         """What is kept for a memory lies behind this address."""
         if area.at is not None:
             return f.base(_OBSERVED_OF[area.at])
-        return f.base(Word.OBSERVED_CLUSTER if self.layout.is_shared(area.space) else Word.OBSERVED)
+        return f.base(ContextWord.OBSERVED_CLUSTER if self.layout.is_shared(area.space) else ContextWord.OBSERVED)
 
-    def stamps(self, f: Function, area: Area, track: int | Value, touch: Touch) -> Value:
+    def stamps(self, f: FunctionBuilder, area: Area, track: int | Value, touch: GranuleTouch) -> Value:
         """The address of the stamps of an access in a track."""
         return self.base(f, area).at(track).at(touch.granule << 2)
 
-    def words_of(self, f: Function, area: Area) -> Value:
+    def words_of(self, f: FunctionBuilder, area: Area) -> Value:
         """The address of the bits that say which words of a memory are defined, a byte for each granule."""
         return self.base(f, area).at(self.layout.defined[area.space])
 
-    def defined(self, f: Function, area: Area, touch: Touch) -> Value:
+    def defined(self, f: FunctionBuilder, area: Area, touch: GranuleTouch) -> Value:
         return self.words_of(f, area).at(touch.granule)
 
     def _seen(
-        self, f: Function, kind: CoreKind, area: Area, place: int, slot: int, verb: str
+        self, f: FunctionBuilder, kind: CoreKind, area: Area, place: int, slot: int, verb: str
     ) -> list[tuple[int, int | Value]]:
         """The piece of a clock that is about the core at a place (0: itself), and where its track begins: none or
         several, since both vector cores run the same code."""
@@ -150,7 +150,7 @@ class Shadow:
         own = clocks.subblock(f)
         return [(0, track + own * (other - track)), (2, other - own * (other - track))]
 
-    def conflicts(self, f: Function, area: Area, verb: str, visit: Visit, touch: Touch) -> Value:
+    def conflicts(self, f: FunctionBuilder, area: Area, verb: str, visit: Visit, touch: GranuleTouch) -> Value:
         """The granules that another pipe has touched out of order with this access."""
         kind = _for_each(I32, touch)
         found = f.constant(_for_each(I1, touch), 0)
@@ -167,13 +167,13 @@ class Shadow:
                 found = found | later
         return found
 
-    def touched(self, f: Function, touch: Touch) -> Value:
+    def touched(self, f: FunctionBuilder, touch: GranuleTouch) -> Value:
         """The granules of which some word is touched."""
         if touch.is_full:
             return f.constant(_for_each(I1, touch), 1)
         return touch.some.bitcast(_for_each(I8, touch)) != 0
 
-    def put_stamp(self, f: Function, area: Area, track: int | Value, stamp: Value, touch: Touch) -> None:
+    def put_stamp(self, f: FunctionBuilder, area: Area, track: int | Value, stamp: Value, touch: GranuleTouch) -> None:
         place = self.stamps(f, area, track, touch)
         stamps = _in_each(f, stamp, touch)
         if not touch.is_full:
@@ -190,14 +190,14 @@ class Shadow:
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
-    def read(self, f: Function, area: Area, visit: Visit, touch: Touch) -> tuple[Value, Value]:
+    def read(self, f: FunctionBuilder, area: Area, visit: Visit, touch: GranuleTouch) -> tuple[Value, Value]:
         """Note a read; gives the touched words that are racy, and those that are not defined."""
         racy = self.as_words(self.conflicts(f, area, "reads", visit, touch)) & touch.some
         undefined = ~self.defined(f, area, touch).load(touch.some.kind) & touch.some
         self._stamp(f, area, visit, "reads", touch)
         return racy, undefined
 
-    def write(self, f: Function, area: Area, visit: Visit, touch: Touch, taint: Value | None) -> Value:
+    def write(self, f: FunctionBuilder, area: Area, visit: Visit, touch: GranuleTouch, taint: Value | None) -> Value:
         """Note a write of words of which some are tainted; gives whether it is in conflict with another access."""
         wrong = self.conflicts(f, area, "writes", visit, touch)
         if not touch.is_full:
@@ -211,7 +211,7 @@ class Shadow:
         self._stamp(f, area, visit, "writes", touch)
         return self.any_granule(wrong)
 
-    def _stamp(self, f: Function, area: Area, visit: Visit, verb: str, touch: Touch) -> None:
+    def _stamp(self, f: FunctionBuilder, area: Area, visit: Visit, verb: str, touch: GranuleTouch) -> None:
         """Leave a stamp where an access of another entry may look for it."""
         place = self._place(visit.kind)
         others = [(there, slot) for there, slot, _ in self.layout.opposing(area.space, verb)]
@@ -222,7 +222,7 @@ class Shadow:
             )
             self.put_stamp(f, area, start, visit.stamp, touch)
 
-    def own_tracks(self, f: Function, kind: CoreKind, space: Space) -> list[tuple[int, int | Value]]:
+    def own_tracks(self, f: FunctionBuilder, kind: CoreKind, space: Space) -> list[tuple[int, int | Value]]:
         """Of the pipes of a kind of core in one memory: the slot of each, and where the track begins."""
         tracks = [track for track in self.layout.tracks if track[:2] == (space, self._place(kind))]
         seen = [(slot, self._seen(f, kind, Area(space), place, slot, verb)) for _, place, slot, verb in tracks]
@@ -244,13 +244,13 @@ class Shadow:
         """The same as later loads see it, in scopes where fences order these and not others."""
         return Stores(self.layout.room(Space.UB, 4), self.layout.room(Space.UB, 1))
 
-    def stored_words(self, f: Function, stores: Stores, epoch: Value, touch: Touch) -> Value:
+    def stored_words(self, f: FunctionBuilder, stores: Stores, epoch: Value, touch: GranuleTouch) -> Value:
         """The words of these granules that the scope has stored to, as far as no fence lies between."""
         stamps = self.stamps(f, OWN_UB, stores.track, touch).load(_for_each(I32, touch), 4)
         current = self.as_words(stamps == _in_each(f, epoch, touch))
         return clocks.at(f, stores.bits).at(touch.granule).load(touch.some.kind) & current
 
-    def note_store(self, f: Function, stores: Stores, touch: Touch, before: Value) -> None:
+    def note_store(self, f: FunctionBuilder, stores: Stores, touch: GranuleTouch, before: Value) -> None:
         """The scope stores to these words; before it had stored to some of these granules."""
         clocks.at(f, stores.bits).at(touch.granule).store(touch.some if touch.is_full else touch.some | before)
 
@@ -260,7 +260,7 @@ class Shadow:
             self.loaded[classes] = self.layout.room(Space.UB, 4)
         return self.loaded[classes]
 
-    def overtakes(self, f: Function, epoch: Value, touch: Touch, classes: Sequence[object]) -> Value:
+    def overtakes(self, f: FunctionBuilder, epoch: Value, touch: GranuleTouch, classes: Sequence[object]) -> Value:
         """Whether a store may overtake a load of one of these classes."""
         found = f.constant(_for_each(I1, touch), 0)
         for each in classes:

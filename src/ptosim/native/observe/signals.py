@@ -4,24 +4,24 @@ machine/tracking.py."""
 from __future__ import annotations
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
-from ptosim.machine.complaints import FLAG_BASES
 from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT
+from ptosim.machine.sync_operand_rules import FLAG_BASES
 from ptosim.native.build.core import Core, FlagStep
 from ptosim.native.build.issue import core_word
 from ptosim.native.ir.context import WORD_BYTES
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe import clocks, layout
-from ptosim.native.observe.clocks import Clocks
+from ptosim.native.observe.clocks import ClockEmitter
 from ptosim.native.observe.hooks import Number
 from ptosim.native.observe.layout import PIECE, STEPS
 from ptosim.native.observe.rows import Suspect
 
 
-class Signals:
+class SignalEmitter:
     """Emits what sets and waits, gets and releases do."""
 
-    def __init__(self, clocks: Clocks, suspect: Suspect) -> None:
+    def __init__(self, clocks: ClockEmitter, suspect: Suspect) -> None:
         self.clocks = clocks
         self.suspect = suspect
         self.left: dict[CoreKind, dict[int, int]] = {kind: {} for kind in CoreKind}
@@ -103,7 +103,7 @@ class Signals:
         if pipe is not Pipe.ALL:
             self._signalled(core.f, SLOT[pipe])
 
-    def _signalled(self, f: Function, slot: int) -> None:
+    def _signalled(self, f: FunctionBuilder, slot: int) -> None:
         """A pipe has come to what is no entry that counts."""
         if self.clocks.layout.waits_for_bytes:
             clocks.at(f, layout.SIGNALLED + 4 * slot).store(clocks.count(f, slot), 4)

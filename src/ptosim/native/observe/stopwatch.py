@@ -14,18 +14,18 @@ from threading import Lock
 
 from ptosim.machine import moments
 from ptosim.machine.entry import Key
-from ptosim.machine.moments import Figure, Part
+from ptosim.machine.moments import LatencyWord, LogPart
 from ptosim.machine.observer import Observer
 from ptosim.machine.sync import CORE_WORDS
 from ptosim.native.build.resident import resident
 from ptosim.native.ir.context import WORD_BYTES, Status
 from ptosim.native.observe.routines import SYMBOLS, Routine
-from ptosim.native.run.cores import Cluster, signed
+from ptosim.native.run.cores import NativeCluster, signed
 
 _Price = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
 
-CHUNKS = {Part.ROWS: 1 << 16, Part.POOL: 1 << 18, Part.SIGNALS: 1 << 16, Part.CORES: 1 << 12}
+CHUNKS = {LogPart.ROWS: 1 << 16, LogPart.POOL: 1 << 18, LogPart.SIGNALS: 1 << 16, LogPart.CORES: 1 << 12}
 """Records of a chunk."""
 MOST_RECORDS = 1 << 21
 """Of one part of a log: what a longer run does only counts. To find the path through so many rows takes seconds."""
@@ -56,13 +56,13 @@ class Supplies:
         self._apart = (ctypes.c_int64 * max(1, len(works)))(*[-1] * len(works))
         self._variants: Counter[int] = Counter()
         self._keys: dict[tuple[Key, int], int] = {}
-        self._chunks: dict[Part, list[Words]] = {part: [] for part in Part}
+        self._chunks: dict[LogPart, list[Words]] = {part: [] for part in LogPart}
         self._paths: list[Words] = []
         self._prices: dict[int, tuple[int, int]] = {}
         self._tables: list[Words] = []  # the older ones as well: compiled code may be reading
         self._new_table(FIRST_PRICES)
 
-    def chunk(self, part: Part) -> Words:
+    def chunk(self, part: LogPart) -> Words:
         try:
             return self._chunks[part].pop()
         except IndexError:
@@ -76,7 +76,7 @@ class Supplies:
             flying = (moments.MOST_FLYING + moments.MOST_TOUCHES) * moments.FLYING_WORDS
             return _memory(moments.PATH_ITEMS + 2 * moments.MOST_TOUCHES + flying)
 
-    def take_back(self, chunks: Mapping[Part, Sequence[Words]], paths: Iterable[Words]) -> None:
+    def take_back(self, chunks: Mapping[LogPart, Sequence[Words]], paths: Iterable[Words]) -> None:
         for part, given in chunks.items():
             self._chunks[part] += given
         self._paths += paths
@@ -137,25 +137,25 @@ class Supplies:
         return address + first * WORD_BYTES
 
 
-class Sheet:
+class WorkerSheet:
     """The log of one worker."""
 
     def __init__(self, supplies: Supplies, signals: Mapping[int, Key]) -> None:
         self.supplies = supplies
         self.signals = signals
         self.header = _memory(moments.LOG_WORDS)
-        self.chunks: dict[Part, list[Words]] = {part: [] for part in Part}
-        self.ends: dict[Part, list[int]] = {part: [] for part in Part}
+        self.chunks: dict[LogPart, list[Words]] = {part: [] for part in LogPart}
+        self.ends: dict[LogPart, list[int]] = {part: [] for part in LogPart}
         """The first record behind each chunk but the last."""
-        self.kept: dict[Part, int] = {}
+        self.kept: dict[LogPart, int] = {}
         """How many records of each part there are to read, where the run has left more than that."""
-        self._spare: dict[Part, Words] = {}
+        self._spare: dict[LogPart, Words] = {}
         self.problem: BaseException | None = None
         self._pages: dict[str, Words] = {}
         self._paths: list[Words] = []
         self._price = _Price(self._asked_price)
         self._room = _Room(self._asked_room)
-        for part in Part:
+        for part in LogPart:
             self._extend(part)
         self._take_prices()
 
@@ -163,7 +163,7 @@ class Sheet:
 
     def _asked_room(self, header: int, part: int) -> int:
         try:
-            self._extend(Part(part))
+            self._extend(LogPart(part))
         except BaseException as problem:
             self.problem = problem
             return Status.STOPPED
@@ -186,12 +186,12 @@ class Sheet:
 
     # --- records ------------------------------------------------------------------------------------------------------
 
-    def _extend(self, part: Part) -> None:
+    def _extend(self, part: LogPart) -> None:
         header, words = self.header, 3 * part
         following = header[words + moments.NEXT]
-        if following >= MOST_RECORDS and part is not Part.CORES and not self.kept:
+        if following >= MOST_RECORDS and part is not LogPart.CORES and not self.kept:
             self._cut(part)
-        if self.kept and part is not Part.CORES:
+        if self.kept and part is not LogPart.CORES:
             chunk = self._spare.setdefault(part, self.supplies.chunk(part))  # over and over: nobody will read it
         else:
             if self.chunks[part]:
@@ -202,13 +202,13 @@ class Sheet:
         header[words + moments.END] = following + CHUNKS[part]
         header[words + moments.BASE] = ctypes.addressof(chunk) - following * width
 
-    def _cut(self, part: Part) -> None:
+    def _cut(self, part: LogPart) -> None:
         """From now on only totals are kept. An entry whose operands have no room any more is the first without."""
-        self.kept = {each: self.header[3 * each + moments.NEXT] for each in Part if each is not Part.CORES}
-        if part is Part.POOL:
-            self.kept[Part.ROWS] -= 1
+        self.kept = {each: self.header[3 * each + moments.NEXT] for each in LogPart if each is not LogPart.CORES}
+        if part is LogPart.POOL:
+            self.kept[LogPart.ROWS] -= 1
 
-    def written(self, part: Part) -> list[memoryview]:
+    def written(self, part: LogPart) -> list[memoryview]:
         """What a part of the log holds, chunk by chunk, as words."""
         last: int = self.kept[part] if part in self.kept else self.header[3 * part + moments.NEXT]
         ends = [*self.ends[part], last]
@@ -230,7 +230,7 @@ class Sheet:
     def page(self, role: str) -> Words:
         return self._pages[role]
 
-    def write(self, part: Part, words: Sequence[int]) -> int:
+    def write(self, part: LogPart, words: Sequence[int]) -> int:
         """Append a record; its number."""
         header, place = self.header, 3 * part
         number = header[place + moments.NEXT]
@@ -258,7 +258,7 @@ class Sheet:
     @property
     def rows(self) -> int:
         """How many have been written."""
-        return self.header[3 * Part.ROWS + moments.NEXT]
+        return self.header[3 * LogPart.ROWS + moments.NEXT]
 
     def key(self, key: Key, hop: int) -> int:
         """A number for a signal that is no sync word of a core."""
@@ -285,15 +285,15 @@ class Sheet:
 
     # --- pages --------------------------------------------------------------------------------------------------------
 
-    def attach(self, cluster: Cluster, figures: Sequence[int]) -> None:
+    def attach(self, cluster: NativeCluster, figures: Sequence[int]) -> None:
         """Prepare the pages of all cores for this log."""
         code = resident()
         for number, key in self.signals.items():
-            self.header[_counter(number) + moments.KEY] = self.supplies.key(key, figures[Figure.INTER_CORE])
+            self.header[_counter(number) + moments.KEY] = self.supplies.key(key, figures[LatencyWord.INTER_CORE])
         for place, core in enumerate(cluster.cores.values()):
             assert core.state is not None
             page = self._pages[core.role] = (ctypes.c_int64 * moments.PAGE_WORDS).from_address(core.state.address)
-            for figure in Figure:
+            for figure in LatencyWord:
                 page[figure] = figures[figure]
             self._paths.append(self.supplies.path())
             page[moments.PLACE] = place
@@ -334,18 +334,18 @@ class Stopwatch:
         figures: Sequence[int],
         supplies: Supplies,
         signals: Mapping[int, Key],
-        follow: Callable[[Sheet], Observer],
+        follow: Callable[[WorkerSheet], Observer],
     ) -> None:
         self.figures = figures
         self.supplies = supplies
         self.signals = signals
         self.follow = follow
-        self.sheets: list[Sheet] = []
+        self.sheets: list[WorkerSheet] = []
 
-    def attach(self, cluster: Cluster) -> Observer:
+    def attach(self, cluster: NativeCluster) -> Observer:
         """A cluster takes part in the launch."""
         with self.supplies.lock:
-            sheet = Sheet(self.supplies, self.signals)
+            sheet = WorkerSheet(self.supplies, self.signals)
         self.sheets.append(sheet)
         sheet.attach(cluster, self.figures)
         return self.follow(sheet)

@@ -2,7 +2,7 @@
 
 A stream whose tail is never flushed, and a load of bytes that one holds back, are suspicious. How many streams hold
 something is counted: control comes to one use of a state at most, as the verifier sees to but for states that loops
-and branches hand on, which must not hold anything where they go on twice (language/align.py).
+and branches hand on, which must not hold anything where they go on twice (language/rules/align_streams.py).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from ptosim.effects.element import GRANULE
 from ptosim.native.build.state import Align
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I8, I64, Value
 from ptosim.native.observe import clocks
 from ptosim.native.observe.layout import HELD, WORD
-from ptosim.native.observe.shadow import Touch
+from ptosim.native.observe.shadow import GranuleTouch
 from ptosim.native.observe.words import lowest
 
 _FAR = 1 << 40
@@ -33,15 +33,15 @@ class Held:
     high: Value
 
     @staticmethod
-    def nothing(f: Function) -> Held:
+    def nothing(f: FunctionBuilder) -> Held:
         return Held(f.set_slot(I64, 0), f.set_slot(I64, _FAR), f.set_slot(I64, 0))
 
     @staticmethod
-    def beside(f: Function) -> Held:
+    def beside(f: FunctionBuilder) -> Held:
         """What the scope keeps with its core."""
         return Held(*(clocks.at(f, HELD + 8 * number) for number in range(3)))
 
-    def cleared(self, f: Function) -> Held:
+    def cleared(self, f: FunctionBuilder) -> Held:
         for place, number in ((self.count, 0), (self.low, _FAR), (self.high, 0)):
             place.store(f.constant(I64, number), 8)
         return self
@@ -59,7 +59,7 @@ class Held:
         self.low.store((count == 0).select(low.like(_FAR), low), 8)
         self.high.store((count == 0).select(high.like(0), high), 8)
 
-    def meets(self, touch: Touch) -> Value:
+    def meets(self, touch: GranuleTouch) -> Value:
         """Whether granules that are read may hold what is held back."""
         start = touch.granule << 5
         return (self.low.load(I64, 8) < start + touch.count * GRANULE) & (start < self.high.load(I64, 8))
@@ -68,14 +68,14 @@ class Held:
         return self.count.load(I64, 8) != 0
 
 
-def written(f: Function, place: Value, low: Value, high: Value) -> Touch:
+def written(f: FunctionBuilder, place: Value, low: Value, high: Value) -> GranuleTouch:
     """The bytes that a stream writes, from a place in UB on: up to eight granules."""
     inside = low & (GRANULE - 1)
     end = inside + (high - low)
     some = lowest(f, (end + WORD - 1).lshr(2)) & ~lowest(f, inside.lshr(2))
     whole = lowest(f, end.lshr(2)) & ~lowest(f, (inside + WORD - 1).lshr(2))
     nothing = high <= low
-    return Touch(place.lshr(5), 8, nothing.select(some.like(0), some), nothing.select(whole.like(0), whole))
+    return GranuleTouch(place.lshr(5), 8, nothing.select(some.like(0), some), nothing.select(whole.like(0), whole))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,26 +83,26 @@ class Shifted:
     """A register that lies anywhere in UB: nine granules, of which the last is looked at by itself. A word of the
     register lies in one word of memory, or in two."""
 
-    f: Function
+    f: FunctionBuilder
     first: Value
     """The number of the first word in its granule, and whether words of the register lie across two."""
     is_odd: Value
     granule: Value
 
     @staticmethod
-    def at(f: Function, place: Value) -> Shifted:
+    def at(f: FunctionBuilder, place: Value) -> Shifted:
         return Shifted(f, place.lshr(2) & 7, (place & 3) != 0, place.lshr(5))
 
-    def touches(self, words: Value) -> tuple[Touch, Touch]:
+    def touches(self, words: Value) -> tuple[GranuleTouch, GranuleTouch]:
         """Those words of the register in memory."""
         low = words << self.first
         high = words.lshr(1).lshr(63 - self.first)  # a shift by 64 is none
         both = self.is_odd.select(low << 1, low.like(0))
         beyond = self.is_odd.select(high << 1 | low.lshr(63), high.like(0))
         low, high = low | both, (high | beyond).trunc(I8)
-        return Touch(self.granule, 8, low, low), Touch(self.granule + 8, 1, high, high)
+        return GranuleTouch(self.granule, 8, low, low), GranuleTouch(self.granule + 8, 1, high, high)
 
-    def gathered(self, read: Callable[[Touch], Value], words: Value) -> Value:
+    def gathered(self, read: Callable[[GranuleTouch], Value], words: Value) -> Value:
         """The doubtful words of the register, by those of memory that a read gives."""
         low, high = (read(touch).zext(I64) for touch in self.touches(words))
 

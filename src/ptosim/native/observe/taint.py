@@ -1,6 +1,6 @@
 """How doubt travels from register to register in compiled code: a bit for each word of a register.
 
-The rules over-approximate those of reference/taint.py, by what the effects record says: lane to lane where an
+The rules over-approximate those of reference/observed/taint.py, by what the effects record says: lane to lane where an
 instruction is element-wise, else from any active word to all. A mask or a scalar made of a doubtful word is a
 suspicion at once, and so is a doubtful register that crosses a join.
 """
@@ -16,21 +16,21 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.record import Effects, Spread, Static
 from ptosim.effects.vector_memory import LoadMode, StoreMode
-from ptosim.language.compare import VSel
-from ptosim.language.conversion import VBitcast, VCvt
+from ptosim.language.micro.compare import VSel
+from ptosim.language.micro.conversion import VBitcast, VCvt
+from ptosim.language.micro.sfu import VExpdif
+from ptosim.language.micro.vector_gather import VGatherB
+from ptosim.language.micro.vector_memory import VSldb, VSstb
+from ptosim.language.micro.vector_stream import UVld, VLdus
 from ptosim.language.operation import PTOOperation
-from ptosim.language.sfu import VExpdif
 from ptosim.language.types import VregType, element_of
-from ptosim.language.vector_gather import VGatherB
-from ptosim.language.vector_memory import VSldb, VSstb
-from ptosim.language.vector_stream import UVld, VLdus
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Value
 from ptosim.native.observe import words
 from ptosim.native.vector.registers import Mask
 
 if TYPE_CHECKING:
-    from ptosim.native.build.program import Body
+    from ptosim.native.build.program import FunctionBody
 
 GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""
@@ -44,7 +44,7 @@ CONVERSIONS = (VCvt, VExpdif)
 
 
 @dataclass
-class Instruction:
+class ObservedInstruction:
     """An instruction while its code is built: what it has read from memory, and what it is about to store."""
 
     op: Operation
@@ -58,7 +58,7 @@ class Instruction:
     """The doubtful words of what it stores, in the order of memory; None where it is clean for certain."""
 
 
-class Doubts:
+class DoubtBits:
     """The doubtful words of each register of the functions that are being built."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Doubts:
         return [(value, taint) for value in op.operands if (taint := self.of(value)) is not None]
 
 
-def choosing(body: Body, doubts: Doubts, instruction: Instruction) -> Value | None:
+def choosing(body: FunctionBody, doubts: DoubtBits, instruction: ObservedInstruction) -> Value | None:
     """The doubtful words of a register that says where active lanes come from or go to."""
     op = instruction.op
     if not isinstance(op, PTOOperation):
@@ -91,7 +91,7 @@ def choosing(body: Body, doubts: Doubts, instruction: Instruction) -> Value | No
     return None
 
 
-def covered_words(body: Body, instruction: Instruction) -> tuple[Value, Value] | None:
+def covered_words(body: FunctionBody, instruction: ObservedInstruction) -> tuple[Value, Value] | None:
     """Which words a store of blocks takes from its register; of others the access says it."""
     mask = _mask(body, instruction.op)
     if mask is None or not isinstance(instruction.op, IN_PLACE):
@@ -99,7 +99,7 @@ def covered_words(body: Body, instruction: Instruction) -> tuple[Value, Value] |
     return words.of_mask(body.f, mask, instruction.static.elements["value"].bytes)
 
 
-def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Value | None:
+def about_to_store(f: FunctionBuilder, doubts: DoubtBits, instruction: ObservedInstruction) -> Value | None:
     """The doubtful words of what an instruction writes, as they will lie in memory."""
     found = doubts.operands(instruction.op)
     if not found or instruction.record is None:
@@ -111,7 +111,7 @@ def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Val
     return union if isinstance(instruction.op, IN_PLACE) else words.if_any(f, union)
 
 
-def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: StoreMode) -> Value:
+def _collected(f: FunctionBuilder, doubts: DoubtBits, instruction: ObservedInstruction, mode: StoreMode) -> Value:
     """Through the table of a store, which may take bytes from two registers."""
     registers = [value for value in instruction.op.operands if isinstance(value.type, VregType)]
     parts: list[Value] = []
@@ -125,7 +125,9 @@ def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: Stor
     return reduce(_either, parts)
 
 
-def results(body: Body, doubts: Doubts, instruction: Instruction) -> Sequence[tuple[SSAValue, Value | None]]:
+def results(
+    body: FunctionBody, doubts: DoubtBits, instruction: ObservedInstruction
+) -> Sequence[tuple[SSAValue, Value | None]]:
     """The doubtful words of each result that is a register. Those of a mask or scalar: None, or a suspicion."""
     op, record = instruction.op, instruction.record
     found = doubts.operands(op)
@@ -139,7 +141,7 @@ def results(body: Body, doubts: Doubts, instruction: Instruction) -> Sequence[tu
     return [(result, taint) for result in op.results]
 
 
-def _loaded(body: Body, instruction: Instruction) -> Sequence[tuple[SSAValue, Value | None]]:
+def _loaded(body: FunctionBody, instruction: ObservedInstruction) -> Sequence[tuple[SSAValue, Value | None]]:
     """What a load brings, as its table distributes it."""
     f, op, record = body.f, instruction.op, instruction.record
     assert record is not None
@@ -162,7 +164,7 @@ def _either(one: Value, other: Value) -> Value:
     return one | other
 
 
-def _mask(body: Body, op: Operation) -> Mask | None:
+def _mask(body: FunctionBody, op: Operation) -> Mask | None:
     if not isinstance(op, PTOOperation):
         return None
     for role in GATES:
@@ -173,7 +175,7 @@ def _mask(body: Body, op: Operation) -> Mask | None:
     return None
 
 
-def _gated(body: Body, instruction: Instruction, taint: Value, width: int) -> Value:
+def _gated(body: FunctionBody, instruction: ObservedInstruction, taint: Value, width: int) -> Value:
     """The words that a mask lets through, where it has as many lanes as the register."""
     mask = _mask(body, instruction.op)
     if mask is None or width > words.WORD or instruction.static.mask_strides.get("mask", 0) != width:
@@ -181,7 +183,7 @@ def _gated(body: Body, instruction: Instruction, taint: Value, width: int) -> Va
     return taint & words.of_mask(body.f, mask, width)[0]
 
 
-def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequence[Value]) -> Value:
+def _spread(body: FunctionBody, doubts: DoubtBits, instruction: ObservedInstruction, taints: Sequence[Value]) -> Value:
     f, op, record = body.f, instruction.op, instruction.record
     assert record is not None
     registers = [value for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
@@ -203,7 +205,7 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     return words.if_any(f, gated if kept is None else gated | kept)
 
 
-def _chosen(body: Body, doubts: Doubts, op: VSel, width: int) -> Value:
+def _chosen(body: FunctionBody, doubts: DoubtBits, op: VSel, width: int) -> Value:
     """Each lane of the result is the same lane of one operand or the other."""
     f, mask = body.f, _mask(body, op)
     assert mask is not None
@@ -222,7 +224,7 @@ def _stays_in_words(op: Operation) -> bool:
     return isinstance(op, CONVERSIONS) and all(8 <= element.bits <= 32 for element in elements)
 
 
-def _kept(doubts: Doubts, instruction: Instruction) -> Value | None:
+def _kept(doubts: DoubtBits, instruction: ObservedInstruction) -> Value | None:
     """The words of an operand whose lanes stay where the mask is off."""
     op, record = instruction.op, instruction.record
     if record is None or record.taint.keeps is None or not isinstance(op, PTOOperation):

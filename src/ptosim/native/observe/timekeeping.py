@@ -11,13 +11,13 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from ptosim.machine import moments
-from ptosim.machine.moments import End, Figure, Moment, Part, counted, is_held, last, ready, seen
+from ptosim.machine.moments import EndRecord, LatencyWord, LogPart, Moment, counted, is_held, last, ready, seen
 from ptosim.machine.sync import CLUSTER_WORDS, DONE, OPEN, PIPES, TO_AIV, buffer_word
-from ptosim.native.ir.context import WORD_BYTES, Status, Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.ir.context import WORD_BYTES, ContextWord, Status
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I32, I64, PTR, Value
-from ptosim.native.observe.flying import fly, nothing, seek
+from ptosim.native.observe.in_flight import fly, nothing, seek
 from ptosim.native.observe.pages import add, free, keep, load, log_of, page_of, store, token_of, word_at
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
@@ -25,13 +25,13 @@ AHEAD = 512
 """Bytes of the log that are asked for before they are written: kernels that stream leave nothing of it in the cache."""
 
 
-def call(f: Function, routine: Routine, *arguments: Value) -> None:
+def call(f: FunctionBuilder, routine: Routine, *arguments: Value) -> None:
     """Call a routine; go on where it says so."""
     f.settle()
     f.leave_with(called(f, routine, *arguments))
 
 
-def called(f: Function, routine: Routine, *arguments: Value) -> Value:
+def called(f: FunctionBuilder, routine: Routine, *arguments: Value) -> Value:
     """Call a routine; its status."""
     address = f.once(
         ("routine", routine), lambda: word_at(page_of(f), moments.ROUTINES + routine).load(PTR, WORD_BYTES)
@@ -39,7 +39,7 @@ def called(f: Function, routine: Routine, *arguments: Value) -> Value:
     return f.status_of(address.text, f.context, *arguments)
 
 
-def count(f: Function, operations: int) -> None:
+def count(f: FunctionBuilder, operations: int) -> None:
     """The scalar unit has done so much by itself."""
     _issued(page_of(f), operations)
 
@@ -47,12 +47,12 @@ def count(f: Function, operations: int) -> None:
 # --- the log ----------------------------------------------------------------------------------------------------------
 
 
-def _when(f: Function, condition: Value, act: Callable[[], None]) -> None:
+def _when(f: FunctionBuilder, condition: Value, act: Callable[[], None]) -> None:
     f.settle()
     f.either(condition, act)
 
 
-def _written(f: Function, page: Value, part: Part, words: Sequence[Value]) -> Value:
+def _written(f: FunctionBuilder, page: Value, part: LogPart, words: Sequence[Value]) -> Value:
     """Write a record into a part of the log; its number."""
     number, place = _new(f, page, part, 1)
     for offset, word in enumerate(words):
@@ -60,7 +60,7 @@ def _written(f: Function, page: Value, part: Part, words: Sequence[Value]) -> Va
     return number
 
 
-def _new(f: Function, page: Value, part: Part, count: Value | int) -> tuple[Value, Value]:
+def _new(f: FunctionBuilder, page: Value, part: LogPart, count: Value | int) -> tuple[Value, Value]:
     """The number and the place of so many new records of a part."""
     log, words = log_of(f, page), 3 * part
 
@@ -81,17 +81,19 @@ def _named(page: Value, head: Value) -> Value:
     return head | (load(page, moments.PLACE) << moments.CORE_SHIFT)
 
 
-def _row(f: Function, page: Value, head: Value, detail: Value, span: tuple[Value, Value], before: Value) -> Value:
+def _row(
+    f: FunctionBuilder, page: Value, head: Value, detail: Value, span: tuple[Value, Value], before: Value
+) -> Value:
     """Write a row; its number."""
     first = _named(page, head) | (detail << moments.DETAIL_SHIFT)
-    return _written(f, page, Part.ROWS, (first, before, *span))
+    return _written(f, page, LogPart.ROWS, (first, before, *span))
 
 
-def _signal(f: Function, page: Value, token: Value, word: Value, head: Value, over: Value) -> None:
+def _signal(f: FunctionBuilder, page: Value, token: Value, word: Value, head: Value, over: Value) -> None:
     """Write a signal: the time of its set, when the wait for it was over, both heads, the word, and the next row."""
-    row = load(log_of(f, page), 3 * Part.ROWS + moments.NEXT) << moments.DETAIL_SHIFT
+    row = load(log_of(f, page), 3 * LogPart.ROWS + moments.NEXT) << moments.DETAIL_SHIFT
     waiting = _named(page, head) | (word << moments.DETAIL_SHIFT)
-    _written(f, page, Part.SIGNALS, (load(token, 0), over, load(token, 2) | row, waiting))
+    _written(f, page, LogPart.SIGNALS, (load(token, 0), over, load(token, 2) | row, waiting))
 
 
 def _pipe(head: Value) -> Value:
@@ -100,7 +102,7 @@ def _pipe(head: Value) -> Value:
 
 def _issued(page: Value, operations: int = 1) -> Moment:
     """The scalar unit has issued one thing more, or done so much by itself."""
-    moment = counted(free(page, moments.S), operations, load(page, Figure.SCALAR))
+    moment = counted(free(page, moments.S), operations, load(page, LatencyWord.SCALAR))
     store(page, moments.FREE + 2 * moments.S, moment[0])
     return moment
 
@@ -115,7 +117,7 @@ def _reached(page: Value, pipe: int | Value) -> tuple[Moment, Value]:
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
-def _work(f: Function, head: Value, key: Value, work: Value, words: Value, number: Value) -> None:
+def _work(f: FunctionBuilder, head: Value, key: Value, work: Value, words: Value, number: Value) -> None:
     """An entry has been executed; so many of its words are operands to remember."""
     page, pipe = page_of(f), _pipe(head)
     price = _price(f, page, work, key, words)
@@ -133,14 +135,14 @@ LINK_PIPE, LINK_ISSUE, LINK_SIGNAL, LINK_DRAIN = range(4)
 """As `timing.recording.Link` numbers them."""
 
 
-def _remember(f: Function, page: Value, words: Value, number: Value) -> None:
+def _remember(f: FunctionBuilder, page: Value, words: Value, number: Value) -> None:
     """Keep so many operands."""
-    _, place = _new(f, page, Part.POOL, number)
+    _, place = _new(f, page, LogPart.POOL, number)
     with f.each(number) as index:  # a few: not worth a call
         store(place, index, load(words, index))
 
 
-def _price(f: Function, page: Value, work: Value, key: Value, words: Value) -> Value:
+def _price(f: FunctionBuilder, page: Value, work: Value, key: Value, words: Value) -> Value:
     """The address of a price, found by what it depends on, the path of the entry included, and by what it touches."""
     log = log_of(f, page)
     apart = load(word_at(log, moments.APART).load(PTR, WORD_BYTES), work)
@@ -174,20 +176,20 @@ def price_key(key: Value, work: Value) -> Value:
     return (mixed ^ mixed.lshr(29)) | 1
 
 
-def _asked(f: Function, page: Value, work: Value, full: Value, words: Value) -> Value:
+def _asked(f: FunctionBuilder, page: Value, work: Value, full: Value, words: Value) -> Value:
     address = word_at(page, moments.ROUTINES + Routine.PRICE).load(PTR, WORD_BYTES)
     price = f.emit(I64, f"call i64 {address.text}({page}, {work}, {full}, {words})")
     f.leave_with((price == 0).select(f.constant(I32, Status.STOPPED), Status.DONE))
     return f.emit(PTR, f"inttoptr {price} to ptr")
 
 
-def set_signal(f: Function, head: int, word: Value) -> None:
+def set_signal(f: FunctionBuilder, head: int, word: Value) -> None:
     """In place: a set or release keeps what it tells for whoever waits."""
     moment, _ = _reached(page_of(f), _slot(head))
     _tell(f, f.constant(I64, head), _slot(head), word, moment)
 
 
-def _tell(f: Function, head: Value, pipe: int | Value, word: Value, moment: Moment) -> None:
+def _tell(f: FunctionBuilder, head: Value, pipe: int | Value, word: Value, moment: Moment) -> None:
     page = page_of(f)
     keep(page, pipe, moment, moments.TOLD)
     token = token_of(page, word)
@@ -195,12 +197,12 @@ def _tell(f: Function, head: Value, pipe: int | Value, word: Value, moment: Mome
         store(token, number, content)
 
 
-def wait_for_signal(f: Function, head: int, word: Value) -> None:
+def wait_for_signal(f: FunctionBuilder, head: int, word: Value) -> None:
     """In place: a wait for a flag of this core, which has been set."""
     page = page_of(f)
     (since, _), _ = _reached(page, _slot(head))
     token = token_of(page, word)
-    held = is_held(since, seen((load(token, 0), load(token, 1)), load(page, Figure.FLAG)))
+    held = is_held(since, seen((load(token, 0), load(token, 1)), load(page, LatencyWord.FLAG)))
     arguments = f.constant(I64, head), word, since
     f.settle()
     (status,) = f.choose(
@@ -213,21 +215,23 @@ def _slot(head: int) -> int:
     return head >> moments.PIPE_SHIFT
 
 
-def _held(f: Function, head: Value, word: Value, since: Value) -> None:
+def _held(f: FunctionBuilder, head: Value, word: Value, since: Value) -> None:
     """A wait that was reached before it was satisfied."""
     page = page_of(f)
     token = token_of(page, word)
-    arrival = seen((load(token, 0), load(token, 1)), load(page, Figure.FLAG))
+    arrival = seen((load(token, 0), load(token, 1)), load(page, LatencyWord.FLAG))
     _hold(f, page, head, word, token, since, arrival)
 
 
-def _passed(f: Function, head: Value, word: Value, since: Value) -> None:
+def _passed(f: FunctionBuilder, head: Value, word: Value, since: Value) -> None:
     """A wait that had nothing to wait for."""
     page = page_of(f)
     _signal(f, page, token_of(page, word), word, head, since)
 
 
-def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment) -> None:
+def _hold(
+    f: FunctionBuilder, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment
+) -> None:
     """A pipe stands still until it sees a signal. The cause is the word that was set, and who set it."""
     setter = load(token, 2) & moments.SITE_MASK
     pipe, until = _pipe(head), arrival[0]
@@ -238,21 +242,26 @@ def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, sinc
     add(page, moments.WAITING, pipe, until - since)
 
 
-def _get(f: Function, head: Value, buffer: Value, mode: Value) -> None:
+def _get(f: FunctionBuilder, head: Value, buffer: Value, mode: Value) -> None:
     """A get waits, in mode 0, for the latest release of the buffer on each other pipe."""
     page, pipe = page_of(f), _pipe(head)
     (since, _), _ = _reached(page, pipe)
-    sync = f.base(Word.CORE_SYNC)
+    sync = f.base(ContextWord.CORE_SYNC)
     released: list[tuple[Value, Value, Value]] = []
     for slot in RELEASING:
         word = buffer * PIPES + (DONE + slot)
         told = (load(sync, word) > 0) & (pipe != slot) & (mode == 0)
         released.append((told, token_of(page, word), word))
-    _wait_for_all(f, page, head, since, load(page, Figure.FLAG), released)
+    _wait_for_all(f, page, head, since, load(page, LatencyWord.FLAG), released)
 
 
 def _wait_for_all(
-    f: Function, page: Value, head: Value, since: Value, hop: Value, signals: Sequence[tuple[Value, Value, Value]]
+    f: FunctionBuilder,
+    page: Value,
+    head: Value,
+    since: Value,
+    hop: Value,
+    signals: Sequence[tuple[Value, Value, Value]],
 ) -> None:
     """A pipe stands still until it sees the last of several signals: whether there is one, what it tells, its key."""
     over: Moment = since, since.like(moments.NOTHING)
@@ -267,10 +276,10 @@ def _wait_for_all(
         _when(f, exists, lambda token=token, key=key: _signal(f, page, token, key, head, over[0]))
 
 
-def _release(f: Function, head: Value, buffer: Value, mode: Value) -> None:
+def _release(f: FunctionBuilder, head: Value, buffer: Value, mode: Value) -> None:
     """A release in mode 1 happens when all other pipes have got as far as now: in a bracket of the buffer to the end of
     what was issued there, otherwise to their own release."""
-    page, pipe, sync = page_of(f), _pipe(head), f.base(Word.CORE_SYNC)
+    page, pipe, sync = page_of(f), _pipe(head), f.base(ContextWord.CORE_SYNC)
     moment, _ = _reached(page, pipe)
     for slot in RELEASING[1:]:  # the scalar unit itself is at this place
         word = buffer * PIPES + slot
@@ -294,7 +303,7 @@ NO_COUNTER = 0
 """In place of a second counter. (Word 0 of a cluster is none.)"""
 
 
-def _counter(f: Function, page: Value, number: Value) -> Value:
+def _counter(f: FunctionBuilder, page: Value, number: Value) -> Value:
     """What is kept of a counter of the cluster."""
     return word_at(log_of(f, page), number * moments.COUNTER_WORDS + moments.SEMAPHORES)
 
@@ -304,7 +313,7 @@ def _told(counter: Value, number: Value) -> Value:
     return word_at(counter, (number & (moments.RING - 1)) * moments.TOKEN_WORDS + moments.COUNTER_HEAD)
 
 
-def _signal_cores(f: Function, head: Value, first: Value, second: Value, joint: Value) -> None:
+def _signal_cores(f: FunctionBuilder, head: Value, first: Value, second: Value, joint: Value) -> None:
     """A pipe, or where it is joint all of them, signals to one core of the cluster or to both."""
     page = page_of(f)
     own, _ = _reached(page, _pipe(head))
@@ -325,7 +334,7 @@ def _signal_cores(f: Function, head: Value, first: Value, second: Value, joint: 
     _when(f, second != NO_COUNTER, lambda: tell(second))
 
 
-def _hear(f: Function, head: Value, first: Value, second: Value) -> None:
+def _hear(f: FunctionBuilder, head: Value, first: Value, second: Value) -> None:
     """A pipe waits for a core of the cluster, or for both; they have signalled."""
     page = page_of(f)
     (since, _), _ = _reached(page, _pipe(head))
@@ -335,20 +344,20 @@ def _hear(f: Function, head: Value, first: Value, second: Value) -> None:
         waits = load(counter, moments.WAITS)
         heard.append((exists, _told(counter, waits), load(counter, moments.KEY)))
         store(counter, moments.WAITS, waits + exists.zext(I64))
-    _wait_for_all(f, page, head, since, load(page, Figure.INTER_CORE), heard)
+    _wait_for_all(f, page, head, since, load(page, LatencyWord.INTER_CORE), heard)
 
 
-def _barrier(f: Function, head: Value, _: Value) -> None:
+def _barrier(f: FunctionBuilder, head: Value, _: Value) -> None:
     """One of a pipe, where entries follow each other anyway, has nothing to wait for."""
     page, pipe = page_of(f), _pipe(head)
     reached, _ = _reached(page, pipe)
-    keep(page, pipe, seen(reached, load(page, Figure.BARRIER)))
+    keep(page, pipe, seen(reached, load(page, LatencyWord.BARRIER)))
     store(log_of(f, page), moments.BARRIERS, pipe.like(1))
 
 
-def _drain(f: Function, head: Value, is_scoped: Value) -> None:
+def _drain(f: FunctionBuilder, head: Value, is_scoped: Value) -> None:
     """One of all pipes holds the scalar unit until they are empty; a wait for bytes, until what it has found ends."""
-    page, cost = page_of(f), load(page_of(f), Figure.BARRIER)
+    page, cost = page_of(f), load(page_of(f), LatencyWord.BARRIER)
     unit = _issued(page)
     final, found = last(free(page, slot) for slot in range(1, PIPES)), free(page, 0, moments.AWAITED)
     final = (is_scoped != 0).select(found[0], final[0]), (is_scoped != 0).select(found[1], final[1])
@@ -368,12 +377,12 @@ def _drain(f: Function, head: Value, is_scoped: Value) -> None:
     keep(page, moments.S, (time, row))
 
 
-def _fence(f: Function) -> None:
+def _fence(f: FunctionBuilder) -> None:
     """Something that only takes the scalar unit the time to issue it."""
     _issued(page_of(f))
 
 
-def _begin(f: Function) -> None:
+def _begin(f: FunctionBuilder) -> None:
     """A block begins: nothing has happened yet."""
     page = page_of(f)
     for slot in range(PIPES):
@@ -384,12 +393,12 @@ def _begin(f: Function) -> None:
     keep(page, 0, nothing(f), moments.AWAITED)
     for word in (moments.PATH_HASH, moments.PATH_LENGTH, moments.FLYING_COUNT, moments.REACHED):
         store(page, word, f.constant(I64, 0))
-    for part in range(Part.CORES):
+    for part in range(LogPart.CORES):
         store(page, moments.FIRST + part, load(log_of(f, page), 3 * part + moments.NEXT))
     _when(f, load(page, moments.PLACE) == 0, lambda: _forget_signals(f, page))
 
 
-def _forget_signals(f: Function, page: Value) -> None:
+def _forget_signals(f: FunctionBuilder, page: Value) -> None:
     """The first core of a cluster begins a block: nobody has signalled yet."""
     with f.each(CLUSTER_WORDS, lower=TO_AIV) as number:
         place = _counter(f, page, number)
@@ -397,25 +406,25 @@ def _forget_signals(f: Function, page: Value) -> None:
         store(place, moments.WAITS, number.like(0))
 
 
-def _end(f: Function) -> None:
+def _end(f: FunctionBuilder) -> None:
     """The program of a core that is alone has returned, and its pipes are empty."""
     page = page_of(f)
     unit = free(page, moments.S)
     final = last(free(page, slot) for slot in range(1, PIPES))
     by_pipe = final[0] > unit[0]
-    _, place = _new(f, page, Part.CORES, 1)
+    _, place = _new(f, page, LogPart.CORES, 1)
     words = {
-        End.BLOCK: f.word(Word.BLOCK).load(I64, WORD_BYTES),
-        End.PLACE: load(page, moments.PLACE),
-        End.TIME: by_pipe.select(final[0], unit[0]),
-        End.LAST: by_pipe.select(final[1], moments.NOTHING),
-        End.SCALAR_LAST: unit[1],
-        End.SCALAR_TIME: unit[0],
+        EndRecord.BLOCK: f.word(ContextWord.BLOCK).load(I64, WORD_BYTES),
+        EndRecord.PLACE: load(page, moments.PLACE),
+        EndRecord.TIME: by_pipe.select(final[0], unit[0]),
+        EndRecord.LAST: by_pipe.select(final[1], moments.NOTHING),
+        EndRecord.SCALAR_LAST: unit[1],
+        EndRecord.SCALAR_TIME: unit[0],
     }
     for number, word in words.items():
         store(place, number, word)
-    word_at(place, End.FIRST).copy_from(word_at(page, moments.FIRST), Part.CORES * WORD_BYTES)
-    word_at(place, End.SUMS).copy_from(word_at(page, moments.BUSY), 2 * PIPES * WORD_BYTES)
+    word_at(place, EndRecord.FIRST).copy_from(word_at(page, moments.FIRST), LogPart.CORES * WORD_BYTES)
+    word_at(place, EndRecord.SUMS).copy_from(word_at(page, moments.BUSY), 2 * PIPES * WORD_BYTES)
 
 
 _FILL: dict[Routine, Callable[..., None]] = {
@@ -436,7 +445,7 @@ _FILL: dict[Routine, Callable[..., None]] = {
 }
 
 
-def build_timekeeping(module: Module) -> None:
+def build_timekeeping(module: ObjectModule) -> None:
     """All routines, under their names. Behind the context each takes numbers, and where it says so the address of
     words."""
     for routine, symbol in SYMBOLS.items():

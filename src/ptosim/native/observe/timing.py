@@ -16,11 +16,11 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe, Space
-from ptosim.language.control import steps
-from ptosim.language.function import Call
-from ptosim.language.operands import constant_of
+from ptosim.language.micro.sim_table import SimGather, SimScatter
 from ptosim.language.operation import is_scope
-from ptosim.language.sim_table import SimGather, SimScatter
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import steps
+from ptosim.language.structure.function import Call
 from ptosim.language.types import PtrType
 from ptosim.machine import moments
 from ptosim.machine.sync import DONE, PIPES, SLOT
@@ -28,7 +28,7 @@ from ptosim.native.build.global_memory import may_access
 from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.observe.hooks import Access, Number, Observer, Range
+from ptosim.native.observe.hooks import CodeObserver, Number, OnChipAccess, Range
 from ptosim.native.observe.pages import page_of
 from ptosim.native.observe.timekeeping import (
     NO_COUNTER,
@@ -39,13 +39,13 @@ from ptosim.native.observe.timekeeping import (
     set_signal,
     wait_for_signal,
 )
-from ptosim.native.observe.touches import Touches
+from ptosim.native.observe.touches import TouchRecorder
 
 if TYPE_CHECKING:
     from ptosim.native.build.core import Core, FlagStep
-    from ptosim.native.build.program import Body
-    from ptosim.native.build.sharing import Entry
-    from ptosim.native.ir.flow import Function
+    from ptosim.native.build.program import FunctionBody
+    from ptosim.native.build.sharing import SharedEntry
+    from ptosim.native.ir.flow import FunctionBuilder
 
 _TWICE = "sets a flag that is still set"
 _STRAY = "a pointer has left the argument that it comes from"
@@ -70,7 +70,7 @@ class TimedWork:
     """How many words the log keeps of each execution."""
 
 
-class Timing(Observer):
+class Timing(CodeObserver):
     """Adds what a profile needs."""
 
     purpose = "profile"
@@ -81,10 +81,10 @@ class Timing(Observer):
         self._waits_for_bytes = waits_for_bytes
         self.works: list[TimedWork] = []
         self._uncounted = 0
-        self._touches = Touches(waits_for_bytes)
-        self._paths: dict[Function, tuple[Value, Value]] = {}
+        self._touches = TouchRecorder(waits_for_bytes)
+        self._paths: dict[FunctionBuilder, tuple[Value, Value]] = {}
         """Of a scope that calls no function: its path so far, length and hash, which stay in registers."""
-        self._rows: dict[Function, Value] = {}
+        self._rows: dict[FunctionBuilder, Value] = {}
         """Of a gather or scatter: how many rows of a table its indices have named, which is its path."""
 
     def facts(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Timing(Observer):
 
     # --- the scalar unit ----------------------------------------------------------------------------------------------
 
-    def operation_begins(self, body: Body, op: Operation) -> None:
+    def operation_begins(self, body: FunctionBody, op: Operation) -> None:
         """Count what the scalar unit does by itself; the count is up to date wherever something is issued."""
         if body.in_scope or op.name == "arith.constant":
             return
@@ -114,16 +114,16 @@ class Timing(Observer):
 
     # --- the path of a scope ------------------------------------------------------------------------------------------
 
-    def loop(self, body: Body, op: Operation, lower: Value, upper: Value, step: Value) -> None:
+    def loop(self, body: FunctionBody, op: Operation, lower: Value, upper: Value, step: Value) -> None:
         if body.in_scope and any(constant_of(value) is None for value in op.operands[:3]):
             trips = (lower < upper) * ((upper - lower - 1).udiv(step).zext(I64) + 1)
             self._note(body.core(op), trips)
 
-    def branch(self, body: Body, op: Operation, condition: Value) -> None:
+    def branch(self, body: FunctionBody, op: Operation, condition: Value) -> None:
         if body.in_scope:
             self._note(body.core(op), condition.zext(I64))
 
-    def rounds_begin(self, body: Body, op: Operation) -> Value | None:
+    def rounds_begin(self, body: FunctionBody, op: Operation) -> Value | None:
         """The count of a while, known at its end, stands where it begins."""
         if not body.in_scope:
             return None
@@ -132,12 +132,12 @@ class Timing(Observer):
         kept.at(WORD_BYTES).store(f.constant(I64, 0), WORD_BYTES)
         return kept
 
-    def round(self, body: Body, kept: Value | None) -> None:
+    def round(self, body: FunctionBody, kept: Value | None) -> None:
         if kept is not None:
             turns = kept.at(WORD_BYTES)
             turns.store(turns.load(I64, WORD_BYTES) + 1, WORD_BYTES)
 
-    def rounds_end(self, body: Body, kept: Value | None) -> None:
+    def rounds_end(self, body: FunctionBody, kept: Value | None) -> None:
         if kept is not None:
             turns = kept.at(WORD_BYTES).load(I64, WORD_BYTES)
             kept.load(PTR, WORD_BYTES).store(turns, WORD_BYTES)
@@ -147,7 +147,7 @@ class Timing(Observer):
         self._place(core).store(item, WORD_BYTES)
         self._mix(core.f, item)
 
-    def _mix(self, f: Function, item: Value) -> None:
+    def _mix(self, f: FunctionBuilder, item: Value) -> None:
         _, hash = self._paths.get(f) or _of_path(f)
         hash.store(_mixed(hash.load(I64, WORD_BYTES), item), WORD_BYTES)
 
@@ -185,10 +185,10 @@ class Timing(Observer):
         """Their number is the path of a merge."""
         self._note(core, records)
 
-    def instruction_begins(self, body: Body, op: Operation) -> None:
+    def instruction_begins(self, body: FunctionBody, op: Operation) -> None:
         self._touches.in_scope = body.in_scope
 
-    def accessed(self, core: Core, access: Access) -> None:
+    def accessed(self, core: Core, access: OnChipAccess) -> None:
         self._touches.access(core, access)
 
     def scattered(self, core: Core, verb: str, starts: Value, active: Value, extent: int, units: Value | None) -> None:
@@ -207,7 +207,7 @@ class Timing(Observer):
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def entry_called(self, core: Core, entry: Entry, words: Value) -> Value | None:
+    def entry_called(self, core: Core, entry: SharedEntry, words: Value) -> Value | None:
         f = core.f
         timed = self._timed(core, entry)
         head = moments.head(timed.operation, timed.pipe)
@@ -219,7 +219,7 @@ class Timing(Observer):
         f.leave_with(status)
         return called(f, Routine.FLY, f.constant(I64, head))
 
-    def _timed(self, core: Core, entry: Entry) -> TimedWork:
+    def _timed(self, core: Core, entry: SharedEntry) -> TimedWork:
         constants = tuple(value.literal for value in entry.outside)
         dynamic = constants.count(None) + len(entry.registers)
         timed = TimedWork(
@@ -289,7 +289,7 @@ def _head(core: Core, pipe: Pipe) -> int:
     return moments.head(core.origin.number, SLOT.get(pipe, moments.S))
 
 
-def _key(f: Function, entry: Entry) -> Value:
+def _key(f: FunctionBuilder, entry: SharedEntry) -> Value:
     """What the price of an entry depends on, apart from its path: operands that are no pointers, and registers."""
     key = f.constant(I64, 0)
     if is_scope(entry.op):
@@ -305,7 +305,7 @@ def _mixed(hash: Value, item: Value) -> Value:
     return mixed ^ mixed.lshr(32)
 
 
-def _of_path(f: Function) -> tuple[Value, Value]:
+def _of_path(f: FunctionBuilder) -> tuple[Value, Value]:
     """Where the page has the length of a path, and its hash."""
     page = page_of(f)
     return page.at(moments.PATH_LENGTH * WORD_BYTES), page.at(moments.PATH_HASH * WORD_BYTES)

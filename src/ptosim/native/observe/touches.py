@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation
 
 from ptosim.effects.names import Space
-from ptosim.language.function import Call
+from ptosim.language.structure.function import Call
 from ptosim.machine import moments
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
-from ptosim.native.observe.hooks import Access
+from ptosim.native.observe.hooks import OnChipAccess
 from ptosim.native.observe.pages import load, page_of, store, word_at
 from ptosim.native.vector.registers import active_span, any_lane, extract, least, shuffle
 
 if TYPE_CHECKING:
     from ptosim.native.build.core import Core
-    from ptosim.native.ir.flow import Function
+    from ptosim.native.ir.flow import FunctionBuilder
 
 _RECORD = 2 * WORD_BYTES
 _FLYING_BYTES = moments.FLYING_WORDS * WORD_BYTES
@@ -42,14 +42,14 @@ _Hull = tuple[Value, Value]
 """The addresses of the lowest byte and of one past the highest."""
 
 
-class Touches:
+class TouchRecorder:
     """What the entries of a kernel touch, while their code is built."""
 
     def __init__(self, in_flight: bool) -> None:
         self._in_flight = in_flight  # what they touch is asked for as long as entries fly
         self.in_scope = False
         """Whether the instruction that is built belongs to a vector scope."""
-        self._hulls: dict[Function, dict[_Key, _Hull]] = {}
+        self._hulls: dict[FunctionBuilder, dict[_Key, _Hull]] = {}
 
     def begin(self, core: Core, op: Operation) -> None:
         """An entry begins."""
@@ -83,7 +83,7 @@ class Touches:
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
-    def access(self, core: Core, access: Access) -> None:
+    def access(self, core: Core, access: OnChipAccess) -> None:
         first, end, some = 0, access.extent, None
         if access.active is not None:
             lanes = access.active()
@@ -104,7 +104,7 @@ class Touches:
             part = shuffle(core.f, range(number * each, (number + 1) * each), units)
             unit = extent // each
             address = extract(starts, number)
-            self.access(core, Access(verb, Space.UB, address, extent, unit, lambda part=part: part, unit))
+            self.access(core, OnChipAccess(verb, Space.UB, address, extent, unit, lambda part=part: part, unit))
 
     def stretch(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         self._grow(core, verb, space, at, address, address + extent, extent > 0)
@@ -129,7 +129,7 @@ class Touches:
         highest.store((high > after).select(high, after), WORD_BYTES)
 
 
-def _of(f: Function, hulls: dict[_Key, _Hull], key: _Key) -> _Hull:
+def _of(f: FunctionBuilder, hulls: dict[_Key, _Hull], key: _Key) -> _Hull:
     """Where the hull of an access is kept; of very many accesses the last ones share theirs."""
     if len(hulls) >= moments.MOST_TOUCHES - 2 * len(_CALLED):
         key = -1, *key[1:]
@@ -152,11 +152,11 @@ def _take_off(core: Core, touched: Sequence[tuple[Space, Value, Value]]) -> None
     store(page, moments.REACHED, f.constant(I64, len(touched)))
 
 
-def _touched(f: Function) -> Value:
+def _touched(f: FunctionBuilder) -> Value:
     return page_of(f).at(moments.TOUCHED * WORD_BYTES).load(PTR, WORD_BYTES)
 
 
-def _called(f: Function, verb: str) -> _Hull:
+def _called(f: FunctionBuilder, verb: str) -> _Hull:
     """Where the hull of what called functions do is kept."""
     place = _touched(f).at(_CALLED.index(verb) * _RECORD)
     return place, place.at(WORD_BYTES)
@@ -166,7 +166,7 @@ def _calls(op: Operation) -> bool:
     return any(isinstance(inner, Call) for inner in op.walk())
 
 
-def _sum(f: Function, words: Sequence[Value]) -> Value:
+def _sum(f: FunctionBuilder, words: Sequence[Value]) -> Value:
     """A number of these: each counts by its place, so that none waits for another to be multiplied."""
     total = f.constant(I64, 0)
     for number, word in enumerate(words):

@@ -9,12 +9,12 @@ from xdsl.ir import Operation
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM, CoreKind, Pipe, Space
 from ptosim.effects.record import Access, no_accesses
-from ptosim.language.dependence import executed
-from ptosim.language.fixpipe_raw import RawStore
-from ptosim.language.function import Function as PTOFunction
-from ptosim.language.function import reached
+from ptosim.language.analysis.scope_dependence import executed
+from ptosim.language.analysis.static_values import static_of
+from ptosim.language.micro.fixpipe_raw import RawStore
 from ptosim.language.operation import core_of, enclosing_scope, is_scope
-from ptosim.language.static import static_of
+from ptosim.language.structure.function import Function as PTOFunction
+from ptosim.language.structure.function import reached
 from ptosim.machine.sync import SLOT
 from ptosim.native.observe.layout import STORES, Track
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, reduce
 
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.observe.layout import WORD
 from ptosim.native.vector.registers import Mask, shuffle
@@ -22,11 +22,11 @@ def integer(bits: int) -> Type:
     return Type(f"i{bits}")
 
 
-def every(f: Function, bits: int) -> Value:
+def every(f: FunctionBuilder, bits: int) -> Value:
     return f.constant(integer(bits), -1)
 
 
-def of_lanes(f: Function, lanes: Value, width: int) -> tuple[Value, Value]:
+def of_lanes(f: FunctionBuilder, lanes: Value, width: int) -> tuple[Value, Value]:
     """Of lanes of so many bytes each: the words of which some byte is active, and those of which all are."""
     count = lanes.kind.lanes
     bits = max(1, count * width // WORD)
@@ -46,7 +46,7 @@ def of_lanes(f: Function, lanes: Value, width: int) -> tuple[Value, Value]:
     return some.bitcast(integer(bits)), whole.bitcast(integer(bits))
 
 
-def of_mask(f: Function, mask: Mask, width: int) -> tuple[Value, Value]:
+def of_mask(f: FunctionBuilder, mask: Mask, width: int) -> tuple[Value, Value]:
     """The words of a register whose lanes, of so many bytes, a mask enables: some byte, and all."""
     if mask.is_full and mask.width <= width:
         return every(f, REGISTER_WORDS), every(f, REGISTER_WORDS)
@@ -54,13 +54,13 @@ def of_mask(f: Function, mask: Mask, width: int) -> tuple[Value, Value]:
     return some, f.once(("whole", mask.bits.text, width), lambda: of_lanes(f, mask.lanes(width), width)[1])
 
 
-def lowest(f: Function, count: Value) -> Value:
+def lowest(f: FunctionBuilder, count: Value) -> Value:
     """So many bits of 64, or all."""
     some = (f.constant(I64, 1) << (count & 63)) - 1
     return (count >= 64).select(f.constant(I64, -1), some)
 
 
-def if_any(f: Function, bits: Value, kind: Type = I64) -> Value:
+def if_any(f: FunctionBuilder, bits: Value, kind: Type = I64) -> Value:
     """All bits where one is set."""
     return (bits != 0).select(f.constant(kind, -1), f.constant(kind, 0))
 
@@ -74,7 +74,7 @@ def _sources(table: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     )
 
 
-def moved(f: Function, table: Sequence[int], bits: Value) -> Value:
+def moved(f: FunctionBuilder, table: Sequence[int], bits: Value) -> Value:
     """Bits of words where the bytes have gone: byte i of the result is byte table[i], or NOTHING."""
     sources = _sources(tuple(table))
     count, given = len(sources), bits.kind.bits
@@ -93,7 +93,7 @@ def moved(f: Function, table: Sequence[int], bits: Value) -> Value:
     return found.bitcast(integer(count))
 
 
-def widened(f: Function, bits: Value, width: int) -> Value:
+def widened(f: FunctionBuilder, bits: Value, width: int) -> Value:
     """Bits of words, those of one lane together where a lane has several words."""
     if width <= WORD:
         return bits

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.print_format import Say, show
+from ptosim.language.text.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import NO_REGIONS, Regions, poisoned
 from ptosim.machine.observer import Observer
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.machine.sync import SLOW
-from ptosim.native.build.operations import ENTRIES, Operation
+from ptosim.native.build.operations import ENTRIES, HandedOperation
 from ptosim.native.build.resident import BLOCKS, EXP, READ, RECORDS, STREAM, resident
 from ptosim.native.ir.context import (
     LOOPS_RECORDED,
@@ -31,10 +31,10 @@ from ptosim.native.ir.context import (
     WORD_BYTES,
     WORDS,
     WORKSPACE_BYTES,
+    ContextWord,
     Status,
-    Word,
 )
-from ptosim.native.run.memory import Memory
+from ptosim.native.run.memory import HostMemory
 from ptosim.target.profile import Target
 
 _Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -42,7 +42,7 @@ Attend = Callable[[int], MachineCore]
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _Issue = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_void_p)
 
-_OBSERVED_OF = {"aiv0": Word.OBSERVED_AIV0, "aiv1": Word.OBSERVED_AIV1}
+_OBSERVED_OF = {"aiv0": ContextWord.OBSERVED_AIV0, "aiv1": ContextWord.OBSERVED_AIV1}
 
 _LARGEST = (1 << 63) - 1
 _RESET = array("q", REGISTERS_AT_RESET)
@@ -62,7 +62,7 @@ class Invocation:
     readable: int = -1  # bits by the number of a buffer, for code that is checked: what lies there is what it reads
     writable: int = -1
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
-    attach: Callable[[Cluster], Observer] | None = None
+    attach: Callable[[NativeCluster], Observer] | None = None
     """Prepares cores that are watched; who hears of the machine."""
     say: Say | None = show
     """Takes what the kernel prints."""
@@ -75,7 +75,7 @@ class Invocation:
 
 
 @dataclass(frozen=True)
-class Fault:
+class CompiledFault:
     """Why compiled code failed: the site's number, the values it found wrong, and the loop indices, outermost first."""
 
     core: str
@@ -91,13 +91,13 @@ class Suspicion(Exception):
     """A block of a kernel that is checked has to be judged."""
 
 
-class Code(Protocol):
+class LinkedCode(Protocol):
     """Linked object code (toolchain.Program), in memory as long as this lives."""
 
     def address(self, symbol: str) -> int: ...
 
 
-def _no_operation(number: int) -> Operation:
+def _no_operation(number: int) -> HandedOperation:
     raise KeyError(number)
 
 
@@ -106,11 +106,11 @@ class Executable:
     """A linked kernel: its code, the operations that may be queued, and what its failures mean."""
 
     kind: KernelKind
-    code: Code
+    code: LinkedCode
     programs: Mapping[CoreKind, str]  # symbols of the scalar programs, which take a context
-    explain: Callable[[Fault], Exception]
+    explain: Callable[[CompiledFault], Exception]
     spaces: Mapping[Space, int]  # the on-chip memories that it uses, and how many bytes from the first it may write
-    operation: Callable[[int], Operation] = _no_operation
+    operation: Callable[[int], HandedOperation] = _no_operation
     steady: bool = False  # what is in the memories does not decide how many steps it takes
     state: int = 0  # bytes that code which is watched keeps for each core
     sifting: bool = False  # a block ends at the first operation that does not happen as if inline
@@ -133,22 +133,22 @@ class Tables:
         self._of_block: list[array[int]] = []
         self._buffers, count = _table(invocation.buffers)
         self.words = {
-            Word.BLOCK_NUM: invocation.grid,
-            Word.ARGUMENTS: self._arguments.buffer_info()[0],
-            Word.BUFFERS: self._buffers.buffer_info()[0],
-            Word.BUFFER_NUM: count,
-            Word.HANDOUT: self.handout.buffer_info()[0],
-            Word.MAX_STEPS: min(invocation.max_steps, _LARGEST),
-            Word.READABLE: signed(invocation.readable),
-            Word.WRITABLE: signed(invocation.writable),
+            ContextWord.BLOCK_NUM: invocation.grid,
+            ContextWord.ARGUMENTS: self._arguments.buffer_info()[0],
+            ContextWord.BUFFERS: self._buffers.buffer_info()[0],
+            ContextWord.BUFFER_NUM: count,
+            ContextWord.HANDOUT: self.handout.buffer_info()[0],
+            ContextWord.MAX_STEPS: min(invocation.max_steps, _LARGEST),
+            ContextWord.READABLE: signed(invocation.readable),
+            ContextWord.WRITABLE: signed(invocation.writable),
         }
 
-    def of_block(self, block: int) -> dict[Word, int]:
+    def of_block(self, block: int) -> dict[ContextWord, int]:
         """What a block holds that differs from block to block."""
         if self.invocation.by_block is None:
             return self.words
         self._of_block.append(array("q", [signed(word) for word in self.invocation.by_block(block)] or [0]))
-        return {**self.words, Word.ARGUMENTS: self._of_block[-1].buffer_info()[0]}
+        return {**self.words, ContextWord.ARGUMENTS: self._of_block[-1].buffer_info()[0]}
 
 
 def _table(buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]) -> tuple[array[int], int]:
@@ -162,7 +162,7 @@ def _table(buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]) -
     return table, count
 
 
-class Cluster:
+class NativeCluster:
     """The memories and cores behind one block at a time, by their names in the cluster: aic, aiv0, aiv1."""
 
     def __init__(
@@ -170,9 +170,9 @@ class Cluster:
     ) -> None:
         used = executable.spaces
 
-        def memory(space: Space) -> Memory:
+        def memory(space: Space) -> HostMemory:
             size = target.memory[space]
-            return Memory(size, used[space], poisoned(size) if poison else None)
+            return HostMemory(size, used[space], poisoned(size) if poison else None)
 
         # one of each for the cluster, and one UB for each vector core
         shared = {word: memory(space) for space, word in MEMORIES.items() if space in used and space is not Space.UB}
@@ -180,22 +180,22 @@ class Cluster:
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
         if Space.L0C in used:
-            self._workspace = Memory(WORKSPACE_BYTES, WORKSPACE_BYTES)
-            addresses[Word.WORKSPACE] = self._workspace.address
+            self._workspace = HostMemory(WORKSPACE_BYTES, WORKSPACE_BYTES)
+            addresses[ContextWord.WORKSPACE] = self._workspace.address
         addresses |= {UB_OF[role]: memory.address for role, memory in self._ub.items()}
         self.stretches = [(memory.address, memory.written) for memory in self._memories]
-        self.state = Memory(executable.shared_state, executable.shared_state) if executable.shared_state else None
+        self.state = HostMemory(executable.shared_state, executable.shared_state) if executable.shared_state else None
         """Of code that is watched."""
         self.cores = {role: Core(role, executable, stop, self._visible(role, addresses), self) for role in roles}
         if self.state is not None:
             self._introduce(self.state)
 
-    def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
-        return {**addresses, Word.UB: self._ub[role].address if role in self._ub else 0}
+    def _visible(self, role: str, addresses: Mapping[ContextWord, int]) -> dict[ContextWord, int]:
+        return {**addresses, ContextWord.UB: self._ub[role].address if role in self._ub else 0}
 
-    def _introduce(self, state: Memory) -> None:
+    def _introduce(self, state: HostMemory) -> None:
         """Tell watched cores what they keep together, and where others keep theirs."""
-        kept = {Word.OBSERVED_CLUSTER: state}
+        kept = {ContextWord.OBSERVED_CLUSTER: state}
         for role, word in _OBSERVED_OF.items():
             if role in self.cores and (own := self.cores[role].state) is not None:
                 kept[word] = own
@@ -212,11 +212,11 @@ class Core:
     """One context, and the compiled scalar code running on it."""
 
     def __init__(
-        self, role: str, executable: Executable, stop: Stop, memories: Mapping[Word, int], cluster: Cluster
+        self, role: str, executable: Executable, stop: Stop, memories: Mapping[ContextWord, int], cluster: NativeCluster
     ) -> None:
         self.role = role
         self.machine: MachineCore | None = None  # the scheduler's part in the block, if it has one
-        self.state: Memory | None = None  # of code that is watched
+        self.state: HostMemory | None = None  # of code that is watched
         self._keep = stop  # compiled code has their addresses
         self.cluster = cluster
         self._tables: Tables
@@ -226,26 +226,26 @@ class Core:
         self._programs = {kind: _Program(code.address(symbol)) for kind, symbol in executable.programs.items()}
         shared = resident()
         self._blocks = _Program(shared.address(BLOCKS))
-        self._operations: dict[int, Operation] = {}
+        self._operations: dict[int, HandedOperation] = {}
         self._entries: dict[int, Callable[[int, int], int]] = {}
         self._issue = _Issue(self._issued)
         self._problem: BaseException | None = None
         self._words = array("q", bytes(WORD_BYTES * WORDS))
-        self._words[Word.STOP] = stop.word.buffer_info()[0]
-        self._words[Word.ISSUE] = ctypes.cast(self._issue, ctypes.c_void_p).value or 0
-        self._words[Word.RESET] = _RESET.buffer_info()[0]
-        self._words[Word.PROGRAM] = code.address(next(iter(executable.programs.values())))
-        self._words[Word.READ] = shared.address(READ)
-        self._words[Word.STREAM] = shared.address(STREAM)
-        self._words[Word.EXP] = shared.address(EXP)
-        self._words[Word.RECORD] = shared.address(RECORDS[len(executable.programs) > 1])
+        self._words[ContextWord.STOP] = stop.word.buffer_info()[0]
+        self._words[ContextWord.ISSUE] = ctypes.cast(self._issue, ctypes.c_void_p).value or 0
+        self._words[ContextWord.RESET] = _RESET.buffer_info()[0]
+        self._words[ContextWord.PROGRAM] = code.address(next(iter(executable.programs.values())))
+        self._words[ContextWord.READ] = shared.address(READ)
+        self._words[ContextWord.STREAM] = shared.address(STREAM)
+        self._words[ContextWord.EXP] = shared.address(EXP)
+        self._words[ContextWord.RECORD] = shared.address(RECORDS[len(executable.programs) > 1])
         self.tell(memories)
         if executable.state:
-            self.state = Memory(executable.state, executable.state)
-            self._words[Word.OBSERVED] = self.state.address
+            self.state = HostMemory(executable.state, executable.state)
+            self._words[ContextWord.OBSERVED] = self.state.address
         self.address = self._words.buffer_info()[0]
 
-    def tell(self, addresses: Mapping[Word, int]) -> None:
+    def tell(self, addresses: Mapping[ContextWord, int]) -> None:
         """Put addresses into the context."""
         for word, address in addresses.items():
             self._words[word] = address
@@ -256,22 +256,22 @@ class Core:
         words = self._words
         for word, content in tables.of_block(machine.block).items():
             words[word] = content
-        words[Word.BLOCK] = machine.block
-        words[Word.SUBBLOCK] = machine.subblock
-        words[Word.SUBBLOCK_NUM] = machine.subblock_num
-        words[Word.CORE_SYNC] = machine.words.buffer_info()[0]
-        words[Word.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
+        words[ContextWord.BLOCK] = machine.block
+        words[ContextWord.SUBBLOCK] = machine.subblock
+        words[ContextWord.SUBBLOCK_NUM] = machine.subblock_num
+        words[ContextWord.CORE_SYNC] = machine.words.buffer_info()[0]
+        words[ContextWord.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
 
     def clear_before_blocks(self, stretches: Sequence[tuple[int, int]]) -> None:
         """What compiled code that goes from block to block makes zero before each: addresses and bytes."""
         self._cleared = array("q", [word for stretch in stretches for word in stretch])
-        self._words[Word.CLEARED] = self._cleared.buffer_info()[0]
-        self._words[Word.CLEARED_NUM] = len(stretches)
+        self._words[ContextWord.CLEARED] = self._cleared.buffer_info()[0]
+        self._words[ContextWord.CLEARED_NUM] = len(stretches)
 
     @property
     def block(self) -> int:
         """The one that is running, or was last handed out."""
-        return self._words[Word.BLOCK]
+        return self._words[ContextWord.BLOCK]
 
     def run(self, tables: Tables, machine: MachineCore) -> None:
         """The scalar program of this core, from its beginning; returns when it has returned."""
@@ -279,8 +279,8 @@ class Core:
         self.machine = machine
         machine.regions = tables.invocation.regions
         words = self._words
-        words[Word.STEPS] = words[Word.MAX_STEPS]
-        words[Word.REGISTERS : Word.REGISTERS + REGISTER_ROOM] = _RESET
+        words[ContextWord.STEPS] = words[ContextWord.MAX_STEPS]
+        words[ContextWord.REGISTERS : ContextWord.REGISTERS + REGISTER_ROOM] = _RESET
         self._conclude(self._programs[machine.kind](self.address))
 
     def run_blocks(self, attend: Attend, pause: int) -> int:
@@ -289,12 +289,12 @@ class Core:
         `attend` gives the scheduler's part in a block that turns out to need it. It is the last that ends.
         """
         self._attend, self.machine = attend, None
-        self._words[Word.PAUSE] = pause
-        self._words[Word.ATTENDED] = 0
+        self._words[ContextWord.PAUSE] = pause
+        self._words[ContextWord.ATTENDED] = 0
         status = self._blocks(self.address)
         if status != Status.PAUSED:
             self._conclude(status)
-        return pause - self._words[Word.PAUSE]
+        return pause - self._words[ContextWord.PAUSE]
 
     def _conclude(self, status: int) -> None:
         """Go on, or raise what ended the run."""
@@ -307,13 +307,13 @@ class Core:
             raise self._executable.explain(self._fault())
         raise Stopped
 
-    def _fault(self) -> Fault:
+    def _fault(self) -> CompiledFault:
         words = self._words
-        depth = min(words[Word.FAULT_DEPTH], LOOPS_RECORDED)
-        loops = tuple(words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth])
-        site, value, detail = words[Word.FAULT : Word.FAULT_DETAIL + 1]
+        depth = min(words[ContextWord.FAULT_DEPTH], LOOPS_RECORDED)
+        loops = tuple(words[ContextWord.FAULT_LOOPS : ContextWord.FAULT_LOOPS + depth])
+        site, value, detail = words[ContextWord.FAULT : ContextWord.FAULT_DETAIL + 1]
         name = self.machine.name if self.machine is not None else f"b{self.block}.{self.role}"
-        return Fault(name, self.block, site, value, detail, loops, self._tables.invocation)
+        return CompiledFault(name, self.block, site, value, detail, loops, self._tables.invocation)
 
     # --- called by compiled code --------------------------------------------------------------------------------------
 
@@ -335,7 +335,7 @@ class Core:
         words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
         if self.machine is None:
             self.machine = self._attend(self.block)
-            self._words[Word.ATTENDED] = 1
+            self._words[ContextWord.ATTENDED] = 1
         machine = self.machine
         if (text := operation.printed(machine, words)) is not None:
             if (say := self._tables.invocation.say) is not None:

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.print_format import Say, show
+from ptosim.language.text.print_format import Say, show
 from ptosim.machine.deadlock import Reachable
-from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.launch import KernelKind, LaunchGeometry
 from ptosim.machine.memory import Regions
 from ptosim.machine.observer import Observer
 from ptosim.native.build.operations import ENTRIES, operation_from_json
 from ptosim.native.host.cache import Compiled
-from ptosim.native.host.toolchain import Program
-from ptosim.native.run.cores import Cluster, Executable, Invocation, Suspicion, Tables
+from ptosim.native.host.toolchain import LoadedObject
+from ptosim.native.run.cores import Executable, Invocation, NativeCluster, Suspicion, Tables
 from ptosim.native.run.explain import explainer
-from ptosim.native.run.runtime import Part, Runner
+from ptosim.native.run.runtime import NativeLaunch, Runner
 from ptosim.target.profile import Target
 
 if TYPE_CHECKING:
-    from ptosim.native.observe.stand_ins import Stock
-    from ptosim.native.observe.sweep import Sifted
+    from ptosim.native.observe.argument_copies import Stock
+    from ptosim.native.observe.gm_conflicts import Sifted
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Run:
     max_steps: int
     block_done: Callable[[], None] | None = None
     poison: bool = False
-    attach: Callable[[Cluster], Observer] | None = None
+    attach: Callable[[NativeCluster], Observer] | None = None
     say: Say | None = show
     """Takes what the kernel prints."""
 
@@ -53,7 +53,7 @@ class LinkedKernel:
     def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
         data = compiled.data
         sifting = data["observe"] == "check"
-        code = Program(compiled.image, [*data["programs"].values(), ENTRIES])
+        code = LoadedObject(compiled.image, [*data["programs"].values(), ENTRIES])
         executable = Executable(
             KernelKind(data["kind"]),
             code,
@@ -77,14 +77,14 @@ class LinkedKernel:
         self._usage: Any = data.get("usage")
         self._stock: Stock | None = None
 
-    def part(self, invocation: Invocation, launch: Launch) -> Part:
+    def part(self, invocation: Invocation, launch: LaunchGeometry) -> NativeLaunch:
         """This kernel as one launch of a list that runs together."""
-        return Part(self._executable, Tables(invocation), launch)
+        return NativeLaunch(self._executable, Tables(invocation), launch)
 
     def sift(self, run: Run, blocks: Sequence[int]) -> Sifted:
         """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged. The buffers
         keep what they hold."""
-        from ptosim.native.observe.sweep import Sifted, all_records
+        from ptosim.native.observe.gm_conflicts import Sifted, all_records
 
         with self._standing_in(run) as invocation:
             threads = 1 if self._in_order else run.threads
@@ -96,7 +96,7 @@ class LinkedKernel:
     @contextmanager
     def _standing_in(self, run: Run) -> Generator[Invocation]:
         """The run on buffers in place of the caller's, which keep what they hold."""
-        from ptosim.native.observe.stand_ins import Stock
+        from ptosim.native.observe.argument_copies import Stock
 
         self._stock = self._stock or Stock(self._usage)
         given = self._stock.stand_ins(run.values, run.buffers)

@@ -11,16 +11,16 @@ from typing import Any
 
 from ptosim.diagnostics import Details, Location, PTOError, Source, error
 from ptosim.machine.memory import decode, misaligned, outside
-from ptosim.native.run.cores import Fault
+from ptosim.native.run.cores import CompiledFault
 
 Told = tuple[str, str, tuple[int, int] | None]
 """Kind, message, and the bytes that it is about."""
 
 
-def explainer(sites: Sequence[Any], source: Source) -> Callable[[Fault], PTOError]:
+def explainer(sites: Sequence[Any], source: Source) -> Callable[[CompiledFault], PTOError]:
     """The function that makes an error of a fault."""
 
-    def explain(fault: Fault) -> PTOError:
+    def explain(fault: CompiledFault) -> PTOError:
         kind, message, place, pipe = sites[fault.site]
         location = Location(source.name, *place, source=source) if place else None
         kind, message, extent = _FAMILIES.get(kind, _plain)(kind, message, fault)
@@ -30,11 +30,11 @@ def explainer(sites: Sequence[Any], source: Source) -> Callable[[Fault], PTOErro
     return explain
 
 
-def _plain(kind: str, message: str, fault: Fault) -> Told:
+def _plain(kind: str, message: str, fault: CompiledFault) -> Told:
     return kind, message.format(fault.value, fault.detail, max_steps=fault.invocation.max_steps), None
 
 
-def _access(kind: str, message: Sequence[Any], fault: Fault) -> Told:
+def _access(kind: str, message: Sequence[Any], fault: CompiledFault) -> Told:
     verb, space, size, width, alignment = message
     start, width = fault.value, fault.detail if width is None else width
     if start % alignment:
@@ -42,7 +42,7 @@ def _access(kind: str, message: Sequence[Any], fault: Fault) -> Told:
     return "out-of-bounds", outside(verb, space, size, start, width), (start, start + width)
 
 
-def _global(kind: str, message: Sequence[Any], fault: Fault) -> Told:
+def _global(kind: str, message: Sequence[Any], fault: CompiledFault) -> Told:
     verb, alignment = message
     start, width = fault.value, fault.detail
     offset = decode(start)[1]
@@ -55,9 +55,13 @@ def _misaligned(verb: str, space: str, start: int, alignment: int) -> Told:
     return "misaligned", misaligned(verb, space, start, alignment), None
 
 
-def _meeting(kind: str, message: str, fault: Fault) -> Told:
+def _meeting(kind: str, message: str, fault: CompiledFault) -> Told:
     """Two lanes, in one word, that store to one address."""
     return "invalid", message.format(fault.detail & 0xFFFF, fault.detail >> 16, fault.value), None
 
 
-_FAMILIES: dict[str, Callable[[str, Any, Fault], Told]] = {"access": _access, "gm": _global, "meeting": _meeting}
+_FAMILIES: dict[str, Callable[[str, Any, CompiledFault], Told]] = {
+    "access": _access,
+    "gm": _global,
+    "meeting": _meeting,
+}

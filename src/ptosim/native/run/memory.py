@@ -15,7 +15,7 @@ ALIAS_OFFSET = 2048 + 64
 SLACK = 4096
 
 
-class Memory:
+class HostMemory:
     """`size` bytes that compiled code may address, in an allocation that it cannot leave: zeros, or the `pattern`.
 
     That holds twice a power of two behind the first byte, for addresses that may lie on either side of it (core.py),

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from ptosim.effects.names import CoreKind
-from ptosim.language.following import following_sets, is_left_out, sets, sets_of
-from ptosim.language.function import Function
+from ptosim.language.analysis.reachable_sets import following_sets, is_left_out, sets, sets_of
 from ptosim.language.operation import PTOOperation
-from ptosim.language.parser import ParsedModule
+from ptosim.language.structure.function import Function
+from ptosim.language.text.parser import ParsedModule
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Key, Site
 

@@ -16,11 +16,11 @@ from typing import Any
 from ptosim.diagnostics import PTOError
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.deadlock import Reachable
-from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.launch import KernelKind, LaunchGeometry
 from ptosim.machine.scheduler import Scheduler, Stop, Stopped
 from ptosim.native.ir.context import WORD_BYTES
-from ptosim.native.observe.room import Rooms, confuses_cores
-from ptosim.native.run.cores import Cluster, Executable, Invocation, Suspicion, Tables
+from ptosim.native.observe.record_memory import Rooms, confuses_cores
+from ptosim.native.run.cores import Executable, Invocation, NativeCluster, Suspicion, Tables
 from ptosim.native.run.crew import crew
 from ptosim.target.profile import Target
 
@@ -108,7 +108,9 @@ class Runner:
 
     def run_together(self, invocation: Invocation) -> None:
         """All blocks under one scheduler: the kernel synchronises across them."""
-        part = Part(self._executable, Tables(invocation), Launch(self._executable.kind, invocation.grid))
+        part = NativeLaunch(
+            self._executable, Tables(invocation), LaunchGeometry(self._executable.kind, invocation.grid)
+        )
         run_together([part], self._target, self._reachable, self._poison)
 
     def _worker(self) -> "_Worker":
@@ -121,27 +123,27 @@ class Runner:
 
 
 @dataclass(frozen=True)
-class Part:
+class NativeLaunch:
     """One launch of a list that runs together."""
 
     executable: Executable
     tables: Tables
-    launch: Launch
+    launch: LaunchGeometry
 
 
 def run_together(
-    parts: Sequence[Part], target: Target, reachable: Reachable | None = None, poison: bool = False
+    parts: Sequence[NativeLaunch], target: Target, reachable: Reachable | None = None, poison: bool = False
 ) -> None:
     """All blocks of a list of launches under one scheduler. Each core has a context of its own, and each block its
     memories."""
-    stop, clusters, problems = Stop(), dict[tuple[int, int], Cluster](), list[BaseException]()
+    stop, clusters, problems = Stop(), dict[tuple[int, int], NativeCluster](), list[BaseException]()
 
     def program(machine: MachineCore) -> None:
         number = machine.progress.number
         part, place = parts[number], (number, machine.block)
         if place not in clusters:
             roles = [core.role for core in machine.cluster.cores]
-            clusters[place] = Cluster(part.executable, target, stop, roles, poison)
+            clusters[place] = NativeCluster(part.executable, target, stop, roles, poison)
             clusters[place].clear()
         clusters[place].cores[machine.role].run(part.tables, machine)
 
@@ -166,18 +168,18 @@ class _Worker:
     ) -> None:
         self._executable = executable
         self.stop = Stop()
-        self._roles = [place.role for place in Launch(executable.kind, 1).places(0)]
-        self._cluster = Cluster(executable, target, self.stop, self._roles, poison)
+        self._roles = [place.role for place in LaunchGeometry(executable.kind, 1).places(0)]
+        self._cluster = NativeCluster(executable, target, self.stop, self._roles, poison)
         self._tables: Tables
         self._block = -1
         self._scheduler = Scheduler(
-            target, Launch(executable.kind, 1), self._program, reachable=reachable, stop=self.stop
+            target, LaunchGeometry(executable.kind, 1), self._program, reachable=reachable, stop=self.stop
         )
 
     def take(self, tables: Tables) -> None:
         """Work for this invocation from now on."""
         self._tables = tables
-        self._scheduler.launches = [Launch(self._executable.kind, tables.invocation.grid)]
+        self._scheduler.launches = [LaunchGeometry(self._executable.kind, tables.invocation.grid)]
         self.stop.word[0] = 0
         if tables.invocation.attach is not None:
             self._scheduler.observer = tables.invocation.attach(self._cluster)

@@ -19,9 +19,9 @@ from ptosim.effects.elementary import (
     LOG_LOWEST_MANTISSA,
     ROUNDING_SHIFT,
 )
-from ptosim.native.ir.context import Word
-from ptosim.native.ir.flow import Function
-from ptosim.native.ir.module import Module
+from ptosim.native.ir.context import ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import F32, F64, I32, Value
 from ptosim.native.vector.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, numeric, widen
 from ptosim.native.vector.quick_exp import quick_exp
@@ -31,30 +31,30 @@ _INF = float("inf")
 _NAN = float("nan")
 
 
-def exp(function: Function, element: Element, lanes: Value) -> Value:
+def exp(function: FunctionBuilder, element: Element, lanes: Value) -> Value:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
     if element.name != "f32" or lanes.kind.lanes != element.lanes or not function.module.avx512:
         return _apart(function, "exp", element, lanes, _exp_of)
-    bits, address = bits_of(numeric(lanes)), function.base(Word.EXP)
+    bits, address = bits_of(numeric(lanes)), function.base(ContextWord.EXP)
     return lanes_as(function.emit(bits.kind, f"call {bits.kind} {address.text}({bits}) nounwind memory(none)"), F32)
 
 
-def build_exp(module: Module, name: str) -> None:
+def build_exp(module: ObjectModule, name: str) -> None:
     """What kernels for processors with AVX-512 call for a whole register of f32."""
     element, bits = element_named("f32"), register_type(I32)
     compute = _quick_exp_of if module.avx512 else _exp_of
 
-    def fill(function: Function, given: Value) -> Value:
+    def fill(function: FunctionBuilder, given: Value) -> Value:
         return bits_of(compute(function, element, lanes_as(given, F32)))
 
     module.pure(name, [bits], bits, fill, "exported")
 
 
-def _quick_exp_of(function: Function, element: Element, lanes: Value) -> Value:
+def _quick_exp_of(function: FunctionBuilder, element: Element, lanes: Value) -> Value:
     return quick_exp(function, lanes, lambda: _apart(function, "exp", element, lanes, _exp_of))
 
 
-def _exp_of(_: Function, element: Element, lanes: Value) -> Value:
+def _exp_of(_: FunctionBuilder, element: Element, lanes: Value) -> Value:
     x = widen(element, lanes)
     power = _exp(x)
     if element.name == "f16":
@@ -63,13 +63,17 @@ def _exp_of(_: Function, element: Element, lanes: Value) -> Value:
 
 
 def _apart(
-    function: Function, name: str, element: Element, lanes: Value, compute: Callable[[Function, Element, Value], Value]
+    function: FunctionBuilder,
+    name: str,
+    element: Element,
+    lanes: Value,
+    compute: Callable[[FunctionBuilder, Element, Value], Value],
 ) -> Value:
     """For a whole register a function of its own, which all instructions share: such a sequence is long."""
     if lanes.kind.lanes != element.lanes:
         return compute(function, element, lanes)
 
-    def fill(apart: Function, given: Value) -> Value:
+    def fill(apart: FunctionBuilder, given: Value) -> Value:
         return bits_of(compute(apart, element, lanes_as(given, lane_type(element))))
 
     bits = bits_of(numeric(lanes))
@@ -90,12 +94,12 @@ def _exp(x: Value) -> Value:
     return lanes_as(bits_of(p) + (bits_of(t) << 52), F64)
 
 
-def log(function: Function, element: Element, lanes: Value) -> Value:
+def log(function: FunctionBuilder, element: Element, lanes: Value) -> Value:
     """The natural logarithm; -inf at either zero, NaN below."""
     return _apart(function, "log", element, lanes, _log_of)
 
 
-def _log_of(_: Function, element: Element, lanes: Value) -> Value:
+def _log_of(_: FunctionBuilder, element: Element, lanes: Value) -> Value:
     x = numeric(lanes).convert("fpext", F64)
     result = (x < _INF).select(_log(x), x)
     result = (x > 0.0).select(result, (x == 0.0).select(x.like(-_INF), _NAN))
@@ -121,7 +125,7 @@ def _horner(x: Value, coefficients: Sequence[float]) -> Value:
     return result
 
 
-def sqrt(function: Function, element: Element, lanes: Value) -> Value:
+def sqrt(function: FunctionBuilder, element: Element, lanes: Value) -> Value:
     """Correctly rounded; sqrt(-0) is -0. The root of f16 is taken in f32, whose second rounding never matters."""
     x = widen(element, lanes)
     # NaN goes in, canonical: LLVM drops a select of NaN after the root of a negative number, whose NaN has a sign.

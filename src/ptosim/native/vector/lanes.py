@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.vector.registers import any_lane, counted, lane_bytes, register_type, shuffle
 
@@ -18,20 +18,20 @@ def chosen(active: Value, lanes: Value, otherwise: Value) -> Value:
     return lanes if active.text == "splat (i1 true)" else active.select(lanes, otherwise)
 
 
-def at_the_front(f: Function, values: Value) -> Value:
+def at_the_front(f: FunctionBuilder, values: Value) -> Value:
     """A register that begins with these values; its other lanes are zero."""
     count, lanes = values.kind.lanes, register_type(values.kind.element).lanes
     return shuffle(f, [*range(count), *[count] * (lanes - count)], values, values.like(0))
 
 
-def half_of(f: Function, vector: Value, which: Value) -> Value:
+def half_of(f: FunctionBuilder, vector: Value, which: Value) -> Value:
     """The low half of the lanes where a number is 0, else the high one."""
     half = vector.kind.lanes // 2
     low, high = shuffle(f, range(half), vector), shuffle(f, range(half, 2 * half), vector)
     return (which == 0).select(low, high)
 
 
-def prefix_sums(f: Function, vector: Value) -> Value:
+def prefix_sums(f: FunctionBuilder, vector: Value) -> Value:
     """Each lane and all lanes before it, added."""
     lanes, step = vector.kind.lanes, 1
     while step < lanes:
@@ -40,18 +40,18 @@ def prefix_sums(f: Function, vector: Value) -> Value:
     return vector
 
 
-def moved_up(f: Function, vector: Value, count: int) -> Value:
+def moved_up(f: FunctionBuilder, vector: Value, count: int) -> Value:
     """Lanes at higher numbers; zeros come in below."""
     lanes = vector.kind.lanes
     return shuffle(f, [*[lanes] * count, *range(lanes - count)], vector, vector.like(0))
 
 
-def count_lanes(f: Function, condition: Value) -> Value:
+def count_lanes(f: FunctionBuilder, condition: Value) -> Value:
     """In how many lanes a condition holds, i64."""
     return counted(f, "llvm.ctpop", condition)
 
 
-def first_lane(f: Function, condition: Value) -> Value:
+def first_lane(f: FunctionBuilder, condition: Value) -> Value:
     """The lowest lane in which a condition holds, i64; 0 where there is none."""
     place = counted(f, "llvm.cttz", condition, f.constant(I1, 0))
     return any_lane(condition).select(place, 0)
@@ -60,7 +60,7 @@ def first_lane(f: Function, condition: Value) -> Value:
 Step = Callable[[Value, Value, list[Value]], Sequence[Value]]  # (lane, active as i8, carried) -> carried
 
 
-def each_lane(f: Function, vector: Value, active: Value, carried: Sequence[Value], step: Step) -> list[Value]:
+def each_lane(f: FunctionBuilder, vector: Value, active: Value, carried: Sequence[Value], step: Step) -> list[Value]:
     """One lane after the other, in a loop: its integer value and whether it is active, 0 or 1."""
     size = lane_bytes(vector.kind)
     lanes = f.scratch(2 * VECTOR_BYTES)

@@ -14,7 +14,7 @@ from ptosim.effects.float_format import (
     BinaryFormat,
     NarrowFormat,
 )
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, I8, I32, Value
 from ptosim.native.vector.numbers import bits_of, lanes_as
 from ptosim.native.vector.rounding import overflows, round_significand, shift_right
@@ -83,7 +83,7 @@ def _signed(code: Value, form: NarrowFormat, value: Value) -> Value:
 # --- encoding ---------------------------------------------------------------------------------------------------------
 
 
-def encode(function: Function, name: str, value: Value, mode: str, saturate: bool) -> Value:
+def encode(function: FunctionBuilder, name: str, value: Value, mode: str, saturate: bool) -> Value:
     """i8 codes of f32 values. Saturating: overflow and infinity give the largest finite value, NaN +0."""
     form = NARROW_FORMATS[name]
     bits = bits_of(value)

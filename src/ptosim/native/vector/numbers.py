@@ -8,7 +8,7 @@ log in `elementary`.
 
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import BF16
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F16, F32, F64, I16, I32, I64, Type, Value
 from ptosim.native.vector import avx512
 from ptosim.native.vector.registers import tree
@@ -90,17 +90,17 @@ def narrow(element: Element, value: Value) -> Value:
     return f32_to_f16(value) if element.name == "f16" else canonical(value)
 
 
-def maximum(function: Function, a: Value, b: Value) -> Value:
+def maximum(function: FunctionBuilder, a: Value, b: Value) -> Value:
     """The larger of f32 or f64 lanes; a NaN on either side wins, and +0 is larger than -0."""
     return canonical(extremum(function, a, b, True))
 
 
-def minimum(function: Function, a: Value, b: Value) -> Value:
+def minimum(function: FunctionBuilder, a: Value, b: Value) -> Value:
     """The smaller of f32 or f64 lanes; a NaN on either side wins, and -0 is smaller than +0."""
     return canonical(extremum(function, a, b, False))
 
 
-def extremum(function: Function, a: Value, b: Value, largest: bool) -> Value:
+def extremum(function: FunctionBuilder, a: Value, b: Value, largest: bool) -> Value:
     """The larger or the smaller likewise, with any NaN."""
     if not function.module.avx512 or a.kind.element != F32 or a.kind.lanes % 4:
         return function.intrinsic("llvm.maximum" if largest else "llvm.minimum", a.kind, a, b)
@@ -109,7 +109,7 @@ def extremum(function: Function, a: Value, b: Value, largest: bool) -> Value:
     return made
 
 
-def fused_multiply_add(function: Function, element: Element, a: Value, b: Value, c: Value) -> Value:
+def fused_multiply_add(function: FunctionBuilder, element: Element, a: Value, b: Value, c: Value) -> Value:
     """a*b + c with a single rounding, for f32, f16 and bf16 lanes.
 
     The product of two 16-bit floats is exact in a wider type (of two bf16, whose exponents reach far, only in double).
@@ -124,7 +124,7 @@ def fused_multiply_add(function: Function, element: Element, a: Value, b: Value,
     return f32_to_bf16(f64_to_f32_odd(function, _sum_to_odd(function, a * b, c)))
 
 
-def _sum_to_odd(function: Function, p: Value, c: Value) -> Value:
+def _sum_to_odd(function: FunctionBuilder, p: Value, c: Value) -> Value:
     """p + c rounded to odd: Knuth's TwoSum gives the exact error, whose sign says which neighbour is odd."""
     s = p + c
     b = s - p
@@ -132,14 +132,14 @@ def _sum_to_odd(function: Function, p: Value, c: Value) -> Value:
     return _step_to_odd(function, s, bits_of(error), error)
 
 
-def f64_to_f32_odd(function: Function, value: Value) -> Value:
+def f64_to_f32_odd(function: FunctionBuilder, value: Value) -> Value:
     """Round double to f32, to odd: a following rounding to 16 bits is then as good as the only one. A NaN stays one."""
     rounded = value.convert("fptrunc", F32)
     error = value - rounded.convert("fpext", F64)
     return _step_to_odd(function, rounded, bits_of(error).lshr(32).trunc(I32), error)
 
 
-def _step_to_odd(function: Function, value: Value, sign: Value, error: Value) -> Value:
+def _step_to_odd(function: FunctionBuilder, value: Value, sign: Value, error: Value) -> Value:
     """The odd neighbour of the exact sum of a value and its error. Only inexact even results step: away from zero where
     their signs agree. An infinite or NaN operand makes the error NaN, and nothing steps."""
     bits = bits_of(value)
@@ -148,7 +148,7 @@ def _step_to_odd(function: Function, value: Value, sign: Value, error: Value) ->
     return (inexact & ((bits & 1) == 0)).select(lanes_as(stepped, value.kind.element), value)
 
 
-def tree_sum(function: Function, element: Element, lanes: Value, groups: int = 1) -> Value:
+def tree_sum(function: FunctionBuilder, element: Element, lanes: Value, groups: int = 1) -> Value:
     """Sum of each group of neighbouring lanes by halving, x[i] + x[i + n/2]; f16 is summed in f32 and rounded once.
 
     Inactive lanes enter as +0, which the caller has put there.

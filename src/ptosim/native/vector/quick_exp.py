@@ -20,7 +20,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from ptosim.effects.elementary import EXP_LOWEST, LOG2_E
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import Value
 from ptosim.native.vector import avx512
 from ptosim.native.vector.numbers import bits_of
@@ -47,14 +47,14 @@ _POWERS_LOW = tuple(_f32(power / Decimal(high) - 1) for power, high in zip(_POWE
 """2^(j/32) = high * (1 + low)"""
 
 
-def quick_exp(f: Function, x: Value, sequence: Callable[[], Value]) -> Value:
+def quick_exp(f: FunctionBuilder, x: Value, sequence: Callable[[], Value]) -> Value:
     """e^x; `sequence` gives the same, slowly."""
     result, doubtful = _estimate(f, x)
     (chosen,) = f.choose(any_lane(doubtful), lambda: [sequence()], lambda: [result])
     return chosen
 
 
-def _estimate(f: Function, x: Value) -> tuple[Value, Value]:
+def _estimate(f: FunctionBuilder, x: Value) -> tuple[Value, Value]:
     """e^x, and for each lane whether that may be wrong."""
     x = (x < EXP_LOWEST).select(EXP_LOWEST, x)  # a NaN stays one
     shifted = _fused(f, x, x.like(LOG2_E), x.like(_ROUNDING_SHIFT))
@@ -71,5 +71,5 @@ def _estimate(f: Function, x: Value) -> tuple[Value, Value]:
     return result, (upper != lower) | avx512.is_odd(f, result)
 
 
-def _fused(f: Function, a: Value, b: Value, c: Value) -> Value:
+def _fused(f: FunctionBuilder, a: Value, b: Value, c: Value) -> Value:
     return f.intrinsic("llvm.fma", a.kind, a, b, c)

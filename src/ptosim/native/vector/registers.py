@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I16, I32, I64, PTR, Operand, Type, Value
 
 GATHER_SLACK = 3
@@ -29,7 +29,7 @@ def lane_bytes(kind: Type) -> int:
 # --- lanes ------------------------------------------------------------------------------------------------------------
 
 
-def view(function: Function, register: Value, element: Type) -> Value:
+def view(function: FunctionBuilder, register: Value, element: Type) -> Value:
     """The register's bytes as lanes of that element. Going back finds the value one came from."""
     kind = register_type(element)
     if kind == register.kind:
@@ -41,7 +41,7 @@ def view(function: Function, register: Value, element: Type) -> Value:
     return viewed
 
 
-def splat(function: Function, scalar: Value, lanes: int) -> Value:
+def splat(function: FunctionBuilder, scalar: Value, lanes: int) -> Value:
     """The scalar in every lane."""
     if scalar.literal is not None:
         vector = function.constant(scalar.kind.vector(lanes), scalar.literal)
@@ -51,12 +51,12 @@ def splat(function: Function, scalar: Value, lanes: int) -> Value:
     return vector
 
 
-def _splat(function: Function, scalar: Value, lanes: int) -> Value:
+def _splat(function: FunctionBuilder, scalar: Value, lanes: int) -> Value:
     single = insert(function.poison(scalar.kind.vector(lanes)), 0, scalar)
     return function.emit(single.kind, f"shufflevector {single}, {single.kind} poison, <{lanes} x i32> zeroinitializer")
 
 
-def shuffle(function: Function, table: Iterable[int], first: Value, second: Value | None = None) -> Value:
+def shuffle(function: FunctionBuilder, table: Iterable[int], first: Value, second: Value | None = None) -> Value:
     """Lane i of the result is lane table[i] of `first`, continued by `second`; -1 leaves a lane undefined."""
     table = tuple(table)
     if table == tuple(range(first.kind.lanes)):
@@ -88,7 +88,7 @@ def _table_text(table: tuple[int, ...]) -> str:
     return f"<{len(table)} x i32> <{lanes}>"
 
 
-def joined(function: Function, parts: list[Value]) -> Value:
+def joined(function: FunctionBuilder, parts: list[Value]) -> Value:
     """Vectors of one type, a power of two of them, one behind the other."""
     while len(parts) > 1:
         both = range(2 * parts[0].kind.lanes)
@@ -106,12 +106,12 @@ def insert(vector: Value, lane: Operand, scalar: Value) -> Value:
     return vector.emitter.emit(vector.kind, f"insertelement {vector}, {scalar}, {place}")
 
 
-def lane_numbers(function: Function, element: Type, lanes: int) -> Value:
+def lane_numbers(function: FunctionBuilder, element: Type, lanes: int) -> Value:
     """0, 1, 2 … as a constant vector."""
     return function.constant(element.vector(lanes), range(lanes))
 
 
-def tree(function: Function, vector: Value, combine: Callable[[Value, Value], Value], groups: int = 1) -> Value:
+def tree(function: FunctionBuilder, vector: Value, combine: Callable[[Value, Value], Value], groups: int = 1) -> Value:
     """Each group of neighbouring lanes combined by halving, x[i] with x[i + n/2]; one lane per group is left."""
     while (size := vector.kind.lanes // groups) > 1:
         low = [group * size + lane for group in range(groups) for lane in range(size // 2)]
@@ -120,14 +120,14 @@ def tree(function: Function, vector: Value, combine: Callable[[Value, Value], Va
     return vector
 
 
-def permute(function: Function, vector: Value, lanes: Value) -> Value:
+def permute(function: FunctionBuilder, vector: Value, lanes: Value) -> Value:
     """Lane i of the result is lane lanes[i] of the vector; the numbers, unsigned, are within it."""
     room = function.scratch(vector.kind.lanes * lane_bytes(vector.kind) + GATHER_SLACK)
     room.store(vector, 64)
     return gather(function, vector.kind.element, room, lanes.zext(I64))
 
 
-def gather(function: Function, element: Type, base: Value, numbers: Value) -> Value:
+def gather(function: FunctionBuilder, element: Type, base: Value, numbers: Value) -> Value:
     """The elements with these numbers (i64, all in bounds) behind a base address.
 
     Hosts gather 32-bit words and wider; narrower elements are cut from such words, of which the last may reach
@@ -136,7 +136,7 @@ def gather(function: Function, element: Type, base: Value, numbers: Value) -> Va
     return gather_at(function, element, base, numbers * lane_bytes(element))
 
 
-def gather_at(function: Function, element: Type, base: Value, offsets: Value) -> Value:
+def gather_at(function: FunctionBuilder, element: Type, base: Value, offsets: Value) -> Value:
     """Likewise by offsets in bytes."""
     if element.bits < 32:
         words = _gather(function, I32, base, offsets).trunc(Type(f"i{element.bits}"))
@@ -144,7 +144,7 @@ def gather_at(function: Function, element: Type, base: Value, offsets: Value) ->
     return _gather(function, element, base, offsets)
 
 
-def _gather(function: Function, element: Type, base: Value, offsets: Value) -> Value:
+def _gather(function: FunctionBuilder, element: Type, base: Value, offsets: Value) -> Value:
     lanes = offsets.kind.lanes
     kind, pointers = element.vector(lanes), PTR.vector(lanes)
     addresses = function.emit(pointers, f"getelementptr i8, {base}, {offsets}")
@@ -166,7 +166,7 @@ class Mask:
     same width meet without one.
     """
 
-    function: Function
+    function: FunctionBuilder
     bits: Value  # <256/width x i1>
     width: int  # register bytes per lane: 1, 2, 4 or 8
 
@@ -226,7 +226,7 @@ def _both(left: Value, right: Value) -> Value:
     return left & right
 
 
-def constant_mask(function: Function, width: int, lanes: Iterable[int]) -> Mask:
+def constant_mask(function: FunctionBuilder, width: int, lanes: Iterable[int]) -> Mask:
     """A mask known at compile time, one number per lane."""
     numbers = list(lanes)
     kind = I1.vector(len(numbers))
@@ -234,11 +234,11 @@ def constant_mask(function: Function, width: int, lanes: Iterable[int]) -> Mask:
     return Mask(function, function.constant(kind, numbers[0] if uniform else numbers), width)
 
 
-def full_mask(function: Function, width: int) -> Mask:
+def full_mask(function: FunctionBuilder, width: int) -> Mask:
     return Mask(function, function.constant(I1.vector(VECTOR_BYTES // width), 1), width)
 
 
-def prefix_mask(function: Function, width: int, count: Value) -> Mask:
+def prefix_mask(function: FunctionBuilder, width: int, count: Value) -> Mask:
     """Lane i is set where i < count, an unsigned i32."""
     lanes = VECTOR_BYTES // width
     # 16-bit lanes compare twice as many at once; no lane number needs more
@@ -258,7 +258,7 @@ def zeroed(vector: Value, mask: Mask) -> Value:
     return cleared
 
 
-def masked_store(function: Function, pointer: Value, vector: Value, active: Value) -> None:
+def masked_store(function: FunctionBuilder, pointer: Value, vector: Value, active: Value) -> None:
     """The active lanes to memory; the others' memory is not touched."""
     if active.text == "splat (i1 true)":
         pointer.store(vector)
@@ -273,14 +273,14 @@ def as_word(condition: Value) -> Value:
     return condition.bitcast(Type(f"i{condition.kind.lanes}"))
 
 
-def counted(function: Function, name: str, condition: Value, *flags: Value) -> Value:
+def counted(function: FunctionBuilder, name: str, condition: Value, *flags: Value) -> Value:
     """How many bits of a condition an intrinsic counts, i64."""
     word = as_word(condition)
     number = function.intrinsic(name, word.kind, word, *flags, overloads=(word.kind,))
     return number.convert("zext" if number.kind.bits < 64 else "trunc", I64)
 
 
-def active_span(function: Function, active: Value) -> tuple[Value, Value]:
+def active_span(function: FunctionBuilder, active: Value) -> tuple[Value, Value]:
     """The first active lane and the one behind the last, i64; without any, the number of lanes and 0."""
     before, behind = (counted(function, f"llvm.{end}", active, function.constant(I1, 0)) for end in ("cttz", "ctlz"))
     return before, active.kind.lanes - behind
@@ -291,18 +291,18 @@ def any_lane(condition: Value) -> Value:
     return as_word(condition) != 0
 
 
-def first_lane(function: Function, vector: Value, condition: Value) -> Value:
+def first_lane(function: FunctionBuilder, vector: Value, condition: Value) -> Value:
     """The lowest lane in which the condition holds; there is one."""
     return extract(vector, counted(function, "llvm.cttz", condition, function.constant(I1, 1)))
 
 
-def last_lane(function: Function, vector: Value, condition: Value) -> Value:
+def last_lane(function: FunctionBuilder, vector: Value, condition: Value) -> Value:
     """The highest lane in which the condition holds; there is one."""
     backwards = range(vector.kind.lanes - 1, -1, -1)
     return first_lane(function, shuffle(function, backwards, vector), shuffle(function, backwards, condition))
 
 
-def least(function: Function, vector: Value, active: Value) -> Value:
+def least(function: FunctionBuilder, vector: Value, active: Value) -> Value:
     """The smallest of the active lanes, signed; there is one."""
     kept = active.select(vector, vector.like((1 << (vector.kind.bits - 1)) - 1))
     return function.intrinsic("llvm.vector.reduce.smin", vector.kind.element, kept, overloads=(vector.kind,))

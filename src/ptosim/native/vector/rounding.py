@@ -5,13 +5,13 @@ The modes are those of the reference engine's module of this name. Overflow, inf
 """
 
 from ptosim.effects.float_format import F32, BinaryFormat
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import Value
 
 _INTRINSICS = {"R": "llvm.roundeven", "A": "llvm.round", "F": "llvm.floor", "C": "llvm.ceil", "Z": "llvm.trunc"}
 
 
-def round_integral(function: Function, value: Value, mode: str) -> Value:
+def round_integral(function: FunctionBuilder, value: Value, mode: str) -> Value:
     """The integral value next to each f32 or f64 value. Infinities pass; a zero of R A F C Z keeps its sign."""
     if mode in _INTRINSICS:
         return function.intrinsic(_INTRINSICS[mode], value.kind, value)
@@ -26,7 +26,12 @@ def round_integral(function: Function, value: Value, mode: str) -> Value:
 
 
 def round_significand(
-    function: Function, magnitude: Value, negative: Value, source: BinaryFormat, destination: BinaryFormat, mode: str
+    function: FunctionBuilder,
+    magnitude: Value,
+    negative: Value,
+    source: BinaryFormat,
+    destination: BinaryFormat,
+    mode: str,
 ) -> Value:
     """Round magnitudes, given as the bits of a wider format without their sign, to bits of a narrower format.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, Type, Value
 from ptosim.native.vector.registers import Mask, shuffle
 
@@ -41,7 +41,7 @@ def kind_of(size: int, count: int) -> Type:
     return Type(f"i{8 * size}", count)
 
 
-def distributed(f: Function, order: Sequence[int], vector: Value) -> Value:
+def distributed(f: FunctionBuilder, order: Sequence[int], vector: Value) -> Value:
     """The lanes of a vector in this order; NOTHING becomes zero."""
     if NOTHING not in order:
         return shuffle(f, order, vector)
@@ -49,7 +49,7 @@ def distributed(f: Function, order: Sequence[int], vector: Value) -> Value:
     return shuffle(f, [zero if lane == NOTHING else lane for lane in order], vector, vector.like(0))
 
 
-def gated(f: Function, mask: Mask, bits: Sequence[int]) -> Value:
+def gated(f: FunctionBuilder, mask: Mask, bits: Sequence[int]) -> Value:
     """The bits of a predicate with these numbers, side by side."""
     width = next(size for size in (8, 4, 2, 1) if all(bit % size == 0 for bit in bits))
     if mask.is_full and width >= mask.width:

@@ -8,7 +8,7 @@ from ptosim.effects.element import Element, element
 from ptosim.effects.float_format import BF16, F16, FOUR_BITS, BinaryFormat
 from ptosim.effects.float_format import F32 as F32_FORMAT
 from ptosim.effects.float_format import F64 as F64_FORMAT
-from ptosim.native.ir.flow import Function
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, F64, I1, I16, I32, I64, Value
 from ptosim.native.vector.narrow_formats import decode, encode
 from ptosim.native.vector.numbers import (
@@ -29,7 +29,7 @@ _NARROW_FLOATS = {"f16": F16, "bf16": BF16}
 
 
 def convert(
-    function: Function, source: Element, destination: Element, lanes: Value, rnd: str = "R", sat: str = "SAT"
+    function: FunctionBuilder, source: Element, destination: Element, lanes: Value, rnd: str = "R", sat: str = "SAT"
 ) -> Value:
     """Lanes of `source` as lanes of `destination`, by rounding mode R A F C Z O H and SAT or NOSAT.
 
@@ -54,7 +54,7 @@ def convert(
     return _float_to_narrower(function, widen(source, lanes), destination, rnd, sat)
 
 
-def truncate(function: Function, element: Element, lanes: Value, rnd: str) -> Value:
+def truncate(function: FunctionBuilder, element: Element, lanes: Value, rnd: str) -> Value:
     """Rounding to an integral value of the same float type (`vtrc`); a zero result keeps the sign of its operand."""
     return narrow(element, round_integral(function, widen(element, lanes), rnd))
 
@@ -68,7 +68,9 @@ def _range(element: Element) -> tuple[int, int]:
     return -(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1
 
 
-def _integer_to_integer(function: Function, source: Element, destination: Element, lanes: Value, sat: str) -> Value:
+def _integer_to_integer(
+    function: FunctionBuilder, source: Element, destination: Element, lanes: Value, sat: str
+) -> Value:
     scalar = lane_type(destination)
     if destination.bits > source.bits:
         return lanes.convert("zext" if source.kind == "unsigned" else "sext", scalar)
@@ -81,7 +83,7 @@ def _integer_to_integer(function: Function, source: Element, destination: Elemen
 
 
 def _float_to_integer(
-    function: Function, source: Element, destination: Element, lanes: Value, rnd: str, sat: str
+    function: FunctionBuilder, source: Element, destination: Element, lanes: Value, rnd: str, sat: str
 ) -> Value:
     integral = round_integral(function, widen(source, lanes), rnd)
     if sat == "SAT" or destination.bits == 64:
@@ -100,7 +102,9 @@ def _saturating(integral: Value, destination: Element) -> Value:
     return (integral >= limit).select(high, integers).trunc(lane_type(destination))
 
 
-def _integer_to_float(function: Function, source: Element, destination: Element, lanes: Value, rnd: str) -> Value:
+def _integer_to_float(
+    function: FunctionBuilder, source: Element, destination: Element, lanes: Value, rnd: str
+) -> Value:
     to_float = "uitofp" if source.kind == "unsigned" else "sitofp"
     if destination.name == "bf16":
         return f32_to_bf16(f64_to_f32_odd(function, _to_double_with_sticky_bit(function, source, lanes)))
@@ -115,7 +119,7 @@ def _integer_to_float(function: Function, source: Element, destination: Element,
     return lanes_as(rounded.trunc(I16 if form == F16 else I32), lane_type(destination))
 
 
-def _to_double_with_sticky_bit(function: Function, source: Element, lanes: Value) -> Value:
+def _to_double_with_sticky_bit(function: FunctionBuilder, source: Element, lanes: Value) -> Value:
     """Exact up to 2^53; above, the bits that a double cannot hold are or-ed into the last that it can."""
     signed = source.kind == "signed"
     if source.bits < 64:
@@ -132,7 +136,7 @@ def _to_double_with_sticky_bit(function: Function, source: Element, lanes: Value
 # --- floats -----------------------------------------------------------------------------------------------------------
 
 
-def _double_to_narrower(function: Function, destination: Element, value: Value) -> Value:
+def _double_to_narrower(function: FunctionBuilder, destination: Element, value: Value) -> Value:
     """Doubles are scalars only, rounded to nearest even; overflow gives an infinity."""
     if destination.name == "f32":
         return canonical(value.convert("fptrunc", F32))
@@ -141,7 +145,7 @@ def _double_to_narrower(function: Function, destination: Element, value: Value) 
     return f32_to_bf16(f64_to_f32_odd(function, value))
 
 
-def _float_to_narrower(function: Function, value: Value, destination: Element, rnd: str, sat: str) -> Value:
+def _float_to_narrower(function: FunctionBuilder, value: Value, destination: Element, rnd: str, sat: str) -> Value:
     form = _NARROW_FLOATS[destination.name]
     if rnd == "R":
         return narrow(destination, _saturated(value, form) if sat == "SAT" else value)

@@ -1,0 +1,147 @@
+"""The command that checks a kernel, and repairs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from ptosim.cli.command import ARGUMENTS, MAX_STEPS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
+from ptosim.diagnostics import Diagnostic, PTOError, writing
+
+if TYPE_CHECKING:
+    from ptosim.module import Module
+    from ptosim.report.fix import Fix
+
+
+@click.command(cls=Launching, epilog=ARGUMENTS)
+@launches
+@RANKS
+@click.option("--repeat", type=click.IntRange(1), help="With --ranks: run the launch so many times, memory kept.")
+@TARGET
+@STRICT
+@click.option(
+    "--sarif", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the findings as SARIF 2.1.0."
+)
+@click.option(
+    "--max-findings", type=click.IntRange(1), metavar="N", help="Stop once N findings are judged, and show at most N."
+)
+@click.option("--blocks", metavar="LIST", help="Check only these blocks, such as 0,last.")
+@click.option(
+    "--mem-bar",
+    type=click.Choice(["relaxed", "strict", "off"]),
+    default="relaxed",
+    show_default=True,
+    help="Accesses of a vector scope that alias without a mem_bar: errors where a load may read old bytes, all errors, "
+    "or not looked at.",
+)
+@click.option("--unwritten", is_flag=True, help="Also name output bytes that no block writes.")
+@click.option(
+    "--engine",
+    type=click.Choice(["native", "reference"]),
+    default="native",
+    show_default=True,
+    help="Whether compiled code finds out which blocks have to be judged, or all are. The report is the same.",
+)
+@click.option("--fix", "fixed", is_flag=True, help="Print a repair as a unified diff; the findings go to stderr.")
+@click.option("--write", is_flag=True, help="With --fix: change the file.")
+@MAX_STEPS
+@reports
+def check(
+    file: str,
+    words: Sequence[str],
+    kernel: str | None,
+    grid: int,
+    ranks: int | None,
+    repeat: int | None,
+    target: str | None,
+    strict: bool,
+    sarif: str | None,
+    blocks: str | None,
+    fixed: bool,
+    write: bool,
+    max_steps: int,
+    as_json: bool,
+    **options: Any,
+) -> NoReturn:
+    """Find races, deadlocks and bad accesses.
+
+    Runs the kernel under the sanitizer, on copies of its arrays. One run without a finding covers every schedule of
+    these arguments. With --fix, looks for the least edits of its synchronisation that remove the findings.
+    """
+    from ptosim.api import CheckOptions, Launch, examine
+    from ptosim.arguments import bind
+    from ptosim.report.progress import progress
+
+    if write and not fixed:
+        raise click.UsageError("--write needs --fix")
+    module = _loaded(file, target, sarif)
+    chosen = module.kernel(kernel)
+    if speaks_of_ranks(ranks, words):
+        refuse(blocks=blocks, unwritten=options["unwritten"])
+        world = Ranked(chosen, words, ranks or 1, grid).world
+        report = world.check(repeat or 1, options["max_findings"], max_steps, options["mem_bar"])
+    elif repeat is not None:
+        raise click.UsageError("--repeat is for launches on several ranks")
+    else:
+        launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
+        selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
+        with progress(grid if selected is None else len(selected), quiet=as_json) as shown:
+            launch = replace(launch, block_done=shown, found=shown.found)
+            report = examine(chosen, launch, CheckOptions(blocks=selected, **options))
+    found = (*module.warnings, *report.findings)
+    if sarif is not None:
+        _write_sarif(sarif, found)
+    fix = report.fix() if fixed else None
+    if as_json:
+        show((*found, *([fix] if fix else ())), as_json)
+    else:
+        from ptosim.report.terminal import print_report
+
+        print_report(report, module.warnings, to_stderr=fixed)
+    if fix is not None and report.findings:
+        _show(fix, quiet=as_json)
+        if write and fix.diff:
+            fix.write(file)
+            click.echo(f"fix: written to {file}", err=True)
+            found = (*module.warnings, *fix.left)
+    sys.exit(1 if (strict and found) or any(finding.severity == "error" for finding in found) else 0)
+
+
+def _loaded(file: str, target: str | None, sarif: str | None) -> Module:
+    from ptosim.api import load
+
+    try:
+        return load(file, target)
+    except PTOError as problem:
+        if sarif is not None:  # a log of an earlier check must not stay behind
+            _write_sarif(sarif, problem.diagnostics)
+        raise
+
+
+def _show(fix: Fix, quiet: bool) -> None:
+    """The diff, for `patch` and `git apply`, and apart from it what is known about it."""
+    if quiet:
+        return
+    click.echo(fix.diff, nl=False)
+    for note in fix.notes:
+        click.echo(f"fix: {note}", err=True)
+    if fix.diff and fix.left:
+        kinds = ", ".join(dict.fromkeys(finding.kind for finding in fix.left))
+        click.echo(f"fix: no edit was found for {kinds}", err=True)
+
+
+def _block(word: str) -> int | str:
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else word
+
+
+def _write_sarif(path: str, found: Sequence[Diagnostic]) -> None:
+    from ptosim.report.sarif import sarif
+
+    with writing(path), open(path, "w", encoding="utf-8") as file:
+        json.dump(sarif(found), file, indent=2)

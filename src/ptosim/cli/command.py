@@ -1,0 +1,185 @@
+"""How commands behave: the arguments of a launch, --json, diagnostics and exit codes, the order of the help."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, redirect_stdout
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any
+
+import click
+
+from ptosim.diagnostics import PTOError, error
+
+_JSON_STREAM = "ptosim.json"
+INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
+
+KERNEL_FILE = click.argument("file", type=click.Path())
+TARGET = click.option("--target", metavar="NAME", help="Machine: a5, a2 or a3; by default the module's own.")
+SYNC = click.option(
+    "--sync",
+    type=click.Choice(["auto", "written", "insert"]),
+    default="auto",
+    show_default=True,
+    help="Insert synchronisation where tiles have none of their own, never, or beside what is written.",
+)
+STRICT = click.option("--strict", is_flag=True, help="Warnings count as errors.")
+MAX_STEPS = click.option(
+    "--max-steps",
+    type=click.IntRange(1),
+    default=10**9,
+    show_default=True,
+    metavar="N",
+    help="Stop a block after so many loop iterations and calls.",
+)
+_NEGATIVE_NUMBER = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
+
+ARGUMENTS = """\b
+One ARGUMENT for each parameter of the kernel:
+  file.npy, file.bin   an array; .bin is raw, its elements are the parameter's
+  zeros:24x128         an array of zeros; likewise ones: and arange: (0, 1, 2...)
+  rand:24x128:7        random, seed 7: floats from -1 to 1, integers from 0 to 99;
+                       without a seed it is the number of the argument, from 0
+  24, 0x18, -0.5       a number, for a scalar
+With --ranks, besides:
+  sym:zeros:2x1        a window: an array on each rank, which all can address
+  each:rand:8x64:7     an array for each rank, seed 7 + rank; also x.{rank}.npy;
+                       without a seed no two random arrays are equal
+  ctx:N, peer:N:+1     the context of window N; window N of the next rank
+  rank, ranks, block, blocks   numbers
+"""
+
+
+class Tolerance(click.FloatRange):
+    """NaN is above and below nothing, so a range alone lets it in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        return number if number == number else self.fail("nan is no tolerance", param, ctx)
+
+
+class Launching(click.Command):
+    """Takes negative numbers for arguments, although they look like options."""
+
+    ignore_unknown_options = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        options = [name for parameter in self.get_params(ctx) for name in parameter.opts if name.startswith("-")]
+        words: list[str] = [ctx.params["file"], *ctx.params["words"]]
+        for word in words:
+            if word.startswith("-") and not _NEGATIVE_NUMBER.match(word):
+                raise click.NoSuchOption(word, possibilities=get_close_matches(word, options), ctx=ctx)
+        return rest
+
+
+def launches(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What a command takes that launches a kernel."""
+    for decorate in (
+        click.option("--grid", type=click.IntRange(1), default=1, show_default=True, help="How many blocks."),
+        click.option("--kernel", metavar="NAME", help="Which kernel of the module, where it has several."),
+        click.argument("words", nargs=-1, metavar="[ARGUMENT]..."),
+        KERNEL_FILE,
+    ):
+        command = decorate(command)
+    return command
+
+
+def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
+    """The arguments of a launch, from the words of the command line. Random arrays that name no seed differ."""
+    from ptosim.cli.argument_words import value_of
+
+    counted(kernel, words)
+    given = enumerate(zip(words, kernel.signature, strict=True))
+    return [value_of(word, parameter, seed=position) for position, (word, parameter) in given]
+
+
+def counted(kernel: Any, words: Sequence[str]) -> None:
+    """One word for each parameter."""
+    signature = kernel.signature
+    if len(words) != len(signature):
+        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
+        message = f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
+        raise error("argument", message, hint="ptosim run --help says how arguments are written")
+
+
+class Differs(PTOError):
+    """A result is not what --expect says: the kernel is wrong, not the command line."""
+
+
+def reports(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --json, and turns a PTOError into its diagnostics and an exit code."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON array: diagnostics, findings, profiles.")
+    @wraps(command)
+    def reporting(as_json: bool, **options: Any) -> None:
+        click.get_current_context().meta[_JSON_STREAM] = sys.stdout
+        try:
+            with redirect_stdout(sys.stderr) if as_json else nullcontext():  # a kernel may print
+                found = command(as_json=as_json, **options)
+        except PTOError as problem:
+            show(problem.diagnostics, as_json)
+            sys.exit(_exit_code(problem))
+        if as_json:
+            show(found or (), as_json)
+        sys.exit(0)
+
+    return reporting
+
+
+def _exit_code(problem: PTOError) -> int:
+    misused = all(diagnostic.kind == "argument" for diagnostic in problem.diagnostics)
+    return 2 if misused and not isinstance(problem, Differs) else 1
+
+
+def show(diagnostics: Sequence[Any], as_json: bool) -> None:
+    if as_json:
+        stream = click.get_current_context().meta[_JSON_STREAM]
+        click.echo(json.dumps([diagnostic.to_json() for diagnostic in diagnostics], indent=2), file=stream)
+        return
+    if sys.stderr.isatty():
+        from ptosim.report.terminal import print_diagnostics
+
+        print_diagnostics(diagnostics)
+        return
+    for diagnostic in diagnostics:
+        click.echo(str(diagnostic), err=True)
+
+
+class Commands(click.Group):
+    ORDER = (
+        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan"),
+        *("isa", "explain", "cache"),
+    )
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self.commands, key=self.ORDER.index)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Ctrl-C ends any command, without a word, as it ends other programs."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # not every terminal, nor every pipe on Windows, is UTF-8
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            gc.freeze()  # to take a large module apart would take longer than the process has to live
+            sys.exit(INTERRUPTED)
+
+
+EXAMPLES = """\b
+Examples:
+  ptosim run     softmax.pto rand:24x128 zeros:24x128 24 --grid 3 --save 1=y.npy
+  ptosim check   softmax.pto rand:24x128 zeros:24x128 24 --grid 3
+  ptosim profile softmax.pto rand:24x128 zeros:24x128 24 --grid 3 --html y.html
+  ptosim isa vcgadd
+  ptosim explain race
+
+Exit codes: 0 ok, 1 not ok, 2 usage.
+"""

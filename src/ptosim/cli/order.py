@@ -1,0 +1,77 @@
+"""The commands about order: proving what a kernel has of it, and writing out what it lacks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from ptosim.cli.command import ARGUMENTS, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.diagnostics import Diagnostic, writing
+
+
+@click.command(cls=Launching, epilog=ARGUMENTS)
+@launches
+@TARGET
+@reports
+def prove(
+    file: str, words: Sequence[str], kernel: str | None, grid: int, target: str | None, as_json: bool
+) -> NoReturn:
+    """Prove that a kernel is in order.
+
+    For every number of iterations, every branch and every grid, without running it. With ARGUMENTS, what goes wrong is
+    also tried by a check.
+    """
+    from ptosim.api import load
+    from ptosim.api import prove as judge
+
+    module = load(file, target)
+    chosen = module.kernel(kernel)
+    proof = judge(chosen, *(arguments_of(chosen, words) if words else ()), grid=grid)
+    if as_json:
+        show((*module.warnings, *proof.findings, *proof.undecided), as_json)
+    else:
+        click.echo(str(proof))
+    sys.exit(0 if proof.proven else 1)
+
+
+@click.command(cls=Launching, epilog=ARGUMENTS)
+@launches
+@TARGET
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT", help="Write the kernel to a file.")
+@click.option("--strip", is_flag=True, help="Remove written flags, events, buffer ids and barriers first.")
+@click.option("--report", is_flag=True, help="Say what was inserted, what it costs, and what is redundant.")
+@reports
+def sync(
+    file: str,
+    words: Sequence[str],
+    kernel: str | None,
+    grid: int,
+    target: str | None,
+    output: str | None,
+    strip: bool,
+    report: bool,
+    as_json: bool,
+) -> Sequence[Diagnostic]:
+    """Write out the order of a kernel.
+
+    What is missing is inserted beside what is written, and checked on the ARGUMENTS. The text of the kernel goes to
+    OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
+    """
+    from ptosim.api import load
+    from ptosim.synchronise import synchronise
+
+    module = load(file, target)
+    chosen = module.kernel(kernel)
+    found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
+    if output is not None:
+        with writing(output):
+            Path(output).write_text(found.text, "utf-8")
+    if not as_json and (report or output is not None):
+        click.echo(found.report() if report else str(found))
+    elif not as_json:
+        click.echo(found.text, nl=False)
+    return module.warnings

@@ -1,0 +1,86 @@
+"""Loops that wait for a word in global memory: an scf.while that goes on as long as a scalar load compares so.
+
+    scf.while : () -> () {
+      %word = pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32
+      %more = arith.cmpi slt, %word, %value : i32
+      scf.condition(%more)
+    } do { ... }
+
+Who leaves it has waited until the word is what the comparison does not allow; where another condition, by arith.andi,
+may end it as well, the word tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.effects.names import Space
+from ptosim.language.micro.pointer import LdDev, LoadScalar
+from ptosim.language.micro.sync_fence import CmoCacheInvalid, Dcci
+from ptosim.language.structure.control import Condition, While
+from ptosim.language.structure.scalar_cast import CmpI
+from ptosim.language.types import PtrType
+
+_LEFT_BY = {"eq": "ne", "ne": "eq", "slt": "ge", "sge": "lt", "sgt": "le", "sle": "gt"}
+"""What holds of a word where a loop ends that goes on while a comparison does."""
+_TURNED = {"eq": "eq", "ne": "ne", "ge": "le", "le": "ge", "gt": "lt", "lt": "gt"}
+
+
+@dataclass(frozen=True, eq=False)
+class Poll:
+    """The load that decides whether such a loop goes on, and what it has seen at the end: `word comparison value`."""
+
+    load: LoadScalar | LdDev
+    comparison: str
+    value: SSAValue
+
+
+def poll_of(op: While) -> Poll | None:
+    """What a loop waits for, if it does: one of the conditions that must all hold for another round."""
+    last = op.before_region.block.last_op
+    conditions = _conjuncts(last.condition) if isinstance(last, Condition) else ()
+    return next(filter(None, (_poll(op, condition) for condition in conditions)), None)
+
+
+def _conjuncts(condition: SSAValue) -> Iterator[CmpI]:
+    owner = condition.owner
+    if isinstance(owner, CmpI):
+        yield owner
+    elif isinstance(owner, Operation) and owner.name == "arith.andi":
+        for operand in owner.operands:
+            yield from _conjuncts(operand)
+
+
+def _poll(op: While, compared: CmpI) -> Poll | None:
+    left = _LEFT_BY.get(compared.word("predicate") or "")
+    if left is None:
+        return None
+    for word, value, said in ((compared.lhs, compared.rhs, left), (compared.rhs, compared.lhs, _TURNED[left])):
+        load = word.owner
+        if isinstance(load, LoadScalar | LdDev) and load.parent is op.before_region.block and _of_words(load):
+            return Poll(load, said, value)
+    return None
+
+
+def is_poll(load: Operation) -> bool:
+    """Whether a load is the look of such a loop."""
+    parent = load.parent_op()
+    found = poll_of(parent) if isinstance(parent, While) else None
+    return found is not None and found.load is load
+
+
+def refreshes(load: Operation) -> bool:
+    """Whether something in the loop around a load makes sure that it looks at memory, and not at a cache."""
+    if not isinstance(load, LoadScalar):
+        return True
+    loop = load.parent_op()
+    return loop is not None and any(inner.name in (CmoCacheInvalid.name, Dcci.name) for inner in loop.walk())
+
+
+def _of_words(load: LoadScalar | LdDev) -> bool:
+    pointer = load.pointer.type
+    return isinstance(pointer, PtrType) and pointer.space is Space.GM and pointer.element == i32

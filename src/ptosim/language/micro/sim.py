@@ -1,0 +1,165 @@
+"""What lowerings need and hardware has no instruction for: conditions that only the run can know, tiles as text.
+
+These operations are written by passes. They load again as any other text does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from string import Formatter
+from typing import Any
+
+from ptosim.diagnostics import SEVERITY
+from ptosim.language.micro.cube import CubeOperation
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    Problem,
+    Property,
+    PTOOperation,
+    VariadicOperand,
+)
+from ptosim.language.rules.operand_rules import nth, pointed
+from ptosim.language.text.assembly_format import Vocabulary, integers_of
+from ptosim.language.text.tile_text import FORMATS, Drawing
+from ptosim.language.types import PtrType, element_name, element_of
+
+KINDS = Vocabulary(tuple(SEVERITY))
+SEVERITIES = Vocabulary(("error", "warning"))
+
+MOST_VALUES = 2
+"""What an error of a compiled kernel can carry."""
+
+
+class SimRequire(PTOOperation, name="pto.sim.require"):
+    """Require a condition that only the run can decide.
+
+    Where the condition is false, a check reports a finding of this kind and goes on; its severity is that of the kind
+    unless one is given. A run ignores it, unless it is `fatal`: then it ends with the error. Up to two integers behind
+    the condition fill the `{}` of the message. It takes no time.
+
+        pto.sim.require %ok {kind = "invalid", message = "the valid rows exceed those of the tile"} : i1
+        pto.sim.require %ok, %rows {kind = "out-of-bounds", message = "row {} is outside", fatal} : i1, index
+    """
+
+    form = "$condition:i1{, $values...}"
+    words = {"kind": KINDS, "severity": SEVERITIES}
+    placement = "outside"
+    values = VariadicOperand()
+    kind = Property()
+    message = Property()
+    severity = OptionalProperty()
+    fatal = OptionalProperty()
+
+    def facts(self) -> Mapping[str, Any]:
+        severity = self.word("severity") or SEVERITY[self.word("kind") or ""]
+        return {"severity": severity, "fatal": self.fatal is not None}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        for index, value in enumerate(self.values):
+            if element_name(value.type) is None or element_of(value.type).is_float:
+                yield Problem(f"a message shows integers, not {value.type}", at=nth("values", index))
+        if len(self.values) > MOST_VALUES:
+            yield Problem(f"a message shows at most {MOST_VALUES} values", at=nth("values", MOST_VALUES))
+        if (text := self.word("message")) is None:
+            yield Problem("message must be a text", at="message")
+        elif _places(text) != len(self.values):
+            yield Problem(f"the message must have one {{}} for each value: {len(self.values)} of them", at="message")
+
+
+def _places(text: str) -> int | None:
+    """How many values a text has room for; None where something else stands in braces."""
+    try:
+        fields = [field[1:] for field in Formatter().parse(text) if field[1] is not None]
+    except ValueError:
+        return None
+    return len(fields) if all(field == ("", "", None) for field in fields) else None
+
+
+class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
+    """Print a region of memory as a tile.
+
+    Prints all physical elements, row by row, as they are when the scalar unit comes here; a bar stands behind the valid
+    columns and a line below the valid rows. Strides count elements. With a `box` the first two are those inside of a
+    box of so many rows and columns, and two more those from box to box. Elements outside of the memory are question
+    marks. Only a run prints; a check and a profile do not, and to them it is no access.
+
+        pto.sim.print_tile %ub shape (%rows, %c64) valid (%rows, %c8) strides (%c64, %c1)
+            {title = "%sum", format = "width8_precision2"} : !pto.ptr<f32, ub>
+        pto.sim.print_tile %ub shape (%c64, %c64) valid (%c64, %c64) strides (%c8, %c1, %c64, %c512)
+            {box = array<i64: 16, 8>} : !pto.ptr<f32, ub>
+    """
+
+    form = (
+        "$base shape ($rows:index, $columns:index) valid ($valid_rows:index, $valid_columns:index) "
+        "strides ($row_stride:index, $column_stride:index{, $block_row_stride:index, $block_column_stride:index})"
+    )
+    listed = ("base",)
+    words = {"format": Vocabulary(tuple(FORMATS))}
+    placement = "outside"
+    base = Operand()
+    block_row_stride = OptionalOperand()
+    title = OptionalProperty()
+    format = OptionalProperty()
+    box = OptionalProperty()
+
+    def facts(self) -> Mapping[str, Any]:
+        assert isinstance(self.base.type, PtrType)
+        rows, columns = integers_of(self, "box") or (1, 1)
+        element = element_of(self.base.type.element).name
+        drawing = Drawing(
+            self.word("title") or "", element, self.word("format") or next(iter(FORMATS)), (rows, columns)
+        )
+        return {"drawing": drawing, "space": self.base.type.space}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if not isinstance(self.base.type, PtrType):
+            yield Problem(f"base must be a pointer, not {self.base.type}", at="base")
+        box = integers_of(self, "box")
+        if self.box is not None and (len(box) != 2 or min(box) < 1):
+            yield Problem("a box is two positive integers: its rows and columns", at="box")
+        if (self.box is None) != (self.block_row_stride is None):
+            yield Problem("a box needs two strides from box to box, and they a box", at="box")
+
+
+class SimScaleWords(CubeOperation, name="pto.sim.scale_words"):
+    """Make parameter words of the fixpipe from scales (pipe FIX).
+
+    `count` scales in L1 become as many words of 8 bytes in the fixpipe buffer: the scale, and that 8-bit results have a
+    sign, unless it is `unsigned`. This is what a tile of scales in scaling means; mte_l1_fb copies words that are
+    already made.
+
+        pto.sim.scale_words %l1, %fb, %count : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64
+        pto.sim.scale_words %l1, %fb, %count {unsigned} : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64
+    """
+
+    form = "$source:l1, $dest:fb, $count:i64"
+    unsigned = OptionalProperty()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"unsigned": self.unsigned is not None}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if (name := pointed(self, "source")) not in ("f16", "bf16", "f32"):
+            yield Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
+
+
+class SimStartAcc(CubeOperation, name="pto.sim.start_acc"):
+    """Start m x n accumulators from zero, or from a row of the bias table (pipe M).
+
+    What a product of no values is: the hardware multiplies at least one.
+
+        pto.sim.start_acc %c, %m, %n : !pto.ptr<f32, l0c>, i64, i64
+        pto.sim.start_acc %c, %m, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>
+    """
+
+    form = "$c:l0c, $m:i64, $n:i64{, $bias:bt}"
+    bias = OptionalOperand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if self.bias is None:
+            return
+        bias, accumulator = pointed(self, "bias"), pointed(self, "c")
+        if bias != accumulator:
+            yield Problem(f"the bias is {bias}, but the accumulator is {accumulator}", at="bias")

@@ -1,0 +1,78 @@
+"""What the fixpipe does to an accumulator on its way into a FIFO: layout, quantisation, relu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from ptosim.language.micro.fixpipe_modes import QUANT_MODES, QuantMode
+from ptosim.language.tile.tile_buf import Layout
+
+LAYOUTS: dict[str, Layout] = {"nz2nd": "ND", "nz2dn": "DN", "nz2nz": "NZ"}
+"""The layout of the entry that comes out."""
+RELUS = ("no_relu", "normal_relu")
+_OLDER = {"none": "no_convert", "no_quant": "no_convert"}
+_WORDS = {"layout": tuple(LAYOUTS), "quant": tuple(QUANT_MODES), "relu": RELUS}
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """The words of `#pto.acc_push_epilogue<...>`."""
+
+    layout: str = "nz2nd"
+    quant: str = "no_convert"
+    relu: str = "no_relu"
+
+    @property
+    def mode(self) -> QuantMode:
+        return QUANT_MODES[self.quant]
+
+    @property
+    def parameter(self) -> Literal["vector", "scalar"] | None:
+        """Which parameter has to be set before a push, if any: casts and plain copies need none."""
+        if self.quant.endswith("_vec"):
+            return "vector"
+        return "scalar" if self.quant.endswith("_scalar") else None
+
+
+@irdl_attr_definition
+class AccPushEpilogueAttr(Data[Epilogue]):
+    """`#pto.acc_push_epilogue<layout = nz2nd, quant = deqf16_scalar, relu = no_relu>`."""
+
+    name = "pto.acc_push_epilogue"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Epilogue:
+        given: dict[str, str] = {}
+        parser.parse_punctuation("<")
+        while True:
+            start = parser.pos
+            field = parser.parse_identifier(": one of " + ", ".join(_WORDS))
+            if field not in _WORDS or field in given:
+                problem = "given twice" if field in given else f"unknown; known: {', '.join(_WORDS)}"
+                parser.raise_error(f"'{field}' of an acc_push_epilogue is {problem}", start, parser.pos)
+            parser.parse_punctuation("=")
+            given[field] = _word(parser, field)
+            if parser.parse_optional_punctuation(",") is None:
+                break
+        parser.parse_punctuation(">")
+        return Epilogue(**given)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            words = (f"{field} = {getattr(self.data, field)}" for field in _WORDS)
+            printer.print_string(", ".join(words))
+
+
+def _word(parser: AttrParser, field: str) -> str:
+    start = parser.pos
+    word = parser.parse_identifier()
+    word = _OLDER.get(word, word) if field == "quant" else word
+    if word not in _WORDS[field]:
+        parser.raise_error(f"unknown {field} '{word}'; known: {', '.join(_WORDS[field])}", start, parser.pos)
+    return word

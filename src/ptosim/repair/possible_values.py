@@ -1,0 +1,124 @@
+"""Which integers a value can be, as far as the text tells: ids of slots are remainders, masks, selections, swaps.
+
+Sound and small: what is not known to be one of a few integers is None. `order/` has use for more; this is enough to say
+which ids a computed flag or buffer reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import product
+
+from xdsl.ir import BlockArgument, OpResult, SSAValue
+
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import For
+
+MOST = 64
+"""So many integers are told apart."""
+DEEPEST = 32
+"""How far a value is followed."""
+
+Values = frozenset[int]
+Known = Mapping[SSAValue, Values | None]
+
+_SAME = frozenset(f"arith.{name}" for name in ("index_cast", "index_castui", "extui", "extsi", "trunci"))
+"""Ids are small: none of these changes one."""
+_TWO: dict[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.andi": lambda a, b: a & b,
+    "arith.ori": lambda a, b: a | b,
+    "arith.xori": lambda a, b: a ^ b,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+}
+
+
+def possible(value: SSAValue) -> Values | None:
+    """The integers that a value can be; None where that is not known."""
+    return _possible(value, {}, DEEPEST)
+
+
+def _possible(value: SSAValue, known: Known, depth: int) -> Values | None:
+    if value in known:
+        return known[value]
+    constant = constant_of(value)
+    if constant is not None:
+        return frozenset({constant})
+    if not depth:
+        return None
+    if isinstance(value, BlockArgument):
+        return _argument(value, known, depth - 1)
+    return _result(value, known, depth - 1) if isinstance(value, OpResult) else None
+
+
+def _result(value: OpResult, known: Known, depth: int) -> Values | None:
+    name, operands = value.op.name, value.op.operands
+    if name == "arith.select":
+        return _union(_possible(operand, known, depth) for operand in operands[1:])
+    found = [_possible(operand, known, depth) for operand in operands]
+    if name in _SAME:
+        return found[0]
+    if name == "arith.remui":
+        return _below(found[1])
+    if name == "arith.andi" and None in found:
+        masks = next((each for each in found if each is not None), None)
+        return None if masks is None else _below({mask + 1 for mask in masks})
+    left, right = found if len(found) == 2 else (None, None)
+    if name not in _TWO or left is None or right is None or len(left) * len(right) > MOST * MOST:
+        return None
+    return _few({_TWO[name](one, other) for one, other in product(left, right)})
+
+
+def _below(divisors: Collection[int] | None) -> Values | None:
+    """What an unsigned remainder can be, whatever is divided."""
+    if divisors is None or min(divisors) <= 0 or max(divisors) > MOST:
+        return None
+    return frozenset(range(max(divisors)))
+
+
+def _argument(value: BlockArgument, known: Known, depth: int) -> Values | None:
+    """A counter between constants, or a value that a loop carries from one iteration to the next."""
+    loop = value.block.parent_op()
+    if not isinstance(loop, For):
+        return None
+    if value.index == 0:
+        bounds = [_possible(bound, known, depth) for bound in (loop.lb, loop.ub, loop.step)]
+        if any(bound is None or len(bound) != 1 for bound in bounds):
+            return None
+        low, high, step = (min(bound) for bound in bounds if bound)
+        return frozenset(range(low, high, step)) if step > 0 and high - low <= MOST * step else None
+    return _carried(loop, known, depth).get(value)
+
+
+def _carried(loop: For, known: Known, depth: int) -> Known:
+    """What each carried value can be: the initial ones, and what an iteration makes of these, until no more come."""
+    arguments = list[SSAValue](loop.body.block.args[1:])
+    end = loop.body.block.last_op
+    assert end is not None
+    found = {
+        argument: _possible(initial, known, depth) for argument, initial in zip(arguments, loop.iter_args, strict=True)
+    }
+    for _ in range(MOST):
+        seen = {**known, **found}
+        more = [_possible(next_, seen, depth) for next_ in end.operands]
+        grown = {argument: _union((found[argument], values)) for argument, values in zip(arguments, more, strict=True)}
+        if grown == found:
+            return found
+        found = grown
+    return {}
+
+
+def _union(several: Iterable[Values | None]) -> Values | None:
+    found: set[int] = set()
+    for values in several:
+        if values is None:
+            return None
+        found |= values
+    return _few(found)
+
+
+def _few(values: set[int]) -> Values | None:
+    return frozenset(values) if len(values) <= MOST else None

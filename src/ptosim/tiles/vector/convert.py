@@ -1,0 +1,195 @@
+"""Conversions: a table of pairs of element types, each a chain of conversions of registers.
+
+Registers are filled by lanes of the widest type on the way: a narrower source is spread over them, a narrower result is
+packed. Where values do not fit, a pair clamps or wraps as the table says, whatever `satmode` is, but ON clamps always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import Attribute, SSAValue
+
+from ptosim.effects.conversion import conversion
+from ptosim.language.builder import Builder
+from ptosim.language.tile.tile_buf import is_fp4
+from ptosim.language.tile.tile_vector_select import TCvt
+from ptosim.language.types import VregType, element_of
+from ptosim.tiles.lowering import lowering
+from ptosim.tiles.refusal import Refused
+from ptosim.tiles.tile_values import Tile
+from ptosim.tiles.vector.elementwise_scope import computed
+from ptosim.tiles.vector.formula import instruction
+from ptosim.tiles.vector.lane_walk import RegisterAccess, each_register, everything
+from ptosim.tiles.vector.row_view import in_rows
+
+_ROUNDINGS = {
+    **dict.fromkeys(("NONE", "RINT", "CAST_RINT"), "R"),
+    "ROUND": "A",
+    "FLOOR": "F",
+    "CEIL": "C",
+    "TRUNC": "Z",
+    "ODD": "O",
+}
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """How one element type becomes another; without steps in between by one conversion."""
+
+    wraps: bool = False
+    """Whether values that do not fit keep their low bits."""
+    through: Attribute | None = None
+    """The type in between, where one conversion does not do it."""
+    rounding: str | None = None
+    """The only rounding, whatever `rmode` says."""
+    clamps: bool = True
+    """Whether infinities and values that do not fit become the largest number."""
+
+
+_PLAIN = _Pair()
+_WRAPS = _Pair(wraps=True)
+
+_PAIRS: dict[str, dict[str, _Pair]] = {
+    "f32": {
+        "si16": _Pair(wraps=True, through=i32),
+        **dict.fromkeys(("si32", "si64", "f16", "bf16", "f8E4M3FN", "f8E5M2"), _PLAIN),
+        "hif8": _Pair(rounding="A", clamps=False),
+    },
+    "f16": {
+        **dict.fromkeys(("f32", "si32"), _PLAIN),
+        "si16": _Pair(wraps=True, through=i32),
+        **dict.fromkeys(("si8", "ui8"), _WRAPS),
+        "hif8": _Pair(rounding="A", clamps=False),
+    },
+    "bf16": dict.fromkeys(("f32", "si32", "f16", "f4E1M2x2", "f4E2M1x2"), _PLAIN),
+    "si64": {"si32": _WRAPS, "f32": _PLAIN},
+    "si32": {
+        "si16": _WRAPS,
+        **dict.fromkeys(("f32", "ui16", "ui8", "si64"), _PLAIN),
+        "f16": _Pair(through=f32, rounding="R"),
+    },
+    "ui32": dict.fromkeys(("si16", "ui16", "ui8"), _PLAIN),
+    "si16": dict.fromkeys(("f16", "f32", "si32", "ui32", "ui8"), _PLAIN),
+    "ui16": dict.fromkeys(("ui32", "ui8"), _PLAIN),
+    "si8": dict.fromkeys(("f16", "si16", "si32"), _PLAIN),
+    "ui8": dict.fromkeys(("f16", "ui16", "ui32"), _PLAIN),
+    **{low: {"f32": _PLAIN} for low in ("f8E4M3FN", "f8E5M2", "hif8")},
+    **{low: {"bf16": _PLAIN} for low in ("f4E1M2x2", "f4E2M1x2")},
+}
+"""By source and result; integers without a sign are signed."""
+
+_SPREAD = {(1, 2): "UNPK_B8", (2, 4): "UNPK_B16", (4, 8): "UNPK_B32", (1, 4): "UNPK4"}
+_PACKED = {(1, 2): "PK_B16", (2, 4): "PK_B32", (4, 8): "PK_B64", (1, 4): "PK4_B32"}
+"""How elements of so many bytes come into lanes of so many, and out of them."""
+
+
+@lowering(TCvt)
+def tcvt(build: Builder, src: Tile, dst: Tile, rmode: str, satmode: str) -> None:
+    rnd = _ROUNDINGS[rmode]
+    if src.kind.name == dst.kind.name == "f32":
+        _whole_numbers(build, src, dst, rnd)
+        return
+    pair = _pair(src, dst)
+    steps = list(_steps(src, dst, pair, pair.rounding or rnd, satmode == "ON"))
+    width = max(src.kind.bytes, *(element_of(step.result).bytes for step in steps))
+    if is_fp4(src.element) or is_fp4(dst.element):  # a byte of them is a pair of bf16
+        src, dst, width = _pairs_as_words(build, src), _pairs_as_words(build, dst), 4
+    source, result = in_rows(src, dst)
+
+    def body() -> None:
+        masks = {step.mask_bytes: everything(build, step.mask_bytes) for step in steps}
+
+        def step(here: RegisterAccess) -> None:
+            found = here.load(source, _SPREAD.get((source.kind.bytes, width)))
+            for one in steps:
+                found = _cast(build, found, one.source)
+                words = {"rnd": one.rnd, "sat": one.sat, "part": one.part}
+                found = build.vcvt(input=found, mask=masks[one.mask_bytes], result=VregType.of(one.result), **words)
+            here.store(result, _cast(build, found, result.element), _PACKED.get((result.kind.bytes, width)))
+
+        each_register(build, (result, source), step, width)
+
+    build.scope(body)
+
+
+def _whole_numbers(build: Builder, src: Tile, dst: Tile, rnd: str) -> None:
+    """f32 to f32 rounds to whole numbers."""
+    if rnd == "O":
+        raise Refused("f32 is not rounded to odd whole numbers: pto.vtrc knows no such rounding", "rmode", "invalid")
+    computed(build, instruction("vtrc", rnd=rnd), dst, src)
+
+
+# --- what a pair becomes ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One conversion of registers, with the words that it takes."""
+
+    source: Attribute
+    result: Attribute
+    rnd: str | None
+    sat: str | None
+    part: str | None
+
+    @property
+    def mask_bytes(self) -> int:
+        """Bytes of the lanes of its mask."""
+        return min(element_of(self.source).bytes, 4)
+
+
+def _pair(src: Tile, dst: Tile) -> _Pair:
+    known = _PAIRS.get(_signed(src), {})
+    if _signed(dst) not in known:
+        targets = f"from {src.kind.name} it converts to {', '.join(known)}" if known else "it converts nothing from it"
+        raise Refused(f"pto.tcvt does not convert {src.kind.name} to {dst.kind.name}; {targets}", "dst_type")
+    return known[_signed(dst)]
+
+
+def _signed(tile: Tile) -> str:
+    name = tile.kind.name
+    return f"s{name}" if tile.kind.is_integer and name.startswith("i") else name
+
+
+def _steps(src: Tile, dst: Tile, pair: _Pair, rnd: str, clamped: bool) -> Iterator[_Step]:
+    """The conversions of a pair; one that would wrap and has to clamp is a single one."""
+    wraps = pair.wraps and not clamped
+    through = [pair.through] if pair.through is not None and not (pair.wraps and clamped) else []
+    elements = [src.element, *through, dst.element]
+    for source, result in pairwise(elements):
+        known = conversion(element_of(source), element_of(result))
+        assert known is not None, f"{source} to {result}"
+        if known.roundings and rnd not in known.roundings:
+            message = (
+                f"a conversion from {known.source} to {known.dest} rounds as {', '.join(known.roundings)}, not {rnd}"
+            )
+            raise Refused(message, "rmode", "invalid")
+        sat = "NOSAT" if wraps or not pair.clamps else "SAT"
+        yield _Step(
+            source,
+            result,
+            rnd if known.roundings else None,
+            sat if known.saturations else None,
+            known.parts[0] if known.parts else None,
+        )
+
+
+# --- registers --------------------------------------------------------------------------------------------------------
+
+
+def _pairs_as_words(build: Builder, tile: Tile) -> Tile:
+    """A tile of bf16 as one of pairs."""
+    if is_fp4(tile.element):
+        return tile
+    buf = replace(tile.buf, element=i32, cols=tile.buf.cols // 2)
+    valid, storage = (tile.rows, build.quotient(tile.cols, 2)), (tile.storage[0], tile.storage[1] // 2)
+    return replace(tile, buf=buf, valid=valid, storage=storage)
+
+
+def _cast(build: Builder, register: SSAValue, element: Attribute) -> SSAValue:
+    type_ = VregType.of(element)
+    return register if register.type == type_ else build.vbitcast(input=register, result=type_)
