@@ -19,32 +19,22 @@ HEIGHT = {
     "machine": 3,
     "tiles": 4,
     "order": 4,
+    "arguments": 4,
     "reference": 5,
     "native": 5,
     "sanitize": 6,
     "timing": 6,
     "repair": 7,
     "report": 8,
-    "arguments": 9,
     "loading": 9,
-    "enlargement": 10,
-    "participants": 10,
-    "profiling": 10,
-    "module": 11,
-    "api": 12,
-    "world": 13,
-    "words": 14,
-    "synchronisation": 14,
-    "expectation": 15,
-    "rank_words": 15,
-    "command": 16,
-    "rank_cli": 17,
-    "show_cli": 17,
-    "check_cli": 18,
-    "order_cli": 18,
-    "cli": 19,
-    "__init__": 20,
-    "__main__": 20,
+    "timed_run": 9,
+    "module": 10,
+    "api": 11,
+    "ranks": 12,
+    "synchronisation": 13,
+    "cli": 14,
+    "__init__": 15,
+    "__main__": 15,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(
@@ -91,11 +81,11 @@ def imported(module: str, is_package: bool, text: str) -> Iterator[tuple[int, st
 
 
 def floor_and_room(module: str) -> tuple[str, str | None]:
-    """`ptosim.language.micro.sync` is the room `sync` of the floor `language`; a name of ptosim itself is of `__init__`."""
+    """`ptosim.language.micro.sync` is the room `sync` of the floor `language`; its own names are of `__init__`."""
     _, *parts = module.split(".")
     if not parts or parts[0] not in HEIGHT:
         return "__init__", None
-    return parts[0], parts[1] if len(parts) > 1 and parts[1] in ROOMS else None
+    return parts[0], next((part for part in parts[1:] if part in ROOMS), None)
 
 
 def reason(module: str, name: str) -> str | None:

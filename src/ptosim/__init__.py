@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
     from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
     from ptosim.ranks.world import World, launch
-    from ptosim.synchronise import synchronise
+    from ptosim.synchronisation import synchronise
 
 __version__ = "0.1.0"
 
@@ -17,9 +17,9 @@ _HOMES = {
     "api": "Kernel Module check load profile prove",
     "arguments": "Parameter",
     "diagnostics": "Diagnostic Finding Location PTOError",
-    "participants": "BLOCK BLOCKS RANK RANKS context each symmetric",
+    "ranks.rank_arguments": "BLOCK BLOCKS RANK RANKS context each symmetric",
     "synchronisation": "synchronise",
-    "world": "World launch",
+    "ranks.world": "World launch",
 }
 """Where the public names are at home."""
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.arguments import Parameter
+from ptosim.arguments import Parameter, dtype_of
 from ptosim.diagnostics import PTOError, error, writing
-from ptosim.report.arrays import dtype_of
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]

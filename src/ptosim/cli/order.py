@@ -62,7 +62,7 @@ def sync(
     OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
     """
     from ptosim.api import load
-    from ptosim.synchronise import synchronise
+    from ptosim.synchronisation import synchronise
 
     module = load(file, target)
     chosen = module.kernel(kernel)

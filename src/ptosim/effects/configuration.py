@@ -1,7 +1,8 @@
 """The configuration registers: what writes each of them, its fields, and what these hold at the start of a block.
 
 `pto.set_NAME` writes the register NAME. An instruction is issued with the fields that it finds: a pass gives them to it
-as operands (language/passes/register_operands.py), so that engines deal with registers only where they are written and read.
+as operands (language/passes/register_operands.py), so that engines deal with registers only where they are written
+and read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Fixpipe stores in the raw spelling: the fields of their two words, and the accesses that follow.
 
-What the words leave to registers are further operands on the copy that engines read (language/passes/register_operands.py).
+What the words leave to registers are further operands on the copy that engines read
+(language/passes/register_operands.py).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from ptosim.language.tile.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile.tile_types import TILE_TYPES
 from ptosim.language.types import TYPES
 
-ROOMS = tuple(
+MICRO = tuple(
     """
     pointer scope sync sync_semaphore sync_fence sync_token
     dma dma_registers dma_grouped configuration
@@ -22,15 +22,27 @@ ROOMS = tuple(
     arithmetic arithmetic_integer conversion reduction compare rearrange sfu
     system sim sim_table sim_signal sim_transfer
     cube_load cube_load_raw mad fixpipe fixpipe_raw
+    """.split()
+)
+"""Micro-instructions."""
+
+TILE = tuple(
+    """
     tile_move tile_extract tile_rearrange tile_gather tile_matrix tile_fifo tile_pipe tile_sync tile_scalar
     comm comm_async tensor_view tile_view tile_reserve tile_local
     tile_vector tile_vector_scalar tile_vector_fill tile_vector_reduce tile_vector_expand tile_vector_select
     tile_vector_gather tile_vector_quantise
     """.split()
 )
+"""Operations on tiles, views and ranks."""
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "function")
-"""The rooms of what is not PTO's own: arithmetic on scalars, control flow, functions."""
+"""What is not PTO's own: arithmetic on scalars, control flow, functions."""
+
+_FOLDERS = {"micro": MICRO, "tile": TILE, "structure": STRUCTURE}
+_FOLDER_OF = {room: folder for folder, rooms in _FOLDERS.items() for room in rooms}
+
+ROOMS = (*MICRO, *TILE)
 
 
 def room_of(operation: type[PTOOperation]) -> str:
@@ -52,7 +64,7 @@ def structural_operations() -> tuple[type[PTOOperation], ...]:
 
 def _operations_of(room: str) -> Iterator[type[PTOOperation]]:
     """The classes of a room, and those that it has made from the rows of tables: its OPERATIONS."""
-    module = import_module(f"ptosim.language.{room}")
+    module = import_module(f"ptosim.language.{_FOLDER_OF[room]}.{room}")
     for value in (*vars(module).values(), *getattr(module, "OPERATIONS", ())):
         if (
             isinstance(value, type)

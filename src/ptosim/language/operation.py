@@ -4,9 +4,9 @@
         \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints
 
     class VLds(PTOOperation, name="pto.vlds"):
-        form = "$source:ub[$offset:index] -> $result:vreg{, $next}"  # language/text/assembly_format.py; it declares what it places
-        listed = ("source",)                           # operands whose types are written; all by default
-        words = {"dist": LOAD_DISTS}                   # properties that are words, in the form or in {...}
+        form = "$source:ub[$offset:index] -> $result:vreg{, $next}"  # language/text/assembly_format.py; it declares
+        what it places listed = ("source",)                           # operands whose types are written; all by
+        default words = {"dist": LOAD_DISTS}                   # properties that are words, in the form or in {...}
         dist = OptionalProperty()
 
         def rules(self, target: str) -> Iterator[Problem]:

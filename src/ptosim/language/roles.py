@@ -6,7 +6,8 @@
 
 On the class a field is its own description; on an operation it is the value that plays the role. What the form places
 it also declares: `dest` and `mask` above are fields as `value` is, which stands there again for those who read it. What
-plays a role, the form says as well (language/text/assembly_format.py), or the field of one that it does not place: `Operand("i64")`.
+plays a role, the form says as well (language/text/assembly_format.py), or the field of one that it does not place:
+`Operand("i64")`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The types of the PTO dialect: pointers, vector registers, masks, alignment state and the low-precision elements.
 
-A type may be *open* while parsing: `!pto.ptr` without parameters and `!pto.mask<G>` stand for a type that `infer_types.py`
-works out from the uses. Everything after inference sees closed types only.
+A type may be *open* while parsing: `!pto.ptr` without parameters and `!pto.mask<G>` stand for a type that
+`infer_types.py` works out from the uses. Everything after inference sees closed types only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The analysis turn by turn, for synchronisation that was written: ids and branches that depend on i modulo something.
 
 A loop whose flags, buffers or branches come in turns is walked from each of its turns on, so that every id is known.
-Ids that go round with a counter are followed by their places (rotating_ids.py). Waits are followed like entries: a flag may
-be set again only where its last wait is known to have ended. Inserted pairs count tokens instead and need none of this.
+Ids that go round with a counter are followed by their places (rotating_ids.py). Waits are followed like entries: a
+flag may be set again only where its last wait is known to have ended. Inserted pairs count tokens instead and need
+none of this.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """What may repair a finding: which instructions to add, and before or after which lines.
 
-The least edits come first: the half of a pair that is missing (missing_partner.py), then a pair. A set goes behind the earlier
-access and a wait in front of the later one, both in the innermost block that holds the two (in front of or behind a
-whole vector scope, inner loop or branch that only one of them is in), so that they are executed equally often. Where
-the later access comes first in that block, the edge leads from one iteration of a loop to the next: then a set before
-the loop, and all loops around it, primes it, and a wait behind them drains it. A kernel that uses buffers is offered
-buffers first. Whether a proposal is any good is for a trial to say.
+The least edits come first: the half of a pair that is missing (missing_partner.py), then a pair. A set goes behind
+the earlier access and a wait in front of the later one, both in the innermost block that holds the two (in front of
+or behind a whole vector scope, inner loop or branch that only one of them is in), so that they are executed equally
+often. Where the later access comes first in that block, the edge leads from one iteration of a loop to the next: then
+a set before the loop, and all loops around it, primes it, and a wait behind them drains it. A kernel that uses
+buffers is offered buffers first. Whether a proposal is any good is for a trial to say.
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.arguments import FLOAT_ARRAYS, dtype_of
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.machine.memory import decode
 from ptosim.reference.memory.stream import LoadAlign, StoreAlign
 from ptosim.reference.numeric.mask import Mask
 from ptosim.reference.observed.watch import Execution, WatchedAccess, WatchedValue
-from ptosim.report.arrays import FLOAT_ARRAYS, dtype_of
 
 WIDTH = 110  # characters of a line of lanes
 MOST_NUMBERS = 32  # of the contents of memory

@@ -1,8 +1,8 @@
 """The observer of a run: the shadow tells of every access which earlier ones are in no order with it.
 
-Findings go to `Findings`; taint, which carries doubt to where a value is used, is the business of undefined_and_racy.py. The
-machine itself watches the protocol of flags, buffers and semaphores and reports here; rules about single instructions
-are in lints.py.
+Findings go to `Findings`; taint, which carries doubt to where a value is used, is the business of
+undefined_and_racy.py. The machine itself watches the protocol of flags, buffers and semaphores and reports here;
+rules about single instructions are in lints.py.
 """
 
 from __future__ import annotations

@@ -9,19 +9,23 @@ from ptosim.language.catalogue import operations
 from ptosim.tiles.fifo.fifo_protocols import TAKEN_APART
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = tuple(
-    """
-    view copy move rearrange elementwise partial compare convert reduce column_sum expand sort fill philox
-    scalar_access quantise histogram sync mx gather scatter table matrix scales
-    comm comm_copy collective comm_async
-    """.split()
-)
+FOLDERS = {
+    "": "view scalar_access sync",
+    "moves.": "copy move rearrange gm_table matrix scales",
+    "vector.": """
+        elementwise partial compare convert reduce column_sum expand sort fill philox quantise histogram mx
+        gather scatter
+    """,
+    "communication.": "comm comm_copy collective comm_async",
+}
+"""The modules with lowerings, folder by folder."""
 
 
 @cache
 def _complete() -> dict[str, Lowering]:
-    for room in ROOMS:
-        import_module(f"ptosim.tiles.{room}")
+    for folder, rooms in FOLDERS.items():
+        for room in rooms.split():
+            import_module(f"ptosim.tiles.{folder}{room}")
     return LOWERINGS
 
 

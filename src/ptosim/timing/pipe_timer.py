@@ -6,7 +6,8 @@ set or release fires when everything before it in its pipe has ended, and is see
 did first decides nothing here, only what depended on what.
 
 A time is kept with the row of the recording that explains it, which is what the critical path is read from. That copies
-between ranks hinder each other is not known here (rank_timer.py): each takes as long as it would alone, or as it is told.
+between ranks hinder each other is not known here (rank_timer.py): each takes as long as it would alone, or as it is
+told.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-""""""
+"""Facts about a program that nothing changes: value flow, reachable signals, dependences, kernels."""

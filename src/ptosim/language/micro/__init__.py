@@ -1,1 +1,1 @@
-""""""
+"""Micro-instructions, one room for each group."""

@@ -18,7 +18,7 @@ _SECTIONS = {CoreKind.AIC: SectionCube, CoreKind.AIV: SectionVector}
 
 
 def section_calls(parsed: ParsedModule) -> None:
-    """Put every such call into a section of its kind. Nothing uses its results: a rule of core_kind_rules.py sees to that."""
+    """Put every such call into a section of its kind. A rule of core_kind_rules.py forbids to use its results."""
     for call in list(calls_of_one_kind(parsed.module)):
         callee, block = call.function, call.parent_block()
         core = core_of(callee) if callee is not None else None

@@ -1,1 +1,1 @@
-""""""
+"""The verifier: the rules that hold between operations, and those that instructions share."""

@@ -1,7 +1,8 @@
 """The verifier: what holds for every operation alike, the rules of its class, and the rules between operations.
 
-Every broken rule is reported, in source order, each at the token it is about. Rules between functions are in call_rules.py,
-those of modules and kinds of core in core_kind_rules.py, those of unaligned streams in align_streams.py.
+Every broken rule is reported, in source order, each at the token it is about. Rules between functions are in
+call_rules.py, those of modules and kinds of core in core_kind_rules.py, those of unaligned streams in
+align_streams.py.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-""""""
+"""Tiles: their types, views and operations, and the communication between ranks."""

@@ -18,7 +18,8 @@ WORDS = FRACTAL_ROW // WORD
 
 
 def turn_words(f: FunctionBuilder, width: int) -> None:
-    """Fractal (r, q) of the result: row i is column 16 q + i of the source, from row r * C0 on (native/routines/fractals.py).
+    """Fractal (r, q) of the result: row i is column 16 q + i of the source, from row r * C0 on
+    (native/routines/fractals.py).
     A word of it is defined where the words of all its elements are."""
     target, origin, high, wide, source_stride, dest_stride = f.parameters
     together = WORD // width

@@ -2,8 +2,8 @@
 
 An instruction reads and writes through the *port* of its core, and says through it what is wrong. What becomes of that
 depends on the run: `Memories` has the bytes and their bounds and ends the run; a witness also tells an observer of each
-access (access_witness.py) or of all those of an entry (entry_witness.py); `Shown` remembers them (watch.py), `Replay` gives taint
-instead of data (replay.py), `Counted` only counts (moved_bytes.py).
+access (access_witness.py) or of all those of an entry (entry_witness.py); `Shown` remembers them (watch.py), `Replay`
+gives taint instead of data (replay.py), `Counted` only counts (moved_bytes.py).
 """
 
 from __future__ import annotations

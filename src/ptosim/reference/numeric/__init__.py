@@ -1,1 +1,1 @@
-""""""
+"""Numbers as NumPy lanes: formats, rounding, conversion, masks."""

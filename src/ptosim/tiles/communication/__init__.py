@@ -1,1 +1,1 @@
-""""""
+"""Lowerings of copies, signals and collectives between ranks."""

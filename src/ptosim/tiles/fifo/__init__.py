@@ -1,1 +1,1 @@
-""""""
+"""FIFOs between cube and vector cores become signals, moves and counts."""

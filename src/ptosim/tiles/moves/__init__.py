@@ -1,1 +1,1 @@
-""""""
+"""Lowerings of copies between memories, and of matrix products."""

@@ -1,7 +1,8 @@
 """Rectangles of elements from one tile of vec to another, whatever their layouts.
 
 What only changes place goes register by register; a row that begins inside of a granule is a stream. From rows to
-blocks of columns a register is stored block by block; all other changes of layout gather or scatter (relayout_by_index.py).
+blocks of columns a register is stored block by block; all other changes of layout gather or scatter
+(relayout_by_index.py).
 """
 
 from __future__ import annotations

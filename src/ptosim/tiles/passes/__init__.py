@@ -1,1 +1,1 @@
-""""""
+"""Passes over whole functions: inlining, splitting by core, memory planning, checks of overlap."""

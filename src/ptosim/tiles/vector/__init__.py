@@ -1,1 +1,1 @@
-""""""
+"""Lowerings of tile operations that compute in the vector unit."""

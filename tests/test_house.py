@@ -1,0 +1,44 @@
+"""The tree as a newcomer meets it: names that occur once, folders and files of a size that one can look through."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import ptosim
+
+SOURCE = Path(ptosim.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+
+TWINS = {
+    "Burst": "a copy of rows, as each engine makes it",
+    "Core": "a core, as the machine and each engine have it",
+    "Lowering": "the lowering of a micro-instruction and of a tile operation",
+    "Mask": "a predicate register of each engine",
+    "Padding": "what surrounds a row, in each engine",
+    "Run": "a run of each engine",
+    "Side": "one end of a copy, in each engine",
+    "Steps": "from accumulator to destination, in each engine",
+    "Store": "a store of the fixpipe, in each engine",
+}
+"""Class names that stand in several files, and why; this table only gets shorter."""
+
+MOST_FILES = 45
+MOST_LINES = 500
+
+
+def test_a_class_name_occurs_once():
+    homes: dict[str, list[str]] = defaultdict(list)
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name for name, files in homes.items() if len(files) > 1} == {*TWINS}, homes
+
+
+def test_folders_and_files_keep_a_size_to_look_through():
+    folders = Counter(path.parent.relative_to(SOURCE) for path in FILES)
+    assert {str(folder): count for folder, count in folders.items() if count > MOST_FILES} == {}
+    lines = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in FILES}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
