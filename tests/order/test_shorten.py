@@ -6,7 +6,7 @@ import pytest
 
 import ptosim
 from order.test_kernels import Text, arrays
-from ptosim import synchronise
+from ptosim import synchronisation
 from ptosim.order.short_loops import MOST_ENTRIES, READ, work
 
 
@@ -41,13 +41,13 @@ def test_loops_run_as_often_as_there_is_time_for(depth: int, sums: int, expected
 def test_a_long_kernel_is_timed_less_often(monkeypatch: pytest.MonkeyPatch, depth: int, sums: int):
     kernel, asked = nest(depth, sums), list[ptosim.Kernel]()
 
-    def cycles(launch: synchronise.SearchLaunch, kernel: ptosim.Kernel) -> int:
+    def cycles(launch: synchronisation.SearchLaunch, kernel: ptosim.Kernel) -> int:
         asked.append(kernel)
         return 0
 
     for name in ("interpreted_cycles", "cycles"):
-        monkeypatch.setattr(synchronise.SearchLaunch, name, cycles)
-    monkeypatch.setattr(synchronise.SearchLaunch, "errors", lambda launch, kernel: [])
+        monkeypatch.setattr(synchronisation.SearchLaunch, name, cycles)
+    monkeypatch.setattr(synchronisation.SearchLaunch, "errors", lambda launch, kernel: [])
     ptosim.synchronise(kernel, *arrays(), 2, 1)
     timed = len(asked) - 1  # the last is the result
-    assert timed * work(kernel.module.executable) <= synchronise.MOST_WORK
+    assert timed * work(kernel.module.executable) <= synchronisation.MOST_WORK
