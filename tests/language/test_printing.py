@@ -52,3 +52,13 @@ def test_results_that_share_a_number_get_names():
     once = text(load(Source("kernel.pto", f"func.func @f(%a: index, %b: index) {{\n{loop}\nreturn\n}}\n")))
     assert "%0, %_0_1 = scf.for" in once and "%1 = arith.addi %0, %_0_1" in once
     assert text(load(Source("kernel.pto", once))) == once
+
+
+@pytest.mark.parametrize("name", ["pto\ufeff.note", "größe", "two words"])
+def test_names_of_attributes_load_again(name: str):
+    """Letters beyond ASCII are printed as the bytes that they are."""
+    source = f'module attributes {{"{name}" = 1 : i32, note = "{name}"}} {{\n}}\n'
+    once = text(load(Source("kernel.pto", source)))
+    again = load(Source("kernel.pto", once))
+    assert text(again) == once
+    assert again.parsed.module.attributes.keys() >= {name}

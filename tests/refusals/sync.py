@@ -176,6 +176,16 @@ SEMAPHORES = [
     Rule("pto.set_cross_block <PIPE_V>, ~«16|15»", "semaphore 16 does not exist: ids are 0 to 15", "id-range"),
     Rule("pto.set_cross_core <PIPE_V>, ~«16|15»", "semaphore 16 does not exist: ids are 0 to 15", "id-range", "a2a3"),
     Rule("pto.wait_flag_dev ~%«16|15» : i64", "semaphore 16 does not exist: ids are 0 to 15", "id-range", "a2a3"),
+    Rule(
+        "pto.sync.set <PIPE_FIX>, ~«18446744073709551616|15»",
+        "18446744073709551616 does not fit into 64 bits",
+        "syntax",
+    ),
+    Rule(
+        "pto.sync.set <PIPE_FIX>, ~«-9223372036854775809|15»",
+        "-9223372036854775809 does not fit into 64 bits",
+        "syntax",
+    ),
     Rule("pto.sync.set <PIPE_V>, ~%s_«i64|index»", "id must be index, not i64"),
     Rule("pto.wait_intra_core <PIPE_V>, ~%s_«i32|i64»", "id must be index or i64, not i32"),
     Rule("pto.set_intra_block <PIPE_V>~«|, 0»", "Expected ',' before the semaphore id", "syntax"),

@@ -36,4 +36,12 @@ RULES = rows(
     ("%d = pto.declare_local_array -> ~«i32|!pto.local_array<2xi32>»", "result must be !pto.local_array, not i32"),
 )
 
-RULES = [*RULES]
+NUMBERS_WITHOUT_END = rows(
+    lambda text, message: twins(DECLARED + text, message, kind="syntax"),
+    (
+        f"%y = pto.struct_get %s[~«18446744073709551616|0»] : {STRUCT} -> i32",
+        "18446744073709551616 does not fit into 64 bits",
+    ),
+)
+
+RULES = [*RULES, *NUMBERS_WITHOUT_END]

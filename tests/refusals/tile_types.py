@@ -90,6 +90,7 @@ UNREADABLE_TYPES = rows(
 FIELDS_OF_A_STRUCT = rows(
     lambda fields, message: twins(f"%t = pto.declare_struct -> !pto.struct{fields}", message, kind="syntax"),
     ("<i32, ~«!pto.ptr<f32>|f32»>", "a field of a struct is a scalar or a struct, not !pto.ptr<f32, gm>"),
+    ("<i32, ~«i128|i64»>", "a field of a struct is a scalar or a struct, not i128"),
     ("~<«|i32»>", "a struct has at least one field"),
 )
 

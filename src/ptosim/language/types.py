@@ -33,7 +33,7 @@ from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ptosim.effects.element import VECTOR_BYTES, Element, element
+from ptosim.effects.element import ELEMENTS, VECTOR_BYTES, Element, element
 from ptosim.effects.names import Space
 from ptosim.language.analysis.fast_walk import ByInheritance
 
@@ -122,15 +122,13 @@ def element_of(type_: Attribute) -> Element:
     return element(name)
 
 
+def is_scalar(type_: Attribute) -> bool:
+    """Whether the machine has values of this type: i32 is one, i128 is none."""
+    return element_name(type_) in ELEMENTS
+
+
 def is_element(type_: Attribute) -> bool:
-    name = element_name(type_)
-    if name is None or name in ("index", "i1", "f64"):
-        return False
-    try:
-        element(name)
-    except (KeyError, ValueError):
-        return False
-    return True
+    return is_scalar(type_) and element_name(type_) not in ("index", "i1", "f64")
 
 
 def parse_element(parser: AttrParser) -> Attribute:

@@ -7,10 +7,11 @@ type has room for by far are refused here, before anybody converts them, which t
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 _SUFFIX = r"(?:[0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*)"
 
@@ -51,7 +52,7 @@ class Lexer(MLIRLexer):
             if (number := _NO_DIGIT.match(self.input.content, self.pos)) is not None:
                 message = f"a number begins with a digit: write 0{number[1]}"
                 raise ParseError(Span(*number.span(1), self.input), message)
-            token = super().lex()
+            token = _decoded(super().lex())
             start = token.span.start
         else:
             group = found.lastindex or 0
@@ -64,3 +65,12 @@ class Lexer(MLIRLexer):
                 token.span, f"an integer of {len(token.text)} characters; no type holds more than 20 digits"
             )
         return token
+
+
+def _decoded(token: Token[MLIRTokenKind, str]) -> Token[MLIRTokenKind, str]:
+    """A string that escapes stand in for is a string still, where its bytes are text."""
+    if token.kind is MLIRTokenKind.BYTES_LIT:
+        with suppress(UnicodeDecodeError):
+            _ = StringLiteral.from_span(token.span).string_contents
+            return Token(MLIRTokenKind.STRING_LIT, token.span)
+    return token

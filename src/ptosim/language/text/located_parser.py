@@ -454,6 +454,14 @@ class LocatedParser(Parser):
         """Whether the text from here on begins with a pattern."""
         return re.compile(pattern).match(self.source.text, self.pos) is not None
 
+    def parse_optional_integer(self, allow_boolean: bool = True, allow_negative: bool = True) -> int | None:
+        """An integer, which no type has room for beyond 64 bits."""
+        start = self.mark()
+        number = super().parse_optional_integer(allow_boolean, allow_negative)
+        if number is not None and not -(1 << 63) <= number < 1 << 64:
+            self.raise_error(f"{number} does not fit into 64 bits", self.span_since(start))
+        return number
+
     def skip_token(self) -> str:
         return self._consume_token().text
 

@@ -30,7 +30,7 @@ from ptosim.language.tile.tile_buf import (
     ROW_PLUS_ONE,
     TileBuf,
 )
-from ptosim.language.types import element_name, element_of, is_element, parse_element
+from ptosim.language.types import element_of, is_element, is_scalar, parse_element
 
 READ_AS = "a5"
 """The machine whose `left` tiles the parser reads."""
@@ -406,7 +406,7 @@ class StructType(Data[tuple[Attribute, ...]], TypeAttribute):
 def _parse_struct_field(parser: LocatedParser) -> Attribute:
     start = parser.pos
     type_ = parser.parse_type()
-    if not isinstance(type_, StructType) and element_name(type_) is None:
+    if not isinstance(type_, StructType) and not is_scalar(type_):
         _fail(parser, start, f"a field of a struct is a scalar or a struct, not {type_}")
     return type_
 
