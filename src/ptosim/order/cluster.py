@@ -60,10 +60,9 @@ class Unfollowed(Exception):
         self.op, self.reason = op, reason
 
 
-def has_signals(entries: dict[CoreKind, Function]) -> bool:
-    """Whether the cores of a kernel signal each other."""
-    signals = any(op.name in SIGNALS for function in entries.values() for op in function.walk())
-    return signals and set(entries) == {CoreKind.AIC, CoreKind.AIV}
+def is_cluster(entries: dict[CoreKind, Function]) -> bool:
+    """Whether a kernel runs on a cube core and two vector cores, which share memories whether they signal or not."""
+    return set(entries) == {CoreKind.AIC, CoreKind.AIV}
 
 
 def read_cluster(module: VerifiedModule, entries: dict[CoreKind, Function]) -> OrderProgram:

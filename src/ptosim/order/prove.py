@@ -20,8 +20,9 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.sim_signal import SimNotify, SimTestWords, SimWaitWords
 from ptosim.language.structure.function import Function, reached
 from ptosim.order.assumptions import confine
+from ptosim.order.brackets import misused
 from ptosim.order.branches import both_run
-from ptosim.order.cluster import CUBE, Unfollowed, has_signals, read_cluster
+from ptosim.order.cluster import CUBE, Unfollowed, is_cluster, read_cluster
 from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.model import (
     ByteRange,
@@ -48,7 +49,7 @@ from ptosim.order.written_walk import Times, TurnWalker
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
 BOTH_BRANCHES = "it shows only if both branches are taken"
-DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
+DIFFERENT_BLOCKS = "no block reads or writes bytes of GM that another one writes"
 WORDS = "what ranks and blocks tell each other by words in GM is not followed"
 DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
@@ -98,10 +99,10 @@ def dependent(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tupl
 def _programs(
     module: VerifiedModule, entries: dict[CoreKind, Function]
 ) -> tuple[Iterator[OrderProgram], Unfollowed | None]:
-    """The programs that are judged each for itself: those of cores that signal each other are one, unless something
-    stands in the way of that."""
+    """The programs that are judged each for itself: those of the cores of a cluster are one, unless something stands in
+    the way of that."""
     alone = (read(module, function, core, serial_of(module, function)) for core, function in entries.items())
-    if not has_signals(entries):
+    if not is_cluster(entries):
         return alone, None
     try:
         return iter([read_cluster(module, entries)]), None
@@ -144,9 +145,10 @@ class _Judge:
             else:
                 self.doubt(f"{node.op.name} stands in front of the set that it waits for", node.op)
         for node, times in walker.doubled.items():
-            if self._is_possible(times):
-                message = f"{node.op.name} may come before the flag of the last one was taken"
-                self._note("double-set", message, node, times)
+            message = f"{node.op.name} may come before the flag of the last one was taken"
+            self._note("double-set", message, node, times)
+        for found in misused(self.program, walker.periods):
+            self._add(not found.certain, self._found("buffer-misuse", found.message, found.node, found.times))
         for node in walker.unbalanced:
             message = "not every way through here takes as many flags as it sets"
             if isinstance(node, LoopNode) and node.most is None:
@@ -184,14 +186,12 @@ class _Judge:
         return (node for node in self.program.body.walk() if isinstance(node, Flag))
 
     def _note(self, kind: str, message: str, node: Node | None, times: Times | None = None) -> None:
-        place = self.parsed.location(node.op) if node is not None else None
-        severity = "error" if kind in ("unmatched-wait", "wrong-pipe") else "warning"
-        self._add(False, Diagnostic(kind, severity, message, place, notes=tuple(self._shown(times or {}))))
+        self._add(False, self._found(kind, message, node, times))
 
-    def _is_possible(self, times: Times) -> bool:
-        """Whether loops run so often, as far as their bounds and the branches around them say."""
-        limits = {name: self.program.loops[name].most for name in times}
-        return all(limit is None or times[name] <= limit for name, limit in limits.items())
+    def _found(self, kind: str, message: str, node: Node | None, times: Times | None) -> Diagnostic:
+        place = self.parsed.location(node.op) if node is not None else None
+        severity = "warning" if kind in ("double-set", "undrained") else "error"
+        return Diagnostic(kind, severity, message, place, notes=tuple(self._shown(times or {})))
 
     def _shown(self, times: Times) -> Iterator[str]:
         """When something shows."""
@@ -209,7 +209,7 @@ class _Judge:
         for entry in [each for each in self.program.entries if open_ >> each.number & 1]:
             runs = both_run(walker.places, entry, later, meeting.distance)
             times = walker.times(later) if isinstance(walker, TurnWalker) else {}
-            if runs is not False and self._is_possible(times) and self._race(entry, meeting, times, bool(runs)):
+            if runs is not False and self._race(entry, meeting, times, bool(runs)):
                 # the barrier that would hold it back does so for all of its pipe
                 open_ |= walker.own[later.core][later.pipe] if self._overlaps(entry, later) else 0
         state.open[later.pipe] &= ~open_

@@ -418,10 +418,17 @@ class Walker:
         for distance in range(1, EVENT_IDS + 1 + self.farthest[loop.name]):
             if distance > self.farthest[loop.name] and not self._has_open_lanes(loop, arm):
                 break
+            if not self._is_run(loop, distance):
+                break
             rounds.append(self._round(loop, distance, arm))
             state = state.copy()
             state.covered = {}
             state = self._nodes(loop.body, state, rounds[-1])
+
+    def _is_run(self, loop: LoopNode, distance: int) -> bool:
+        """Whether a loop comes to the iteration so many behind the one that issues entries. What is inserted does not
+        ask: how many lanes a pair has is known some iterations later."""
+        return True
 
     def _round(self, loop: LoopNode, distance: int, arm: NodeBlock | None) -> Round:
         """A later iteration begins."""

@@ -150,14 +150,14 @@ class TurnWalker(Walker):
         period = self.periods[loop.name]
         if here.distance:
             passing = state.copy()
-            for turn in range(period):
+            for turn in self._turns(loop):
                 self.turns[loop.name] = turn
                 passing = self._nodes(loop.body, passing, here)
             del self.turns[loop.name]
             return state
         outside, arriving, joined = state.copy(), state, state.copy()
         inside = self.places.inside[loop.name]
-        for turn in range(period):
+        for turn in self._turns(loop):
             self.turns[loop.name] = self.first[loop] = turn
             first = Round(loop)
             through = self._nodes(loop.body, arriving.copy(), first)
@@ -169,6 +169,14 @@ class TurnWalker(Walker):
             arriving = through.restricted(through.issued & ~inside)
         del self.turns[loop.name]
         return joined
+
+    def _turns(self, loop: LoopNode) -> range:
+        """Those that a loop comes to."""
+        period = self.periods[loop.name]
+        return range(period if loop.most is None else min(period, loop.most))
+
+    def _is_run(self, loop: LoopNode, distance: int) -> bool:
+        return loop.most is None or self.first[loop] + distance < loop.most
 
     def _round(self, loop: LoopNode, distance: int, arm: NodeBlock | None) -> Round:
         self.turns[loop.name] = self.first[loop] + distance
