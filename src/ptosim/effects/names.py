@@ -53,3 +53,6 @@ PIPES_OF: dict[CoreKind, tuple[Pipe, ...]] = {
 
 # Entries of these pipes end one after the other; those of MTE2 and MTE3 may overlap and end in any order.
 SERIAL_PIPES = frozenset({Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE1})
+
+SPECIAL_REGISTERS = ("AR", "SQZN", "VMS4_SR")
+"""Those of the vector unit, whose values may come from data."""

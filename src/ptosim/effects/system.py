@@ -22,7 +22,7 @@ def _store(name: str, unit: int) -> Effects:
 
         return (Access("write", Space.UB, "dest", extent, WORD),)
 
-    return Effects(f"pto.{name}", Pipe.V, "store", Taint.NONE, accesses, reads=("AR",))
+    return Effects(f"pto.{name}", Pipe.V, "store", Taint.ALL_TO_ALL, accesses, reads=("AR",))
 
 
 _SCALAR = table(

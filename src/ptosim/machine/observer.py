@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptosim.machine.deadlock import Deadlock
     from ptosim.machine.entry import Clock, Entry, Site
 
-Use = Literal["mask", "address", "condition", "operand"]
+Use = Literal["mask", "address", "condition", "operand", "scalar"]
 
 Closeness = Literal["entries", "accesses"]
 """How closely an observer looks. At "entries" accesses are told when their entry ends, those of one length together,

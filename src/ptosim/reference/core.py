@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import Severity
-from ptosim.effects.names import GM, Space
+from ptosim.effects.names import GM, SPECIAL_REGISTERS, Space
 from ptosim.effects.sim_signal import WORD
 from ptosim.language.text.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
@@ -92,7 +92,7 @@ class Core:
         self.config: Config = {}
         self.ctrl = self.scope_ctrl = CTRL_AT_RESET
         """CTRL now, and as it was when the vector scope that is running was launched."""
-        self.special: dict[str, int] = {"AR": 0, "SQZN": 0, "VMS4_SR": 0}
+        self.special: dict[str, int] = dict.fromkeys(SPECIAL_REGISTERS, 0)
         self.steps_left = max_steps
         self.max_steps = max_steps
         self.indices: Callable[[FrameType | None], tuple[int, ...]] = lambda frame: ()

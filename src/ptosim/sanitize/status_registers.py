@@ -1,7 +1,7 @@
 """Shadow cells of the special registers that two pipes share: the sort status that V leaves for S to read.
 
 AR and SQZN stay inside the vector pipe, which is serial, and CTRL and the configuration registers inside the scalar
-unit.
+unit. Doubt about what they hold travels with the values of the engine.
 """
 
 from __future__ import annotations

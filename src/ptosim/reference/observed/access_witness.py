@@ -42,6 +42,8 @@ class AccessWitness(Witness):
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
+        self.doubtful: dict[str, int] = {}
+        """The taint of special registers that are not clean."""
         self._size_of_ub = len(core.memories.own.get(UB, ()))
         self._register_starts, self._lanes_of_ub = core.memories.register_starts, core.memories.lanes_of_ub
         self.remarks = self._remarks = Remarks(self.say, lambda: self.site)
@@ -79,6 +81,7 @@ class AccessWitness(Witness):
         self.act = act
         step()
         self._used(act)
+        self._settle(act)
 
     def enter(self, site: Site, scope: Step) -> None:
         self._enter(site)
@@ -97,12 +100,32 @@ class AccessWitness(Witness):
         """Execute an instruction that uses the core; gives its results and their taint."""
         self.site = observed.site
         self.act = act = Act(observed, arguments, taints)
-        for use, taint in act.decided() if taints is not None else ():
+        if observed.has_registers:
+            act.register = self._register_taint(observed)
+            act.special = dict(self.core.special)
+        for use, taint in act.decided() if taints is not None or act.register else ():
             self._tell_use(act, use, taint)
         results = observed.function(*arguments)
         self._used(act)
+        self._settle(act)
         clean = (act.met is None and taints is None) or observed.uses
         return results, observed.clean if clean else act.results(self.core)
+
+    def settle(self, observed: Observed, taints: Taints) -> None:
+        """An instruction on registers, some of them doubtful, has written special ones."""
+        act = Act(observed, (), taints)
+        act.register = self._register_taint(observed)
+        self._settle(act)
+
+    def _register_taint(self, observed: Observed) -> int:
+        return max((self.doubtful.get(name, 0) for name in observed.registers_read), default=0)
+
+    def _settle(self, act: Act) -> None:
+        """The special registers that an instruction has written are as doubtful as what they come from."""
+        for name in act.observed.registers_written:
+            self.doubtful.pop(name, None)
+            if taint := act.taint_of_registers():
+                self.doubtful[name] = taint
 
     def _used(self, act: Act) -> None:
         """Tell of the taint that was read, where reading is using."""

@@ -6,7 +6,7 @@ a port whose reads give taint and whose writes are collected. How taint spreads 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,6 +24,7 @@ from ptosim.reference.observed.taint import (
     Taints,
     as_taint,
     as_tuple,
+    counted,
     image_of,
     merged,
     of_origin,
@@ -41,6 +42,10 @@ class Act:
 
     taints: Taints | None = None
     """Of the operands; None when all are clean."""
+    register = 0
+    """The taint of the special registers that it reads."""
+    special: Mapping[str, int] | None = None
+    """What the special registers have held before it, where it changes them."""
     reads = 0
     met: dict[int, Image] | None = None
     """The taint of those reads that met some."""
@@ -69,7 +74,10 @@ class Act:
         self.reads += 1
 
     def decided(self) -> Iterator[tuple[Use, Image]]:
-        """Tainted masks and offsets decide which bytes are touched."""
+        """Tainted masks, offsets and special registers decide which bytes are touched."""
+        if self.register and self.observed.taint.spread is not Spread.ALL_TO_ALL:
+            use: Use = "scalar" if self.observed.taint.spread is Spread.NONE else "address"
+            yield use, np.full(1, self.register, np.uint8)
         for role, argument, taint in zip(self.observed.parameters, self.arguments, self.taints or (), strict=False):
             if taint is None or role not in STEERING:
                 continue
@@ -112,16 +120,26 @@ class Act:
     def taint_of_write(self, core: Core, size: int) -> Image | None:
         """The taint of the bytes that the instruction is about to write."""
         observed = self.observed
-        if (self.met is None and self.taints is None) or observed.uses:
+        if (self.met is None and self.taints is None and not self.register) or observed.uses:
             return None
         if observed.taint.spread is Spread.ALL_TO_ALL:
-            return np.full(size, max(map(observed.passed_on, self._origins()), default=0), np.uint8)
+            return np.full(size, self._largest(), np.uint8)
         if self._replayed != self.reads:  # what is read between two writes has to be replayed as well
             self._replayed = self.reads
             self._collected = self._written(core)
         taint = self._collected[self.writes] if self.writes < len(self._collected) else None
         self.writes += 1
         return taint if taint is not None and np.count_nonzero(taint) else None
+
+    def taint_of_registers(self) -> int:
+        """The taint of the special registers that the instruction writes."""
+        if self.observed.taint.spread is Spread.ALL_TO_ALL:
+            return self._largest()
+        return max(self.register, counted(self.observed, self.taints or ()))
+
+    def _largest(self) -> int:
+        """The taint of what any byte reaches."""
+        return max((self.register, *map(self.observed.passed_on, self._origins())))
 
     def _written(self, core: Core) -> list[Image | None]:
         images: list[Image | None] = []
@@ -140,7 +158,7 @@ class Act:
         met = {place: of_origin(taint, number) for place, taint in (self.met or {}).items()}
         replay = Replay(met, self.numbers)
         operands = as_taint(self.observed, self.arguments, self.taints or (), number)
-        special, core.special = core.special, dict(core.special)
+        special, core.special = core.special, dict(core.special if self.special is None else self.special)
         outcome = core.through(replay, lambda: complete(self.observed.function(*operands)))
         core.special = special
         return replay.collected, outcome

@@ -57,6 +57,9 @@ class Observed:
     """Which argument, behind those of the function, is the mask that clears inactive result lanes."""
     crosses: bool = False
     """Whether lanes reach others."""
+    registers_read: tuple[str, ...] = ()
+    registers_written: tuple[str, ...] = ()
+    """Special registers whose values depend on data."""
     lane_maps: dict[int, list[Image]] = field(default_factory=dict[int, "list[Image]"])
     """Per argument, as far as it has been found out: for each result the bytes that each lane reaches."""
     data_seen: list[tuple[int, ...]] = field(default_factory=list["tuple[int, ...]"])
@@ -66,6 +69,10 @@ class Observed:
     def uses(self) -> bool:
         """Whether reading a tainted value is using it."""
         return self.taint.spread is Spread.USE
+
+    @property
+    def has_registers(self) -> bool:
+        return bool(self.registers_read or self.registers_written)
 
     def passed_on(self, number: int) -> int:
         """The taint of what an operand with this taint becomes."""
@@ -178,6 +185,14 @@ def _largest(image: Image | None, other: Image | None) -> Image | None:
     if image is None or other is None:
         return other if image is None else image
     return np.maximum(image, other)
+
+
+def counted(observed: Observed, taints: Taints) -> int:
+    """The taint of how many lanes take part: the largest of the mask's."""
+    gate = observed.gate()
+    taint = None if gate is None or gate >= len(taints) else taints[gate]
+    largest = 0 if taint is None else int(taint[:: observed.lane_width()].max())
+    return largest | DECIDED if largest else 0
 
 
 def _chosen(observed: Observed, taints: Taints) -> Image | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.names import SPECIAL_REGISTERS
 from ptosim.effects.record import Taint
 from ptosim.language.analysis.parameter_binding import zeroing_mask
 from ptosim.language.operation import PTOOperation
@@ -40,6 +41,8 @@ def told(t: Translator, op: Operation, meaning: Semantics, arguments: list[str])
     vector_results = [result for result in op.results if is_vector_state(result.type)]
     if vector_results:
         _spread(t, op, observed, meaning, arguments, taints)
+    if t.namespace[observed].has_registers:
+        t.line(f"if {_any_doubt(taints)}: witness.settle({observed}, {as_text(taints)})")
 
 
 def _access(
@@ -48,17 +51,20 @@ def _access(
     """An instruction of a scope that touches memory."""
     results = ", ".join(t.name(result) for result in op.results)
     tainted = ", ".join(t.taint(result) for result in op.results)
-    suspects = sorted({taint for taint in taints if taint != "None"})
-    if suspects:
-        t.line(f"if {_all_clean(suspects)}:")
+    suspects = _suspects(taints)
+    clean = [_all_clean(suspects)] if suspects else []
+    if t.namespace[observed].has_registers:
+        clean.append("not witness.doubtful")
+    if clean:
+        t.line(f"if {' and '.join(clean)}:")
         t.depth += 1
     act = t.constant(Act(t.namespace[observed]), "act")
     t.line(f"witness.act = {act}; witness.site = {act}.site; {act}.reads = 0")
     t.call_function(op, meaning, arguments)
     if results:
-        clean = ", ".join("None" for _ in op.results)
-        t.line(f"{tainted} = {_group(clean)} if {act}.met is None else {act}.moved(core, {as_text(arguments)})")
-    if suspects:
+        nothing = ", ".join("None" for _ in op.results)
+        t.line(f"{tainted} = {_group(nothing)} if {act}.met is None else {act}.moved(core, {as_text(arguments)})")
+    if clean:
         t.depth -= 1
         t.line("else:")
         call = f"witness.perform({observed}, {as_text(arguments)}, {as_text(taints)})"
@@ -71,7 +77,7 @@ def _spread(
     """After a register operation: the results are tainted as the operands are, which they almost never are."""
     targets = ", ".join(t.taint(result) for result in op.results)
     clean = ", ".join("None" for _ in op.results)
-    suspects = sorted({taint for taint in taints if taint != "None"})
+    suspects = _suspects(taints)
     if not suspects:
         t.line(f"{targets} = {clean}")
         return
@@ -114,6 +120,8 @@ def described(t: Translator, op: Operation, meaning: Semantics) -> str:
         widths + ((MASK_WIDTH,) if mask is not None else ()),
         len(widths) if mask is not None else None,
         record is not None and record.taint.crosses(t.module.static(op)),
+        () if record is None else tuple(filter(SPECIAL_REGISTERS.__contains__, record.reads)),
+        () if record is None else tuple(filter(SPECIAL_REGISTERS.__contains__, record.writes)),
     )
     return t.constant(observed, "o")
 
@@ -122,6 +130,15 @@ def _width_of(value: SSAValue) -> int:
     if isinstance(value.type, VregType):
         return element_of(value.type).bytes
     return MASK_WIDTH if isinstance(value.type, MaskType) else 0
+
+
+def _suspects(taints: list[str]) -> list[str]:
+    """The variables that may hold taint."""
+    return sorted({taint for taint in taints if taint != "None"})
+
+
+def _any_doubt(taints: list[str]) -> str:
+    return " or ".join(("witness.doubtful", *(f"{name} is not None" for name in _suspects(taints))))
 
 
 def _all_clean(taints: list[str]) -> str:
