@@ -1,9 +1,13 @@
 """Run, check, time and see Ascend PTO micro-instruction kernels on any computer."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import: starting is part of every command
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptosim.api import Kernel, Module, check, load, profile, prove
     from ptosim.arguments import Parameter
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
@@ -49,8 +53,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The public names are imported when they are first used: starting is part of every command."""
+    """The public names are imported when they are first used."""
     for home, names in _HOMES.items():
         if name in names.split():
             return getattr(import_module(f"ptosim.{home}"), name)
     raise AttributeError(f"module 'ptosim' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return sorted([*__all__, "__version__"])

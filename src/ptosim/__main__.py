@@ -1,5 +1,5 @@
 """`python -m ptosim`."""
 
-from ptosim.cli.commands import main
+from ptosim.cli import main
 
 main()

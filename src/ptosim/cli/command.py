@@ -15,10 +15,10 @@ from typing import Any
 
 import click
 
+from ptosim.cli import INTERRUPTED
 from ptosim.diagnostics import PTOError, error
 
 _JSON_STREAM = "ptosim.json"
-INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
 
 KERNEL_FILE = click.argument("file", type=click.Path())
 TARGET = click.option("--target", metavar="NAME", help="Machine: a5, a2 or a3; by default the module's own.")
