@@ -1,4 +1,4 @@
-"""What the operations of one FIFO ask of each other: ids, directions, splits, sizes, lifetimes, epilogues, peers."""
+"""What the operations of one FIFO ask of each other: ids, directions, splits, sizes, epilogues, peers."""
 
 import pytest
 

@@ -197,12 +197,14 @@ FAMILIES = [
         "pto.tors expects src with blayout row_major, not col_major",
     ),
     Rule(
-        "pto.txors ins(%a, %x, %t : <16x64xi32>, i32, ~<16x64x«i16|i32»>) outs(%d : <16x64xi32>)",
-        "pto.txors expects tmp to have the element type of dst, i32, not i16",
+        "pto.txors ins(%a, %x, %t : <16x64xi16>, i16, ~<16x64x«i8|i16»>) outs(%d : <16x64xi16>)",
+        "pto.txors expects tmp to have the element type of dst, i16, not i8",
+        target="a2a3",
     ),
     Rule(
-        "pto.txors ins(%a, %x, %t : <16x64xi32>, i32, ~<16x64xi32«, valid=8x64|»>) outs(%d : <16x64xi32>)",
+        "pto.txors ins(%a, %x, %t : <16x64xi16>, i16, ~<16x64xi16«, valid=8x64|»>) outs(%d : <16x64xi16>)",
         "pto.txors expects tmp to have the valid shape of dst, 16x64, not 8x64",
+        target="a2a3",
     ),
     Rule(
         "pto.txors ins(%a, %x, ~%«a|t» : <16x64xi16>, i16, <16x64xi16>) outs(%d : <16x64xi16>)",

@@ -258,9 +258,9 @@ SORTS = [
         "pto.tmrgsort expects executed to be vector<4xi16>, not vector<8xi16>",
     ),
     Rule(
-        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %e, %t : <1x64xf32>, <1x64xf32>, <1x32xf32>, ~<1x«128|160»xf32>)"
-        " outs(%d, %c : <1x128xf32>, vector<4xi16>)",
-        "pto.tmrgsort expects tmp to have at least the 160 columns of its sources, not 128",
+        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %e, %t : <1x64xf32>, <1x64xf32>, <1x64xf32, valid=1x32>,"
+        " ~<1x«128|160»xf32>) outs(%d, %c : <1x128xf32>, vector<4xi16>)",
+        "pto.tmrgsort expects tmp to have at least the 160 valid columns of its sources, not 128",
     ),
     Rule(
         f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %t : <1x64xf32>, ~<1x64x«f16|f32»>, <1x128xf32>)"

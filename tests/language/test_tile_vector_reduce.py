@@ -126,6 +126,11 @@ EXPANDS = [
         "pto.tcolexpand expects dst with blayout row_major, not col_major",
     ),
     Rule(
+        "pto.trowexpandmin ins(%a, %b : ~<16x64xf32, valid=0x0>, <16x1xf32, valid=0x0, blayout=col_major>)"
+        " outs(%d : <16x64xf32, valid=0x«64|0»>)",
+        "pto.trowexpandmin expects src0 with a valid shape without zeros, not 0x0",
+    ),
+    Rule(
         "pto.trowexpandadd ins(%a, %b : <16x64xf32>, ~<16x8xf32, valid=16x«4|8»>) outs(%d : <16x64xf32>)",
         "pto.trowexpandadd expects src0 with the valid shape of dst, 16x64, and the other with as many rows and 1 valid"
         " column (blayout col_major) or 8, not 16x64 and 16x4",

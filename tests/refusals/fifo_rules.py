@@ -1,7 +1,7 @@
 """What is refused of the two ends of a FIFO."""
 
 from language.move_kernel import twins
-from language.test_tile_fifo import BOTH, FREE, POP, PUSH, QUANT, SLOTS, cube, vector
+from language.test_tile_fifo import BOTH, FREE, PUSH, QUANT, SLOTS, cube, vector
 from refusals.rule import rows
 
 ONE = "(c2v_consumer_buf = %a : i32)"
@@ -98,18 +98,6 @@ RULES_OF_A_VECTOR_CORE = rows(
         "a tile from the FIFO with id 0 needs its c2v_consumer_buf, where it arrives",
     ),
     (
-        vector(f"~%t = {POP[5:]}\n«|{FREE}»").replace("~%t = ", "%t = ~"),
-        "pto.tpop_from_aic needs pto.tfree_from_aic with id 0 in the same block",
-    ),
-    (
-        vector(f"{BOTH}\n«~{FREE}|»"),
-        "pto.tfree_from_aic frees an entry of the FIFO with id 0 that is not popped in this block",
-    ),
-    (
-        vector(f"{POP}\n«|{FREE}»\n%u = ~{POP[5:]}\n{FREE}"),
-        "the entry popped before from the FIFO with id 0 is not freed yet",
-    ),
-    (
         vector("%t = pto.tpop_from_aic {split = 1} -> ~ND<«16|8»x64xf32>\npto.tfree_from_aic {split = 1}"),
         "an entry of 8192 bytes does not fit in slots of slot_size 4096",
     ),
@@ -136,26 +124,6 @@ pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a
         "c2v_consumer_buf has 2048 bytes; 8 slots of 4096 bytes need 32768",
     ),
     kind="vector",
-)
-
-ENTRIES_ARE_NOT_USED_WHEN_THEIR_SLOT_IS_FREE = rows(
-    twins,
-    (
-        vector(
-            f"{POP}\n«|pto.tadd ins(%t, %t : ND<16x64xf32>, ND<16x64xf32>) outs(%d : ND<16x64xf32>)»\n{FREE}\n"
-            "«pto.trelu ins(~%t : ND<16x64xf32>) outs(%d : ND<16x64xf32>)|»"
-        ),
-        "the entry is used after pto.tfree_from_aic has given its slot back",
-    ),
-    (
-        vector(
-            f"{POP}\n%half = pto.subview %t[%zero, %zero] sizes [8, 64] : ND<16x64xf32> -> ND<8x64xf32>\n{FREE}\n"
-            "«pto.trelu ins(~%half : ND<8x64xf32>) outs(%d : ND<8x64xf32>)|»"
-        ),
-        "the entry is used after pto.tfree_from_aic has given its slot back",
-    ),
-    kind="vector",
-    sort="buffer-misuse",
 )
 
 HALVES_THAT_PASS_THROUGH_GLOBAL_MEMORY = rows(
@@ -217,5 +185,4 @@ RULES = [
     *ENTRIES_ARRIVE_IN_THE_MEMORY_OF_THEIR_CORE,
     *RULES_OF_THE_CUBE,
     *RULES_OF_A_VECTOR_CORE,
-    *ENTRIES_ARE_NOT_USED_WHEN_THEIR_SLOT_IS_FREE,
 ]

@@ -381,3 +381,33 @@ def test_an_empty_region_is_no_remark(valid: tuple[int, int]) -> None:
     for name in ("load", "store"):
         report = ptosim.check(module.kernel(name), np.zeros(60, "i8"), tile.image(), 7, 4, 9, 1)
         assert not any("does nothing" in finding.message for finding in report.findings), report
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize(("valid", "view"), [("0x0", "16x16"), ("0x16", "16x16"), ("16x0", "8x2"), ("16x16", "0x16")])
+def test_nothing_is_stored_of_or_to_nothing(target: str, valid: str, view: str) -> None:
+    """The counts are not compared where one of the extents is zero."""
+    rows, cols = view.split("x")
+    type_, part = f"!pto.tile_buf<vec, 16x16xf32, valid={valid}>", f"!pto.partition_tensor_view<{view}xf32>"
+    kernel = ptosim.load(f"""module attributes {{pto.target_arch = "{target}"}} {{
+func.func @k(%x: !pto.ptr<f32>, %n: index) attributes {{pto.kernel}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %rows = arith.constant {rows} : index
+  %cols = arith.constant {cols} : index
+  %t = pto.alloc_tile : {type_}
+  %v = pto.make_tensor_view %x, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<16x16xf32>
+  %w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%{"n" if rows == "0" else "rows"}, %cols]
+    : !pto.tensor_view<16x16xf32> -> {part}
+  pto.tstore ins(%t : {type_}) outs(%w : {part})
+  return
+}}
+}}
+""").kernel()
+    for engine in ("native", "reference"):
+        x = np.ones((16, 16), "f4")
+        kernel(x, 0, engine=engine)
+        assert (x == 1).all()
+    found = ptosim.check(kernel, np.ones((16, 16), "f4"), 0).findings
+    assert [finding.kind for finding in found] == (["lint"] if rows == "0" else [])  # only the run knows of that zero

@@ -261,3 +261,22 @@ def test_whole_tiles_are_row_major():
             b=Given("16x1xf32, blayout=col_major"),
             d=Given("16x8xf32"),
         )
+
+
+EMPTY_TILE = "16x16xf32, valid=0x0"
+
+
+@pytest.mark.parametrize("name", ["", *JOINED, "expdif"])
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_the_mark_of_an_idle_core_is_a_tile_of_no_rows_and_columns(name, target):
+    """Of sources and result 0x0 nothing is asked, and nothing is written."""
+    column = Given("16x1xf32, valid=0x0, blayout=col_major")
+    ins = "%a, %b : A, B" if name else "%b : B"
+    got = run(
+        f"pto.trowexpand{name} ins({ins}) outs(%d : D)",
+        target=target,
+        a=Given(EMPTY_TILE),
+        b=column,
+        d=Given(EMPTY_TILE),
+    )
+    assert got["d"].unchanged_outside()

@@ -186,6 +186,27 @@ def test_lists_are_merged(case):
     assert np.array_equal(got["d"].valid, holding(merged(parts, element), element)[:, :kept])
 
 
+@pytest.mark.parametrize("element", ["f32", "f16"])
+def test_working_memory_of_a_merge_holds_what_is_valid(element):
+    """Lists that fill half of their tiles: tmp has room for these records, and is not written behind them."""
+    per, parts = PER_RECORD[element], lists(element, [64, 32], seed=11)
+    sizes = [2 * per * 64, 2 * per * 32]
+    tiles = {
+        name: Given(f"1x{size}x{element}, valid=1x{size // 2}", holding(part, element))
+        for name, size, part in zip("ab", sizes, parts, strict=True)
+    }
+    total = sum(sizes) // 2
+    got = run(
+        "pto.tmrgsort ins(%a, %b, %t {exhausted = false} : A, B, T) outs(%d, %x : D, vector<4xi16>)",
+        before="%x = arith.constant dense<0> : vector<4xi16>",
+        **tiles,
+        t=Given(f"1x{total}x{element}"),
+        d=Given(f"1x{2 * total}x{element}, valid=1x{total}"),
+    )
+    assert np.array_equal(got["d"].valid, holding(merged(parts, element), element))
+    assert got["d"].unchanged_outside()
+
+
 def test_a_merge_may_end_with_the_first_list():
     """The larger scores are in the shorter list: nothing of the other is taken, and the rest is what tmp held."""
     high = packed(np.arange(16, 0, -1, dtype="f4") + 100, np.arange(16))

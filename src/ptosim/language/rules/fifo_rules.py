@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import SymbolRefAttr
-from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.operation import Problem, core_of, lint
@@ -22,14 +22,13 @@ from ptosim.language.tile.tile_fifo import (
     Alloc,
     EntryOperation,
     FifoOperation,
-    Free,
     Pop,
     Push,
     SetQuantScalar,
     SetQuantVector,
 )
 from ptosim.language.tile.tile_reserve import ImportReservedBuffer, ReserveBuffer
-from ptosim.language.tile.tile_types import TensorViewType, tile_of, view_of
+from ptosim.language.tile.tile_types import TensorViewType, tile_of
 from ptosim.target import load_target
 
 Found = Iterator[tuple[Operation, Problem]]
@@ -65,7 +64,6 @@ def fifo_problems(module: Operation, target: str) -> Found:
             yield from _splits(pipe, end.entries(number), target)
             yield from _sizes(pipe, end.entries(number), target)
             yield from _parameters(pipe, end)
-        yield from _lifetimes(end)
     yield from _peers(ends, target)
 
 
@@ -270,58 +268,6 @@ def _popped(op: Pop, epilogue: Epilogue) -> Found:
     if source is not None and not epilogue.mode.joins(source, dest):
         found = name_of(tile.element)
         yield op, Problem(f"quant = {epilogue.quant} of the epilogue does not give {found}", at="result")
-
-
-# --- lifetimes --------------------------------------------------------------------------------------------------------
-
-
-def _lifetimes(end: EndOfFifo) -> Found:
-    """In its block a popped entry is freed before the next one is popped, and not used afterwards."""
-    blocks: dict[Block, list[EntryOperation]] = {}
-    for op in end.operations:
-        if isinstance(op, Pop | Free) and (block := op.parent_block()) is not None:
-            blocks.setdefault(block, []).append(op)
-    for entries in blocks.values():
-        yield from _in_order(entries)
-
-
-def _in_order(entries: list[EntryOperation]) -> Found:
-    held: dict[tuple[int, int], Pop] = {}
-    for op in entries:
-        key = op.number, op.direction
-        earlier = held.pop(key, None)
-        if isinstance(op, Pop):
-            if earlier is not None:
-                yield op, Problem(f"the entry popped before from the FIFO with id {op.number} is not freed yet")
-            held[key] = op
-        elif earlier is None:
-            message = f"{op.name} frees an entry of the FIFO with id {op.number} that is not popped in this block"
-            yield op, Problem(message)
-        else:
-            yield from _used_after(earlier, op)
-    for op in held.values():
-        side = "aic" if op.direction == C2V else "aiv"
-        yield op, Problem(f"{op.name} needs pto.tfree_from_{side} with id {op.number} in the same block")
-
-
-def _used_after(pop: Pop, free: EntryOperation) -> Found:
-    """The slot may be filled again as soon as it is free."""
-    block = free.parent_block()
-    for use in _uses(pop.result):
-        ancestor = block.find_ancestor_op_in_block(use.operation) if block is not None else None
-        if ancestor is not None and ancestor is not free and free.is_before_in_block(ancestor):
-            message = f"the entry is used after {free.name} has given its slot back"
-            yield use.operation, Problem(message, at=use.index, kind="buffer-misuse")
-
-
-def _uses(value: SSAValue) -> Iterator[Use]:
-    """Where an entry is used, or a part or another form of it."""
-    for use in value.uses:
-        parts = [result for result in use.operation.results if tile_of(result.type) or view_of(result.type)]
-        if not parts:
-            yield use
-        for part in parts:
-            yield from _uses(part)
 
 
 # --- both ends --------------------------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from ptosim.language.rules.tile_rules import (
     at_type,
     distinct,
     element_in,
-    every,
     in_vec,
     name_of,
     number,
@@ -238,9 +237,11 @@ def power_rules(op: TileOperation, target: str) -> Iterator[Problem]:
 
 
 def like_dst(source: str) -> Check:
-    """The working tile is like the result, and on a2a3 a tile of its own."""
-    return every(
+    """On a2a3 the working tile is like the result, and a tile of its own; a5 does not look at it."""
+    return on(
+        A2A3,
         same_element("dst", "tmp"),
         same_valid("dst", "tmp"),
-        on(A2A3, distinct(source, "tmp"), distinct("dst", "tmp")),
+        distinct(source, "tmp"),
+        distinct("dst", "tmp"),
     )

@@ -225,7 +225,7 @@ _BINARY = table(
         BITS,
         """Bitwise exclusive or.
 
-        tmp is like dst; a5 does not touch it.""",
+        On a2a3 tmp is like dst; a5 does not look at it.""",
         {"more_checks": (like_dst("src0"),)},
     ),
     Row(

@@ -121,10 +121,17 @@ def column_role(op: TileOperation) -> str:
 
 
 def _one_column(strict: bool) -> Check:
-    """One source has the valid shape of the result, the other an element for each row."""
+    """One source has the valid shape of the result, the other an element for each row; of 0x0, the mark of a core that
+    has nothing to do, nothing is asked."""
 
     def check(op: TileOperation, target: str) -> Iterator[Problem]:
         src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
+        if result.valid == (0, 0):
+            return
+        empty = [problem for role in ("src0", "src1", "dst") for problem in not_empty(role)(op, target)]
+        if strict and empty:
+            yield empty[0]
+            return
         if _is_whole(src0, result) and _is_column(src1, result):
             return
         if _either(op) and _is_whole(src1, result) and _is_column(src0, result):

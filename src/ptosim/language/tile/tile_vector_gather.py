@@ -344,7 +344,8 @@ class TMrgSort(VectorTile, name="pto.tmrgsort"):
             yield Problem(f"{self.name} of lists expects executed, of type {expected}, after dst", at="dst")
         elif (found := self.segment("executed")[0].type) != expected:
             yield at_type(self, "executed", f"to be {expected}", found)
-        total = sum(source.cols for _, source in tiles(self, *_SOURCES))
+        total = sum(source.valid[1] or 0 for _, source in tiles(self, *_SOURCES))
         for role, tmp in tiles(self, "tmp"):
             if tmp.cols < total:
-                yield at_type(self, role, f"to have at least the {total} columns of its sources", tmp.cols)
+                expected = f"to have at least the {total} valid columns of its sources"
+                yield at_type(self, role, expected, tmp.cols)

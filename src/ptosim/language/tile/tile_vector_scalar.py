@@ -140,7 +140,7 @@ _TILE_SCALAR = table(
         _BITWISE_ELEMENTS,
         """Bitwise exclusive or with a scalar.
 
-        src and dst are different tiles. tmp is like dst; a5 does not touch it.""",
+        src and dst are different tiles. On a2a3 tmp is like dst; a5 does not look at it.""",
         {"more_checks": (*_BITWISE, like_dst("src"))},
     ),
     Row(

@@ -5,7 +5,7 @@ one or two slots and half of them for more, and the producer waits for that befo
 
     push  if i >= S and i % P = 0 wait free;  fill slot i % S;  set ready;  i += 1
     pop   wait ready;  take slot i % S;  i += 1
-    free  if i % P = 0 set free                  (i already advanced)
+    free  j += 1;  if j % P = 0 set free
     end   the producer waits for the credits that nobody used
 """
 
@@ -73,6 +73,8 @@ class Line:
     """Whether the two vector cores share an entry."""
     through_gm: bool
     counter: EntryCount
+    freed: EntryCount | None = None
+    """The entries that were freed, None where each is freed before the next one is popped."""
     buffer: Number | None = None
     """Where entries arrive in the consumer's memory, in bytes."""
     gm: SSAValue | None = None

@@ -23,8 +23,8 @@ from ptosim.language.structure.function import Function, callees, every_function
 from ptosim.language.tile.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_epilogue import AccPushEpilogueAttr
-from ptosim.language.tile.tile_fifo import Alloc, EntryOperation, FifoOperation, Pop, Push
-from ptosim.language.tile.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, TAlloc, TPop, TPush
+from ptosim.language.tile.tile_fifo import Alloc, EntryOperation, FifoOperation, Free, Pop, Push
+from ptosim.language.tile.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, TAlloc, TFree, TPop, TPush
 from ptosim.language.tile.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile.tile_types import LocalArrayType, TensorViewType, tile_of
 from ptosim.language.tile.tile_types import ViewExtents as ViewType
@@ -233,7 +233,10 @@ class FifoLines:
             shared.flag + 2 * second,
             shared.split,
             gm is not None,
-            EntryCount(self._array(core, key, direction)),
+            EntryCount(self._array(core, key, direction, (Push, Pop, TPush, TPop))),
+            None
+            if self._freed_one_by_one(core, key, direction)
+            else EntryCount(self._array(core, key, direction, (Free, TFree))),
             _address(arrival),
             gm,
             slots * size if second else 0,
@@ -251,9 +254,17 @@ class FifoLines:
         values = (value for op in self._own(core, key, direction) for value in (*op.operands, *op.results))
         return any(isinstance(value.type, TensorViewType) for value in values)
 
-    def _array(self, core: CoreKind, key: Key, direction: int) -> SSAValue | None:
-        """Where the entries are counted, None where the code says how many there were."""
-        own = [op for op in self._own(core, key, direction) if isinstance(op, Push | Pop | TPush | TPop)]
+    def _freed_one_by_one(self, core: CoreKind, key: Key, direction: int) -> bool:
+        """Whether each entry is freed behind its pop, in the block of the pop, before the next one."""
+        taken = [op for op in self._own(core, key, direction) if isinstance(op, Pop | TPop | Free | TFree)]
+        return len(taken) % 2 == 0 and all(
+            isinstance(pop, Pop | TPop) and isinstance(free, Free | TFree) and pop.parent_block() is free.parent_block()
+            for pop, free in zip(taken[::2], taken[1::2], strict=True)
+        )
+
+    def _array(self, core: CoreKind, key: Key, direction: int, counted: tuple[type[Operation], ...]) -> SSAValue | None:
+        """Where operations of these classes are counted, None where the code says how many there were."""
+        own = [op for op in self._own(core, key, direction) if isinstance(op, counted)]
         if all(_is_straight(op) for op in own):
             return None
         head = head_of(self.function.body.block)

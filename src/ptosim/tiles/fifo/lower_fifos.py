@@ -29,8 +29,11 @@ from ptosim.language.tile.tile_types import TensorViewType, TileBufType
 from ptosim.tiles.fifo.fifo_direction import Line
 from ptosim.tiles.fifo.fifo_entry import Extents, fill, slot_view, take
 from ptosim.tiles.fifo.fifo_protocols import FIFO, FifoLines, Fifos, split_of
+from ptosim.tiles.moves.cube_extents import holds, remark
 from ptosim.tiles.passes.first_core import on_first_core
 from ptosim.tiles.refusal import Refused
+
+_NOTHING_TO_FREE = "more entries of this FIFO are freed than were popped"
 
 
 def lower_fifos(module: VerifiedModule) -> VerifiedModule:
@@ -149,8 +152,13 @@ class _Function:
         return slot_view(build, line, type_, number, split_of(op), self._part(build, op, line))
 
     def _free(self, build: Builder, op: Free | TFree) -> None:
-        """A tile that was loaded from GM has given its slot back already."""
+        """The oldest entry that is not free yet. A tile that was loaded from GM has given its slot back already."""
         line, number = self._at(build, op)
+        if line.freed is not None:
+            before = line.freed.value(build)
+            remark(build, holds(build, "ult", before, number), _NOTHING_TO_FREE, "buffer-misuse")
+            number = build.plus(before, 1)
+            line.freed.advance(build, before)
         if not line.through_gm or line.holds_views:
             line.give_back(build, number)
 

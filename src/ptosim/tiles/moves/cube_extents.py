@@ -37,7 +37,7 @@ def up(build: Builder, extent: Number, unit: int) -> Number:
 def common(build: Builder, valid: Number, size: Number, side: str, packed: int = 1) -> Number:
     """What a valid region and a view have in common; a view that is too small for it is remarked. An element of the
     view may be `packed` values, which the valid region counts one by one."""
-    fits = _holds(build, "sle", valid, build.times(size, packed))
+    fits = holds(build, "sle", valid, build.times(size, packed))
     if fits is not True:
         remark(build, fits, f"the view has fewer {side} than are valid")
     return build.most(build.least(valid, size), 0)
@@ -45,18 +45,18 @@ def common(build: Builder, valid: Number, size: Number, side: str, packed: int =
 
 def held(build: Builder, extent: Number, room: int, message: str) -> Number:
     """An extent as far as there is room for it; that there is too little is remarked."""
-    fits = _holds(build, "sle", extent, room)
+    fits = holds(build, "sle", extent, room)
     remark(build, fits, message)
     return extent if fits is True else build.least(extent, room)
 
 
 def must(build: Builder, predicate: str, a: Number, b: Number, kind: str, message: str, at: str | None = None) -> None:
     """Refuse what is known to be wrong; let the run stop where only it knows."""
-    holds = _holds(build, predicate, a, b)
-    if holds is False:
+    held = holds(build, predicate, a, b)
+    if held is False:
         raise Refused(message, at, kind=kind)
-    if holds is not True:
-        require(build, holds, kind, message, fatal=True)
+    if held is not True:
+        require(build, held, kind, message, fatal=True)
 
 
 def is_multiple(build: Builder, value: Number, unit: int, what: str, at: str | None = None) -> None:
@@ -75,17 +75,19 @@ def remark(build: Builder, condition: SSAValue | bool, message: str, kind: str =
 
 def agrees(build: Builder, a: Number, b: Number) -> SSAValue | bool:
     """Whether two numbers are equal, as far as it is known."""
-    return True if a is b else _holds(build, "eq", a, b)
+    return True if a is b else holds(build, "eq", a, b)
 
 
 _FOLDED: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "sle": lambda a, b: a <= b,
     "sge": lambda a, b: a >= b,
+    "ult": lambda a, b: a < b,
 }
 
 
-def _holds(build: Builder, predicate: str, a: Number, b: Number) -> SSAValue | bool:
+def holds(build: Builder, predicate: str, a: Number, b: Number) -> SSAValue | bool:
+    """Whether two numbers compare so, as far as it is known."""
     x, y = known(a), known(b)
     if x is not None and y is not None:
         return _FOLDED[predicate](x, y)

@@ -48,8 +48,11 @@ def pieces(build: Builder, tile: Tile, view: GmView, stores: bool = False) -> Se
     """What is moved between a tile of vec and a view: what the valid region and the view have in common.
 
     Tile and view may have equally many elements in other shapes, if neither has gaps: a store of any tile, a load of
-    one that is a single row or column. A single row meets a single column in any number of elements.
+    one that is a single row or column. A single row meets a single column in any number of elements. Where an extent is
+    known to be zero nothing is moved, and nothing compared.
     """
+    if any(known(extent) == 0 for extent in (*tile.valid, *view.sizes)):
+        return []
     return [piece for piece in _walk(build, tile, view, stores) if not piece.is_empty]
 
 
