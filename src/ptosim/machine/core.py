@@ -43,7 +43,7 @@ from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Grid, SemaphoreCluster, SemaphoreSignal, signal_of
 from ptosim.machine.signal import Notice, SignalledWords, SignalWords, WatchedWords
-from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, SLOW, Form, SyncCounter, token_word
+from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, MOVED, SLOW, Form, SyncCounter, token_word
 from ptosim.machine.sync_operand_rules import FLAG_BASES, absent, has, wrong_flag
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 MOST_POLLS = 1 << 16
 """Looks at words in GM in a row, of all cores together, after which nothing is expected to change any more."""
+_LOOKS = frozenset((PASS, LOAD, FENCE, BARRIER, WATCH))
+"""What changes nothing that a word could depend on."""
 _RETURN = Site("return")
 
 
@@ -154,6 +156,7 @@ class Core:
         if pipe not in self.queues:
             return self.illegal(site, "wrong-pipe", absent(self, pipe))
         if self.words[SLOW] == 0:
+            self.words[MOVED] = 1
             payload = start()
             if finish is not None:
                 finish(payload)
@@ -347,15 +350,20 @@ class Core:
         if watched.holds():
             self._watch(site, watched)
 
-    def poll(self, site: Site) -> None:
-        """A loop looks at GM once more: others get a turn, who may write there."""
-        self._pass(site, None)
+    def poll(self, site: Site, watched: WatchedWords | None = None) -> None:
+        """A loop looks at GM once more: others get a turn, who may write there. `watched`: what it waits for."""
+        self._pass(site, watched)
+
+    def moved(self) -> None:
+        """The scalar unit has stored to GM, where it may be looked for."""
+        self.words[MOVED] = 1
 
     def _pass(self, site: Site, watched: WatchedWords | None) -> None:
         """Let others go first. Where nobody has done anything else for long, nobody will."""
         entry = Entry(site, Pipe.S, self, PASS)
         entry.watched = watched
-        self.signals.fruitless += 1
+        self.signals.fruitless = 1 if self.words[MOVED] else self.signals.fruitless + 1
+        self.words[MOVED] = 0
         if self.signals.fruitless > MOST_POLLS:
             self.waiting = entry
             raise self.schedule.turns.stuck()
@@ -391,7 +399,7 @@ class Core:
 
     def issue(self, entry: Entry) -> Entry:
         queue = self.queues.get(entry.pipe)
-        if entry.kind is not PASS:
+        if entry.kind not in _LOOKS:
             self.signals.fruitless = 0
         if queue is None:
             self._step(entry)

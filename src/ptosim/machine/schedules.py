@@ -9,6 +9,9 @@ the head of a stalled pipe drains its queue at once, depth first, before anythin
 Copies of MTE2 and MTE3 read when they begin and write when they end, and those in flight end in any order; other work
 is one step.
 
+Whoever polls a word in GM can always go on. So that no schedule waits for ever for what another one would do, those who
+have looked in vain for a while let everybody else go first.
+
 Both are driven by whichever scalar unit holds the turn. They change hands through `Turns`; threads belong to
 `scheduler`.
 """
@@ -24,13 +27,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import SERIAL_PIPES, Pipe
-from ptosim.machine.entry import WORK, Entry
+from ptosim.machine.entry import PASS, WORK, Entry
 from ptosim.machine.queue import PipeQueue, may_begin
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
 
 IN_FLIGHT = 16  # copies of one pipe that may be open at a time
+PATIENCE = 64  # looks at words in vain, in a row, after which whoever does not look goes on
 LONGEST_SEED = 40  # digits; Python refuses to read numbers that are very much longer
 
 
@@ -53,6 +57,12 @@ def can_go_on(core: Core) -> bool:
     if core.ended or core.waiting is None:
         return not core.ended and (core.started or core.progress.may_start)
     return not core.full.full if core.full else may_begin(core.waiting)
+
+
+def looks_in_vain(core: Core) -> bool:
+    """Whether a scalar unit that polls has done so for long, and all others that move do the same."""
+    entry = core.waiting
+    return entry is not None and entry.kind is PASS and core.signals.fruitless > PATIENCE
 
 
 class ProgramSchedule:
@@ -112,12 +122,17 @@ class ProgramSchedule:
         cores = self.turns.cores
         first = cores.index(core) + 1
         order = cores[first:] + cores[:first]
+        polling: Core | None = None
         for other in order:
             if can_go_on(other):
-                return other
+                if not looks_in_vain(other):
+                    return other
+                polling = polling or other
         for other in order:
             if not other.ended and other.waiting and not other.full and other.waiting.pipe in other.queues:
                 return other
+        if polling is not None:
+            return polling
         raise self.turns.stuck()
 
 
@@ -189,6 +204,7 @@ class QueuedSchedule:
             queue = actor.queue
             if queue is None:
                 return actor.core
+            actor.core.signals.fruitless = 0
             if actor.ends:
                 queue.end(self.pick_end(_in_flight(queue)), [])
             else:
@@ -200,16 +216,17 @@ class QueuedSchedule:
             self.cores = self.turns.cores
             self.actors = [(Actor(core), _of_pipes(core)) for core in self.cores]
         found: list[Actor] = []
+        polling: list[Actor] = []
         for unit, pipes in self.actors:
             if can_go_on(unit.core):
-                found.append(unit)
+                (polling if looks_in_vain(unit.core) else found).append(unit)
             for queue, begins, ends in pipes:
                 open_copies = len(_in_flight(queue)) if queue.unended else 0
                 if open_copies < IN_FLIGHT and queue.ready:
                     found.append(begins)
                 if open_copies:
                     found.append(ends)
-        return found
+        return found or polling
 
 
 def _of_pipes(core: Core) -> list[tuple[PipeQueue, Actor, Actor]]:

@@ -6,6 +6,8 @@ never move, and only the core that holds the turn touches them.
 Words of a core (`Core.words`), pipes numbered by SLOT:
     SLOW                         not 0: some pipe of this core is stalled, or the run is observed or follows another
                                  schedule than "program"
+    MOVED                        not 0: inline code has done work or stored a scalar to GM since the core last looked at
+                                 a word in vain
     FLAGS + (src*8 + dst)*16 + i sets of flag i that no wait has consumed
     ISSUED + id*8 + pipe         releases of buffer `id` that the SU has issued on `pipe`
     DONE + id*8 + pipe           those of them that have happened
@@ -59,6 +61,7 @@ SEMAPHORE_IDS = 16
 QUEUE_LIMIT = 65_536
 
 SLOW = 0
+MOVED = 1
 FLAGS = 8
 ISSUED = FLAGS + PIPES * PIPES * EVENT_IDS
 DONE = ISSUED + BUFFER_IDS * PIPES

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute, Operation, Region
 
 from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.sim_signal import WORD
+from ptosim.language.analysis.polling_loops import poll_of
 from ptosim.language.micro.pointer import looks_at_memory
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.function import Call, Return
@@ -26,6 +28,7 @@ from ptosim.native.build.state import (
 )
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I32, I64, Type, Value
+from ptosim.native.routines.row_transfer import address_of
 from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.registers import full_mask, register_type
 
@@ -87,7 +90,7 @@ def _while(body: FunctionBody, op: Operation) -> None:
             body.values.update(zip(after.args, [body[value] for value in condition.arguments], strict=True))
             body.block(after)
             if polls:
-                body.core(op).issue("poll")
+                _poll(body, op)
             return body.handed_on(op, shapes, _ends(body, op.after_region))
 
         f.while_loop(all_apart(initial, shapes), decide, iterate, site)
@@ -95,6 +98,19 @@ def _while(body: FunctionBody, op: Operation) -> None:
         body.values.update(zip(op.results, [body[value] for value in condition.arguments], strict=True))
 
     body.joined(op, [shape_of(value) for value in initial], attempt)
+
+
+def _poll(body: FunctionBody, op: While) -> None:
+    """A loop goes round that looks at words in GM: others get a turn."""
+    poll = poll_of(op)
+    if poll is None:
+        body.core(op).issue("poll")
+        return
+    core = body.core(poll.load)
+    address = body.scalar(poll.load.pointer) + body.scalar(poll.load.offset) * WORD
+    place, _ = core.global_place("reads", address, WORD, WORD)
+    value = body.scalar(poll.value).sext(I64)
+    core.issue("poll", [poll.comparison], [address, address_of(place.address), value])
 
 
 def _if(body: FunctionBody, op: Operation) -> None:

@@ -67,6 +67,7 @@ def store_scalar(
         core.window("writes", space, address, kind.bytes, kind.bytes).store(stored)
         return
     core.touches_global("writes", address, kind.bytes)
+    core.moves()
     place, _ = core.global_place("writes", address, kind.bytes, kind.bytes)
     if not core.unit.drop:
         place.address.store(stored)

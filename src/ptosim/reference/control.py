@@ -73,13 +73,12 @@ def _while(t: Translator, op: Operation) -> None:
     t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
     t.depth += 1
     t.line(f"if not {t.name(condition.condition)}:")
-    if (poll := poll_of(op)) is not None:
-        site, pointer, offset = (
-            t.constant(t.site(poll.load), "site"),
-            t.name(poll.load.pointer),
-            t.name(poll.load.offset),
-        )
-        t.line(f"    core.leave_poll({site}, {pointer}, {offset}, {poll.comparison!r}, {t.name(poll.value)})")
+    poll = poll_of(op)
+    word: list[str] = []
+    if poll is not None:
+        named = (t.constant(t.site(poll.load), "site"), *map(t.name, (poll.load.pointer, poll.load.offset)))
+        word = [*named, repr(poll.comparison), t.name(poll.value)]
+        t.line(f"    core.leave_poll({', '.join(word)})")
     t.line("    break")
     carried = "".join(f"{t.name(arg)}, " for arg in before.args)
     t.line(f"core.iterate({rounds}, ({carried}))" if watched else "core.iterate()")
@@ -90,7 +89,7 @@ def _while(t: Translator, op: Operation) -> None:
     t.region(op.after_region, lambda: t.assign(before.args, _ends(after)))
     if polls:
         t.depth += 1
-        t.line(f"core.poll({t.constant(t.site(op), 'site')})")
+        t.line(f"core.poll({t.constant(t.site(op), 'site')})" if poll is None else f"core.poll({', '.join(word)})")
         t.depth -= 1
 
 

@@ -23,7 +23,7 @@ from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
 from ptosim.machine.scheduler import Stop, Stopped
-from ptosim.machine.signal import SignalledWords
+from ptosim.machine.signal import SignalledWords, WatchedWords
 from ptosim.machine.sync import SLOW
 from ptosim.reference.fault import Fault
 from ptosim.reference.memory.access_places import Bytes, Places, Starts
@@ -138,10 +138,12 @@ class Core:
         if self.stop.requested:
             raise Stopped
 
-    def poll(self, site: Site) -> None:
-        """A loop that loads scalars from GM goes round: where blocks run together, others get a turn."""
+    def poll(self, site: Site, pointer: int = 0, offset: int = 0, comparison: str = "", value: int = 0) -> None:
+        """A loop that loads scalars from GM goes round: where blocks run together, others get a turn. The rest says
+        what it waits for, if it does."""
         if self.together:
-            self.machine.poll(site)
+            words = self.signal_words(site, "reads", [pointer + offset * WORD]) if comparison else None
+            self.machine.poll(site, words and WatchedWords(words, comparison, value))
 
     def leave_poll(self, site: Site, pointer: int, offset: int, comparison: str, value: int) -> None:
         """A loop ends that has looked at a word of GM until it was so: a wait."""

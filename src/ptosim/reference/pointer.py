@@ -62,3 +62,5 @@ def load_scalar(core: Core, pointer: int, offset: int, kind: Element, space: Spa
 def store_scalar(core: Core, value: int, pointer: int, offset: int, kind: Element, space: Space) -> None:
     data = np.frombuffer(unsigned(value, kind).to_bytes(kind.bytes, "little"), np.uint8)
     core.write(space, pointer + offset * kind.bytes, data, kind.bytes)
+    if space is Space.GM:
+        core.machine.moved()

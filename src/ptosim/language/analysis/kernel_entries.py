@@ -16,10 +16,12 @@ from xdsl.ir import Attribute, Operation
 from ptosim.effects.names import CoreKind
 from ptosim.effects.sim_signal import SIGNALS as WORDS
 from ptosim.effects.sync import SIGNALS, signalling
+from ptosim.language.analysis.polling_loops import waits_for_word
 from ptosim.language.operation import Problem, PTOOperation, core_of
 from ptosim.language.passes.launch_parameters import name_of, visible
 from ptosim.language.rules.call_rules import Found
 from ptosim.language.rules.core_kind_rules import NAMES, cores
+from ptosim.language.structure.control import While
 from ptosim.language.structure.function import Function, entry_functions, reached
 from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.comm import CommOperation
@@ -59,7 +61,7 @@ def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
 
 def _crosses_blocks(op: Operation) -> bool:
     """Signals that may also stay within a block say by their mode that they do not; words in GM are for all blocks."""
-    if op.name in WORDS or isinstance(op, CommOperation):
+    if op.name in WORDS or isinstance(op, CommOperation) or (isinstance(op, While) and waits_for_word(op)):
         return True
     if op.name not in _CROSS_BLOCK or not isinstance(op, PTOOperation):
         return False

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.names import Space
-from ptosim.language.micro.pointer import LdDev, LoadScalar
+from ptosim.language.micro.pointer import AddPtr, CastPtr, LdDev, LoadScalar
 from ptosim.language.micro.sync_fence import CmoCacheInvalid, Dcci
 from ptosim.language.structure.control import Condition, While
 from ptosim.language.structure.scalar_cast import CmpI
@@ -44,6 +44,23 @@ def poll_of(op: While) -> Poll | None:
     last = op.before_region.block.last_op
     conditions = _conjuncts(last.condition) if isinstance(last, Condition) else ()
     return next(filter(None, (_poll(op, condition) for condition in conditions)), None)
+
+
+def waits_for_word(op: While) -> bool:
+    """Whether a loop looks at the same word each time, so that only others can end it."""
+    poll = poll_of(op)
+    return poll is not None and all(_stays(value, op) for value in (poll.load.pointer, poll.load.offset))
+
+
+def _stays(value: SSAValue, loop: While) -> bool:
+    """Whether a value is the same in every round."""
+    owner = value.owner
+    if isinstance(owner, Block):
+        return not loop.is_ancestor(owner)
+    if not loop.is_ancestor(owner):
+        return True
+    is_plain = owner.name.startswith("arith.") or isinstance(owner, AddPtr | CastPtr)
+    return is_plain and all(_stays(operand, loop) for operand in owner.operands)
 
 
 def _conjuncts(condition: SSAValue) -> Iterator[CmpI]:

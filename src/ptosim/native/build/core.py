@@ -15,8 +15,9 @@ from ptosim.diagnostics import Location
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
+from ptosim.machine.sync import MOVED
 from ptosim.native.build.global_memory import GmPlace, leaves_buffer, locate, may_access
-from ptosim.native.build.issue import issue
+from ptosim.native.build.issue import core_word, issue
 from ptosim.native.build.operations import ENTRIES, HandedOperation, Known, entry_symbol
 from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, register_word
 from ptosim.native.ir.flow import FunctionBuilder, Reported
@@ -376,6 +377,11 @@ class Core:
         """Call a method of the machine's core (native/build/operations.py) with these arguments. `at_once`: it never
         has to wait."""
         issue(self.f, self.operation(method, arguments, captured), captured, at_once)
+
+    def moves(self) -> None:
+        """Something happens that a word in GM may depend on, without the machine."""
+        if self.unit.together:
+            core_word(self.f, MOVED).store(self.f.constant(I64, 1), WORD_BYTES)
 
     def operation(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> int:
         """A number for a call of such a method here."""

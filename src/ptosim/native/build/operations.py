@@ -16,7 +16,7 @@ from ptosim.language.text.print_format import printed
 from ptosim.language.text.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Site
-from ptosim.machine.signal import SignalledWords
+from ptosim.machine.signal import SignalledWords, WatchedWords
 from ptosim.machine.sync import Form
 
 Known = str | int | None  # None: the next captured word
@@ -41,7 +41,6 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "semaphore_set": (Pipe, int, Form),
     "semaphore_wait": (Pipe, int, Form),
     "syncall": (core_kinds,),
-    "poll": (),
 }
 
 
@@ -154,7 +153,16 @@ def _test(operation: HandedOperation, core: Core, words: Sequence[int]) -> None:
     ctypes.c_int64.from_address(answer).value = int(holds)
 
 
+def _poll(operation: HandedOperation, core: Core, words: Sequence[int]) -> None:
+    watched = None
+    if words:  # otherwise it is not known what the loop waits for
+        first, place, value = words
+        watched = WatchedWords(_words(first, place, (1,), (0,)), str(operation.arguments[0]), value)
+    core.poll(operation.site, watched)
+
+
 _SIGNALS: dict[str, Callable[[HandedOperation, Core, Sequence[int]], None]] = {
+    "poll": _poll,
     "notify": _notify,
     "watch": _watch,
     "test": _test,

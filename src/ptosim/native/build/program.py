@@ -201,6 +201,7 @@ class FunctionBody:
             entries.waiting.append(entry)
         else:
             entries.build_alone(entry)
+        core.moves()
         if core.is_observed:
             run_entry(f, number, words, lambda told: core.observer.entry_called(core, entry, told))
         elif shares:
