@@ -2,13 +2,13 @@
 
 import pytest
 
-from language.move_kernel import accepts, module, only
+from language.move_kernel import accepts, expanded, module, only
 from language.vector_kernel import example, printed, read
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation, cores_of
 from ptosim.language.tile import tile_matrix
-from refusals.tile_matrix import PRODUCT, SB, SCALED, A, L, R
+from refusals.tile_matrix import ML, PRODUCT, SB, SCALED, A, L, R
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == tile_matrix.__name__]
 
@@ -66,6 +66,26 @@ def test_extents_of_fp4_count_values() -> None:
     left, right = "LEFT<128x64x!pto.f4E2M1x2>", "RIGHT<64x32x!pto.f4E2M1x2>"
     text = SCALED.format(left, "SA<128x2x!pto.f8E8M0>", right, SB).replace("16x32", "128x32")
     accepts(text)
+
+
+@pytest.mark.parametrize("left", ["SB<16x2x!pto.f8E8M0>", "FP<16x2xf16>", "DN<16x2xi32>", "SA<16x2xf16>"])
+def test_only_the_shape_of_scales_counts(left: str) -> None:
+    """Neither elements nor layout nor the address of their tiles mean anything, and they take no room: 4 KiB would not
+    hold these as parameters."""
+    scaling = expanded(left).replace("vec", "scaling")
+    right = "!pto.tile_buf<scaling, 2x1024xf32>"
+    tiles = f"%as = pto.alloc_tile addr = %at : {scaling}\n%bs = pto.alloc_tile addr = %at : {right}\n"
+    product = SCALED.format(ML, scaling, "RIGHT<64x1024xf8E4M3FN>", right).replace("16x32xf32", "16x1024xf32")
+    accepts(f"%at = arith.constant 70661 : i64\n{tiles}{product}")
+    accepts(tiles.replace(" addr = %at", "") + product)
+
+
+def test_scales_of_a_row_of_any_length() -> None:
+    row, rhs = "LEFT<1x96xf8E4M3FN>", "RIGHT<96x32xf8E4M3FN>"
+    accepts(
+        f"pto.tgemv.mx ins(%a, %as, %b, %bs : {row}, SA<1x3x!pto.f8E8M0>, {rhs}, SB<3x32x!pto.f8E8M0>)"
+        " outs(%c : ACC<16x32xf32, valid=1x32>)"
+    )
 
 
 def test_operands_in_l1_are_read_with_a_warning() -> None:

@@ -105,14 +105,6 @@ WHAT_A_SCALED_PRODUCT_MAY_NOT_BE = rows(
         "f8E5M2 x f8E4M3FN -> f32, f8E5M2 x f8E5M2 -> f32",
     ),
     (
-        SCALED.format(ML, "~«FP<16x2x!pto.f8E8M0>|SA<16x2x!pto.f8E8M0>»", MR, SB),
-        "pto.tmatmul.mx expects lhs_scale with fractal=32, not 512",
-    ),
-    (
-        SCALED.format(ML, "~S«B|A»<16x2x!pto.f8E8M0>", MR, SB),
-        "pto.tmatmul.mx expects lhs_scale to be laid out as ZZ (row_major, row_major boxes), not NN",
-    ),
-    (
         SCALED.format(ML, SA, MR, "~SB<«4|2»x32x!pto.f8E8M0>"),
         "pto.tmatmul.mx expects rhs_scale to be 2x32, one scale for 32 values of rhs, not 4x32",
     ),

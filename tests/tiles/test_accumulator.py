@@ -199,15 +199,17 @@ def test_a_tile_of_parameters_quantises_column_by_column(acc: str, element: str,
     ("acc", "element"), [("f32", "f16"), ("f32", "i8"), ("f32", "ui8"), ("i32", "f16"), ("i32", "ui8")]
 )
 @pytest.mark.parametrize("direct", [True, False])
-def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, element: str, direct: bool):
+@pytest.mark.parametrize("rows", [1, 16])
+def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, element: str, direct: bool, rows: int):
+    """Of several rows the first one counts; 16 of 48 words would not have room."""
     a, b, c = values(acc)
     out = np.zeros((M, N), DTYPES[element])
-    scales = (2.0 ** np.random.default_rng(3).integers(-3, 3, (1, N))).astype(DTYPES[kind])
+    scales = (2.0 ** np.random.default_rng(3).integers(-3, 3, (rows, N))).astype(DTYPES[kind])
     program = program_of(acc)
     program.view("c", element, (M, N))
-    program.view("p", kind, (1, N))
-    program.tile("mp", f"mat, 1x48x{kind}, valid=1x40")
-    program.tile("fp", f"scaling, 1x48x{kind}, valid=1x40")
+    program.view("p", kind, (rows, N))
+    program.tile("mp", f"mat, {rows}x48x{kind}, valid={rows}x40")
+    program.tile("fp", f"scaling, {rows}x48x{kind}, valid={rows}x40", "slayout=row_major" if rows > 1 else "")
     if direct:
         program.op("tload", ["p"], ["fp"])
     else:
@@ -218,7 +220,7 @@ def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, elemen
         "pto.barrier <PIPE_ALL>",
     ]
     program.run(a, b, out, scales)
-    expected = quantised(c, element, scales.astype(np.float64), signed=element != "ui8")
+    expected = quantised(c, element, scales[:1].astype(np.float64), signed=element != "ui8")
     assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
 
 

@@ -279,9 +279,59 @@ def test_a_scaled_row_is_added_to_an_accumulator_or_a_bias():
     assert np.array_equal(c, (exact + once).astype(np.float32))
 
 
-def test_scales_that_are_bound_to_nothing_are_refused():
+@pytest.mark.parametrize("moved", [True, False])
+def test_scales_that_nothing_binds_are_those_of_the_operand(moved: bool):
+    """They are moved through tiles that only the product names, or by instructions to the address of the operand."""
+    m, n, k = 32, 32, 64
+    a, sa, b, sb = matrices(("f8E4M3FN", "f8E4M3FN"), m, n, k)
+    c, program = np.zeros((m, n), np.float32), program_of(("f8E4M3FN", "f8E4M3FN"), m, n, k, "tmatmul.mx")
+    program.lines = [line for line in program.lines if "tget_scale_addr" not in line]
+    if not moved:
+        program.lines = [
+            by_instruction(program, line)
+            if "tmov ins(%ms" in line
+            else re.sub(r"(ing, \d+x\d+)x!pto.f8E8M0", r"\1xf16", line)
+            for line in program.lines
+        ]
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, fragments(sa), fragments(sb.T), c)
+    assert np.array_equal(c, scaled(a, sa, b, sb).astype(np.float32))
+
+
+def by_instruction(program: Program, line: str) -> str:
+    """A move of scales as the instruction that names the operand."""
+    letter, data, space, axes = ("a", "la", "l0a", (32, 64)) if "%msa" in line else ("b", "rb", "l0b", (64, 32))
+    element, dest = "!pto.ptr<!pto.f8E8M0, l1>", f"!pto.ptr<f8E4M3FN, {space}>"
+    first, second = (program.number(axis, "i64") for axis in axes)
+    return f"""%p{letter} = pto.tile_buf_addr %ms{letter} : {program.types[f"ms{letter}"]} -> {element}
+%q{letter} = pto.tile_buf_addr %{data} : {program.types[data]} -> {dest}
+pto.mte_l1_{space}_mx %p{letter}, %q{letter}, {first}, {second} : {element}, {dest}, i64, i64"""
+
+
+def test_scales_that_nobody_wrote_are_undefined():
     program = program_of(("f8E4M3FN", "f8E4M3FN"), 32, 32, 64, "tmatmul.mx")
-    program.lines = [line for line in program.lines if "tget_scale_addr ins(%rb" not in line]
+    program.lines = [line for line in program.lines if "tget_scale_addr" not in line and "tmov ins(%msb" not in line]
     a, sa, b, sb = matrices(("f8E4M3FN", "f8E4M3FN"), 32, 32, 64)
-    with pytest.raises(ptosim.PTOError, match="bound to no operand"):
-        program.run(a, b, fragments(sa), fragments(sb.T), np.zeros((32, 32), np.float32))
+    program.op("tstore", ["ac"], ["c"])
+    arguments = (a, b, fragments(sa), fragments(sb.T), np.zeros((32, 32), np.float32))
+    found = ptosim.check(ptosim.load(str(program)).kernel(), *arguments).findings
+    assert [finding.kind for finding in found] == ["uninitialized"]
+
+
+def test_scales_of_two_operands_are_refused():
+    program = program_of(("f8E4M3FN", "f8E4M3FN"), 32, 32, 64, "tmatmul.mx")
+    program.tile("lz", "left, 32x64xf8E4M3FN", NZ)
+    program.op("tget_scale_addr", ["lz"], ["ssa"])
+    program.op("tstore", ["ac"], ["c"])
+    with pytest.raises(ptosim.PTOError, match="bound to several operands"):
+        ptosim.load(str(program)).kernel().program  # noqa: B018
+
+
+def test_a_row_of_32_values_has_one_scale():
+    n, k = 32, 32
+    a, sa, b, sb = matrices(("f8E4M3FN", "f8E4M3FN"), 1, n, k)
+    c = np.zeros((1, n), np.float32)
+    program = program_of(("f8E4M3FN", "f8E4M3FN"), 1, n, k, "tgemv.mx", gemv=True)
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, sa, fragments(sb.T), c)
+    assert np.array_equal(c, scaled(a, sa, b, sb).astype(np.float32))

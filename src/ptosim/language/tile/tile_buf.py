@@ -113,11 +113,11 @@ class TileBuf:
 
     @property
     def size(self) -> int:
-        """Bytes that the tile occupies, whatever its valid region. The short side of a box is whole; scales for the
-        fixpipe lie there as words of 8 bytes."""
+        """Bytes that the tile occupies, whatever its valid region. The short side of a box is whole; parameters of the
+        fixpipe lie there as words of 8 bytes, one for each column."""
         rows, cols = self.rows, self.cols
-        if self.space is Space.FB and self.kind.is_float:
-            return rows * cols * PARAMETER_BYTES
+        if self.space is Space.FB:
+            return cols * PARAMETER_BYTES
         if self.slayout == "row_major":
             cols = _up(cols, self.box[1])
         elif self.slayout == "col_major":

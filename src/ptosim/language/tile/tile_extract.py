@@ -17,6 +17,7 @@ from ptosim.language.rules.tile_place_rules import element_word, is_laid_out
 from ptosim.language.rules.tile_rules import at_type, same_element, same_shape
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.tile_syntax import Clause
+from ptosim.language.tile.scale_words import stands_for_scales
 from ptosim.language.tile.tile_accumulator import leaves, splits
 from ptosim.language.tile.tile_attributes import KINDS
 from ptosim.language.tile.tile_buf import is_fp4
@@ -65,8 +66,15 @@ class Move(TileOperation):
         return self.tile("src").loc, self.tile("dst").loc
 
     def pipe(self, target: str) -> Pipe:
-        parameters = self.path == ("mat", "scaling") and element_word(self.tile("src")) != "f8E8M0"
+        parameters = self.path == ("mat", "scaling") and not self.moves_scales
         return Pipe.FIX if parameters else _PIPES[self.path]
+
+    @property
+    def moves_scales(self) -> bool:
+        """Whether it brings MX scales beside their operand, not parameters to the fixpipe."""
+        return self.path == ("mat", "scaling") and (
+            element_word(self.tile("src")) == "f8E8M0" or stands_for_scales(self.segment("dst")[0])
+        )
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         if self.path not in self.paths[target]:
@@ -94,7 +102,7 @@ class Move(TileOperation):
             if pair not in _BIASES:
                 known = ", ".join(f"{source} to {dest}" for source, dest in sorted(_BIASES))
                 yield at_type(self, "dst", f"in bias to come from {known}", f"{pair[0]} to {pair[1]}")
-        elif src.loc != "acc" and not (dst.loc == "scaling" and "f8E8M0" in pair):
+        elif src.loc != "acc" and not self.moves_scales:
             yield from same_element("src", "dst")(self, target)
 
     def path_rules(self, target: str) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from ptosim.effects.fractal import SCALE_GROUP, SCALED_STEP
+from ptosim.effects.fractal import SCALED_STEP
 from ptosim.effects.mad import EXTENT_LIMIT
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalProperty, Problem, lint
@@ -84,7 +84,7 @@ class TileProduct(TileOperation):
             extent = self._extent(role, axis)
             if extent > EXTENT_LIMIT or (self.scaled and extent < 1):
                 yield at_type(self, role, f"to have {letter} in {int(self.scaled)}..{EXTENT_LIMIT}", extent)
-        if self.scaled and self.tile("lhs").cols % SCALED_STEP:
+        if self.scaled and not self.gemv and self.tile("lhs").cols % SCALED_STEP:
             yield at_type(self, "lhs", f"to have a multiple of {SCALED_STEP} columns, K", self.tile("lhs").cols)
 
     def _extent(self, role: str, axis: int) -> int:
@@ -126,16 +126,9 @@ class TileProduct(TileOperation):
 
     def _scales(self) -> Iterator[Problem]:
         if self.scaled:
-            yield from self._scale("lhs_scale", "ZZ", "lhs", 1)
-            yield from self._scale("rhs_scale", "NN", "rhs", 0)
-
-    def _scale(self, role: str, layout: Layout, operand: str, axis: int) -> Iterator[Problem]:
-        yield from lies_in(self, role, "scaling")
-        if (fractal := self.tile(role).fractal) != SCALE_GROUP:
-            yield at_type(self, role, f"with fractal={SCALE_GROUP}", fractal)
-        else:
-            yield from is_laid_out(self, role, layout)
-        yield from scales(self, role, operand, axis)
+            for role, operand, axis in (("lhs_scale", "lhs", 1), ("rhs_scale", "rhs", 0)):
+                yield from lies_in(self, role, "scaling")
+                yield from scales(self, role, operand, axis)
 
 
 # --- the forms --------------------------------------------------------------------------------------------------------
@@ -164,6 +157,7 @@ class Scaled(TileProduct):
 
     targets = ("a5",)
     scaled = True
+    scale_roles = ("lhs_scale", "rhs_scale")
     lhs = Operand()
     lhs_scale = Operand()
     rhs = Operand()

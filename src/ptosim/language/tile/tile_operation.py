@@ -75,6 +75,9 @@ class TileOperation(PTOOperation):
     scratch: ClassVar[tuple[str, ...]] = ()
     """Roles that serve as working memory: read and written, their contents of no meaning before and after."""
 
+    scale_roles: ClassVar[tuple[str, ...]] = ()
+    """Roles of tiles that stand for MX scales."""
+
     reads: ClassVar[tuple[str, ...]] = ()
     """Roles that are read: all of `ins` but scalars and working memory, and what is read besides."""
     writes: ClassVar[tuple[str, ...]] = ()

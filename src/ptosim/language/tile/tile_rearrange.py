@@ -205,6 +205,7 @@ class TGetScaleAddr(TileOperation, name="pto.tget_scale_addr"):
     """
 
     absorbed = "the scales are planned where it says"
+    scale_roles = ("dst",)
     targets = ("a5",)
     cores = (CoreKind.AIC,)
     pipes = (Pipe.S,)

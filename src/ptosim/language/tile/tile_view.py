@@ -19,6 +19,7 @@ from ptosim.language.rules.tile_layout_rules import address_alignment, address_p
 from ptosim.language.structure.function import Function
 from ptosim.language.text.assembly_format import integers_in, integers_of
 from ptosim.language.text.located_parser import LocatedParser
+from ptosim.language.tile.scale_words import stands_for_scales
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_types import SLOTS, MultiTileBufType, TileBufType, tile_of, unfit_for_slots
 from ptosim.language.tile.view_operation import Operands, ViewOperation, argument_of, root_of
@@ -76,9 +77,10 @@ class Allocation(ViewOperation):
         return -(-self.tile.size // alignment) * alignment
 
     def view_rules(self, target: str) -> Iterator[Problem]:
-        yield from layout_problems(self.tile, "result")
+        scales = stands_for_scales(self.result)
+        yield from () if scales else layout_problems(self.tile, "result")
         yield from self._slot_problems()
-        if self.addr is not None:
+        if self.addr is not None and not scales:
             size = (self.slots - 1) * self.pitch + self.tile.size
             yield from address_problems(self.tile, self.addr, target, "addr", size)
         for side, index in _SIDES:

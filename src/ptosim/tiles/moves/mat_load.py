@@ -6,7 +6,6 @@ blocks of columns as they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
@@ -16,7 +15,7 @@ from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language.builder import Builder, Number, known
 from ptosim.language.rules.tile_place_rules import element_word
-from ptosim.language.tile.tile_buf import is_fp4
+from ptosim.language.tile.tile_buf import TileBuf, is_fp4
 from ptosim.tiles.moves.bursts import each_copy
 from ptosim.tiles.moves.cube_extents import ROWS, common, must, remark, where_some
 from ptosim.tiles.moves.pad_values import pad_bits
@@ -196,9 +195,10 @@ def _run(build: Builder, src: GmView, dst: Tile, length: Number, runs: tuple[Num
 
 
 def load_parameters(build: Builder, src: GmView, dst: Tile, value: SSAValue, target: str) -> None:
-    """tload of a tile in scaling, which a value is. Through L1: the fixpipe buffer has no way from GM."""
-    size = dst.buf.cols * dst.buf.element_bytes
-    between = replace(dst, buf=replace(dst.buf, loc="mat"), address=private(build, target, Space.L1, size))
+    """tload of a tile in scaling, which a value is: its first row, through L1, since GM has no way to the buffer."""
+    row = TileBuf("mat", dst.element, 1, dst.buf.cols, (1, dst.buf.valid[1]))
+    address = private(build, target, Space.L1, row.size)
+    between = Tile(row, address, (build.least(dst.rows, 1), dst.cols), row.shape, dst.name)
     hand_over(build, "FIX", "MTE2")
     _as_it_is(build, src, between)
     hand_over(build, "MTE2", "FIX")

@@ -21,19 +21,21 @@ _WORD = 8
 def move_bias(build: Builder, window: TileWindow) -> None:
     """The whole row: of 16-bit floats, too, which are widened."""
     src, dst = window.src, window.dst
-    _is_a_row(dst, "bias", 64, dst.buf.cols * 4)
+    if dst.buf.rows != 1:
+        raise Refused(f"a tile in bias has one row, not {dst.buf.rows}", "dst_type", kind="invalid")
+    _is_whole("bias", 64, dst.buf.cols * 4)
     length = -(-dst.buf.cols * src.buf.element_bytes // 32)
     _copy(build, "mte_l1_bt", src, dst, length)
 
 
 def copy_parameters(build: Builder, src: Tile, dst: Tile, value: SSAValue) -> None:
-    """A row of parameters from L1 to the fixpipe buffer: words as they are, scales as the words that mean them. `value`
-    is the tile that they go to."""
+    """A row of parameters from L1 to the fixpipe buffer: words as they are, scales as the words that mean them. Of more
+    rows the first one counts. `value` is the tile that they go to."""
     if not dst.kind.is_integer and dst.kind.name not in ("f16", "bf16", "f32"):
         message = f"parameters are words, or scales of f16, bf16 or f32, not {dst.kind.name}"
         raise Refused(message, "dst_type", kind="invalid")
     size = dst.buf.cols * _WORD
-    _is_a_row(dst, "scaling", 64 if dst.kind.is_float else 128, dst.buf.size)
+    _is_whole("scaling", 64 if dst.kind.is_float else 128, size)
     if dst.kind.is_integer:
         _copy(build, "mte_l1_fb", src, dst, -(-size // 64))
     elif known(dst.cols) != 0:
@@ -58,9 +60,7 @@ def _serves_unsigned(scales: SSAValue) -> bool:
     return True in signs
 
 
-def _is_a_row(dst: Tile, place: str, unit: int, size: int) -> None:
-    if dst.buf.rows != 1:
-        raise Refused(f"a tile in {place} has one row, not {dst.buf.rows}", "dst_type", kind="invalid")
+def _is_whole(place: str, unit: int, size: int) -> None:
     if size % unit:
         raise Refused(f"a row in {place} is a multiple of {unit} bytes, not {size}", "dst_type", kind="misaligned")
 

@@ -1,6 +1,7 @@
 """MX scales: tiles that lie beside the operand they belong to, at a sixteenth of its address.
 
-pto.tget_scale_addr says which operand; it holds for the whole function, wherever it stands.
+pto.tget_scale_addr says which operand; it holds for the whole function, wherever it stands. Scales that nothing binds
+are those of the operand that a product names with them.
 """
 
 from __future__ import annotations
@@ -33,9 +34,23 @@ def tget_scale_addr() -> None:
     """Whoever moves or reads the scales asks for the operand."""
 
 
+def _bound(scale: SSAValue) -> set[SSAValue]:
+    """The operands that a tile of scales is bound to."""
+    return {op.src for use in scale.uses if isinstance(op := use.operation, TGetScaleAddr) and op.dst is scale}
+
+
+def _multiplied(scale: SSAValue) -> set[SSAValue]:
+    """The operands that products name with a tile of scales."""
+    products = [use.operation for use in scale.uses if isinstance(use.operation, TileProduct)]
+    pairs = [("lhs_scale", "lhs"), ("rhs_scale", "rhs")]
+    return {
+        op.segment(operand)[0] for op in products for role, operand in pairs if op.scaled and scale in op.segment(role)
+    }
+
+
 def operand_of(scale: SSAValue, meaning: Meaning) -> Tile:
-    """The operand that a tile of scales is bound to."""
-    sources = {op.src for use in scale.uses if isinstance(op := use.operation, TGetScaleAddr) and op.dst is scale}
+    """The operand that the scales of a tile belong to."""
+    sources = _bound(scale) or _multiplied(scale)
     if len(sources) != 1:
         how = "is bound to no operand" if not sources else "is bound to several operands"
         hint = "bind it once by pto.tget_scale_addr"
@@ -92,9 +107,11 @@ def _load(build: Builder, load: str, src: Tile, data: Tile, fields: dict[str, Nu
 
 
 def has_its_scales(build: Builder, op: TileProduct, lhs: Tile, rhs: Tile, meaning: Meaning) -> None:
-    """A product finds the scales of an operand beside it."""
+    """A product finds the scales of an operand beside it, whatever tile is named, unless that is bound elsewhere."""
     for role, operand in (("lhs_scale", lhs), ("rhs_scale", rhs)):
         (scale,) = op.segment(role)
+        if not _bound(scale):
+            continue
         bound = operand_of(scale, meaning)
         if bound.address is not operand.address:
             message = f"{role} is bound to another operand than that of the product"

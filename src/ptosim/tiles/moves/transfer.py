@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import StringAttr, f32
 from xdsl.ir import SSAValue
 
 from ptosim.language.builder import Builder, Number
-from ptosim.language.rules.tile_place_rules import element_word
 from ptosim.language.tile.tile_extract import QUANT, Move, TExtract, TInsert
 from ptosim.tiles.moves.accumulator import QUANT_WORD, advanced, move_accumulator
 from ptosim.tiles.moves.cube_extents import held
@@ -64,7 +63,7 @@ def transfer(
             window = TileWindow(src, dst, op.src, _ORIGIN, _ORIGIN, extent)
     if src.buf.loc == "acc":
         move_accumulator(build, window, _epilogue(build, op, window, parameters))
-    elif op.path == ("mat", "scaling") and "f8E8M0" in (element_word(src.buf), element_word(dst.buf)):
+    elif op.moves_scales:
         move_scales(build, window, op.dst, parameters.meaning)
     elif op.path == ("mat", "scaling"):
         copy_parameters(build, part(build, src, window.start, window.extent), dst, op.dst)

@@ -83,7 +83,8 @@ class _Function:
         for op in self.liveness.statements:
             if isinstance(op, Allocation) and op.addr is not None and (start := constant_of(op.addr)) is not None:
                 tile = _Placed(op, op.tile.space, start, start + room_of(op))
-                placed.setdefault(self.liveness.root(op.results[0]), []).append(tile)
+                if tile.start < tile.end:
+                    placed.setdefault(self.liveness.root(op.results[0]), []).append(tile)
         self.placed = {root: found[0] for root, found in placed.items() if len(found) == 1}
 
     def overlaps(self) -> Iterator[Diagnostic]:

@@ -19,6 +19,7 @@ from ptosim.language.builder import Builder, Head, InsertionPoint, head_of, know
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.function import Function, every_function
+from ptosim.language.tile.scale_words import stands_for_scales
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_reserve import ReserveBuffer
 from ptosim.language.tile.tile_view import Allocation
@@ -51,8 +52,8 @@ class Planned:
 
 
 def room_of(op: Allocation) -> int:
-    """The bytes of an allocation with all its slots."""
-    return (op.slots - 1) * op.pitch + op.tile.size
+    """The bytes of an allocation with all its slots; MX scales have none of their own."""
+    return 0 if stands_for_scales(op.results[0]) else (op.slots - 1) * op.pitch + op.tile.size
 
 
 def plan(module: VerifiedModule, function: Function) -> list[Planned]:
