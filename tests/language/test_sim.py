@@ -22,7 +22,7 @@ GIVEN = {
     "c16": "index",
     **dict.fromkeys(("dst", "src"), "!pto.ptr<f32, gm>"),
     **dict.fromkeys(("count", "m", "n", "bytes", "number"), "i64"),
-    **dict.fromkeys(("rows", "c1", "c8", "c64", "c512"), "index"),
+    **dict.fromkeys(("rows", "c1", "c8", "c64", "c512", "c16384"), "index"),
 }
 
 
@@ -30,9 +30,12 @@ GIVEN = {
 def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
     text = example(operation)
     given = ", ".join(f"%{name}: {type_}" for name, type_ in GIVEN.items() if f"%{name}" in text)
-    once = printed(read(f"module {{\nfunc.func @kernel({given}) {{\n{text}\nreturn\n}}\n}}\n"))
+    target = operation.targets[0]
+    if operation.placement == "inside":
+        text = f"pto.vecscope {{\n{text}\n}}"
+    once = printed(read(f"module {{\nfunc.func @kernel({given}) {{\n{text}\nreturn\n}}\n}}\n", target))
     assert operation.name in once
-    assert printed(read(once)) == once
+    assert printed(read(once, target)) == once
 
 
 # --- require ----------------------------------------------------------------------------------------------------------
@@ -64,6 +67,18 @@ def test_require(rest: str) -> None:
 )
 def test_print_tile(rest: str) -> None:
     accepts(f"{PRINT} {rest}", scope=False)
+
+
+# --- instructions of A2/A3 --------------------------------------------------------------------------------------------
+
+SIZES = "%s_index of %s_index on %s_index"
+
+
+@pytest.mark.parametrize(
+    "rest", ['{instruction = "vadd", width = 4}', '{count_mode, instruction = "copy_ubuf_to_ubuf", width = 1}']
+)
+def test_instructions(rest: str) -> None:
+    accepts(f"pto.sim.instructions {SIZES} {rest}", target="a2a3")
 
 
 # --- parameters and accumulators of the cube core ---------------------------------------------------------------------

@@ -260,3 +260,31 @@ def test_accumulators_start_from_zero_or_a_bias(biased: bool) -> None:
     assert np.array_equal(found[:m, :n], np.broadcast_to(bias[:n] if biased else np.float32(0), (m, n)))
     assert (np.ascontiguousarray(found[m:]).view(np.uint8) == 0xEE).all()
     assert (np.ascontiguousarray(found[:, n:]).view(np.uint8) == 0xEE).all()
+
+
+# --- instructions of A2/A3 --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_instructions_are_the_time_of_their_scope_and_nothing_else(engine: str) -> None:
+    kernel = ptosim.load("""module attributes {pto.target_arch = "a2a3"} {
+  func.func @k(%n: index) attributes {pto.kernel} {
+    %c0 = arith.constant 0 : index
+    %c0_i64 = arith.constant 0 : i64
+    %c256 = arith.constant 256 : index
+    %ub = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, ub>
+    pto.vecscope {
+      pto.sim.instructions %n of %n on %c256 {instruction = "vexp", width = 4}
+      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %one = arith.constant 1.0 : f32
+      %x = pto.vdup %one, %all : f32, !pto.mask<b32> -> !pto.vreg<64xf32>
+      pto.vsts %x, %ub[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+    }
+    return
+  }
+}
+""").kernel()
+    assert ptosim.check(kernel, 3, engine=engine).findings == ()
+    for n in (3, 0, 400):  # beyond 255 repeats an instruction is several
+        (timing,) = ptosim.profile(kernel, n, engine=engine).recording.functions
+        assert timing.cycles == (7 + n * (2 * n + 24 * -(-n // 255)) if n else 0)

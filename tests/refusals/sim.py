@@ -30,6 +30,23 @@ MESSAGES_THAT_ARE_NOT = rows(
     scope=False,
 )
 
+_SIZES = "%s_index of %s_index on %s_index"
+
+INSTRUCTIONS_ARE_REJECTED = rows(
+    rejects,
+    (f'pto.sim.instructions {_SIZES} {{instruction = ^"vfoo", width = 4}}', "no instruction 'vfoo'"),
+    (
+        f'pto.sim.instructions {_SIZES} {{instruction = "vadd", width = ^3}}',
+        "width is the bytes of an element, 1, 2, 4 or 8, not 3",
+    ),
+    (
+        f"scf.for %i = %s_index to %s_index step %s_index {{ ^pto.sim.instructions {_SIZES} "
+        '{instruction = "vadd", width = 4} }',
+        "belongs directly in a vector scope",
+    ),
+    target="a2a3",
+)
+
 REQUIRE_IS_REJECTED = rows(
     rejects,
     ('pto.sim.require ^%s_i32 {kind = "invalid", message = ""}', "condition must be i1, not i32"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import ptosim
 from ptosim.effects.burst import alignment_of
 from ptosim.effects.names import Space
-from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES
+from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, REPEATED_INSTRUCTIONS, TIMING_CLASSES
 from ptosim.target.figures import built_in_names
 from ptosim.target.profile import load_target
 
@@ -17,7 +17,13 @@ TARGET = SOURCE / "target"
 READERS = "\n".join(path.read_text() for path in SOURCE.rglob("*.py") if TARGET not in path.parents)
 FILES = (TARGET / "figures.py").read_text()
 """What reads the files needs the clock, to turn rates into bytes per cycle."""
-BY_ROW = {"class": TIMING_CLASSES, "forward": TIMING_CLASSES, "operation": OPERATION_CLASSES, "dma": COPY_CLASSES}
+BY_ROW = {
+    "class": TIMING_CLASSES,
+    "forward": TIMING_CLASSES,
+    "operation": OPERATION_CLASSES,
+    "dma": COPY_CLASSES,
+    "instruction": tuple(REPEATED_INSTRUCTIONS.values()),
+}
 """Tables with a row for each class of instructions, which the timing model looks up by its name."""
 BY_MEMORY = ("memory", "alignment")
 

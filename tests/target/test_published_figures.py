@@ -6,7 +6,8 @@ import pytest
 
 from ptosim.effects.catalogue import effects
 from ptosim.target import Target, load_target
-from ptosim.target.tables import IssueUnit
+from ptosim.target.classes import REPEATED_INSTRUCTIONS
+from ptosim.target.tables import IssueUnit, RepeatUnit
 
 TARGETS = {name: load_target(name) for name in ("a5", "a2a3", "a2a3-flat", "a2a3-board")}
 A5, A2A3, _, BOARD = TARGETS.values()
@@ -90,7 +91,38 @@ REPEATS = {
     "vcmp": (14, 2, 22, "PROF"),
     "vgather2": (24, 2, 0, "PROF"),
     "class.convert_float class.convert_int": (14, 2, 18, "GUESS"),
-    "class.other vlds vsts vshl vcmax vci": (6, 2, 0, "GUESS"),
+    "class.other vshl vcmax vci": (6, 2, 0, "GUESS"),
+    "vlds vsts class.mask class.load_pair": (0, 0, 0, "R"),
+}
+
+# slope of 4-byte and of 2-byte elements, tail
+INSTRUCTIONS = {
+    "vadd": (2, 2, 18),
+    "vmul": (2, 2, 19),
+    "vmax": (2, 2, 16),
+    "vdiv": (4, 8, 25),
+    "vadds": (1, 1, 18),
+    "vmuls": (1, 1, 19),
+    "vmaxs": (1, 1, 16),
+    "vexp": (2, 4, 24),
+    "vln": (2, 4, 26),
+    "vsqrt": (2, 4, 25),
+    "vrsqrt": (2, 4, 25),
+    "vdup": (1, 1, 13),
+    "vcadd": (7, 7, 32),
+    "vcmax": (7, 7, 21),
+    "vcgadd": (1, 1, 24),
+    "vcgmax": (1, 1, 17),
+    "vabs": (1, 1, 16),
+    "vsel": (2, 2, 14),
+    "vcmp": (2, 2, 22),
+    "vconv": (2, 2, 18),
+    "vreducev2": (14, 14, 20),
+    "vbrcb": (1, 1, 18),
+    "vand": (2, 2, 13),
+    "vlrelu": (1, 1, 19),
+    "vgather": (2, 2, 18),
+    "vnchwconv": (2, 2, 18),
 }
 
 # slope, constant
@@ -194,6 +226,14 @@ def test_repeats(names: str):
     for name in classes(names):
         for column, value in zip(("head", "slope", "tail"), figures, strict=True):
             assert figure(A2A3, f"class.{name}.{column}") == (value, origin)
+
+
+def test_instructions_on_ub():
+    assert isinstance(A2A3.vector, RepeatUnit)
+    assert set(INSTRUCTIONS) == set(REPEATED_INSTRUCTIONS.values())
+    for name, (wide, narrow, tail) in INSTRUCTIONS.items():
+        assert A2A3.vector.instructions[name] == ((wide, narrow), tail)
+    assert A2A3.vector.tile == (7, 4)
 
 
 @pytest.mark.parametrize("name", BOARD_FITS)

@@ -63,8 +63,8 @@ def test_on_a2a3_it_holds_the_whole_core():
     found = two_cores("a2a3", "")
     assert of(found, "b0.aic") == [("mte_gm_l1", "MTE2", 2, 102)]
     for core in ("b0.aiv0", "b0.aiv1"):
-        # Nothing is issued before 122: the scope, head 6 + slopes 7 + tail 16, and the store come after it.
-        assert of(found, core) == [("vecscope", "V", 123, 152), ("mte_ub_gm", "MTE3", 124, 126)]
+        # Nothing is issued before 122: the scope, head 13 + slope 1 + tail 16 of vabs, and the store come after it.
+        assert of(found, core) == [("vecscope", "V", 123, 153), ("mte_ub_gm", "MTE3", 124, 126)]
         assert found.cores[core].pipes["S"].waiting == 122 - 3 and found.cores[core].pipes["MTE3"].waiting == 0
 
 

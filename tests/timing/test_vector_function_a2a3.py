@@ -38,9 +38,14 @@ def test_the_head_of_the_first_and_the_largest_tail():
 
 
 def test_repeats_in_loops():
-    loop = ModelLoop((op("load"), ModelLoop((op("add"),)), op("store")))
-    assert timing(loop, path=(3, 4, 0, 2)).cycles == 6 + 3 * 4 + 6 * 2 + 14
-    assert timing(loop, path=(2, 5, 5)).limit == "issue" and timing(op("add")).limit == "launch"
+    loop = ModelLoop((op("compare"), ModelLoop((op("add"),)), op("index")))
+    assert timing(loop, path=(3, 4, 0, 2)).cycles == 14 + 3 * 4 + 6 * 2 + 22
+    assert timing(loop, path=(2, 20, 5)).limit == "issue" and timing(op("add")).limit == "launch"
+
+
+def test_loads_stores_and_masks_cost_nothing():
+    assert timing(op("mask"), op("load"), op("add"), op("store")).cycles == 10 + 2 + 14
+    assert timing(op("mask"), op("load"), op("store")).cycles == 0
 
 
 def test_only_what_was_executed_counts():

@@ -54,6 +54,11 @@ def _memory(f: FunctionBuilder, core: Core, space: Space, base: Value) -> tuple[
     return address_of(core.base(space)), f.constant(I64, core.target.memory[space.value]), base
 
 
+@lowering(op.SimInstructions)
+def instructions(times: Value, repeats: Value, bytes: Value) -> None:
+    """Only a profile cares (observe/timing.py)."""
+
+
 @lowering(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
 def scale_words(
     f: FunctionBuilder, core: Core, source: Value, dest: Value, count: Value, element: Element, unsigned: bool

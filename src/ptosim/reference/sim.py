@@ -57,6 +57,12 @@ def _memory(core: Core, space: Space, base: int) -> tuple[memoryview, int]:
     return core.memories.global_memory.buffers.get(number, _NOTHING).data, offset
 
 
+@semantics(op.SimInstructions)
+def instructions(core: Core, times: int, repeats: int, bytes: int) -> None:
+    if core.witness is not None:
+        core.witness.priced_by(times, repeats, bytes)
+
+
 @semantics(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
 def scale_words(core: Core, source: int, dest: int, count: int, element: Element, unsigned: bool) -> Iterator[None]:
     if not count:

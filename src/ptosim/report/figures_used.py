@@ -45,7 +45,7 @@ def weak_figures(recording: Recording, target: Target) -> list[UsedFigure]:
 def idle_figures(used: Sequence[UsedFigure], target: Target) -> list[str]:
     """The prices that the user set and that play no part; not forwarding distances, which may just follow a latency."""
     paths = {figure.path for figure in used}
-    tables = ("vector", "class", "dma", "operation", "latency")
+    tables = ("vector", "class", "instruction", "tile", "dma", "operation", "latency")
     return [
         path
         for path, figure in target.figures.items()

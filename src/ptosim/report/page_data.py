@@ -15,7 +15,7 @@ import numpy as np
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.report.figures_used import CAVEAT, WEAK, by_origin
-from ptosim.report.time_accounts import Ints, bound, column, path_text
+from ptosim.report.time_accounts import Ints, bound, column, function_facts
 from ptosim.report.trace import scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, RowKind
 
@@ -82,7 +82,8 @@ def _recorded(profile: Profile) -> dict[str, Any]:
         ],
         "causes": [[cause.text, recording.sites[cause.site].line or 0] for cause in recording.causes],
         "functions": [
-            [timing.limit, path_text(path)] for timing, path in zip(recording.functions, recording.paths, strict=True)
+            list(map(list, function_facts(timing, path)))
+            for timing, path in zip(recording.functions, recording.paths, strict=True)
         ],
     }
 
@@ -113,6 +114,10 @@ def _tables(profile: Profile) -> dict[str, Any]:
         "steps": [
             [step.line, step.name.removeprefix("pto."), step.core, step.pipe, step.activity, step.cycles, step.count]
             for step in profile.critical_path[:MOST_STEPS]
+        ],
+        "tiles": [
+            [each.line, each.name.removeprefix("pto."), each.count, each.lane_use, each.cycles, each.sum]
+            for each in profile.tile_operations
         ],
         "all_steps": len(profile.critical_path),
         "origins": [

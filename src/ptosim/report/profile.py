@@ -15,6 +15,7 @@ from ptosim.machine.memory import decode
 from ptosim.report import communication, time_accounts
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
 from ptosim.report.figures_used import CAVEAT, UsedFigure, by_origin, weak_figures
+from ptosim.report.tile_operations import TileOperationTime, tile_operation_times
 from ptosim.report.time_accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.trace import write_trace
 from ptosim.target import Target
@@ -102,8 +103,7 @@ class Timeline(Sequence[Event]):
         for name, value in recording.arguments(row):
             yield name, self.pointer(value) if name in pointers else value
         if detail >= 0:
-            yield "path", time_accounts.path_text(recording.paths[detail])
-            yield "limit", recording.functions[detail].limit
+            yield from time_accounts.function_facts(recording.functions[detail], recording.paths[detail])
 
     def pointer(self, value: int) -> str:
         """A GM address in words: the argument it comes from, and the offset in bytes."""
@@ -248,6 +248,11 @@ class Profile:
         return time_accounts.line_times(self.recording, self.path, self.source)
 
     @cached_property
+    def tile_operations(self) -> Sequence[TileOperationTime]:
+        """On A2/A3: what each tile operation consists of there, those that took the most cycles first."""
+        return tile_operation_times(self.recording) if self.target.architecture == "a2a3" else ()
+
+    @cached_property
     def occupancy(self) -> Sequence[Life]:
         """Which bytes of which UB were in use when."""
         return lives(self.recording)
@@ -298,6 +303,7 @@ class Profile:
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],
             "fifos": [asdict(fifo) for fifo in self.fifo_uses],
             "lines": [asdict(line) for line in self.lines],
+            "tile_operations": [time.to_json() for time in self.tile_operations],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
             "warnings": [warning.to_json() for warning in self.warnings],
             "caveat": CAVEAT,

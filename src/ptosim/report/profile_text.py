@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from ptosim.report.figures_used import CAVEAT, WEAK, by_origin, idle_figures
+from ptosim.report.tile_operations import guessed
 from ptosim.report.time_accounts import PathStep, bound
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def text(profile: Profile, width: int) -> str:
         table(("waits", "for", "line", "cycles", "times", "released at"), list(_waits(profile)), width),
         table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path)), width),
         table(("line", "critical", "busy", "waiting", "times", ""), list(_lines(profile)), width),
+        table(("tile operation", "line", "times", "lanes used", "cycles", "of one"), list(_tiles(profile)), width),
+        _guesses(profile, width),
         origins((profile,), width),
         caveat(width),
     ]
@@ -155,6 +158,27 @@ def _lines(profile: Profile) -> Iterator[Sequence[str]]:
         cycles = map(count, (entry.critical, entry.busy, entry.waiting))
         text = " ".join(profile.source.line(entry.line).split())
         yield str(entry.line), *cycles, count(entry.count) if entry.count else "", text
+
+
+def _tiles(profile: Profile) -> Iterator[Sequence[str]]:
+    for each in profile.tile_operations[:MOST]:
+        used = "" if each.lane_use is None else share(each.lane_use, 1)
+        yield (
+            each.name.removeprefix("pto."),
+            line_number(each.line),
+            count(each.count),
+            used,
+            count(each.cycles),
+            each.sum,
+        )
+
+
+def _guesses(profile: Profile, width: int) -> str:
+    names = ", ".join(name.removeprefix("pto.") for name in guessed(profile.tile_operations))
+    if not names:
+        return ""
+    message = f"guessed: the cycles of {names}, priced by micro-instructions that {profile.target.name} does not have"
+    return "\n".join(wrap(message, width, subsequent_indent="    "))
 
 
 def caveat(width: int) -> str:

@@ -277,6 +277,18 @@ def function_lines(timing: VectorFunctionTiming, scope: int) -> Iterator[tuple[i
     yield from timing.lines.items()
 
 
+def function_facts(timing: VectorFunctionTiming, path: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """What a timeline says of a vector function: the path through it or, of a tile operation on A2/A3, what it consists
+    of, and what limits it."""
+    if timing.instructions:
+        yield "consists of", timing.sum
+    else:
+        yield "path", path_text(path)
+    yield "limit", timing.limit
+    if timing.lane_use is not None:
+        yield "lanes used", f"{100 * timing.lane_use:.0f} %"
+
+
 def line_times(recording: Recording, path: Sequence[Stretch], source: Source) -> list[LineTime]:
     """The lines of a source that took time, the most critical first: several may have run together."""
     busy, critical, waiting, count = (defaultdict[int, float](float) for _ in range(4))

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ptosim.report.communication import link_levels
-from ptosim.report.time_accounts import path_text, reason
+from ptosim.report.time_accounts import function_facts, reason
 from ptosim.timing.occupancy import in_use
 from ptosim.timing.recording import PIPES, Recording, RowKind
 
@@ -120,7 +120,7 @@ def _slices(profile: Profile, places: _Places) -> Iterator[str]:
     templates = [_Template(profile, number) for number in range(len(recording.sites))]
     waits = ["".join(_field(name, value) for name, value in reason(recording, cause)) for cause in recording.causes]
     functions = [
-        _field("path", path_text(path)) + _field("limit", timing.limit)
+        "".join(_field(*fact) for fact in function_facts(timing, path))
         for path, timing in zip(recording.paths, recording.functions, strict=True)
     ]
     for kind, _, pipe, core, site, _, start, end, detail, moved, first in recording.rows:

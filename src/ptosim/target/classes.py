@@ -38,6 +38,18 @@ COPY_CLASSES = tuple(
 no copy through a tile.
 """
 
+_ROWS = """
+    vadd vsub, vmul, vmax vmin, vdiv, vand vor vnot vshl vshr, vadds, vmuls, vmaxs vmins, vabs vrelu, vlrelu vaxpy,
+    vexp, vln, vsqrt, vrsqrt, vdup vcopy, vcmp, vsel, vconv, vbrcb, vgather, vreducev2, vnchwconv,
+    vcadd, vcmax vcmin, vcgadd, vcgmax vcgmin
+"""
+REPEATED_INSTRUCTIONS: dict[str, str] = {name: row.split()[0] for row in _ROWS.split(",") for name in row.split()}
+"""Instructions of the A2/A3 vector unit, each with its row in [instruction] of a target file: those of one row cost
+alike. They read and write UB themselves, 256 bytes a repeat."""
+
+UB_COPY = "copy_ubuf_to_ubuf"
+"""A copy within UB among the instructions of a tile operation: [dma] has its price, under ub_ub."""
+
 SYNC_CLASS = "sync"
 """What flags, buffers, semaphores and barriers belong to: [latency] of a target file prices what they do."""
 

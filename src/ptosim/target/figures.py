@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
 from ptosim.target import tables
-from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES, WITHOUT_RESULT
+from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, REPEATED_INSTRUCTIONS, TIMING_CLASSES, WITHOUT_RESULT
 from ptosim.target.tables import FigureKind, Value, figures_of
 
 ORIGINS: dict[str, str] = {
@@ -65,9 +65,14 @@ SCHEMA: dict[str, dict[str, dict[str, FigureKind]]] = {
         **{f"class.{name}": figures_of(tables.IssueClass) for name in TIMING_CLASSES},
         **{f"forward.{name}": dict.fromkeys(tables.CONSUMERS, tables.PAIR) for name in _FORWARDING},
     },
-    "a2a3": {**_COMMON, **{f"class.{name}": figures_of(tables.RepeatClass) for name in TIMING_CLASSES}},
+    "a2a3": {
+        **_COMMON,
+        "tile": figures_of(tables.TileOperationPrice),
+        **{f"class.{name}": figures_of(tables.RepeatClass) for name in TIMING_CLASSES},
+        **{f"instruction.{row}": figures_of(tables.RepeatedInstruction) for row in REPEATED_INSTRUCTIONS.values()},
+    },
 }
-ROW_TABLES = ("operation", "dma", "class", "forward", "early")
+ROW_TABLES = ("operation", "dma", "class", "instruction", "forward", "early")
 HEADER = ("name", "architecture", "inherits")
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
 from ptosim.target import tables
-from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES
+from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, REPEATED_INSTRUCTIONS, TIMING_CLASSES
 from ptosim.target.figures import Figure, Figures, built_in_names, change, checked, near, read_figures
 
 
@@ -67,7 +67,7 @@ def _built_in(name: str) -> Target:
     return _target(read_figures(name))
 
 
-_TABLES_OF_CLASSES = ("class", "dma", "operation")
+_TABLES_OF_CLASSES = ("class", "dma", "operation", "instruction")
 
 
 def _known(table: Mapping[str, Figure], path: str, instructions: Mapping[str, str]) -> str:
@@ -118,4 +118,11 @@ def _issue_unit(table: Mapping[str, dict[str, Any]]) -> tables.IssueUnit:
 
 
 def _repeat_unit(table: Mapping[str, dict[str, Any]]) -> tables.RepeatUnit:
-    return tables.RepeatUnit({name: tables.RepeatClass(**table[f"class.{name}"]) for name in TIMING_CLASSES})
+    return tables.RepeatUnit(
+        classes={name: tables.RepeatClass(**table[f"class.{name}"]) for name in TIMING_CLASSES},
+        tile=tables.TileOperationPrice(**table["tile"]),
+        instructions={
+            name: tables.RepeatedInstruction(**table[f"instruction.{row}"])
+            for name, row in REPEATED_INSTRUCTIONS.items()
+        },
+    )

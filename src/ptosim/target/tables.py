@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Annotated, Any, NamedTuple
 
-Value = int | float | str | tuple[int, int]
+Value = int | float | str | tuple[int, int] | tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ Count = Annotated[int, COUNT]
 Number = Annotated[float, FigureKind("a number, not negative", _is_number)]
 Rate = Annotated[float, RATE]
 Pair = Annotated[tuple[int, int], PAIR]
+SLOPES = FigureKind("a number, or [wide, narrow], not negative", _is_number, is_pair=True)
+Slopes = Annotated[tuple[float, float], SLOPES]
 Flag = Annotated[bool, FigureKind("true or false", lambda value: isinstance(value, bool))]
 
 
@@ -164,7 +166,24 @@ class RepeatClass(NamedTuple):
     tail: Number
 
 
+class TileOperationPrice(NamedTuple):
+    """What a tile operation costs besides its instructions."""
+
+    head: Number
+    count_mode: Number  # switched on and off again
+
+
+class RepeatedInstruction(NamedTuple):
+    """An instruction on UB: so much for each repeat, and a tail before what waits for it goes on."""
+
+    slope: Slopes
+    tail: Number
+
+
 class RepeatUnit(NamedTuple):
-    """The A2A3 vector unit: each instruction is a repeat between a head and a tail."""
+    """The A2A3 vector unit. Micro-instructions are priced by class, tile operations by the instructions that they
+    consist of on that machine."""
 
     classes: Mapping[str, RepeatClass]
+    tile: TileOperationPrice
+    instructions: Mapping[str, RepeatedInstruction]

@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from ptosim.language.catalogue import operations
+from ptosim.tiles.a2a3.sequence import SEQUENCES
 from ptosim.tiles.fifo.fifo_protocols import TAKEN_APART
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
@@ -17,8 +18,9 @@ FOLDERS = {
         gather scatter
     """,
     "communication.": "comm comm_copy collective comm_async",
+    "a2a3.": "elementwise reduce expand rows",
 }
-"""The modules with lowerings, folder by folder."""
+"""The modules with lowerings, and those with what operations are on A2/A3, folder by folder."""
 
 
 @cache
@@ -32,6 +34,12 @@ def _complete() -> dict[str, Lowering]:
 def lowering_of(name: str) -> Lowering | None:
     """The lowering of an operation by its name, or None where it has none."""
     return _complete().get(name)
+
+
+def sequence_of(name: str) -> Lowering | None:
+    """What an operation is on the A2/A3 vector unit, or None where that is not known."""
+    _complete()
+    return SEQUENCES.get(name)
 
 
 def lowered() -> frozenset[str]:

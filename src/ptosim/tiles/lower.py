@@ -6,7 +6,7 @@ stands for. How a single operation is lowered is said in its room, how control f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -18,6 +18,8 @@ from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.language.builder import Builder, Head, InsertionPoint, head_of, known
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.pointer import AddPtr, CastPtr
+from ptosim.language.micro.scope import VecScope
+from ptosim.language.micro.sim import SimInstructions
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.control import For, If, Yield
 from ptosim.language.structure.function import Function, every_function
@@ -35,7 +37,8 @@ from ptosim.language.tile.tile_types import (
 )
 from ptosim.language.tile.tile_types import ViewExtents as ViewType
 from ptosim.language.tile.tile_view import SetValidShape
-from ptosim.tiles.catalogue import lowering_of
+from ptosim.tiles.a2a3.sequence import SequenceWriter
+from ptosim.tiles.catalogue import lowering_of, sequence_of
 from ptosim.tiles.lowering import Lowering
 from ptosim.tiles.passes import carried_tiles
 from ptosim.tiles.passes.memory_plan import Scratchpads
@@ -168,12 +171,39 @@ class _Function:
         tiles = {name: tile for name, tile in arguments.items() if isinstance(tile, Tile)}
         remark_disagreement(build, op, tiles)
         remark_partial_overlap(build, op, tiles)
+        before = op.prev_op
         given = found.function(**arguments)
+        if self.module.target == "a2a3" and (said := sequence_of(op.name)) is not None:
+            missing = [name for name in said.parameters if name != "write" and name not in arguments]
+            known_ = arguments | {name: self._argument(op, name, build) for name in missing}
+            self._say_sequence(build, op, said, known_, before)
         results = cast("tuple[Known | SSAValue, ...]", given if isinstance(given, tuple) else (given,))
         for result, value in zip(op.results, results, strict=False):
             self._learn(build, result, value)
         self._note_tiles(op)
         self.replaced.append(op)
+
+    def _say_sequence(
+        self, build: Builder, op: PTOOperation, said: Lowering, given: Mapping[str, Any], before: Operation | None
+    ) -> None:
+        """What an operation is on A2/A3, in the first of the scopes that it has become; the others take no time."""
+        block = build.place.block
+        made = _between(block.first_op if before is None else before.next_op, op)
+        scopes = [each for each in made if isinstance(each, VecScope)]
+        if not scopes or any(
+            isinstance(inner, VecScope) for each in made if each not in scopes for inner in each.walk()
+        ):
+            return
+        for number, scope in enumerate(scopes):
+            inside = scope.body.block
+            place = InsertionPoint(inside, inside.first_op)
+            write = SequenceWriter(Builder(self.parsed, place, self.head, serves=op))
+            if number == 0:
+                said.function(**{name: write if name == "write" else given[name] for name in said.parameters})
+            if not write.is_known:
+                return
+            if not any(isinstance(each, SimInstructions) for each in inside.ops):
+                write.nothing()
 
     def _note_tiles(self, op: PTOOperation) -> None:
         """Where the tiles of an operation lie, for whoever speaks of their bytes."""
@@ -251,6 +281,12 @@ class _Function:
     def _keep_region(self, build: Builder, value: SSAValue, valid: tuple[Any, Any]) -> None:
         for side, extent in enumerate(valid):
             build.local_array_set(array=self.regions[value], indices=[build.index(side)], value=build.i64(extent))
+
+
+def _between(first: Operation | None, end: Operation) -> Iterator[Operation]:
+    while first is not None and first is not end:
+        yield first
+        first = first.next_op
 
 
 def _named(tile: Tile) -> NamedTile | None:

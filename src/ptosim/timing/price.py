@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from itertools import count
 
 from ptosim.target.tables import IssueUnit, column
-from ptosim.timing.program import Body, ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Values
+from ptosim.timing.program import (
+    Body,
+    ModelBranch,
+    ModelInstruction,
+    ModelLoop,
+    ModelSequence,
+    ModelWhile,
+    Node,
+    Values,
+)
 
 EXECUTE, LOAD, STORE, SCALAR, RENAME, FENCE = range(6)
 _KIND_OF_PORT = {"any": EXECUTE, "exu0": EXECUTE, "load": LOAD, "both-loads": LOAD, "store": STORE, "none": SCALAR}
@@ -79,6 +88,7 @@ def _block(body: Body, arguments: Values, needed_at_end: Values, unit: IssueUnit
 
 
 def _node(node: Node, dying: set[int], unit: IssueUnit, numbers: Iterator[int]) -> PricedStep | PricedControl:
+    assert not isinstance(node, ModelSequence), "sequences are of A2A3"
     match node:
         case ModelInstruction():
             return _step(node, next(numbers), unit)
@@ -131,9 +141,13 @@ def _unit(port: str, consumer: str, interval: int) -> str:
 
 
 def _defined(node: Node) -> Values:
-    if isinstance(node, ModelInstruction):
-        return (*node.results, *node.masks, *node.updates)
-    return node.results
+    match node:
+        case ModelInstruction():
+            return (*node.results, *node.masks, *node.updates)
+        case ModelSequence():
+            return ()
+        case _:
+            return node.results
 
 
 def _mentioned(node: Node) -> Iterator[int]:
@@ -141,6 +155,8 @@ def _mentioned(node: Node) -> Iterator[int]:
     match node:
         case ModelInstruction():
             yield from node.sources
+        case ModelSequence():
+            pass
         case ModelLoop():
             yield from (*node.initial, *_mentioned_in(node.body, node.yielded))
         case ModelBranch():

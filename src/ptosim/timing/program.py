@@ -11,7 +11,7 @@ from itertools import chain
 Values = tuple[int, ...]
 
 # In the order of execution: for each loop entered its trip count, for each branch 1 (then) or 0 (else), for each while
-# the number of times its body ran.
+# the number of times its body ran, for each sequence its size.
 Path = tuple[int, ...]
 
 
@@ -70,7 +70,21 @@ class ModelWhile:
     line: int = 0
 
 
-Node = ModelInstruction | ModelLoop | ModelBranch | ModelWhile
+@dataclass(frozen=True, slots=True)
+class ModelSequence:
+    """Instructions of the A2/A3 vector unit that stand for what the scope around them does; they name no value.
+
+    `times` instructions of so many `repeats` on so many `bytes`: None where only the run knows.
+    """
+
+    name: str
+    width: int  # bytes of an element
+    is_counted: bool  # count mode is switched on for it
+    size: tuple[int | None, int | None, int | None]
+    line: int = 0
+
+
+Node = ModelInstruction | ModelLoop | ModelBranch | ModelWhile | ModelSequence
 Body = tuple[Node, ...]
 
 
@@ -103,9 +117,16 @@ class LoopTurns:
         return left
 
 
-# One per control node of a body, in order: the turns of a loop or of a while (each of its ways leads through `before`,
-# then through `after`), or the side taken and the way along it.
-Choice = LoopTurns | tuple[int, "Way"]
+@dataclass(frozen=True, slots=True)
+class SequenceSize:
+    times: int
+    repeats: int
+    bytes: int
+
+
+# One per control node and sequence of a body, in order: the turns of a loop or of a while (each of its ways leads
+# through `before`, then through `after`), the side taken and the way along it, or a size.
+Choice = LoopTurns | tuple[int, "Way"] | SequenceSize
 Way = tuple[Choice, ...]
 
 
@@ -128,6 +149,9 @@ def _way(body: Body, steps: Iterator[int], noted: bool = False) -> Way:
         match node:
             case ModelInstruction():
                 continue
+            case ModelSequence():
+                size = [next(steps) if fixed is None or not noted else fixed for fixed in node.size]
+                choices.append(SequenceSize(*size))
             case ModelLoop():
                 count = node.trips if noted and node.trips is not None else next(steps)
                 choices.append(LoopTurns(count, _ways(count, node.body, steps, noted)))
@@ -154,7 +178,9 @@ def whole_path(body: Body, noted: Sequence[int]) -> Path:
 
 def _path(way: Way) -> Iterator[int]:
     for choice in way:
-        if isinstance(choice, LoopTurns):
+        if isinstance(choice, SequenceSize):
+            yield from (choice.times, choice.repeats, choice.bytes)
+        elif isinstance(choice, LoopTurns):
             yield choice.count
             yield from chain.from_iterable(map(_path, choice.ways))
         else:

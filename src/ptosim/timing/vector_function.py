@@ -2,7 +2,7 @@
 
 On A5 the program runs through the issue model, with the costs of loops and branches added here. A schedule that has
 become periodic is not followed to its end: the state of the machine, seen from its own cycle, has recurred, so every
-further period takes the same time, and what is left of it is extrapolated exactly. On A2A3 see `repeat`.
+further period takes the same time, and what is left of it is extrapolated exactly. On A2A3 see a2a3_vector.py.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ def vector_function(body: Body, path: Path, target: Target) -> VectorFunctionTim
     """Time one execution; ValueError where the path does not fit the program."""
     way = way_of(body, path)
     if isinstance(target.vector, RepeatUnit):
-        return a2a3_vector.time(body, way, target.vector)
+        return a2a3_vector.time(body, way, target)
     run = _Run(Machine(target.vector))
     run.block(price(body, target.vector), way)
     run.machine.finish()

@@ -14,12 +14,22 @@ from ptosim.language.analysis.value_flow import handed_on
 from ptosim.language.micro.conversion import VCvt
 from ptosim.language.micro.demanded_lanes import Logical
 from ptosim.language.micro.scope import StrictVecScope
+from ptosim.language.micro.sim import SimInstructions
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure import control
 from ptosim.language.structure.function import Call
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.target.classes import TIMING_CLASSES
-from ptosim.timing.program import Body, ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Values
+from ptosim.timing.program import (
+    Body,
+    ModelBranch,
+    ModelInstruction,
+    ModelLoop,
+    ModelSequence,
+    ModelWhile,
+    Node,
+    Values,
+)
 
 LineOf = Callable[[Operation], int]
 
@@ -86,6 +96,8 @@ class _Frame:
                 yield self.repeat(op)
             case Call():
                 yield from self.call(op)
+            case SimInstructions():
+                yield self.sequence(op)
             case _ if op.name not in _FREE:
                 yield self.instruction(op)
             case _:
@@ -141,6 +153,11 @@ class _Frame:
         inside.name(block.args, self.values(op.operands))
         yield from inside.body(block)
         self.name(op.results, inside.values(handed_on(block)))
+
+    def sequence(self, op: SimInstructions) -> ModelSequence:
+        times, repeats, size = (constant_of(value) for value in op.operands)
+        name, width = op.word("instruction") or "", op.integer("width") or _WIDTH
+        return ModelSequence(name, width, op.count_mode is not None, (times, repeats, size), self.line_of(op))
 
     def instruction(self, op: Operation) -> ModelInstruction:
         return ModelInstruction(

@@ -19,11 +19,13 @@ from ptosim.language.operation import (
     Property,
     PTOOperation,
     VariadicOperand,
+    is_scope,
 )
 from ptosim.language.rules.operand_rules import nth, pointed
 from ptosim.language.text.assembly_format import Vocabulary, integers_of
 from ptosim.language.text.tile_text import FORMATS, Drawing
 from ptosim.language.types import PtrType, element_name, element_of
+from ptosim.target.classes import REPEATED_INSTRUCTIONS, UB_COPY
 
 KINDS = Vocabulary(tuple(SEVERITY))
 SEVERITIES = Vocabulary(("error", "warning"))
@@ -121,6 +123,38 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
             yield Problem("a box is two positive integers: its rows and columns", at="box")
         if (self.box is None) != (self.block_row_stride is None):
             yield Problem("a box needs two strides from box to box, and they a box", at="box")
+
+
+class SimInstructions(PTOOperation, name="pto.sim.instructions"):
+    """Say which instructions of the A2/A3 vector unit a tile operation is (pipe V).
+
+    `times` instructions of so many repeats of 256 bytes each, of elements of `width` bytes, on so many bytes that are
+    valid; of a `copy_ubuf_to_ubuf` the bytes alone count. A scope in which these stand takes the time that they take
+    and nothing else; what it computes is what its micro-instructions say.
+
+        pto.sim.instructions %c1 of %c64 on %c16384 {instruction = "vadd", width = 4 : i64}
+        pto.sim.instructions %c1 of %c64 on %c16384 {instruction = "vcadd", width = 4 : i64, count_mode}
+    """
+
+    form = "$times:index of $repeats:index on $bytes:index"
+    typed = False
+    words = {"instruction": Vocabulary((*REPEATED_INSTRUCTIONS, UB_COPY))}
+    placement = "inside"
+    scope_is_written = True
+    targets = ("a2a3",)
+    instruction = Property()
+    width = Property()
+    count_mode = OptionalProperty()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"is_counted": self.count_mode is not None}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if (width := self.integer("width")) not in (1, 2, 4, 8):
+            yield Problem(f"width is the bytes of an element, 1, 2, 4 or 8, not {width}", at="width")
+        parent = self.parent_op()
+        if parent is None or not is_scope(parent):
+            yield Problem("belongs directly in a vector scope")
 
 
 class SimScaleWords(CubeOperation, name="pto.sim.scale_words"):

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe, Space
+from ptosim.language.micro.sim import SimInstructions
 from ptosim.language.micro.sim_table import SimGather, SimScatter
 from ptosim.language.operation import is_scope
 from ptosim.language.rules.operand_rules import constant_of
@@ -187,6 +188,11 @@ class Timing(CodeObserver):
 
     def instruction_begins(self, body: FunctionBody, op: Operation) -> None:
         self._touches.in_scope = body.in_scope
+        if isinstance(op, SimInstructions):
+            for value in op.operands:
+                word = body[value]
+                if constant_of(value) is None and isinstance(word, Value):
+                    self._note(body.core(op), to_word(word))
 
     def accessed(self, core: Core, access: OnChipAccess) -> None:
         self._touches.access(core, access)

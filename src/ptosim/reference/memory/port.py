@@ -144,6 +144,9 @@ class Witness(Port):
     def enter(self, site: Site, scope: Step) -> Any:
         """Carry out a vector scope."""
 
+    def priced_by(self, *numbers: int) -> None:
+        """The time of the scope that is carried out depends on these."""
+
     def stand_at(self, site: Site) -> None:
         """The scalar unit has come to an instruction that makes no access of its own."""
 

@@ -39,7 +39,7 @@ class EntryWitness(Witness):
     def __init__(self, core: Core) -> None:
         super().__init__(core)
         self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
-        """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
+        """Trip counts, branches and sizes of the vector scope. The count of a while, known at its end, is a list."""
         self._reads: dict[Where, list[int]] = {}
         self._writes: dict[Where, list[int]] = {}
         self._loads: defaultdict[Site | None, list[int]] = defaultdict(list)
@@ -63,6 +63,9 @@ class EntryWitness(Witness):
         counter = [0]
         self.path.append(counter)
         return counter
+
+    def priced_by(self, *numbers: int) -> None:
+        self.path.extend(numbers)
 
     def count(self, operations: int) -> None:
         """So many scalar operations have been executed."""

@@ -11,9 +11,8 @@ const describe = (i) => {
     pairs.push(["waits for", cause.replace("->", "→")]);
     if (setLine && setLine !== line) pairs.push(["released at", `line ${setLine}`]);
   } else if (rows.detail[i] >= 0) {
-    const [limit, trips] = D.functions[rows.detail[i]];
-    pairs.push(["limited by", limit]);
-    if (trips) pairs.push(["trips, branches", trips]);
+    const titles = { limit: "limited by", path: "trips, branches" };
+    for (const [name, fact] of D.functions[rows.detail[i]]) if (fact) pairs.push([titles[name] || name, fact]);
   }
   if (rows.bytes[i]) pairs.push(["bytes", `${count(rows.bytes[i])}  (${(rows.bytes[i] / Math.max(1, rows.end[i] - rows.start[i])).toFixed(1)} per cycle)`]);
   if (rows.arguments[i]) names.forEach((name, k) => pairs.push([name.replaceAll("_", " "), String(rows.arguments[i][k])]));
@@ -214,6 +213,7 @@ fillCopies();
 fillFifos();
 fillWaits();
 fillPath();
+fillTiles();
 fillSource();
 fillFooter();
 showHottest();

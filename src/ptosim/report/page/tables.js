@@ -121,6 +121,16 @@ const fillPath = () => {
   panel("Critical path", wide(table, true), left > 0 ? element("p", { class: "quiet" }, `and ${count(left)} more steps`) : "");
 };
 
+const fillTiles = () => {
+  if (!D.tiles.length) return;
+  const table = element("table", {}, head("tile operation", "line*", "times*", "lanes used*", "cycles*", "of one"));
+  for (const [line, name, times, used, cycles, sum] of D.tiles) {
+    table.append(element("tr", {}, element("td", {}, name), element("td", { class: "number" }, lineButton(line)), number(count(times)),
+      number(used === null ? "" : share(used, 1)), number(count(cycles)), element("td", {}, sum)));
+  }
+  panel("Tile operations", wide(table, true));
+};
+
 const fillFindings = () => {
   if (!D.findings) return;
   const list = D.findings.map((f) => element("div", { class: `finding ${f.severity}` },
