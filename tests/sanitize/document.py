@@ -71,8 +71,10 @@ without a run, as warnings.
 **Touch and use.** A copy, a store, a scalar access and the active lanes of a masked load count by touch. A plain
 vector load reads 256 bytes whatever a later mask selects; its lanes count only where they are used: where they decide
 a mask, an address or a branch, or are stored and then copied to GM, loaded by the scalar unit or read by a matrix
-product. What makes a value doubtful travels with it as taint, lane by lane. A write that may overtake such a load is
-decided by repeating the run with exactly these bytes tainted.
+product. What makes a value doubtful travels with it as taint, lane by lane, also in special registers: a doubtful mask
+of a squeeze counts where AR and SQZN then decide an address, in this scope or a later one. A write that may overtake
+such loads, be it the last load of these bytes or an earlier one, is decided by repeating the run with exactly these
+bytes tainted.
 
 **Undefined values that spread.** A tail that nothing has written and that reaches GM as a tail is a warning. Once such
 a lane has reached others (a sum, a sort, a gather, `vselr`, `vdup` of a lane, a load with dist BRC or E2B), or enters a
@@ -117,9 +119,9 @@ away with its hint. One lost wait is one finding, with the other races and the f
 no hint was found, flags between two pipes that are set and not waited for are listed in the race between these pipes.
 
 **The theorem.** If a run has no race, no scope-alias error and no deadlock, every schedule leaves the same bytes in
-the arguments, and program order is one of them. (Sums of floats by atomic stores in no order are named as such.)
-After the first race, later findings describe one possible execution. A test compares random programs that check clean
-under random schedules.
+the arguments, but for sums of floats that atomic stores make in no order, each of which a `lint` names; program order
+is one of these schedules. After the first race, later findings describe one possible execution. A test compares random
+programs that check clean under random schedules.
 
 **What it costs.** A kernel without findings costs 1.1 to 1.6 times its native run: compiled code finds out which blocks
 may have any, and only those are judged (docs/engines.md says how, and which kernels are judged as a whole). A block

@@ -18,6 +18,7 @@ from sanitize.kernels import (
     scope,
     store,
     take,
+    text,
     unary,
     vlds,
     vsts,
@@ -203,6 +204,40 @@ def test_a_write_that_overtakes_a_load_counts_only_if_the_lanes_are_used() -> No
     assert kinds(report) == ["race!"]
     assert report.findings[0].message == "MTE2 may write ub[128:256] before V has read it"
     assert report.findings[0].related[0].role == "V reads here (vector scope at line 19)"
+
+
+UNUSED = vlds("%w")
+EARLIER_LOADS = {
+    "one scope": scope(MASK + vlds() + UNUSED + vsts()),
+    "two scopes": scope(MASK + vlds() + vsts()) + scope(MASK + UNUSED),
+    "many scopes": scope(MASK + vlds() + vsts()) + scope(MASK + UNUSED) * 3,
+    "masked before": scope(
+        MASK
+        + "      %w = pto.vsldb %in, %none, %none, %mask "
+        + ": !pto.ptr<f32, ub>, i16, i16, !pto.mask<b32> -> !pto.vreg<64xf32>\n"
+        + vlds()
+        + vsts("%w")
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("loads", EARLIER_LOADS.values(), ids=EARLIER_LOADS.keys())
+def test_a_write_that_overtakes_a_used_load_is_found_behind_an_unused_one(loads: str, engine: str) -> None:
+    """A byte remembers its last load, which does not count here; the one before it does."""
+    head = "    %none = arith.constant 0 : i16\n" + load() + load(dest="%out") + ALL
+    tail = order("V", "MTE3") + store() + ALL
+    report = check(head + loads + load() + tail, engine=engine)
+    assert kinds(report) == ["race!"]
+    used = next(n for n, line in enumerate(text(head + loads).splitlines(), 1) if " pto.vl" in line or "vsldb" in line)
+    assert [place.location.line for place in report.findings[0].related[:1]] == [used]
+    assert kinds(check(head + loads + order("V", "MTE2") + load() + tail, engine=engine)) == []
+
+
+@pytest.mark.parametrize("loads", [scope(MASK + vlds() + UNUSED), scope(MASK + UNUSED) * 2], ids=["one", "two"])
+def test_loads_that_are_all_unused_do_not_count(loads: str) -> None:
+    head = load() + load(dest="%out") + ALL
+    assert kinds(check(head + loads + load() + order("V", "MTE3") + store() + ALL)) == []
 
 
 def test_masked_loads_race_by_touch() -> None:

@@ -234,7 +234,8 @@ class Checker(DoubtObserver):
             undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
             conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
-                self.candidates.add(conflict, first.site, meeting, covered.addresses(), where)
+                known = (entry.clock or {}).get(meeting.track.index, 0)
+                self.candidates.add(conflict, known, meeting, covered.addresses(), where)
             else:
                 self.findings.conflict(conflict)
 

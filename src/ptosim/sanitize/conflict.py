@@ -7,6 +7,7 @@ suspicion until the loaded value is used.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -157,11 +158,10 @@ class Findings:
         else:
             known.count += conflict.count
 
-    def add(self, others: Findings) -> None:
+    def add(self, conflicts: Iterable[Conflict]) -> None:
         """The conflicts of another run."""
-        for conflict in others.found.values():
-            if isinstance(conflict, Conflict):
-                self.conflict(conflict)
+        for conflict in conflicts:
+            self.conflict(conflict)
 
     def diagnostic(self, diagnostic: Diagnostic) -> None:
         """One more occurrence of something that is already in words; another round differs in its numbers alone."""

@@ -45,7 +45,7 @@ def observe(
     if checker.candidates:
         again = RepeatedRun(subject, checker.candidates, checker.doubtful)
         _run(again, execute, blocks)
-        checker.findings.add(again.findings)
+        checker.findings.add(list(again.confirmed(checker.findings)))
     checker.conclude(unwritten)
     for found in checker.findings.found.values():
         if isinstance(found, Conflict):  # speak of tiles and their rows where the bytes are those of one
