@@ -8,7 +8,7 @@ TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
 export PYTHONDONTWRITEBYTECODE :=  # the processes that tests start need not compile the sources again
 
-.PHONY: demo test test-all lint suite bench clean
+.PHONY: demo test test-all fuzz lint suite bench clean
 
 demo: $(STAMP)
 	mkdir -p build
@@ -34,6 +34,13 @@ lint: $(STAMP)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
+
+KIND ?= order
+N ?= 100
+SEED ?= 1
+
+fuzz: $(STAMP)  # KIND: a name of the table in tests/fuzz/__main__.py
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(KIND) $(N) $(SEED)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

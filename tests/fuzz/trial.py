@@ -102,19 +102,21 @@ def _in_time(work: Callable[[], list[str]]) -> list[str]:
         signal.alarm(0)
 
 
-def main(source: str, count: str, *seeds: str) -> None:
-    """As many cases of each seed."""
+def main(source: str, count: str, *seeds: str) -> bool:
+    """As many cases of each seed; whether all went well."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     gc.freeze()  # what was imported need not be looked through again and again
-    usual = compilation.compile_object
+    usual, is_well = compilation.compile_object, True
     for seed in seeds:
         compilation.compile_object = mostly_quick(usual, int(seed))
         for number, case in enumerate(islice(SOURCES[source](Random(seed)), int(count))):
             if found := tried(case):
+                is_well = False
                 _tell({"case": f"{source} {seed} {number}: {case.name}", "wrong": found, "text": case.text})
                 if "MB" in found[-1]:
-                    return  # the peak stays: of the rest nothing could be told
+                    return False  # the peak stays: of the rest nothing could be told
         _tell({"done": seed, "cases": int(count)})
+    return is_well
 
 
 def _tell(answer: Mapping[str, object]) -> None:

@@ -253,3 +253,13 @@ def test_what_the_check_finds_is_an_error(tmp_path: Path):
     """An access outside of UB is nothing that order could mend."""
     said = CliRunner().invoke(main, ["sync", str(EXAMPLES / "singlebuffer.pto"), "ones:64", "zeros:64", "3", "1024"])
     assert said.exit_code == 1 and "out-of-bounds" in said.stderr
+
+
+def test_a_constant_of_an_id_and_of_a_computation_that_nothing_uses_stays():
+    """What nothing uses is not order: it is left as it was written, with what it is computed from."""
+    text = Text().tiles("x").add("%none = arith.constant 0 : i64").loop("i", "%n")
+    text.add("%t = arith.remui %i, %c3 : index")
+    text.add('pto.get_buf "PIPE_MTE2", %t, %none : index, i64').add("%unused = arith.addi %i, %c3 : index")
+    text.load("a", "%c0", "x").add('pto.rls_buf "PIPE_MTE2", %t, %none : index, i64').end()
+    found = ptosim.synchronise(text.kernel(), *arrays(), 3, 1, strip=True)
+    assert "_buf" not in found.text and "remui" not in found.text and "addi %i, %c3" in found.text

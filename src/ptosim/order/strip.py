@@ -67,21 +67,22 @@ def stripped(module: VerifiedModule, numbers: Collection[int]) -> VerifiedModule
     before = _needed(operations)
     removed = {operations[number] for number in numbers}
     rest = [op for op in operations if op not in removed]
-    idle = before.difference(_needed(rest)) if removed else set[Operation]()
+    unused = set(operations) - before  # it stays as it was written, with what it is computed from
+    idle = before.difference(_needed(rest, unused)) if removed else set[Operation]()
     for op in reversed([op for op in operations if op in removed or op in idle]):
         op.detach()
         op.erase()
     return replace(module, parsed=copy)
 
 
-def _needed(operations: Sequence[Operation]) -> set[Operation]:
-    """All but computations of the scalar unit that nothing uses; what is written to an array is used by what reads
-    it."""
+def _needed(operations: Sequence[Operation], also: Collection[Operation] = ()) -> set[Operation]:
+    """All but computations of the scalar unit that nothing uses, and what `also` uses; what is written to an array is
+    used by what reads it."""
     writes: dict[SSAValue, list[Operation]] = {}
     for op in operations:
         if op.name in _WRITES:
             writes.setdefault(op.operands[0], []).append(op)
-    open_ = [op for op in operations if not op.name.startswith("arith.") and op.name not in _ARRAYS]
+    open_ = [op for op in operations if not op.name.startswith("arith.") and op.name not in _ARRAYS] + [*also]
     needed = set(open_)
     while open_:
         op = open_.pop()
