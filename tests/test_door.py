@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import ptosim
+from ptosim.cli.commands import main
 
 ROOT = Path(__file__).parents[1]
 ABS = str(ROOT / "examples" / "abs.pto")
@@ -88,6 +90,81 @@ def test_an_interrupt_among_imports_ends_without_a_word(module: str) -> None:
 
 def test_interrupts_that_are_ignored_stay_so() -> None:
     assert interrupted("SIG_IGN", "click", "isa", "vexp").returncode == 0
+
+
+# --- standard input ---------------------------------------------------------------------------------------------------
+
+READERS = {
+    **dict.fromkeys(("verify", "print", "lower", "plan", "prove"), ()),
+    **dict.fromkeys(("run", "check", "profile", "sync"), LAUNCH[1:]),
+}
+
+
+def test_every_command_that_reads_a_file_is_tried() -> None:
+    reading = {name for name, command in main.commands.items() if {"file", "files"} & {p.name for p in command.params}}
+    assert reading == READERS.keys()
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_dash_is_standard_input(command: str) -> None:
+    words = READERS[command]
+    text = Path(ABS).read_text()
+    given = CliRunner().invoke(main, [command, "-", *words], input=text)
+    named = CliRunner().invoke(main, [command, ABS, *words])
+    assert given.exit_code == named.exit_code == 0
+    assert given.output == named.output.replace(f"{ABS}: ok", "-: ok")
+    wrong = CliRunner().invoke(main, [command, "-", *words], input="\ufeffmodule {\n  pto.vabz\n}\n")
+    assert wrong.exit_code == 1
+    assert "<stdin>:2:3: error: syntax: unknown operation 'pto.vabz'" in wrong.stderr
+
+
+def test_standard_input_is_read_once() -> None:
+    words = ["profile", "-", *LAUNCH[1:], "--compare", "-"]
+    result = CliRunner().invoke(main, words, input=Path(ABS).read_text())
+    assert (result.exit_code, "no difference in cycles" in result.stdout) == (0, True)
+
+
+def test_standard_input_is_not_written() -> None:
+    result = CliRunner().invoke(main, ["check", "-", *LAUNCH[1:], "--fix", "--write"], input=Path(ABS).read_text())
+    assert result.exit_code == 2
+    assert "--write needs a file: standard input cannot be changed" in result.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"module {"])
+def test_standard_input_that_is_no_kernel(content: bytes) -> None:
+    result = CliRunner().invoke(main, ["check", "-"], input=content)
+    assert result.exit_code in (1, 2)
+    assert isinstance(result.exception, SystemExit) and result.stderr
+
+
+def test_standard_input_that_is_closed() -> None:
+    done = started("verify", "-", stdout=subprocess.PIPE, preexec_fn=lambda: os.close(0))
+    assert (done.returncode, done.stderr) == (2, b"error: argument: cannot read <stdin>: it is closed\n")
+
+
+# --- what is written beside -------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_writes_the_report_of_both(tmp_path: Path) -> None:
+    other = tmp_path / "other.pto"
+    other.write_text(Path(ABS).read_text().replace("@abs", "@changed"))
+    options = [f"--{kind}={tmp_path / 'report'}.{kind}" for kind in ("html", "trace")]
+    result = CliRunner().invoke(main, ["profile", *LAUNCH, "--compare", str(other), *options])
+    assert result.exit_code == 0
+    for kind in ("html", "trace"):
+        beside = tmp_path / f"report-other.{kind}"
+        assert f"{beside} is the report of {other}" in result.stderr
+        assert beside.stat().st_size
+    assert "@changed" in (tmp_path / "report-other.html").read_text()
+    assert "@changed" not in (tmp_path / "report.html").read_text()
+
+
+def test_a_cache_that_cannot_be_used_is_told_of_once(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path)
+    done = started("check", *LAUNCH, stdout=subprocess.PIPE, env={**os.environ, "PTOSIM_CACHE": str(link)})
+    said = f"warning: compiled kernels are not kept: {link} is not used (it is a link)\n"
+    assert (done.returncode, done.stderr.decode()) == (0, said)
 
 
 def test_the_public_names_are_listed() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ptosim.arguments import Arguments, Parameter, bind, whole
 from ptosim.diagnostics import LONGEST_FILE, Diagnostic, Location, PTOError, Source, error
@@ -44,8 +45,8 @@ MOST_BLOCKS = 2**31 - 1
 """A launch counts its blocks in 32 bits."""
 
 
-def load(source: str | os.PathLike[str], target: str | None = None, sync: str = "auto") -> Module:
-    """Read a kernel file (or the text itself, when it holds a newline) and verify it.
+def load(source: str | os.PathLike[str] | Source, target: str | None = None, sync: str = "auto") -> Module:
+    """Read a kernel file (or the text itself, when it holds a newline or is a Source) and verify it.
 
     Raises PTOError with the first syntax error, or with all errors of the verifier in source order. `target` ("a5",
     "a2", "a3") overrides the module's `pto.target_arch`. `sync`: "auto" inserts synchronisation into functions that
@@ -69,17 +70,28 @@ def load_source(source: Source, requested: Request) -> LoadedModule:
     return load_module(source, requested.target, requested.sync)
 
 
-def _source(source: str | os.PathLike[str]) -> Source:
+def _source(source: str | os.PathLike[str] | Source) -> Source:
+    if isinstance(source, Source):
+        return source
     if isinstance(source, str) and "\n" in source:
         return Source("<text>", source)
     path = Path(source)
     try:
-        with path.open(encoding="utf-8-sig") as file:  # some editors put a byte order mark first
-            return Source(str(path), file.read(LONGEST_FILE + 1))  # enough to refuse one that is too long
-    except UnicodeDecodeError:
-        raise error("syntax", f"{path} is not a text file in UTF-8") from None
+        with path.open("rb") as file:
+            return read_source(file, str(path))
     except (OSError, ValueError) as reason:
         raise error("argument", f"cannot read {path}: {getattr(reason, 'strerror', None) or reason}") from None
+
+
+def read_source(file: IO[bytes], name: str) -> Source:
+    """The text of a file that is open."""
+    text = io.TextIOWrapper(file, encoding="utf-8-sig")  # some editors put a byte order mark first
+    try:
+        return Source(name, text.read(LONGEST_FILE + 1))  # enough to refuse one that is too long
+    except UnicodeDecodeError:
+        raise error("syntax", f"{name} is not a text file in UTF-8") from None
+    finally:
+        text.detach()
 
 
 class Module:

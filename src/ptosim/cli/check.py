@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ptosim.cli.command import ARGUMENTS, MAX_STEPS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.cli.kernel_file import STANDARD_INPUT, loaded
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.diagnostics import Diagnostic, PTOError, writing
 
@@ -80,7 +81,9 @@ def check(
 
     if write and not fixed:
         raise click.UsageError("--write needs --fix")
-    module = _loaded(file, target, sarif)
+    if write and file == STANDARD_INPUT:
+        raise click.UsageError("--write needs a file: standard input cannot be changed")
+    module = _judged(file, target, sarif)
     chosen = module.kernel(kernel)
     if speaks_of_ranks(ranks, words):
         refuse(blocks=blocks, unwritten=options["unwritten"])
@@ -113,11 +116,9 @@ def check(
     sys.exit(1 if (strict and found) or any(finding.severity == "error" for finding in found) else 0)
 
 
-def _loaded(file: str, target: str | None, sarif: str | None) -> Module:
-    from ptosim.api import load
-
+def _judged(file: str, target: str | None, sarif: str | None) -> Module:
     try:
-        return load(file, target)
+        return loaded(file, target)
     except PTOError as problem:
         if sarif is not None:  # a log of an earlier check must not stay behind
             _write_sarif(sarif, problem.diagnostics)

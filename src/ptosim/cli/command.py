@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from difflib import get_close_matches
@@ -16,11 +17,11 @@ from typing import Any
 import click
 
 from ptosim.cli import INTERRUPTED
+from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT
 from ptosim.diagnostics import PTOError, error
 
 _JSON_STREAM = "ptosim.json"
 
-KERNEL_FILE = click.argument("file", type=click.Path())
 TARGET = click.option("--target", metavar="NAME", help="Machine: a5, a2 or a3; by default the module's own.")
 SYNC = click.option(
     "--sync",
@@ -74,7 +75,7 @@ class Launching(click.Command):
         options = [name for parameter in self.get_params(ctx) for name in parameter.opts if name.startswith("-")]
         words: list[str] = [ctx.params["file"], *ctx.params["words"]]
         for word in words:
-            if word.startswith("-") and not _NEGATIVE_NUMBER.match(word):
+            if word.startswith("-") and word != STANDARD_INPUT and not _NEGATIVE_NUMBER.match(word):
                 raise click.NoSuchOption(word, possibilities=get_close_matches(word, options), ctx=ctx)
         return rest
 
@@ -152,6 +153,11 @@ def show(diagnostics: Sequence[Any], as_json: bool) -> None:
         click.echo(str(diagnostic), err=True)
 
 
+def _tell(message: Warning | str, *_: Any) -> None:
+    """What Python would show with a line of this program's source, in the form of the other warnings."""
+    click.echo(f"warning: {message}", err=True)
+
+
 class Commands(click.Group):
     ORDER = (
         *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan"),
@@ -166,6 +172,7 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # not every terminal, nor every pipe on Windows, is UTF-8
+        warnings.showwarning = _tell
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,6 @@ from ptosim.cli.check import check
 from ptosim.cli.command import (
     ARGUMENTS,
     EXAMPLES,
-    KERNEL_FILE,
     MAX_STEPS,
     STRICT,
     SYNC,
@@ -28,6 +28,7 @@ from ptosim.cli.command import (
     reports,
     show,
 )
+from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, loaded
 from ptosim.cli.order import prove, sync
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.cli.show import numbered, run_showing, summary
@@ -55,13 +56,11 @@ main.add_command(sync)
 @reports
 def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool) -> Sequence[Diagnostic]:
     """Parse and verify kernel files, without running them."""
-    from ptosim.api import load
-
     found: list[Diagnostic] = []
     ok = True
     for file in files:
         try:
-            module = load(file, target)
+            module = loaded(file, target)
         except PTOError as problem:
             found += problem.diagnostics
             ok = False
@@ -93,9 +92,7 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
 
     Older spellings become current ones, types that were left out are written; comments are not kept.
     """
-    from ptosim.api import load
-
-    module = load(file, target)
+    module = loaded(file, target)
     if not as_json:
         click.echo(str(module), nl=False)
     return module.warnings
@@ -112,9 +109,7 @@ def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[D
     Tiles are lowered and order is inserted; each piece is headed by the line that it serves. The text loads again and
     gives the same bytes.
     """
-    from ptosim.api import load
-
-    module = load(file, target, sync)
+    module = loaded(file, target, sync)
     if not as_json:
         click.echo(module.lowered().source, nl=False)
     return module.warnings
@@ -130,9 +125,7 @@ def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequ
 
     With the lines between which it is in use, and how full every memory gets.
     """
-    from ptosim.api import load
-
-    module = load(file, target)
+    module = loaded(file, target)
     found = module.plan()
     if html is not None:
         with writing(html):
@@ -202,13 +195,13 @@ def run(
     as_json: bool,
 ) -> Sequence[Diagnostic]:
     """Run a kernel and show its arrays."""
-    from ptosim.api import Launch, load
+    from ptosim.api import Launch
     from ptosim.arguments import bind
     from ptosim.cli.argument_words import save
     from ptosim.cli.expectation import compare, expectation
     from ptosim.report.progress import progress
 
-    module = load(file, target)
+    module = loaded(file, target)
     chosen = module.kernel(kernel)
     if speaks_of_ranks(ranks, words):
         refuse(show=shows, oob=oob != "error", threads=threads)
@@ -283,7 +276,11 @@ def isa(name: str | None, as_json: bool) -> Sequence[Any]:
 @click.option("--target", metavar="NAME", help="Machine: a5, a2, a3 or a .toml file; by default the module's own.")
 @click.option("--html", metavar="FILE", help="Write a report with timeline, source and tables.")
 @click.option("--trace", metavar="FILE", help="Write a trace that Perfetto opens.")
-@click.option("--compare", metavar="OTHER.pto", help="Profile another kernel on the same arguments, side by side.")
+@click.option(
+    "--compare",
+    metavar="OTHER.pto",
+    help="Profile another kernel on the same arguments, side by side; --html and --trace write FILE-OTHER too.",
+)
 @click.option(
     "--what-if",
     "what_ifs",
@@ -320,7 +317,7 @@ def profile(
     from ptosim.target import load_target
 
     architecture = load_target(target).architecture if target else None
-    chosen = api.load(file, architecture).kernel(kernel)
+    chosen = loaded(file, architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
     others: list[Any] = []
     report = None
@@ -329,7 +326,7 @@ def profile(
         first = Ranked(chosen, words, ranks or 1, grid).world.profile(machine, max_steps)
     else:
         values = arguments_of(chosen, words)
-        other = api.load(compare, architecture).kernel() if compare else None
+        other = loaded(compare, architecture).kernel() if compare else None
         changed = _changed(machine, what_ifs) if what_ifs else None
         runs = 1 + sum(map(bool, (other, changed, checked)))
         with progress(grid * runs, quiet=as_json) as block_done:
@@ -344,6 +341,8 @@ def profile(
     findings = list(report.findings) if report else []
     asked = others[-1] if what_ifs else first
     _save(asked, html, trace, findings if checked else None)
+    if compare:
+        _save(others[0], _beside(html, compare), _beside(trace, compare), None)
     comparisons = [first.compare(other) for other in others]
     result = [*chosen.module.warnings, *first.warnings, *findings, first, *others, *comparisons]
     if not as_json:
@@ -363,6 +362,17 @@ def _save(profile: Profile, html: str | None, trace: str | None, findings: Seque
     if trace:
         with writing(trace):
             profile.save_trace(trace)
+
+
+def _beside(path: str | None, compare: str) -> str | None:
+    """The file of the kernel that is compared: report-OTHER.html beside report.html."""
+    if not path:
+        return None
+    other = Path(compare).stem.strip(STANDARD_INPUT) or "compared"
+    file = Path(path)
+    beside = str(file.with_name(f"{file.stem}-{other}{file.suffix}"))
+    click.echo(f"{beside} is the report of {compare}", err=True)
+    return beside
 
 
 def _print_profiles(shown: Sequence[Any]) -> None:

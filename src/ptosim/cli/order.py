@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from ptosim.cli.command import ARGUMENTS, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.cli.kernel_file import loaded
 from ptosim.diagnostics import Diagnostic, writing
 
 
@@ -25,10 +26,9 @@ def prove(
     For every number of iterations, every branch and every grid, without running it. With ARGUMENTS, what goes wrong is
     also tried by a check.
     """
-    from ptosim.api import load
     from ptosim.api import prove as judge
 
-    module = load(file, target)
+    module = loaded(file, target)
     chosen = module.kernel(kernel)
     proof = judge(chosen, *(arguments_of(chosen, words) if words else ()), grid=grid)
     if as_json:
@@ -61,10 +61,9 @@ def sync(
     What is missing is inserted beside what is written, and checked on the ARGUMENTS. The text of the kernel goes to
     OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
     """
-    from ptosim.api import load
     from ptosim.synchronisation import synchronise
 
-    module = load(file, target)
+    module = loaded(file, target)
     chosen = module.kernel(kernel)
     found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
     if output is not None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import stat
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,12 +59,17 @@ def default_directory(environment: Mapping[str, str] = os.environ) -> Path | Non
     return Path(home) / ".cache" / "ptosim" if home else None
 
 
+class UnusableCache(UserWarning):
+    """The directory of the cache cannot be written, or must not be believed."""
+
+
 class Cache:
     """The kernels in one directory. Without a directory it is always empty and keeps nothing."""
 
     def __init__(self, directory: Path | None, limit: int = LIMIT) -> None:
         self.directory = directory
         self._limit = limit
+        self._told = False
 
     def key(self, **parts: str) -> str:
         """The name of what these parts and this version of the program determine."""
@@ -90,14 +96,21 @@ class Cache:
         return compiled
 
     def store(self, key: str, compiled: Compiled) -> None:
-        """Keep it if the disk lets us; a cache that cannot be written is a slow one, not an error."""
+        """Keep it if the disk lets us; a cache that cannot be written is a slow one, which is said once."""
         if self.directory is None:
             return
-        with contextlib.suppress(OSError):
+        try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not why_unusable(self.directory):
+            reason = why_unusable(self.directory)
+            if reason is None:
                 _write_whole(self._path(key), _pack(key, compiled))
                 self._evict()
+        except OSError as problem:
+            reason = problem.strerror or str(problem)
+        if reason is not None and not self._told:
+            self._told = True
+            message = f"compiled kernels are not kept: {self.directory} is not used ({reason})"
+            warnings.warn(message, UnusableCache, stacklevel=2)
 
     def files(self) -> list[File]:
         """The kernels kept, the least recently used first."""
