@@ -9,9 +9,11 @@ import numpy as np
 
 import ptosim
 
+ENGINES = ("reference", "native")
 GM, UB, VIEW = "!pto.ptr<i32, gm>", "!pto.ptr<i32, ub>", "!pto.partition_tensor_view<1xi32>"
 ALL = "pto.barrier #pto.pipe<PIPE_ALL>\n"
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>\n"
+DSB = 'pto.dsb "DDR"\n'
 COPIES = "pto.barrier #pto.pipe<PIPE_MTE3>\n"
 LANES = 64
 PARTS = 4
@@ -41,6 +43,9 @@ def kernel(*bodies: str) -> str:
             ),
             "%view = pto.make_tensor_view %words, shape = [%c1], strides = [%c1] : !pto.tensor_view<1xi32>",
             "%word = pto.partition_view %view, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<1xi32>",
+            f"%far = pto.addptr %words, %c16 : {GM} -> {GM}",
+            "%far_view = pto.make_tensor_view %far, shape = [%c1], strides = [%c1] : !pto.tensor_view<1xi32>",
+            "%other = pto.partition_view %far_view, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<1xi32>",
             "%block = pto.get_block_idx",
             *blocks,
             ALL,
@@ -84,12 +89,13 @@ def put(gm: str = "%words") -> str:
     return store(gm, "%ones", "%l32")
 
 
-def notify(value: int = 1, op: str = "set") -> str:
-    return f"pto.comm.tnotify(%word, %n{value} : {VIEW}, i32) {{notifyOp = #pto<notify_op {op}>}}\n"
+def notify(value: int = 1, op: str = "set", word: str = "%word") -> str:
+    """`word`: %word, or %other, which lies 64 bytes behind it."""
+    return f"pto.comm.tnotify({word}, %n{value} : {VIEW}, i32) {{notifyOp = #pto<notify_op {op}>}}\n"
 
 
-def wait(value: int = 1, cmp: str = "ge") -> str:
-    return f"pto.comm.twait(%word, %n{value} : {VIEW}, i32) {{cmp = #pto<wait_cmp {cmp}>}}\n"
+def wait(value: int = 1, cmp: str = "ge", word: str = "%word") -> str:
+    return f"pto.comm.twait({word}, %n{value} : {VIEW}, i32) {{cmp = #pto<wait_cmp {cmp}>}}\n"
 
 
 def poll(value: int = 1, predicate: str = "slt", looks: int | None = None) -> str:
@@ -122,6 +128,18 @@ def hand_on(gm: str = "%d0", to: str = "%y0") -> str:
 def checked(text: str, grid: int, engine: str = "native") -> list[tuple[str, str]]:
     report = ptosim.check(ptosim.load(text).kernel(), *arguments(), grid=grid, engine=engine)
     return [(found.kind, found.severity) for found in report.findings]
+
+
+def errors(text: str, grid: int) -> list[str]:
+    """The kinds of error that a check finds, the same in both engines."""
+    found = [[kind for kind, severity in checked(text, grid, engine) if severity == "error"] for engine in ENGINES]
+    assert found[0] == found[1]
+    return found[0]
+
+
+def outcomes(text: str, grid: int, seeds: int = 12) -> set[bytes]:
+    """What schedules leave."""
+    return {bytes_of(text, grid, schedule) for schedule in schedules(seeds)}
 
 
 def bytes_of(text: str, grid: int, schedule: str, engine: str = "reference") -> bytes:

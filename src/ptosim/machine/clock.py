@@ -156,7 +156,7 @@ class Clocks:
     def step(self, entry: Entry) -> None:
         """The scalar unit executes: it knows its own steps and stores, and learns what it has waited for."""
         known = self.known[0]
-        for learnt in (*(token.clock for token in entry.consumed), *(told.clock for told in entry.told)):
+        for learnt in (*(token.clock for token in entry.consumed), *entry.told):
             if learnt is not None:
                 known = joined(known, learnt)
         if entry.ranges is not None:

@@ -14,7 +14,7 @@ from ptosim.effects.names import Pipe
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.observer import Footprint
-    from ptosim.machine.signal import Notice, NoticeRecord, WatchedWords
+    from ptosim.machine.signal import Notice, WatchedWords
     from ptosim.machine.sync import Rendezvous, SyncCounter
 
 Clock = dict[int, int]
@@ -129,7 +129,7 @@ class Entry:
     rendezvous: Rendezvous | None = None  # a SET that is an arrival at a barrier of several cores
     notice: Notice | None = None  # of a NOTIFY
     watched: WatchedWords | None = None  # of a WATCH
-    told: tuple[NoticeRecord, ...] = ()  # of a WATCH, in observed runs: the notices that it must have seen
+    told: tuple[Clock, ...] = ()  # of a WATCH, in observed runs: what it has learnt of each word
     snapshot: tuple[tuple[int, int], ...] = ()  # GET: (word of DONE, releases that must have happened)
     joint = False  # a SET that the SU issues for all its pipes: it fires when they have ended, not at its step
     needs: tuple[Entry, ...] = ()  # SET, RELEASE: entries of other pipes up to which all must have ended

@@ -141,10 +141,6 @@ class Observer:
         """By the index of each pipe of a core: how many of its entries, up to the last that touched these bytes."""
         return {}
 
-    def stored_to(self, address: int) -> Clock:
-        """By the index of each pipe that has stored to a word of GM: how many of its entries, up to the last."""
-        return {}
-
     def cleaned(self, core: Core, address: int | None) -> None:
         """The scalar unit has cleaned and invalidated the line of a GM address in its cache, or (None) all lines."""
 

@@ -4,37 +4,25 @@ An engine makes `Words`: the addresses, and how to read and write them. A wait h
 satisfy its condition; nothing is consumed. Any kind of write may satisfy it, so conditions are asked anew whenever a
 core that can go on is looked for.
 
-In observed runs `Signals` remembers the notices of each word, with what their scalar units knew to have ended. A wait
-that is satisfied learns from those without which it would not be, whatever the schedule: it may have looked as soon as
-the word first satisfied it, so from the set that the word had then, and of a sum from every term that the condition
-needs.
+In observed runs `SignalWords` remembers the writes of each word, with what was known to have ended. What a wait that is
+satisfied learns from them is said in word_history.py.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ptosim.machine.clock import ended_by
+from ptosim.machine.clock import ended_by, entry_index
 from ptosim.machine.memory import FIRST_WINDOW, MOST_RANKS, decode, pointer
+from ptosim.machine.word_history import COMPARISONS, Outlook, WordHistory, WordWrite
 
 if TYPE_CHECKING:
     from ptosim.machine.entry import Clock, Entry
 
-COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "lt": operator.lt,
-    "le": operator.le,
-}
 KEPT = 64
-"""Waits of one word that are remembered."""
-LONGEST = 4096
-"""Notices of one word that are remembered."""
+"""Waits and tests of one word that are remembered."""
 SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 
@@ -94,49 +82,37 @@ class WatchedWords:
         return f"{SIGNS[self.comparison]} {self.value}"
 
 
-@dataclass(frozen=True, eq=False)
-class NoticeRecord:
-    """One notice: who it was, what its scalar unit knew, and the word afterwards."""
+Asker = tuple[int, int, int]
+"""A wait for a word: the index of its core, the number of its step, and the address."""
 
-    entry: Entry
-    value: int
-    adds: bool
-    clock: Clock
-    after: int
+
+@dataclass(frozen=True, eq=False)
+class Foreseen:
+    """What an earlier run has shown of words; one that goes the same way goes by it."""
+
+    followed: frozenset[int] = frozenset()
+    """Words that wait or test have looked at, and that are written otherwise than by notices."""
+    limits: Mapping[Asker, Clock] = field(default_factory=dict[Asker, "Clock"])
+    """Of waits that a later write might have satisfied as well: what they learn at most."""
 
 
 @dataclass(eq=False)
-class WordHistory:
-    """The notices of a word since it was last written otherwise, and what it was before them."""
-
-    before: int
-    told: list[NoticeRecord] = field(default_factory=list[NoticeRecord])
-
-    @property
-    def now(self) -> int:
-        return self.told[-1].after if self.told else self.before
-
-
-Step = tuple[int, int]
-"""A step of a scalar unit: the index of its core, and its number."""
-
-
-@dataclass(frozen=True, eq=False)
 class Passed:
-    """A wait that a word has satisfied, what the word was, and the notices that it seemed to need."""
+    """A wait that a word has satisfied, or a test: what might have been found, and what was learnt."""
 
     entry: Entry
     watched: WatchedWords
-    word: int
-    terms: Sequence[NoticeRecord]
+    address: int
+    outlook: Outlook
+    holds: bool
+    learnt: Clock
 
 
 class SignalWords:
     """The words of a run, by address: how many notices each received, and in observed runs their histories.
 
-    Which additions a wait must have seen can only be told when no more of them come: one that comes later, in no order
-    with the wait, might have been there instead of another. `doubtful` has, for each wait, the additions of which this
-    was found in a run; another run, which goes the same way, does not learn from them.
+    Which writes a wait may have seen can only be told when no more of them come: one that comes later, in no order with
+    the wait, might have been there instead of another. `foreseen` has what was found of this in a run before.
     """
 
     def __init__(self) -> None:
@@ -144,9 +120,13 @@ class SignalWords:
         self.roots: dict[tuple[int, ...], int] = {}
         """Of each group that a collective has joined, the root."""
         self.histories: dict[int, WordHistory] = {}
-        self.doubtful: Mapping[Step, set[Step]] = {}
-        self.doubted: dict[Step, set[Step]] = {}
-        self._passed: dict[int, list[Passed]] = {}
+        self.foreseen = Foreseen()
+        self.limits: dict[Asker, Clock] = {}
+        """What `foreseen` lacks."""
+        self.passed: dict[int, list[Passed]] = {}
+        """By word: waits that it has satisfied, and tests."""
+        self._marks: dict[tuple[int, int], tuple[int, int, WordWrite]] = {}
+        """By word and pipe: the index and number of its latest write."""
         self.before = 0
         """What the word was that has been notified last."""
         self.fruitless = 0
@@ -166,75 +146,89 @@ class SignalWords:
         others = [pointer(other, offset) for other in range(first, first + MOST_RANKS) if other != number]
         return [(other, self.received[other]) for other in others if other in self.received]
 
+    # --- what is written ----------------------------------------------------------------------------------------------
+
     def tell(self, entry: Entry, clock: Clock) -> None:
         """A notice has been delivered."""
         notice = entry.notice
         assert notice is not None
-        history = self.histories.get(notice.address)
-        if history is None or history.now != self.before:  # something else has written the word
-            history = self.histories[notice.address] = WordHistory(self.before)
-        if notice.adds:
-            self._doubt(notice, clock)
-        told = NoticeRecord(entry, notice.value, notice.adds, clock, notice.words.read(0))
-        history.told.append(told)
-        if len(history.told) > LONGEST:
-            history.before = history.told.pop(0).after
+        history = self._history(notice.address, self.before)
+        self._add(notice.address, history, entry, notice.value, notice.adds, clock, notice.words.read(0))
 
-    def _doubt(self, notice: Notice, clock: Clock) -> None:
-        """An addition that a wait which has passed does not come before might have satisfied it, too."""
-        for passed in self._passed.get(notice.address, ()):
-            if not ended_by(passed.entry, clock):
-                instead = [told for told in passed.terms if _replaces(notice.value, clock, told, passed)]
-                if instead:
-                    self.doubted.setdefault(_step(passed.entry), set()).update(_step(told.entry) for told in instead)
+    def write(self, entry: Entry, address: int, value: int | None, adds: bool, before: int, clock: Clock) -> None:
+        """A followed word is written otherwise. Who sees it knows of the write, and of earlier ones of its pipe as far
+        as these are known to have ended."""
+        index = entry_index(entry)
+        mark, number, last = self._marks.get((address, index), (-1 - len(self._marks), 0, None))
+        number += 1
+        if last is None or last.known_to(entry.clock or {}):
+            clock = {**clock, mark: number}
+        after = wrapped(before + (value or 0)) if adds else value or 0
+        history = self._history(address, before)
+        written = self._add(address, history, entry, value, adds, clock, after, (mark, number))
+        self._marks[address, index] = mark, number, written
 
-    def knows(self, address: int, word: int) -> bool:
-        """Whether notices have made a word what it is."""
+    def _history(self, address: int, before: int) -> WordHistory:
         history = self.histories.get(address)
-        return history is not None and history.now == word
+        if history is None or history.now != before:  # something else has written the word
+            history = self.histories[address] = WordHistory(before)
+        return history
 
-    def needed(self, entry: Entry, watched: WatchedWords, clock: Clock) -> list[NoticeRecord]:
-        """The notices that a satisfied wait must have seen in any schedule; `clock`: what its scalar unit knew."""
-        found: list[NoticeRecord] = []
-        doubtful = self.doubtful.get(_step(entry), ())
+    def _add(
+        self,
+        address: int,
+        history: WordHistory,
+        entry: Entry,
+        value: int | None,
+        adds: bool,
+        clock: Clock,
+        after: int,
+        mark: tuple[int, int] | None = None,
+    ) -> WordWrite:
+        written = WordWrite(entry, value, adds, clock, after, mark)
+        history.add(written)
+        for passed in self.passed.get(address, ()):
+            if not ended_by(passed.entry, clock):
+                passed.outlook.unknown.append(written)
+                self._limit(passed)
+        return written
+
+    def _limit(self, passed: Passed) -> None:
+        """A write that a wait which has passed does not come before might have satisfied it, too."""
+        if not passed.learnt:
+            return
+        learnt = _at_most(passed.learnt, passed.outlook.learnt(passed.watched.comparison, passed.watched.value))
+        if learnt != passed.learnt:
+            passed.learnt = self.limits[_asker(passed.entry, passed.address)] = learnt
+
+    def has_seen(self, clock: Clock, address: int, index: int, number: int) -> bool:
+        """Whether a clock knows by the word itself of the entry with this number, the last of a pipe to write it."""
+        mark = self._marks.get((address, index))
+        return mark is not None and mark[2].entry.n == number and clock.get(mark[0], 0) >= mark[1]
+
+    # --- what is asked ------------------------------------------------------------------------------------------------
+
+    def learn(self, entry: Entry, watched: WatchedWords, clock: Clock) -> tuple[Clock, ...]:
+        """What a wait that is satisfied, or a test, learns from the writes; `clock`: what its scalar unit knew."""
+        found: list[Clock] = []
         for position, address in enumerate(watched.words.addresses):
-            history = self.histories.get(address)
-            if history is None or history.now != watched.words.read(position):
-                continue
-            passed = _earliest(history, entry, watched, clock)
-            found += [told for told in passed.terms if _step(told.entry) not in doubtful]
-            waits = self._passed.setdefault(address, [])
-            waits.append(passed)
-            del waits[:-KEPT]
-        return found
+            history = self._history(address, watched.words.read(position))
+            outlook = history.seen_from(clock)
+            holds = watched.allows(history.now)
+            learnt = outlook.learnt(watched.comparison, watched.value) if holds else {}
+            limit = self.foreseen.limits.get(_asker(entry, address))
+            if limit is not None:
+                learnt = _at_most(learnt, limit)
+            found.append(learnt)
+            kept = self.passed.setdefault(address, [])
+            kept.append(Passed(entry, watched, address, outlook, holds, learnt))
+            del kept[:-KEPT]
+        return tuple(found)
 
 
-def _earliest(history: WordHistory, entry: Entry, watched: WatchedWords, clock: Clock) -> Passed:
-    """A wait as it first could have passed: with the earliest state of the word that satisfies it, of those that its
-    scalar unit does not know to be over."""
-    told = history.told
-    first = next((n for n in reversed(range(len(told))) if ended_by(told[n].entry, clock)), -1)
-    if first < 0 and watched.allows(history.before):
-        return Passed(entry, watched, history.before, ())
-    last = next((n for n in range(max(first, 0), len(told)) if watched.allows(told[n].after)), len(told) - 1)
-    base = next((n for n in reversed(range(last + 1)) if not told[n].adds), 0)
-    passed = Passed(entry, watched, told[last].after, ())
-    terms = [each for each in told[base : last + 1] if _must_be_in(each, passed)]
-    later = [each for each in told[last + 1 :] if each.adds]
-    terms = [each for each in terms if not any(_replaces(other.value, other.clock, each, passed) for other in later)]
-    return Passed(entry, watched, passed.word, terms)
+def _at_most(clock: Clock, limit: Clock) -> Clock:
+    return {index: min(number, limit[index]) for index, number in clock.items() if index in limit}
 
 
-def _must_be_in(told: NoticeRecord, passed: Passed) -> bool:
-    """Whether the condition fails for a word that lacks this notice; a set is what all else is added to."""
-    return not told.adds or not passed.watched.allows(wrapped(passed.word - told.value))
-
-
-def _replaces(value: int, clock: Clock, told: NoticeRecord, passed: Passed) -> bool:
-    """Whether an addition might have been there instead of another, which it does not come after."""
-    without = wrapped(passed.word - told.value + value)
-    return told.adds and passed.watched.allows(without) and not ended_by(told.entry, clock)
-
-
-def _step(entry: Entry) -> Step:
-    return entry.core.index, entry.n
+def _asker(entry: Entry, address: int) -> Asker:
+    return entry.core.index, entry.n, address

@@ -12,7 +12,6 @@ from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, join, ordered
 from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
-from ptosim.machine.signal import NoticeRecord
 from ptosim.machine.sync import OPEN, SyncCounter, buffer_word
 
 if TYPE_CHECKING:
@@ -83,17 +82,9 @@ class Tracker:
     # --- sets and waits -----------------------------------------------------------------------------------------------
 
     def watch(self, entry: Entry) -> None:
-        """The words that a wait asks for satisfy it: what those know is known who must have told them."""
-        watched, signals = entry.watched, self.core.signals
-        if self.clocks is None or watched is None:
-            return
-        entry.told = tuple(signals.needed(entry, watched, self.clocks.reached(entry)))
-        stored: Clock = {}
-        for position, address in enumerate(watched.words.addresses):
-            if not signals.knows(address, watched.words.read(position)):  # words may be written by copies, too
-                join(stored, self.observer.stored_to(address))
-        if stored:
-            entry.told += (NoticeRecord(entry, 0, False, stored, 0),)
+        """The words that a wait asks for satisfy it."""
+        if self.clocks is not None and entry.watched is not None:
+            entry.told = self.core.signals.learn(entry, entry.watched, self.clocks.reached(entry))
 
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""

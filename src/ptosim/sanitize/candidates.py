@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.machine.entry import Entry, Site
+from ptosim.machine.signal import Foreseen
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.conflict import Conflict, Findings, party, place_of
 from ptosim.sanitize.scope_aliases import ScopeShadow
 from ptosim.sanitize.shadow import CLEAN, UnorderedAccess
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.undefined_and_racy import Doubtful, DoubtObserver, Hit, Image, Subject
+from ptosim.sanitize.undefined_and_racy import DoubtObserver, Hit, Image, Subject
 from ptosim.sanitize.window import Places, ShadowWindow
 
 MOST = 65_536
@@ -133,8 +134,8 @@ class RepeatedRun(DoubtObserver):
 
     fresh = CLEAN
 
-    def __init__(self, subject: Subject, planted: Candidates, doubtful: Doubtful) -> None:
-        super().__init__(subject, planted.origins, doubtful)
+    def __init__(self, subject: Subject, planted: Candidates, foreseen: Foreseen) -> None:
+        super().__init__(subject, planted.origins, foreseen)
         self.planted = planted
 
     def suspect(self, scope: ScopeShadow) -> None:

@@ -19,11 +19,12 @@ from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
 from ptosim.language.analysis.polling_loops import is_poll
 from ptosim.language.micro.burst import PREFETCH
-from ptosim.machine.clock import join
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
+from ptosim.machine.memory import pointer
 from ptosim.machine.observer import Footprint, distinct
+from ptosim.machine.signal import Foreseen
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, MemoryPlace, Party, Verb, loops_around, party, place_of
@@ -38,7 +39,7 @@ from ptosim.sanitize.shadow import UNDEFINED, MemoryShadow, UnorderedAccess, of_
 from ptosim.sanitize.status_registers import Cells
 from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.track import AccessHistory
-from ptosim.sanitize.undefined_and_racy import Doubtful, DoubtObserver, Hit, Image, Subject, Unchanged
+from ptosim.sanitize.undefined_and_racy import DoubtObserver, Hit, Image, Subject, Unchanged
 from ptosim.sanitize.window import GRANULE, ShadowWindow, WindowPart, inside, shifted
 
 
@@ -47,8 +48,8 @@ class Checker(DoubtObserver):
 
     fresh = UNDEFINED
 
-    def __init__(self, subject: Subject, doubtful: Doubtful | None = None) -> None:
-        super().__init__(subject, Origins(), doubtful)
+    def __init__(self, subject: Subject, foreseen: Foreseen | None = None) -> None:
+        super().__init__(subject, Origins(), foreseen)
         self.candidates = Candidates(self.origins)
         self.gm = GlobalShadow(subject.regions, subject.together)
         self.lints = Lints(self.findings, subject.program)
@@ -99,11 +100,6 @@ class Checker(DoubtObserver):
     def cleaned(self, core: Core, address: int | None) -> None:
         self.exchange.caches.cleaned(core, address)
 
-    def stored_to(self, address: int) -> Clock:
-        known = dict(self.gm.stored(address, WORD))
-        join(known, self.exchange.told_by_store(address))
-        return known
-
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         self.findings.diagnostic(diagnostic)
         key, is_left = entry.key, diagnostic.kind == "undrained"
@@ -129,6 +125,15 @@ class Checker(DoubtObserver):
     def ended_early(self, reasons: Sequence[Diagnostic]) -> None:
         for diagnostic in reasons:
             self.findings.diagnostic(diagnostic)
+
+    def foresight(self) -> Foreseen | None:
+        """What a run should go by that repeats this one; None where this one has."""
+        followed = self.foreseen.followed | {
+            address for address in self.signals.passed if next(self.gm.stored(address, WORD), None) is not None
+        }
+        if followed == self.foreseen.followed and not self.signals.limits:
+            return None
+        return Foreseen(followed, {**self.foreseen.limits, **self.signals.limits})
 
     def conclude(self, unwritten: bool) -> None:
         """After the last block: what can only be said about the whole run."""
@@ -264,13 +269,30 @@ class Checker(DoubtObserver):
             self.lints.stored_globally(entry, site)
         if self.subject.together and kind != NOTICE:
             self.exchange.accessed(entry, site, kind == READ, starts, width)
+        if kind not in (READ, NOTICE) and self.subject.together and self.foreseen.followed:
+            self.exchange.writes(entry, kind, starts, width, data, before)
         unchanged = None
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
             if unchanged is None and kind == WRITE:
                 unchanged = data == before()
             for clash in outcome.clashes:
+                if self._is_seen(entry, outcome, clash):
+                    continue
                 same = clash.track.kind == WRITE and unchanged is not None and outcome.is_equal(clash, unchanged)
                 self._global_race(entry, site, kind, outcome, clash, same)
+
+    def _is_seen(self, entry: Entry, outcome: ClashOutcome, clash: Clash) -> bool:
+        """Whether bytes of words are known to be written by the words themselves: who has waited for one has seen it,
+        and nothing else of the copy that wrote it."""
+        if not self.foreseen.followed:
+            return False
+        words = {int(place) // WORD * WORD for place in clash.places} if len(clash.places) <= 2 * WORD else ()
+        numbers = {clash.track.entry_number(int(stamp)) for stamp in clash.stamps}
+        return bool(words) and all(
+            self.signals.has_seen(entry.clock or {}, pointer(outcome.buffer.number, word), clash.track.index, number)
+            for word in words
+            for number in numbers
+        )
 
     def _is_poll(self, site: Site) -> bool:
         """Whether a load is a look at a word that a loop waits for."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ptosim.effects.names import Pipe
 from ptosim.effects.sim_signal import WORD
 from ptosim.language.analysis.polling_loops import refreshes
@@ -14,13 +16,13 @@ from ptosim.machine.memory import decode
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.caches import Caches
 from ptosim.sanitize.conflict import Findings
-from ptosim.sanitize.global_shadow import GlobalShadow
+from ptosim.sanitize.global_shadow import WRITE, GlobalShadow
 from ptosim.sanitize.notices import Notices
 from ptosim.sanitize.program import WrittenProgram
 from ptosim.sanitize.window import as_places
 
-KEPT = 1 << 12
-"""Scalar stores of which it is remembered what was known before them."""
+ADDS = "add si32"
+"""The atomic update that is an addition to a word."""
 
 
 class Exchange:
@@ -33,7 +35,6 @@ class Exchange:
         self.notices = Notices(findings, program, self._latest)
         self.caches = Caches(findings)
         self._at_start: dict[int, Clock] = {}
-        self._stores: dict[int, Clock] = {}
 
     def signalled(self, entry: Entry) -> None:
         """A word has been notified, or a wait for one has been satisfied."""
@@ -62,7 +63,6 @@ class Exchange:
             self._latest[entry.core.index, entry.pipe, self._is_window(starts)] = entry.n, site
             if entry.pipe is Pipe.S and entry.kind is STORE:
                 self.caches.store(entry, site, int(starts), width)
-                self._publish(entry.core, int(starts))
             return
         if entry.pipe is Pipe.S and entry.kind is LOAD:
             self.caches.load(entry, site, int(starts), self._is_foreign(entry.core, int(starts), width))
@@ -88,18 +88,35 @@ class Exchange:
             self._at_start[core.index] = known
         return self._at_start[core.index]
 
-    def _publish(self, core: Core, start: int) -> None:
-        """Who waits for a word that is stored learns what its scalar unit knew, as of a notice."""
-        if core.tracker is not None and core.tracker.clocks is not None:
-            self._stores[start] = core.tracker.clocks.published()
-            if len(self._stores) > KEPT:
-                del self._stores[next(iter(self._stores))]
+    def writes(self, entry: Entry, kind: str, starts: Any, width: int, data: Any, before: Any) -> None:
+        """A store of words that somebody waits for; `kind`: whether it replaces them, or what it does."""
+        core, places = entry.core, as_places(starts)
+        for address in sorted(core.signals.foreseen.followed):
+            distance = address - places
+            rows = np.flatnonzero((distance > -WORD) & (distance < width))
+            if not len(rows):
+                continue
+            first = int(rows[-1]) * width + int(distance[rows[-1]])
+            whole = len(rows) == 1 and 0 <= int(distance[rows[-1]]) <= width - WORD
+            value = _word(data, first) if whole and kind in (WRITE, ADDS) else None
+            adds, known = kind == ADDS and whole, _word(before(), first) if whole else 0
+            core.signals.write(entry, address, value, adds, known, self._told(entry))
 
-    def told_by_store(self, address: int) -> Clock:
-        return self._stores.get(address, {})
+    def _told(self, entry: Entry) -> Clock:
+        """What whoever sees a word knows that was stored: what was known when the store began. Others of its pipe may
+        still be under way."""
+        if entry.pipe is not Pipe.S:
+            return entry.clock or {}
+        tracker = entry.core.tracker
+        return tracker.clocks.published() if tracker is not None and tracker.clocks is not None else {}
 
     def _read_by(self, entry: Entry, site: Site, starts: Any, width: int) -> None:
         if self.caches.hides_any(entry.core):
             known = self._known_at_start(entry.core)
             for start in as_places(starts).tolist():
                 self.caches.read_by(entry, site, start, width, known)
+
+
+def _word(data: Any, first: int) -> int:
+    """The i32 at a byte of some data."""
+    return int.from_bytes(bytes(np.asarray(data).reshape(-1)[first : first + WORD]), "little", signed=True)

@@ -107,7 +107,8 @@ class ClashOutcome:
 class RegionShadow:
     """The shadow of one region: an argument (or several that share memory), or a window on one rank."""
 
-    def __init__(self, region: Region, together: bool) -> None:
+    def __init__(self, number: int, region: Region, together: bool) -> None:
+        self.number = number
         self.region = region
         self.size = region.size
         self.together = together  # all blocks run at once, each with tracks of its own
@@ -237,7 +238,7 @@ class GlobalShadow:
     """The shadow of all regions."""
 
     def __init__(self, regions: Mapping[int, Region], together: bool) -> None:
-        self.buffers = {number: RegionShadow(region, together) for number, region in regions.items()}
+        self.buffers = {number: RegionShadow(number, region, together) for number, region in regions.items()}
         self.allowed = 2 * sum(region.size for region in regions.values()) + ROOM
 
     def access(self, entry: Entry, number: int, kind: str, starts: Any, width: int) -> Iterator[ClashOutcome]:

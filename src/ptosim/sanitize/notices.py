@@ -146,7 +146,7 @@ class Notices:
         watched = entry.watched
         for address in watched.words.addresses if watched is not None else ():
             history = entry.core.signals.histories.get(address)
-            told = history.told if history is not None else []
+            told = history.writes if history is not None else []
             passed = next((n for n, one in enumerate(told[:-1]) if watched and watched.allows(one.after)), None)
             if passed is not None and watched is not None and not watched.allows(told[-1].after):
                 message = f"{_named(entry, address)} {watched} held until another notice came, before anybody looked"

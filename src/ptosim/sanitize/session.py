@@ -21,6 +21,8 @@ Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
 """Prepares a run of the kernel on fresh copies of its arguments; the result runs the blocks it is given (None: all)."""
 Heard = Callable[[str, str, Location | None], None]
 """Told of a finding before it is put into words: its severity, kind and place."""
+MOST_RUNS = 8
+"""So often is a run repeated by what the one before has shown of words in GM; each learns less than that."""
 Said = Collection[tuple[str, str, int | None]]
 """Kind, message and line of what the verifier has said already."""
 
@@ -39,11 +41,14 @@ def observe(
     checker = Checker(subject)
     blocks = _run(checker, execute, blocks, None if unwritten else most, heard)
     last = blocks[-1] if most is not None and checker.findings.number >= most else None
-    if checker.doubted:
-        checker = Checker(subject, checker.doubted)
+    for _ in range(MOST_RUNS):
+        foreseen = checker.foresight()
+        if foreseen is None:
+            break
+        checker = Checker(subject, foreseen)
         _run(checker, execute, blocks)
     if checker.candidates:
-        again = RepeatedRun(subject, checker.candidates, checker.doubtful)
+        again = RepeatedRun(subject, checker.candidates, checker.foreseen)
         _run(again, execute, blocks)
         checker.findings.add(list(again.confirmed(checker.findings)))
     checker.conclude(unwritten)

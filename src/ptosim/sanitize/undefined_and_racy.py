@@ -26,7 +26,7 @@ from ptosim.machine.entry import WORK, Entry, Site
 from ptosim.machine.memory import Region
 from ptosim.machine.observer import ORIGIN, Change, Footprint, Observer, distinct
 from ptosim.machine.observer import Use as MachineUse
-from ptosim.machine.signal import Step as ScalarStep
+from ptosim.machine.signal import Foreseen, SignalWords
 from ptosim.sanitize.conflict import Conflict, Findings, Use, Verb, loops_around, party, place_of
 from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.program import WrittenProgram
@@ -41,9 +41,6 @@ Hit = NDArray[np.bool_]
 Unchanged = Callable[[], Hit]
 """Which of the bytes that are about to be stored already are what they become."""
 MemBar = Literal["relaxed", "strict", "off"]
-Doubtful = Mapping[ScalarStep, set[ScalarStep]]
-"""Of waits for sums: the terms that a repeated run must not count on (machine/signal.py)."""
-
 SCOPES = frozenset((VecScope.name, StrictVecScope.name, For.name))
 
 
@@ -73,14 +70,14 @@ class DoubtObserver(Observer, ABC):
     fresh: ClassVar[int]
     """The taint of on-chip memory at the start of a block."""
 
-    def __init__(self, subject: Subject, origins: Origins, doubtful: Doubtful | None) -> None:
+    def __init__(self, subject: Subject, origins: Origins, foreseen: Foreseen | None) -> None:
         self.subject = subject
         self.findings = Findings(subject.enough)
         self.origins = origins
         self.sites = Sites()
         self.dependence = Dependence(subject.program)
-        self.doubtful: Doubtful = doubtful or {}
-        self.doubted: dict[ScalarStep, set[ScalarStep]] = {}
+        self.foreseen = foreseen or Foreseen()
+        self.signals = SignalWords()
         self._memories: dict[tuple[object, Space], MemoryShadow] = {}
         self._block: int | None = None
         self._scope: ScopeShadow | None = None
@@ -121,7 +118,7 @@ class DoubtObserver(Observer, ABC):
     # --- from the scheduler -------------------------------------------------------------------------------------------
 
     def begin(self, core: Core) -> None:
-        core.signals.doubtful, self.doubted = self.doubtful, core.signals.doubted
+        core.signals.foreseen, self.signals = self.foreseen, core.signals
         if self.subject.together or core.block == self._block:
             return
         self._block = core.block
