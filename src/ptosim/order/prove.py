@@ -8,7 +8,7 @@ the run knows ends before the next buffer begins.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import cast
 
@@ -24,6 +24,7 @@ from ptosim.order.brackets import misused
 from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, is_cluster, read_cluster
 from ptosim.order.conflict import Conflicts, distance, meets
+from ptosim.order.counterexamples import ReplayTrials
 from ptosim.order.model import (
     ByteRange,
     EntryNode,
@@ -62,13 +63,31 @@ class Verdict:
     """What goes wrong, each with the least number of iterations that shows it."""
     undecided: tuple[Diagnostic, ...]
     assumptions: tuple[str, ...]
+    unbalanced: bool = False
+    """Whether flags or signals may not balance on ways that perhaps no run takes."""
 
 
 def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
-    """Judge the programs of a kernel."""
+    """Judge the programs of a kernel; what goes wrong shows in a replay."""
+    verdict = suspected(module, entries)
+    trials = ReplayTrials(module, entries)
+    if verdict.broken or verdict.unbalanced:
+        late = tuple(each for each in verdict.broken if each.hint)  # operations that overlap on other machines
+        tried = trials.confirm([each for each in verdict.broken if not each.hint], verdict.unbalanced)
+        broken, unshown = (*tried.shown, *late), tried.unshown  # which may follow from what does show
+        return replace(verdict, broken=broken, undecided=(*verdict.undecided, *(() if broken else unshown)))
+    if verdict.undecided or set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS}:
+        return verdict
+    contradicted = trials.contradict()
+    return verdict if contradicted is None else replace(verdict, broken=(contradicted,))
+
+
+def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
+    """What the analysis of the programs of a kernel says, before anything is replayed."""
     broken: list[Diagnostic] = []
     undecided: list[Diagnostic] = []
     assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}
+    unbalanced = False
     programs, stopped = _programs(module, entries)
     undecided += _told(module, entries)
     for program in programs:
@@ -78,7 +97,8 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
         assumptions |= confined.assumptions | judged.assumptions
         broken += judged.broken.values()
         undecided += judged.undecided.values()
-    return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions))
+        unbalanced |= judged.unbalanced and not judged.unknown
+    return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions), unbalanced)
 
 
 def _told(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Iterator[Diagnostic]:
@@ -93,7 +113,7 @@ def dependent(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tupl
     later one back. A run cannot show that: it is reported as a warning."""
     if all(serial_of(module, function) == SERIAL_PIPES for function in entries.values()):
         return ()
-    return tuple(found for found in prove(module, entries).broken if found.hint and found.kind == "race")
+    return tuple(found for found in suspected(module, entries).broken if found.hint and found.kind == "race")
 
 
 def _programs(
@@ -125,6 +145,8 @@ class _Judge:
         self.unknown: list[Operation] = []
         """What cannot be followed; it may order what seems to be out of order."""
         self.assumptions: dict[str, None] = {}
+        self.unbalanced = False
+        """Whether something may be wrong on ways that no run takes."""
         self.stopped = stopped
         if stopped is not None:
             self.doubt(stopped.reason, stopped.op)
@@ -143,7 +165,7 @@ class _Judge:
                 message = f"{node.op.name} may wait for a set that never comes"
                 self._note("unmatched-wait", message, node, walker.unreleased[node])
             else:
-                self.doubt(f"{node.op.name} stands in front of the set that it waits for", node.op)
+                self.wonder(f"{node.op.name} stands in front of the set that it waits for", node.op)
         for node, times in walker.doubled.items():
             message = f"{node.op.name} may come before the flag of the last one was taken"
             self._note("double-set", message, node, times)
@@ -154,16 +176,16 @@ class _Judge:
             if isinstance(node, LoopNode) and node.most is None:
                 self._note("undrained", message, node)
             else:  # conditions may depend on each other, and some loops never run otherwise
-                self.doubt(message, node.op)
+                self.wonder(message, node.op)
         for key in walker.end.counts():
             source, destination, *_ = cast("tuple[object, ...]", key)
             if isinstance(source, Pipe):
                 ends = (source, destination)
                 node = next((node for node in self._flags() if (node.source, node.destination) == ends), None)
                 self._note("undrained", f"a flag from {source} to {destination} is left over at the end", node)
-        if self.unknown:  # without the other cores nothing can be said about one that they signal
-            self.undecided |= self.broken if self.stopped is None else {}
+        if self.unknown:  # nothing that rests on it is said
             self.broken = {}
+            self.undecided = {places: found for places, found in self.undecided.items() if found.kind == "lint"}
 
     def _walked(self) -> TurnWalker:
         """The program is followed to its end."""
@@ -173,13 +195,13 @@ class _Judge:
         if not isinstance(walker, SignalWalker):
             return walker
         if (other := one_pipe(self.program)) is not None:
-            self.doubt(f"{other.op.name} is on another pipe than the rest of its semaphore", other.op)
+            self.wonder(f"{other.op.name} is on another pipe than the rest of its semaphore", other.op)
         for node in walker.lacking:
-            self.doubt(f"{node.op.name} may wait for a signal that never comes", node.op)
+            self.wonder(f"{node.op.name} may wait for a signal that never comes", node.op)
         for node in walker.overtaking():
-            self.doubt(f"nothing keeps {node.op.name} from counting its semaphore beyond {MOST_SIGNALS}", node.op)
+            self.wonder(f"nothing keeps {node.op.name} from counting its semaphore beyond {MOST_SIGNALS}", node.op)
         for node in walker.left_over():
-            self.doubt(f"not every signal of {node.op.name} is waited for", node.op)
+            self.wonder(f"not every signal of {node.op.name} is waited for", node.op)
         return walker
 
     def _flags(self) -> Iterator[Flag]:
@@ -202,6 +224,11 @@ class _Judge:
     def doubt(self, message: str, op: Operation) -> None:
         """Something cannot be followed: whatever seems to be wrong may be right."""
         self.unknown.append(op)
+        self.wonder(message, op)
+
+    def wonder(self, message: str, op: Operation) -> None:
+        """Something may be wrong on ways that no run takes."""
+        self.unbalanced = True
         self._add(True, Diagnostic("lint", "warning", message, self.parsed.location(op)))
 
     def _missing(self, walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
@@ -223,7 +250,7 @@ class _Judge:
         met = list(_meeting(earlier, later, loop, meeting.distance))
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
         touches = next(iter(sure or met), None)
-        certain = not self.unknown and bool(sure) and runs
+        certain = bool(sure) and (runs or not overlaps)
         if not sure and self._is_of_both(earlier, later, met):
             self.assumptions[DIFFERENT_VECTORS] = None
             return False
@@ -241,17 +268,12 @@ class _Judge:
             self.parsed.location(later.op),
             label=f"{later.pipe} {roles[writes[1]]} here",
             related=(Related(related, f"{earlier.pipe} {roles[writes[0]]} here"),) if related is not None else (),
-            notes=(*self._shown(times), *self._why(certain, bool(sure))),
+            notes=(*self._shown(times), *(() if sure and runs else (BOTH_BRANCHES if sure else UNKNOWN_BYTES,))),
             hint=f"add pto.barrier #pto.pipe<PIPE_{later.pipe}> before this line" if overlaps else None,
             pipe=later.pipe,
         )
         self._add(not certain, found)
         return True
-
-    def _why(self, certain: bool, sure: bool) -> Iterator[str]:
-        """Why it is not certain, as far as nothing else says so."""
-        if not certain and not self.unknown:
-            yield BOTH_BRANCHES if sure else UNKNOWN_BYTES
 
     def _overlaps(self, earlier: EntryNode, later: EntryNode) -> bool:
         """Whether two entries are on one pipe that is serial on other machines."""

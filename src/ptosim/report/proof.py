@@ -36,7 +36,7 @@ class Proof:
         if self.proven:
             return f"{self.kernel}: race-free and balanced for every number of iterations, branch and grid{assuming}"
         if self.findings:
-            words = {None: "not run", True: "confirmed by check", False: "not shown by these arguments"}
+            words = {None: "replayed", True: "confirmed by check", False: "not shown by these arguments"}
             return f"{self.kernel}: not in order ({words[self.confirmed]})"
         return f"{self.kernel}: undecided{assuming}"
 

@@ -1,0 +1,126 @@
+"""Counterexamples: what a proof suspects is replayed before it is said, and so, where that is cheap, is a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Operation
+
+from ptosim.diagnostics import Diagnostic
+from ptosim.effects.names import CoreKind
+from ptosim.language.load import VerifiedModule
+from ptosim.language.passes.launch_parameters import name_of
+from ptosim.language.structure.control import If
+from ptosim.language.structure.function import Function
+from ptosim.order.replay.byte_shadow import Shown
+from ptosim.order.replay.launches import launches
+from ptosim.order.replay.replay import Replayed, Replayer
+from ptosim.order.replay.scalar_run import ReplayLaunch
+
+MOST_LAUNCHES = 96
+"""So many are replayed to show a suspicion."""
+MOST_EFFORT = 1 << 15
+"""And so many entries, over all launches."""
+FEW_LAUNCHES = 12
+FEW_EFFORT = 1 << 10
+"""Likewise to contradict a proof: as much as takes a few hundredths of a second."""
+PROTOCOL = frozenset("unmatched-wait deadlock double-set undrained semaphore-overflow".split())
+"""What shows that flags or signals do not balance."""
+STUCK = frozenset(("unmatched-wait", "deadlock"))
+NOT_SHOWN = "no launch that was replayed shows it"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of suspicions."""
+
+    shown: tuple[Diagnostic, ...]
+    """Those that a replay shows, with what it takes."""
+    unshown: tuple[Diagnostic, ...]
+
+
+class ReplayTrials:
+    """Replays of one kernel for its proof."""
+
+    def __init__(self, module: VerifiedModule, entries: Mapping[CoreKind, Function]) -> None:
+        self.module = module
+        self.functions = list(entries.values())
+        self._replayer = Replayer(module, entries)
+
+    def confirm(self, suspects: Sequence[Diagnostic], unbalanced: bool) -> Tried:
+        """Which suspicions some launch shows, and with `unbalanced` what else shows that flags do not balance."""
+        found: dict[int, Diagnostic] = {}
+        others: dict[str, Diagnostic] = {}
+        for replayed in self._replays(MOST_LAUNCHES, MOST_EFFORT):
+            for shown in replayed.shown if not replayed.doubts else ():
+                meant = [number for number, each in enumerate(suspects) if _is_it(each, shown)]
+                number = next((number for number in meant if number not in found), None)
+                if number is not None and shown.certain:
+                    found[number] = self._told(suspects[number], shown, replayed.launch)
+                elif unbalanced and not meant and shown.kind in PROTOCOL:
+                    others.setdefault(shown.kind, self._told(shown.diagnostic, shown, replayed.launch))
+            if len(found) == len(suspects) and (others or not unbalanced):
+                break
+        unshown = [each for number, each in enumerate(suspects) if number not in found]
+        shown = (*(found[number] for number in sorted(found)), *others.values())
+        return Tried(shown, tuple(map(_doubted, unshown)))
+
+    def contradict(self) -> Diagnostic | None:
+        """What goes wrong in a launch of a kernel that is proven: then the proof is not right."""
+        for replayed in self._replays(FEW_LAUNCHES, FEW_EFFORT):
+            for shown in replayed.shown if not replayed.doubts else ():
+                if shown.certain:
+                    return self._told(shown.diagnostic, shown, replayed.launch)
+        return None
+
+    def _replays(self, most: int, effort: int) -> Iterator[Replayed]:
+        for launch in launches(self.functions, most):
+            replayed = self._replayer.replay(launch, effort)
+            yield replayed
+            effort -= replayed.effort
+            if effort <= 0:
+                return
+
+    def _told(self, suspect: Diagnostic, shown: Shown, launch: ReplayLaunch) -> Diagnostic:
+        """A suspicion with what it takes to see it; where another place shows it, that one."""
+        told = suspect if suspect.location in shown.places else shown.diagnostic
+        return replace(told, notes=(*self._when(shown), *self._with(launch)))
+
+    def _when(self, shown: Shown) -> Iterator[str]:
+        most: dict[Operation, int] = {}
+        for trail in shown.trails:
+            for op, turn in trail:
+                most[op] = max(most.get(op, 0), turn)
+        for op, turn in most.items():
+            place = self.module.parsed.location(op)
+            line = place.line if place is not None else "?"
+            if isinstance(op, If):
+                yield f"it shows when the branch at line {line} is {'not ' * turn}taken"
+            else:
+                yield f"it shows when the loop at line {line} runs {turn + 1} time{'s' * (turn > 0)}"
+
+    def _with(self, launch: ReplayLaunch) -> Iterator[str]:
+        longest = max((function.body.block.args for function in self.functions), key=len)
+        named = zip(longest, launch.scalars, strict=True)
+        given = [f"%{name_of(self.module.parsed, value)} = {number}" for value, number in named if number is not None]
+        if given:
+            yield f"replayed with {' and '.join([', '.join(given[:-1]), given[-1]] if given[1:] else given)}"
+
+
+def _is_it(suspect: Diagnostic, shown: Shown) -> bool:
+    """Whether a replay shows what was suspected."""
+    if suspect.kind in STUCK:
+        return shown.kind in STUCK
+    if suspect.kind != shown.kind:
+        return False
+    if suspect.kind in ("undrained", "semaphore-overflow"):
+        return True
+    if suspect.kind == "race":
+        return {suspect.location, *(related.location for related in suspect.related)} == set(shown.places)
+    return suspect.location in shown.places
+
+
+def _doubted(suspect: Diagnostic) -> Diagnostic:
+    """A suspicion that did not show."""
+    return replace(suspect, severity="warning", notes=(NOT_SHOWN,))

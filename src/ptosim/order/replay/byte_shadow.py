@@ -1,0 +1,163 @@
+"""Who touched which byte in a replay, and what goes wrong: races by the clocks of the machine, and what its rules of
+synchronisation report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ptosim.diagnostics import Diagnostic, Location, Related
+from ptosim.effects.names import Pipe, Space
+from ptosim.machine.clock import clock_index, ordered
+from ptosim.machine.core import Core
+from ptosim.machine.deadlock import Deadlock, diagnostics
+from ptosim.machine.entry import Clock, Entry, EntryKind
+from ptosim.machine.observer import Footprint, Observer
+from ptosim.order.replay.scalar_run import Trail, Unreplayable
+from ptosim.order.replay.touched_bytes import Touched, covers, meeting
+
+FEW_RECORDS = 3000
+"""Accesses that a replay remembers in one memory."""
+_LOOKED_AT = 16
+"""To look at so many of them takes as long as to issue an entry."""
+_Memory = tuple[Space, str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Something that goes wrong in a replay."""
+
+    diagnostic: Diagnostic
+    trails: tuple[Trail, ...]
+    """The loops and branches around what it happens at."""
+    certain: bool = True
+    """Whether the bytes are sure to be touched."""
+
+    @property
+    def kind(self) -> str:
+        return self.diagnostic.kind
+
+    @property
+    def places(self) -> tuple[Location | None, ...]:
+        """Where it shows, and what it has to do with."""
+        return (self.diagnostic.location, *(related.location for related in self.diagnostic.related[:1]))
+
+
+@dataclass(slots=True)
+class _Record:
+    entry: Entry
+    touched: Touched
+    trail: Trail
+
+
+class ByteShadow(Observer):
+    """Watches a replay."""
+
+    wants_clocks = True
+
+    def __init__(self, trail: Callable[[Core], Trail], effort: int) -> None:
+        """`effort`: as many entries may be issued."""
+        self.effort = effort
+        self.shown: dict[tuple[object, ...], Shown] = {}
+        self.is_stopped = False
+        """Whether it ended before the programs did."""
+        self._trail = trail
+        self._records: dict[_Memory, list[_Record]] = {}
+
+    # --- from the machine ---------------------------------------------------------------------------------------------
+
+    def issue(self, entry: Entry) -> None:
+        entry.data = self._trail(entry.core)
+        self._spend(1)
+
+    def _spend(self, effort: int) -> None:
+        self.effort -= effort
+        if self.effort < 0:
+            raise Unreplayable("it is too long")
+
+    def start(self, entry: Entry) -> None:
+        if entry.kind is EntryKind.WORK:
+            self.touch(entry, entry.facts)
+
+    def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
+        self._show(Shown(diagnostic, (entry.data if entry.data is not None else self._trail(entry.core),)))
+
+    def deadlock(self, deadlock: Deadlock) -> None:
+        self.is_stopped = True
+        trails = tuple(head.entry.data or () for root in deadlock.roots for head in root.heads)
+        for diagnostic in diagnostics(deadlock):
+            self._show(Shown(diagnostic, trails))
+
+    def touched(self, core: Core, footprint: Footprint) -> Clock:
+        found: Clock = {}
+        pieces = ((footprint.starts, footprint.starts + footprint.width),)
+        for record in self._records.get((footprint.space, f"{core.block} {core.role}"), ()):
+            if meeting(record.touched.may, pieces) and record.entry.core is core:
+                index = clock_index(core, record.entry.pipe)
+                found[index] = max(found.get(index, 0), record.entry.n + 1)
+        return found
+
+    # --- accesses -----------------------------------------------------------------------------------------------------
+
+    def touch(self, entry: Entry, touched: Sequence[Touched]) -> None:
+        trail = entry.data or ()
+        for each in touched:
+            records = self._records.setdefault(_memory(entry.core, each), [])
+            if len(records) > FEW_RECORDS:
+                raise Unreplayable("it is too long")
+            self._spend(len(records) // _LOOKED_AT)
+            self._compare(entry, each, trail, records)
+            records.append(_Record(entry, each, trail))
+
+    def _compare(self, entry: Entry, touched: Touched, trail: Trail, records: list[_Record]) -> None:
+        kept: list[_Record] = []
+        for record in records:
+            other = record.touched
+            is_apart = other.high <= touched.low or touched.high <= other.low
+            if is_apart or record.entry is entry or not meeting(other.may, touched.may):
+                kept.append(record)
+                continue
+            known = _is_ordered(record.entry, entry)
+            if not known and (other.writes or touched.writes) and not (other.atomic and other.atomic == touched.atomic):
+                self._race(record, entry, touched, trail)
+            is_done = known and (touched.writes or not other.writes) and record.entry.pipe is entry.pipe
+            if not (is_done and record.entry.core is entry.core and covers(touched.sure, other.may)):
+                kept.append(record)
+        records[:] = kept
+
+    def _race(self, record: _Record, entry: Entry, touched: Touched, trail: Trail) -> None:
+        certain = meeting(record.touched.sure, touched.sure) if record.touched.sure and touched.sure else False
+        verbs = {True: "writes", False: "reads"}
+        diagnostic = Diagnostic(
+            "race",
+            "error",
+            f"{entry.pipe} may access {touched.space} before {record.entry.pipe} has ended its own access",
+            entry.site.location,
+            label=f"{entry.pipe} {verbs[touched.writes]} here",
+            related=_related(record, verbs[record.touched.writes]),
+            pipe=entry.pipe,
+        )
+        self._show(Shown(diagnostic, (record.trail, trail), certain))
+
+    def _show(self, shown: Shown) -> None:
+        key = (shown.kind, shown.certain, *shown.places)
+        self.shown.setdefault(key, shown)
+
+
+def _related(record: _Record, verb: str) -> tuple[Related, ...]:
+    location = record.entry.site.location
+    return () if location is None else (Related(location, f"{record.entry.pipe} {verb} here"),)
+
+
+def _memory(core: Core, touched: Touched) -> _Memory:
+    """GM and L1 are shared by all cores; every other memory has one owner."""
+    if touched.space is Space.GM:
+        return touched.space, ""
+    owner = touched.core or core.role
+    return touched.space, f"{core.block}" if touched.space is Space.L1 else f"{core.block} {owner}"
+
+
+def _is_ordered(first: Entry, second: Entry) -> bool:
+    """The scalar unit sees what it has stored itself."""
+    is_own = first.pipe is second.pipe is Pipe.S and first.core is second.core
+    return is_own or ordered(first, second)

@@ -1,0 +1,108 @@
+"""The launches that are worth a replay: small numbers for the integers of a kernel, so that each loop runs some times
+and each branch goes both ways.
+
+What an integer is divided by, compared with or stepped through says in which units it counts: rows of 16 want 16, 32
+and 48 as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xdsl.ir import SSAValue
+
+from ptosim.language.micro.pointer import LdDev, LoadScalar
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.structure.control import For, If, While
+from ptosim.language.structure.function import Function, reached
+from ptosim.order.replay.integer_rules import bits_of, is_number
+from ptosim.order.replay.scalar_run import ReplayLaunch
+
+MOST_TRIPS = 3
+"""How often loops run at most that an integer alone decides."""
+_MOST_VALUES = 12
+_DIVIDING = frozenset(
+    f"arith.{name}" for name in ("divsi", "divui", "ceildivsi", "ceildivui", "floordivsi", "minsi", "minui")
+)
+
+
+def launches(functions: Sequence[Function], most: int, trips: int = MOST_TRIPS) -> Iterator[ReplayLaunch]:
+    """Launches, the smallest first, at most so many for each answer of data."""
+    longest = max(functions, key=lambda function: len(function.body.block.args))
+    values = [_values(_of(functions, index), trips) for index in range(len(longest.body.block.args))]
+    arms = range(2 if any(_is_open(function) for function in functions) else 1)
+    for indices in _smallest_first([len(each) for each in values], most):
+        scalars = tuple(each[index] for each, index in zip(values, indices, strict=True))
+        for arm in arms:
+            yield ReplayLaunch(scalars, data=arm, arm=arm)
+
+
+def _of(functions: Sequence[Function], index: int) -> list[SSAValue]:
+    """An argument, in each of the programs that have it."""
+    found = [function.body.block.args for function in functions]
+    return [arguments[index] for arguments in found if index < len(arguments)]
+
+
+def _smallest_first(sizes: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
+    """Choices of one of so many each, by growing sum."""
+    given = 0
+    for total in range(sum(size - 1 for size in sizes) + 1):
+        for indices in _with_sum(sizes, total):
+            yield indices
+            given += 1
+            if given >= most:
+                return
+
+
+def _with_sum(sizes: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    if not sizes:
+        if total == 0:
+            yield ()
+        return
+    for first in range(min(sizes[0] - 1, total) + 1):
+        for rest in _with_sum(sizes[1:], total - first):
+            yield (first, *rest)
+
+
+def _values(arguments: Iterable[SSAValue], trips: int) -> list[int | None]:
+    """What an argument may be: nothing that is known where it is no integer."""
+    arguments = list(arguments)
+    if not all(map(is_number, arguments)) or not arguments:
+        return [None]
+    if bits_of(arguments[0].type) == 1:
+        return [0, 1]
+    units, limits = set[int](), set[int]()
+    for argument in arguments:
+        _learn(argument, units, limits)
+    found = [*range(trips + 1)]
+    found += [unit * times for times in range(1, trips + 1) for unit in sorted(units)]
+    found += [limit + by for limit in sorted(limits) for by in (0, 1, -1)]
+    return list(dict.fromkeys(found))[:_MOST_VALUES]  # pyright: ignore[reportReturnType]
+
+
+def _learn(argument: SSAValue, units: set[int], limits: set[int]) -> None:
+    """In what units an argument is counted, and what it is compared with."""
+    pending, seen = [argument], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        for use in value.uses:
+            op = use.operation
+            others = [known for each in op.operands if (known := constant_of(each)) is not None]
+            if isinstance(op, For):
+                step = constant_of(op.step)
+                units.update({step} if step is not None and step > 1 and use.index == 1 else ())
+            elif op.name == "arith.cmpi":
+                limits.update(others)
+            elif op.name.startswith("arith."):
+                units.update(other for other in others if op.name in _DIVIDING and other > 1)
+                pending += op.results
+
+
+def _is_open(function: Function) -> bool:
+    """Whether data may decide how a program goes on: something is loaded, and there are loops or branches."""
+    operations = list(reached(function))
+    loads = any(op.name in (LoadScalar.name, LdDev.name, "arith.cmpf") for op in operations)
+    return loads and any(isinstance(op, For | If | While) for op in operations)
