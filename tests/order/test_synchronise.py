@@ -262,4 +262,4 @@ def test_a_constant_of_an_id_and_of_a_computation_that_nothing_uses_stays():
     text.add('pto.get_buf "PIPE_MTE2", %t, %none : index, i64').add("%unused = arith.addi %i, %c3 : index")
     text.load("a", "%c0", "x").add('pto.rls_buf "PIPE_MTE2", %t, %none : index, i64').end()
     found = ptosim.synchronise(text.kernel(), *arrays(), 3, 1, strip=True)
-    assert "_buf" not in found.text and "remui" not in found.text and "addi %i, %c3" in found.text
+    assert "rls_buf" not in found.text and "remui" not in found.text and "addi %i, %c3" in found.text
