@@ -269,11 +269,145 @@ SORTS = [
     ),
 ]
 
+
+def groups(a: str, d: str, e: str, m: str, s: str, kind: str = "MXFP8", more: str = "", z: str = "") -> str:
+    """A quantisation of groups; `z` is a tile for the exponents in the order of products."""
+    names, types = (
+        ("%d, %e, %m, %s, %z", f"{d}, {e}, {m}, {s}, {z}") if z else ("%d, %e, %m, %s", f"{d}, {e}, {m}, {s}")
+    )
+    return f"pto.tquant.mx ins(%a : {a}) outs({names} : {types}) {{quant_type = #pto<quant_type {kind}>{more}}}"
+
+
+AXIS0, NV = ", grpAxis = #pto<mx_group_axis axis0>", ", quantScaleAlg = #pto<quant_scale_alg nv>"
+F32, BYTES, EXPS, FLAT = "<32x64xf32>", "<32x64xi8>", "<1x64xui8>", "<1x128xf32, valid=1x64>"
+F16, FP4, FLAT16 = "<32x64xf16>", "<32x32x!pto.f4E2M1x2>", "<1x128xf16, valid=1x64>"
+BELOW = "<2x64xf16>"
+
+MX_GROUPS = [
+    Rule(
+        groups("~<32x64xf32, valid=«?|32»x64>", BYTES, EXPS, FLAT, FLAT),
+        "pto.tquant.mx expects src with a static valid shape, not ?x64",
+    ),
+    Rule(
+        groups(
+            "~<32x64xf32, valid=32x«48|32»>",
+            "<32x64xi8, valid=32x«48|32»>",
+            "<32x2xui8, valid=32x1>",
+            *["<1x128xf32, valid=1x32>"] * 2,
+        ),
+        "pto.tquant.mx expects src with a multiple of 32 valid columns, the groups, not 48",
+    ),
+    Rule(
+        groups(
+            "~<64x64xf16, valid=«48|64»x64>", "<64x64xi8, valid=«48|64»x64>", BELOW, BELOW, BELOW, more=AXIS0
+        ).replace(BELOW, "<2x64xi8>", 1),
+        "pto.tquant.mx expects src with a multiple of 32 valid rows, the groups, not 48",
+    ),
+    Rule(
+        groups(F32, "~<32x64xi8«, valid=32x32|»>", EXPS, FLAT, FLAT),
+        "pto.tquant.mx expects dst with the valid shape 32x64, not 32x32",
+    ),
+    Rule(
+        groups(F32, "~<32x«128|64»xi8, valid=32x64>", EXPS, FLAT, FLAT),
+        "pto.tquant.mx expects dst to have 64 columns, as src, not 128",
+    ),
+    Rule(
+        groups(F16, "~<32x«64|32»x!pto.f4E2M1x2, valid=32x32>", EXPS, FLAT16, FLAT16, "MXFP4_E2M1"),
+        "pto.tquant.mx expects dst to have 32 columns, as src, not 64",
+    ),
+    Rule(
+        groups(F32, BYTES, EXPS, "~<32x«8|2»xf32, valid=32x2>", FLAT),
+        "pto.tquant.mx expects max to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 32x2 of 32x8",
+    ),
+    Rule(
+        groups(F32, BYTES, EXPS, FLAT, "~<1x128xf32, valid=1x«128|64»>"),
+        "pto.tquant.mx expects scaling to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 1x128 of"
+        " 1x128",
+    ),
+    Rule(
+        groups(F32, BYTES, EXPS, FLAT, "~<1x«64|128»xf32, valid=1x64>"),
+        "pto.tquant.mx expects scaling to have room for 128 elements, which are written, not 64",
+    ),
+    Rule(
+        groups(F16, BYTES, EXPS, FLAT16, "~<1x«64|128»xf16, valid=1x64>"),
+        "pto.tquant.mx expects scaling to have room for 128 elements, which are written, not 64",
+    ),
+    Rule(
+        groups(F16, BYTES, EXPS, FLAT16, "~«<1x128xf16, valid=1x64>|<32x2xf16>»", more=NV),
+        "pto.tquant.mx expects scaling of 16-bit elements by nv to have a row for each row of src, not one row",
+    ),
+    Rule(
+        groups(F16, BYTES, "~«<32x2xui8>|<1x64xui8>»", FLAT16, FLAT16),
+        "pto.tquant.mx expects exp to have the valid shape 1x64 in one row, not 32x2 of 32x2",
+    ),
+    Rule(
+        groups("<32x128xf32, valid=32x64>", "<32x128xi8, valid=32x64>", "~<«1x64|32x2»xui8>", FLAT, FLAT),
+        "pto.tquant.mx expects exp to have the valid shape 32x2, not 1x64 of 1x64",
+    ),
+    Rule(
+        groups("<64x64xf16>", "<64x64xi8>", "~<«4|2»x64xui8>", BELOW, BELOW, more=AXIS0),
+        "pto.tquant.mx expects exp to have the valid shape 1x128 in one row or 2x64 in rows of 64, not 4x64 of 4x64",
+    ),
+    Rule(
+        groups("<64x64xf16>", "<64x64xi8>", "~<1x«64|128»xui8>", BELOW, BELOW, more=f"{AXIS0}, interleave = true"),
+        "pto.tquant.mx expects exp of interleave to be 1x128 with the valid shape 1x128, not 1x64 with 1x64",
+    ),
+    Rule(
+        groups(
+            "<64x64x«f32|f16»>",
+            "<64x64xi8>",
+            "<1x128xui8>",
+            *["<2x64x«f32|f16»>"] * 2,
+            more=f"{AXIS0}, interleave = ~true",
+        ),
+        "pto.tquant.mx has interleave only with grpAxis axis0 and elements of 16 bits",
+    ),
+    Rule(
+        groups(
+            "~<64x«96|128»xf16>",
+            "<64x«48|64»x!pto.f4E2M1x2>",
+            "<2x«96|128»xui8>",
+            *["<2x«96|128»xf16>"] * 2,
+            "MXFP4_E2M1",
+            AXIS0,
+        ),
+        "pto.tquant.mx expects src of f16 along axis0 with packed rows of a multiple of 32 bytes, not 48",
+    ),
+    Rule(
+        groups(
+            "~<33x«64|32»xf16, valid=33x32>",
+            "<33x«64|32»xi8, valid=33x32>",
+            "<1x33xui8>",
+            *["<1x128xf16, valid=1x33>"] * 2,
+        ),
+        "pto.tquant.mx expects src of 16-bit elements without padding columns, or in whole registers of 128 (rows of"
+        " 64), not 2112 elements",
+    ),
+    Rule(
+        groups(F32, BYTES, EXPS, FLAT, FLAT, z=EXPS, more="«|, storeMode = #pto<vec_store_mode nd>»").replace(
+            "%z", "~%z"
+        ),
+        "pto.tquant.mx has exp_zz only with grpAxis axis1 and storeMode",
+    ),
+    Rule(
+        groups(F32, BYTES, EXPS, FLAT, FLAT, z="~<1x«96|64»xui8>", more=", storeMode = #pto<vec_store_mode nd>"),
+        "pto.tquant.mx expects exp_zz to have 64 exponents, one for each group, not 96",
+    ),
+    Rule(
+        groups(F32, BYTES, EXPS, "~<32x2x«f16|f32»>", FLAT),
+        "pto.tquant.mx expects max to have the element type of src, f32, not f16",
+    ),
+    Rule(
+        groups(F16, FP4, EXPS, FLAT16, FLAT16, "MXFP4_E2M1", ", quantScaleAlg = ~#pto<quant_scale_alg «nv|ocp»>"),
+        "pto.tquant.mx has the nv formula only for MXFP8",
+    ),
+]
+
 QUANTISED = [
     Rule(
-        "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : ~<32x64x«ui8|i8»>)"
+        "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : ~<32x64x«i16|ui8»>)"
         " {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant expects dst to have elements of i8 or si8 for INT8_SYM, not ui8",
+        "pto.tquant expects dst to have elements of i8 or si8 or ui8 for INT8_SYM, not i16",
     ),
     Rule(
         "pto.tquant ins(%a, ~%s«|, %o» : <32x64xf32>, <32x1xf32, blayout=col_major>«|, <32x1xf32, blayout=col_major>»)"
@@ -302,43 +436,37 @@ QUANTISED = [
     ),
     Rule(
         "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : ~<32x64x«f8E5M2|f8E4M3FN»>, <1x64xui8>, <1x64xf32>,"
-        " <1x64xf32>) {quant_type = #pto<quant_type MXFP8>}",
-        "pto.tquant.mx expects dst to have elements of f8E4M3FN for MXFP8, not f8E5M2",
+        " <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}",
+        "pto.tquant.mx expects dst to have elements of i8 or ui8 or f8E4M3FN for MXFP8, not f8E5M2",
     ),
     Rule(
         "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>,"
-        " <1x64xf32>) {quant_type = ~#pto<quant_type «INT8_SYM|MXFP8»>}",
+        " <1x128xf32, valid=1x64>) {quant_type = ~#pto<quant_type «INT8_SYM|MXFP8»>}",
         "pto.tquant.mx expects MXFP8 or MXFP4_E2M1, not INT8_SYM; see pto.tquant",
     ),
     Rule(
         "pto.tquant.mx ins(%a : ~<32x64x«f32|bf16»>) outs(%d, %e, %m, %s : <32x32x!pto.f4E2M1x2>, <1x64xui8>,"
-        " <1x64xbf16>, <1x64xbf16>) {quant_type = #pto<quant_type MXFP4_E2M1>}",
+        " <1x64x«f32|bf16»>, <1x128x«f32|bf16», valid=1x64>) {quant_type = #pto<quant_type MXFP4_E2M1>}",
         "pto.tquant.mx expects src to have elements of f16, bf16 for MXFP4_E2M1, not f32",
     ),
     Rule(
-        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, ~<1x64x«i16|!pto.f8E8M0»>,"
-        " <1x64xf32>, <1x64xf32>) {quant_type = #pto<quant_type MXFP8>}",
-        "pto.tquant.mx expects exp to have elements of 1 byte, not i16",
+        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, ~<1x64x«i16|si8»>,"
+        " <1x64xf32>, <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}",
+        "pto.tquant.mx expects exp to have elements of i8, si8, ui8, not i16",
     ),
     Rule(
-        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, ~%«m|s» : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>,"
-        " <1x64xf32>) {quant_type = #pto<quant_type MXFP8>}",
+        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, ~%«m|s» : <32x64xf8E4M3FN>, <1x64xui8>,"
+        " <1x128xf32, valid=1x64>, <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}",
         "pto.tquant.mx expects max and scaling to use different storage",
     ),
     Rule(
         "~pto.«tquant.mx|tquant» ins(%a«|, %f» : <32x64xf32>«|, <32x1xf32, blayout=col_major>»)"
         " outs(%d«, %e, %m, %s|» :"
-        " <32x64x«f8E4M3FN|i8»>«, <1x64xui8>, <1x64xf32>, <1x64xf32>|») {quant_type = #pto<quant_type"
+        " <32x64x«f8E4M3FN|i8»>«, <1x64xui8>, <1x64xf32>, <1x128xf32, valid=1x64>|») {quant_type = #pto<quant_type"
         " «MXFP8|INT8_SYM»>}",
         "pto.tquant.mx does not exist on a2a3",
         "wrong-target",
         "a2a3",
-    ),
-    Rule(
-        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>,"
-        " <1x64xf32>) {quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis «axis1|axis0»>,"
-        " interleave = ~true}",
-        "pto.tquant.mx has interleave only with grpAxis axis0",
     ),
     Rule(
         "pto.tdequant ins(%a, %s, %o : <32x64xi8>, <32x1xf32, blayout=col_major>, <32x1xf32, blayout=col_major>)"
@@ -393,7 +521,7 @@ HISTOGRAMS = [
     Rule("pto.tprint ins(%a : ~«f32|<mat, 16x64xf32>»)", "pto.tprint expects src to be a tile or a view, not f32"),
 ]
 
-RULES = [*SELECTIONS, *CONVERSIONS, *GATHERS, *SORTS, *QUANTISED, *HISTOGRAMS]
+RULES = [*SELECTIONS, *CONVERSIONS, *GATHERS, *SORTS, *MX_GROUPS, *QUANTISED, *HISTOGRAMS]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.message)
@@ -420,10 +548,10 @@ def test_rules(rule: Rule):
         f"pto.tprint ins(%a, %w : {T}, !pto.partition_tensor_view<16x64xf32>)",
         "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d, %t : <32x64xi8>, <32x64xf32>)"
         " {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant.mx ins(%a : <32x64xbf16>) outs(%d, %e, %m, %s, %z : <32x32x!pto.f4E2M1x2>, <1x64x!pto.f8E8M0>,"
-        " <1x64xbf16>, <1x64xbf16>, <1x64xui8>) {quant_type = #pto<quant_type MXFP4_E2M1>, quantScaleAlg ="
-        " #pto<quant_scale_alg nv>, storeMode = #pto<vec_store_mode nz>, grpAxis = #pto<mx_group_axis axis0>,"
-        " interleave = true}",
+        "pto.tquant.mx ins(%a : <32x64xbf16>) outs(%d, %e, %m, %s, %z : <32x64xi8>, <1x64xui8>, <32x2xbf16>,"
+        " <32x2xbf16>, <1x64xui8>) {quant_type = #pto<quant_type MXFP8>, quantScaleAlg ="
+        " #pto<quant_scale_alg nv>, storeMode = #pto<vec_store_mode nz>, grpAxis = #pto<mx_group_axis axis1>,"
+        " interleave = false}",
     ],
 )
 def test_forms_are_printed_as_they_are_written(line: str):

@@ -8,10 +8,12 @@ EXTRACT = "pto.textract ins(%s, %r, %c : {}, index, index) outs(%d : {})"
 INSERT = "pto.tinsert ins(%s, %r, %c : {}, index, index) outs(%d : {})"
 SCALES = "!pto.tile_buf<vec, 16x4x{}, slayout={}, fractal={}>"
 
+AXIS0 = " {grpAxis = #pto<mx_group_axis axis0>}"
+
 
 def exponents(source: str, dest: str = SCALES.format("ui8", "row_major", 32), tail: str = "") -> str:
     """A move of scale exponents."""
-    return f"pto.tmov ins(%s : {source}, %tmp : ND<1x64xui8>) outs(%d : {dest}){tail}"
+    return f"pto.tmov ins(%s : {source}, %tmp : ND<1x96xui8>) outs(%d : {dest}){tail}"
 
 
 MODE = " {{accToVecMode = ~#pto.acc_to_vec_mode<{}>}}"
@@ -124,36 +126,65 @@ WHAT_A_MOVE_MAY_NOT_BE = rows(
 WHAT_A_MOVE_OF_EXPONENTS_MAY_NOT_BE = rows(
     twins,
     (
-        exponents("~ND<16x4x«f32|ui8»>", SCALES.format("«f32|ui8»", "row_major", 32)),
-        "pto.tmov expects src to have elements of f8E8M0, hif8, i8, not f32",
+        exponents("~ND<16x4x«i8|ui8»>", SCALES.format("«i8|ui8»", "row_major", 32)).replace("96xui8", "96x«i8|ui8»"),
+        "pto.tmov expects src to have elements of ui8, hif8, f8E8M0, not i8",
     ),
     (
         exponents("ND<16x4xui8>", "~" + SCALES.format("«i8|ui8»", "row_major", 32)),
         "pto.tmov expects dst to have the element type of src, ui8, not i8",
     ),
     (
+        exponents("ND<16x4xui8>").replace("ND<1x96xui8>", "~ND<1x96x«!pto.hif8|ui8»>"),
+        "pto.tmov expects tmp to have the element type of src, ui8, not hif8",
+    ),
+    (
         exponents("ND<16x4xui8>", "~" + SCALES.format("ui8", "«col_major|row_major»", 32)),
         "pto.tmov expects dst to be laid out as ZZ (row_major, row_major boxes), not ZN",
     ),
     (
-        exponents("ND<16x4xui8>", "~" + SCALES.format("ui8", "row_major", "«512|32»")),
-        "pto.tmov expects dst with fractal=32, not 512",
+        exponents("~«DN|ND»<16x4xui8>"),
+        "pto.tmov expects src to be laid out as ND (row_major, none_box), not DN",
     ),
     (
-        exponents("~«NZ|ND»<16x4xui8>"),
-        "pto.tmov expects src to be laid out as ND (row_major, none_box) or DN (col_major, none_box), not NZ",
+        exponents("~ND<16x4xui8«, valid=?x4|»>"),
+        "pto.tmov expects src with a static valid shape, not ?x4",
     ),
-    (exponents("~ND<«32|16»x4xui8>"), "pto.tmov expects src to have at most the 64 exponents of dst, not 128"),
     (
-        exponents("ND<16x4xui8>", "~!pto.tile_buf<vec, «15|16»x4xui8, slayout=row_major, fractal=32>").replace(
-            "ND<16x4", "ND<15x4"
+        exponents("ND<«32|16»x4xui8>", "~" + SCALES.format("ui8", "row_major", 512)),
+        "pto.tmov expects dst to have as many exponents as src, 128, not 64",
+    ),
+    (
+        exponents("~ND<16x«8|4»xui8, valid=16x4>"),
+        "pto.tmov expects src packed, with every column valid, not 4 of 8 columns",
+    ),
+    (
+        exponents("ND<16x«5|4»xui8>", "~!pto.tile_buf<vec, 16x«5|4»xui8, slayout=row_major, fractal=32>"),
+        "pto.tmov expects dst with an even number of valid columns, not 5",
+    ),
+    (
+        exponents("~ND<«15|16»x4xui8>", "!pto.tile_buf<vec, 16x4xui8, valid=«15|16»x4, slayout=row_major>"),
+        "pto.tmov expects src to have room for 64 exponents, not 60",
+    ),
+    (
+        exponents("ND<16x4xui8, valid=15x4>", "~!pto.tile_buf<vec, «15|16»x4xui8, valid=15x4, slayout=row_major>"),
+        "pto.tmov expects dst to have room for 64 exponents, not 60",
+    ),
+    (
+        exponents("ND<16x36xui8>", "!pto.tile_buf<vec, 16x36xui8, slayout=row_major>").replace(
+            "ND<1x96xui8>", "~ND<1x«96|128»xui8>"
         ),
-        "pto.tmov expects dst to consist of boxes of 16 rows, not 15 rows",
+        "pto.tmov expects tmp to have room for 100 exponents, not 96",
     ),
     (
-        exponents("ND<16x64xui8>", SCALES.format("ui8", "row_major", 32).replace("16x4x", "16x64x")).replace(
-            "%tmp : ND<1x64", "~%«s|tmp» : ND<16x64"
-        ),
+        exponents("~ND<«3|4»x16xui8>", "!pto.tile_buf<vec, 1x«48|64»xui8, slayout=row_major>", AXIS0),
+        "pto.tmov expects src of axis0 with an even number of valid rows, not 3",
+    ),
+    (
+        exponents("~ND<4x«24|16»xui8>", "!pto.tile_buf<vec, 1x«96|64»xui8, slayout=row_major>", AXIS0),
+        "pto.tmov expects src of axis0 with a multiple of 16 valid columns, not 24",
+    ),
+    (
+        exponents("ND<1x96xui8>", "!pto.tile_buf<vec, 48x2xui8, slayout=row_major>").replace("%tmp", "~%«s|tmp»"),
         "pto.tmov expects src and tmp to use different storage",
     ),
 )

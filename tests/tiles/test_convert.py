@@ -144,7 +144,7 @@ floats = cache(Floats)
 def expected_of(source: str, to: str, mode: str, values: Array, on: bool) -> Array:
     """Element by element."""
     dtype = dtype_of(to)
-    wraps = ((source, to) in WRAPPING and not on) or (source, to) == ("i16", "ui32")
+    wraps = (source, to) in WRAPPING and not on
     numbers = [int(x) if values.dtype.kind in "iu" else float(x) for x in values.ravel()]
     if dtype.kind in "iu" and to != "!pto.hif8":
         return np.array([integer(x, to, mode, wraps) for x in numbers], object).astype(dtype).reshape(values.shape)

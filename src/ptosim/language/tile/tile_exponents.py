@@ -1,21 +1,25 @@
 """The form of pto.tmov that brings the scale exponents of an MX operand to the order of the cube unit (X to ZZ).
 
-Exponents lie in rows, one for 32 values; the cube unit wants boxes of 16 rows and 2 columns. `grpAxis` says along which
-axis the values were grouped: axis1 along columns, axis0 along rows.
+Exponents lie in rows, one for 32 values; the cube unit wants boxes of 16 rows and 2 columns, whatever `fractal` the
+destination says. `grpAxis` says along which axis the values were grouped: axis1 along columns, axis0 along rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from math import prod
 
 from ptosim.language.operation import Problem
-from ptosim.language.rules.tile_place_rules import count, holds, is_laid_out, lies_in
-from ptosim.language.rules.tile_rules import at_type, distinct, same_element
+from ptosim.language.rules.storage_rules import apart
+from ptosim.language.rules.tile_place_rules import count, is_laid_out, lies_in
+from ptosim.language.rules.tile_rules import at_type, extents, name_of, same_element
 from ptosim.language.tile.tile_operation import TileOperation
 
-EXPONENTS = ("i8", "hif8", "f8E8M0")
-BOX_BYTES = 32
+_ROLES = ("src", "tmp", "dst")
+_EXPONENTS = ("ui8", "hif8", "f8E8M0")
+_BOX_ROWS = 16
+_LINE = 64
+"""Bytes of working memory besides those of the boxes."""
 
 
 def exponent_rules(op: TileOperation, target: str) -> Iterator[Problem]:
@@ -26,39 +30,53 @@ def exponent_rules(op: TileOperation, target: str) -> Iterator[Problem]:
         return
     if target != "a5":
         yield Problem(f"a move of scale exponents does not exist on {target}", at="tmp", kind="wrong-target")
-    for role in ("src", "tmp", "dst"):
+    found = list(_kinds(op, target))
+    yield from found
+    if not found:
+        yield from _shapes(op)
+
+
+def _kinds(op: TileOperation, target: str) -> Iterator[Problem]:
+    """Three tiles of exponents, from rows to boxes."""
+    for role in _ROLES:
         yield from lies_in(op, role, "vec", on=" in a move of scale exponents")
-    yield from _alone(op)
-    for one, other in combinations(("src", "tmp", "dst"), 2):
-        yield from distinct(one, other)(op, target)
-    yield from holds(op, "src", EXPONENTS)
-    yield from same_element("src", "dst")(op, target)
+    yield from apart(*_ROLES)(op, target)
+    if (name := name_of(op.tile("src").element)) not in _EXPONENTS:
+        yield at_type(op, "src", f"to have elements of {', '.join(_EXPONENTS)}", name)
+    yield from same_element("src", "tmp", "dst")(op, target)
     if op.tile("src").rows != 1:  # one row is linear, whatever its type says of boxes
-        yield from is_laid_out(op, "src", "ND", "DN")
-    yield from _boxes(op)
-    yield from _room(op)
+        yield from is_laid_out(op, "src", "ND")
+    yield from is_laid_out(op, "dst", "ZZ")
+    for role in ("src", "dst"):
+        if None in op.tile(role).valid:
+            yield at_type(op, role, "with a static valid shape", extents(op.tile(role).valid))
 
 
-def _alone(op: TileOperation) -> Iterator[Problem]:
-    for role in ("fp", "pre_quant"):
-        if op.has(role):
-            yield Problem("a move of scale exponents is not quantised", at=role)
+def _shapes(op: TileOperation) -> Iterator[Problem]:
+    """Every exponent of src has a place in dst, and the boxes have room."""
+    src, dst = op.tile("src"), op.tile("dst")
+    given, places = count(src.valid), count(dst.valid)
+    if given != places:
+        yield at_type(op, "dst", f"to have as many exponents as src, {given}", places)
+    if src.rows != 1 and src.valid[1] != src.cols:
+        yield at_type(op, "src", "packed, with every column valid", f"{src.valid[1]} of {src.cols} columns")
+    yield from _below_each_other(op) if op.setting("grpAxis") == "axis0" else _side_by_side(op)
 
 
-def _boxes(op: TileOperation) -> Iterator[Problem]:
-    dst = op.tile("dst")
-    misplaced = list(is_laid_out(op, "dst", *(("ZZ", "NN") if op.setting("grpAxis") == "axis0" else ("ZZ",))))
-    yield from misplaced
-    if dst.fractal != BOX_BYTES:
-        yield at_type(op, "dst", f"with fractal={BOX_BYTES}", dst.fractal)
-    elif not misplaced:
-        for extent, unit, side in zip(dst.shape, dst.box, ("rows", "columns"), strict=True):
-            if extent != 1 and extent % unit:
-                yield at_type(op, "dst", f"to consist of boxes of {unit} {side}", f"{extent} {side}")
+def _below_each_other(op: TileOperation) -> Iterator[Problem]:
+    rows, cols = op.tile("src").valid
+    if not rows or rows % 2:
+        yield at_type(op, "src", "of axis0 with an even number of valid rows", rows)
+    if not cols or cols % _BOX_ROWS:
+        yield at_type(op, "src", f"of axis0 with a multiple of {_BOX_ROWS} valid columns", cols)
 
 
-def _room(op: TileOperation) -> Iterator[Problem]:
-    """Every exponent of src has a place in dst."""
-    given, places = count(op.tile("src").valid), count(op.tile("dst").shape)
-    if given is not None and places is not None and given > places:
-        yield at_type(op, "src", f"to have at most the {places} exponents of dst", given)
+def _side_by_side(op: TileOperation) -> Iterator[Problem]:
+    rows, cols = (extent or 0 for extent in op.tile("dst").valid)
+    if cols % 2:
+        yield at_type(op, "dst", "with an even number of valid columns", cols)
+    boxes = -(-rows // _BOX_ROWS)
+    needed = cols if op.tile("dst").rows == 1 else boxes * _BOX_ROWS * cols
+    for role, least in (("src", needed), ("dst", needed), ("tmp", _LINE + boxes * cols)):
+        if (found := prod(op.tile(role).shape)) < least:
+            yield at_type(op, role, f"to have room for {least} exponents", found)

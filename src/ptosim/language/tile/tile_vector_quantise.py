@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute
 
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property
+from ptosim.language.rules.storage_rules import apart
+from ptosim.language.rules.tile_place_rules import is_laid_out
 from ptosim.language.rules.tile_rules import (
     agree,
     at_type,
-    distinct,
     element_in,
     every,
     in_vec,
     name_of,
     row_major,
+    same_element,
     same_valid,
     same_valid_rows,
     tiles,
 )
 from ptosim.language.text.located_parser import LocatedParser
+from ptosim.language.tile.mx_groups import group_rules
 from ptosim.language.tile.tile_attributes import KINDS
 from ptosim.language.tile.tile_family import A5, VectorTile, elements
 from ptosim.language.tile.tile_operation import VIEWS, TileOperation
@@ -32,8 +34,13 @@ from ptosim.language.tile.tile_types import TileBufType
 # --- quantise ---------------------------------------------------------------------------------------------------------
 
 _F32 = elements("f32")
-_RESULTS = {"INT8_SYM": ("i8", "si8"), "INT8_ASYM": ("ui8",), "MXFP8": ("f8E4M3FN",), "MXFP4_E2M1": ("f4E2M1x2",)}
-"""The element types of a quantised tile."""
+_BYTES = ("i8", "si8", "ui8")
+_RESULTS = {
+    **dict.fromkeys(("INT8_SYM", "INT8_ASYM"), _BYTES),
+    "MXFP8": ("i8", "ui8", "f8E4M3FN"),
+    "MXFP4_E2M1": ("f4E2M1x2",),
+}
+"""The element types of a quantised tile; they do not change its bits."""
 
 
 def _quantised(op: TileOperation) -> Iterator[Problem]:
@@ -97,10 +104,11 @@ class TQuantMx(VectorTile, name="pto.tquant.mx"):
     exp its exponent byte (E8M0), scaling the power of two that src is multiplied by; dst is the product, rounded to the
     nearest even. quantScaleAlg chooses how the exponent follows from the maximum (ocp, nv), storeMode nd or nz, and
     interleave pairs the exponents of two groups of axis0; exp_zz gets the exponents in the order that products want.
-    All tiles are different ones. a5 only.
+    The bytes of MXFP8 are e4m3, whatever 8-bit type dst has. What is said of groups has a row for each row of groups,
+    or one row for all; a row of scales has room for whole registers. All tiles are different ones. a5 only.
 
         pto.tquant.mx ins(%a : !pto.tile_buf<vec, 32x64xf32>) outs(%d, %e, %m, %s : !pto.tile_buf<vec, 32x64xf8E4M3FN>,
-            !pto.tile_buf<vec, 1x64xui8>, !pto.tile_buf<vec, 1x64xf32>, !pto.tile_buf<vec, 1x64xf32>)
+            !pto.tile_buf<vec, 1x64xui8>, !pto.tile_buf<vec, 1x64xf32>, !pto.tile_buf<vec, 1x128xf32, valid=1x64>)
             {quant_type = #pto<quant_type MXFP8>}
     """
 
@@ -126,10 +134,14 @@ class TQuantMx(VectorTile, name="pto.tquant.mx"):
     }
     flags = ("interleave",)
     defaults = {"quantScaleAlg": "ocp", "storeMode": "nd", "grpAxis": "axis1", "interleave": False}
-    checks = (in_vec(*_MX_TILES), *(distinct(one, other) for one, other in combinations(_MX_TILES, 2)))
+    checks = (in_vec(*_MX_TILES), apart(*_MX_TILES), same_element("src", "max", "scaling"))
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        yield from super().tile_rules(target)
+        found = [*super().tile_rules(target), *self._kinds()]
+        yield from found or group_rules(self, fp4=self.word("quant_type") == "MXFP4_E2M1")
+
+    def _kinds(self) -> Iterator[Problem]:
+        """Elements and layouts of all tiles; one row is linear, whatever its type says of boxes."""
         kind = str(self.word("quant_type"))
         if kind not in _MX_SOURCES:
             yield Problem(f"{self.name} expects MXFP8 or MXFP4_E2M1, not {kind}; see pto.tquant", at="quant_type")
@@ -137,11 +149,14 @@ class TQuantMx(VectorTile, name="pto.tquant.mx"):
         yield from _quantised(self)
         if (found := name_of(self.tile("src").element)) not in _MX_SOURCES[kind]:
             yield at_type(self, "src", f"to have elements of {', '.join(_MX_SOURCES[kind])} for {kind}", found)
-        if self.setting("interleave") and self.setting("grpAxis") != "axis0":
-            yield Problem(f"{self.name} has interleave only with grpAxis axis0", at="interleave")
         for role, exponents in tiles(self, "exp", "exp_zz"):
-            if exponents.element_bytes != 1:
-                yield at_type(self, role, "to have elements of 1 byte", name_of(exponents.element))
+            if (found := name_of(exponents.element)) not in _BYTES:
+                yield at_type(self, role, f"to have elements of {', '.join(_BYTES)}", found)
+        for role, tile in tiles(self, *_MX_TILES):
+            if tile.rows != 1:
+                yield from is_laid_out(self, role, "ND")
+        if self.setting("quantScaleAlg") == "nv" and kind != "MXFP8":
+            yield Problem(f"{self.name} has the nv formula only for MXFP8", at="quantScaleAlg")
 
 
 class TDequant(VectorTile, name="pto.tdequant"):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from xdsl.dialects.builtin import f32, i32
+from xdsl.dialects.builtin import f32, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.effects.conversion import conversion
@@ -48,6 +48,8 @@ class _Pair:
     """The only rounding, whatever `rmode` says."""
     clamps: bool = True
     """Whether infinities and values that do not fit become the largest number."""
+    positive: bool = False
+    """Whether negative values are made zero first: the conversion would keep their bits."""
 
 
 _PLAIN = _Pair()
@@ -73,7 +75,7 @@ _PAIRS: dict[str, dict[str, _Pair]] = {
         "f16": _Pair(through=f32, rounding="R"),
     },
     "ui32": dict.fromkeys(("si16", "ui16", "ui8"), _PLAIN),
-    "si16": dict.fromkeys(("f16", "f32", "si32", "ui32", "ui8"), _PLAIN),
+    "si16": {**dict.fromkeys(("f16", "f32", "si32", "ui8"), _PLAIN), "ui32": _Pair(positive=True)},
     "ui16": dict.fromkeys(("ui32", "ui8"), _PLAIN),
     "si8": dict.fromkeys(("f16", "si16", "si32"), _PLAIN),
     "ui8": dict.fromkeys(("f16", "ui16", "ui32"), _PLAIN),
@@ -105,6 +107,9 @@ def tcvt(build: Builder, src: Tile, dst: Tile, rmode: str, satmode: str) -> None
 
         def step(here: RegisterAccess) -> None:
             found = here.load(source, _SPREAD.get((source.kind.bytes, width)))
+            if pair.positive:
+                mask = masks[steps[0].mask_bytes]
+                found = build.vmaxs(input=found, scalar=build.constant(0, i16), mask=mask, result=found.type)
             for one in steps:
                 found = _cast(build, found, one.source)
                 words = {"rnd": one.rnd, "sat": one.sat, "part": one.part}

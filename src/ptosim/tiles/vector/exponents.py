@@ -33,50 +33,46 @@ class ExponentMatrix:
     """Exponents by row and column of the operand: the first byte, the extent, and the bytes between neighbours."""
 
     tile: Tile
-    rows: Number
-    cols: Number
-    row_stride: Number
-    col_stride: Number
+    rows: int
+    cols: int
+    row_stride: int
+    col_stride: int
+
+    @property
+    def boxes_at_once(self) -> int:
+        """The boxes of a register: as many as its lanes can reach from their first exponent."""
+        for boxes in (BOXES, 1):
+            lines, groups = min(self.rows, BOX_ROWS), min(self.cols, boxes * BOX_COLS)
+            if (lines - 1) * self.row_stride + (groups - 1) * self.col_stride <= _FARTHEST:
+                return boxes
+        raise Refused(f"the exponents of a box are more than {_FARTHEST} bytes apart", "src", kind="unsupported")
 
 
 def exponents(build: Builder, src: Tile, dst: Tile, along_rows: bool) -> None:
-    """dst[r, c] = src[r, c], or src[c, r] where the groups run along rows."""
-    dst = dst if dst.buf.layout == "ZZ" else dst.turned()
-    src, dst = (replace(tile, buf=replace(tile.buf, element=i8)) for tile in (src.unboxed(), dst))
-    if dst.buf.rows == 1:
-        line = src.turned() if along_rows and src.buf.rows != 1 else src
-        move(build, line, dst, (1, build.least(line.cols, dst.cols)))
+    """dst[r, c] = src[r, c], or src[c, r] where the groups run along rows. Rows of src have the length that the result
+    says, whatever tile they lie in; a result of one row takes them as they are."""
+    src, dst = (replace(tile.unboxed(), buf=replace(tile.unboxed().buf, element=i8)) for tile in (src, dst))
+    (src_rows, src_cols), (rows, cols) = (_extents(tile) for tile in (src, dst))
+    if along_rows:
+        matrix = ExponentMatrix(src, src_cols, src_rows, 1, src_cols)
+    elif dst.buf.rows == 1:
+        move(build, _line(src, cols), dst, (1, cols))
         return
-    matrix = _matrix(build, src, dst, along_rows)
+    else:
+        matrix = ExponentMatrix(src, rows, cols, cols, 1)
     build.scope(lambda: _fill_boxes(build, matrix, dst))
 
 
-def _matrix(build: Builder, src: Tile, dst: Tile, along_rows: bool) -> ExponentMatrix:
-    if src.buf.rows == 1:  # a line of rows as long as those of the result, or of its transpose
-        strides: tuple[Number, Number] = (1, dst.rows) if along_rows else (dst.cols, 1)
-        return ExponentMatrix(src, dst.rows, dst.cols, *strides)
-    turned = (src.buf.layout == "DN") != along_rows
-    rows, cols = (src.cols, src.rows) if along_rows else src.valid
-    extent = build.least(rows, dst.rows), build.least(cols, dst.cols)
-    return ExponentMatrix(src, *extent, *((1, src.pitch) if turned else (src.pitch, 1)))
+def _extents(tile: Tile) -> tuple[int, int]:
+    """The valid region, which is static: a rule of the verifier."""
+    rows, cols = (known(extent) for extent in tile.valid)
+    assert rows is not None and cols is not None
+    return rows, cols
 
 
-def _boxes_at_once(matrix: ExponentMatrix, dst: Tile) -> int:
-    """The boxes of a register: as many as its lanes can reach from their first exponent. What is not known is at most
-    what the tile has."""
-    rows, cols = (
-        size if (extent := known(valid)) is None else extent
-        for valid, size in zip((matrix.rows, matrix.cols), dst.buf.shape, strict=True)
-    )
-    down, across = (
-        size if (stride := known(given)) is None else stride
-        for given, size in ((matrix.row_stride, dst.buf.cols), (matrix.col_stride, dst.buf.rows))
-    )
-    for boxes in (BOXES, 1):
-        lines, groups = min(rows, BOX_ROWS), min(cols, boxes * BOX_COLS)
-        if (lines - 1) * down + (groups - 1) * across <= _FARTHEST:
-            return boxes
-    raise Refused(f"the exponents of a box are more than {_FARTHEST} bytes apart", "src", kind="unsupported")
+def _line(tile: Tile, length: int) -> Tile:
+    """A packed tile as one row."""
+    return replace(tile, buf=replace(tile.buf, rows=1, cols=length), valid=(1, length), storage=(1, length))
 
 
 def _fill_boxes(build: Builder, matrix: ExponentMatrix, dst: Tile) -> None:
@@ -92,16 +88,15 @@ def _fill_boxes(build: Builder, matrix: ExponentMatrix, dst: Tile) -> None:
         for part, stride in ((col, matrix.col_stride), (row, matrix.row_stride))
     )
     offsets = v.op("vadd", across, down, all_)
-    boxes = build.ceiling(matrix.cols, BOX_COLS)
-    length = build.times(boxes, BOX)
-    lanes = Lanes(build, length, dst.buf.cols * BOX_ROWS, 2) if _boxes_at_once(matrix, dst) == BOXES else None
+    length = matrix.cols * BOX_ROWS
+    lanes = Lanes(build, length, length, 2) if matrix.boxes_at_once == BOXES else None
 
-    def below(part: SSAValue, extent: Number, start: Number, unit: int, mask: SSAValue) -> SSAValue:
-        """The lanes of a mask that lie within an extent."""
-        if known(extent) is not None and int(known(extent) or 0) % unit == 0:
+    def written(start: Number, mask: SSAValue) -> SSAValue:
+        """The lanes of a mask whose rows there are; the others are zero."""
+        if matrix.rows % BOX_ROWS == 0:
             return mask
-        left = build.cast(build.least(build.minus(extent, start), BOXES * BOX), i16)
-        return v.op("vcmps", part, left, mask, comparison="lt", result=mask.type)
+        left = build.cast(build.least(build.minus(matrix.rows, start), BOX_ROWS), i16)
+        return v.op("vcmps", row, left, mask, comparison="lt", result=mask.type)
 
     def boxes_of_rows(number: SSAValue) -> None:
         first_row = build.times(number, BOX_ROWS)
@@ -109,11 +104,10 @@ def _fill_boxes(build: Builder, matrix: ExponentMatrix, dst: Tile) -> None:
         def register(at: SSAValue, mask: SSAValue) -> None:
             first_col = build.quotient(at, BOX_ROWS)
             start = build.plus(build.times(first_row, matrix.row_stride), build.times(first_col, matrix.col_stride))
-            held = below(row, matrix.rows, first_row, BOX_ROWS, mask)
-            held = below(col, matrix.cols, first_col, BOX_COLS, held)
             source = element_pointer(build, matrix.tile, start)
+            held = written(first_row, mask)
             value = build.vgather2(source=source, offsets=offsets, mask=held, result=VregType.of(i16))
-            place = build.index(build.plus(build.times(number, dst.pitch * BOX_ROWS), at))
+            place = build.index(build.plus(build.times(number, length), at))
             store_lanes(build, dst, place, value, mask)
 
         def box(at: SSAValue) -> None:
@@ -124,4 +118,4 @@ def _fill_boxes(build: Builder, matrix: ExponentMatrix, dst: Tile) -> None:
         else:
             build.loop(length, BOX, box)
 
-    build.loop(build.ceiling(matrix.rows, BOX_ROWS), 1, boxes_of_rows)
+    build.loop(-(-matrix.rows // BOX_ROWS), 1, boxes_of_rows)

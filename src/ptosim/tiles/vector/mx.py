@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import BFloat16Type, f16, f32, i8, i16, i32
+from xdsl.dialects.builtin import BFloat16Type, Float8E4M3FNType, f16, f32, i8, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.effects.element import GRANULE
 from ptosim.language.builder import Builder, Number, known
+from ptosim.language.tile.mx_groups import GROUP
 from ptosim.language.tile.tile_vector_quantise import TQuantMx
 from ptosim.language.types import VregType
 from ptosim.tiles.element_layout import element_offset
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.moves.cube_extents import must
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.tile_values import Tile
 from ptosim.tiles.vector.lane_walk import Lanes, everything, first, load, offset, tail
@@ -27,7 +27,6 @@ from ptosim.tiles.vector.mx_scale import Scale, nv, ocp
 from ptosim.tiles.vector.reduce import if_any
 from ptosim.tiles.vector.registers import Registers, with_sign
 
-GROUP = 32
 _LARGEST = {"MXFP8": 8, "MXFP4_E2M1": 2}
 """The exponent of the largest number of a result."""
 _WORDS: dict[int, Attribute] = {n: with_sign(type_, "unsigned") for n, type_ in ((1, i8), (2, i16), (4, i32))}
@@ -38,7 +37,6 @@ _BF16 = BFloat16Type()
 @lowering(TQuantMx)
 def tquant_mx(
     build: Builder,
-    op: TQuantMx,
     src: Tile,
     dst: Tile,
     exp: Tile,
@@ -51,18 +49,11 @@ def tquant_mx(
     grpAxis: str,
     interleave: bool,
 ) -> None:
-    for role, tile, layouts in (("src", src, ("ND",)), ("dst", dst, ("ND", "NZ"))):
-        if tile.buf.layout not in layouts:
-            raise Refused(f"{op.name} with {role} laid out as {tile.buf.layout} is not lowered", at=f"{role}_type")
-    for role, tile in (("max", max), ("scaling", scaling)):
-        if tile.kind.bytes not in (2, 4):
-            raise Refused(f"{role} has elements of 2 or 4 bytes, not {tile.kind.bytes}", f"{role}_type", "invalid")
     if storeMode == "nz":
         dst = replace(dst, buf=replace(dst.buf, blayout="col_major", slayout="row_major"))
-    if quantScaleAlg == "nv" and quant_type != "MXFP8":
-        raise Refused("the nv formula is one of fp8", at="quantScaleAlg")
+    if quant_type == "MXFP8":  # whatever its type says
+        dst = replace(dst, buf=replace(dst.buf, element=Float8E4M3FNType()))
     results = Results(build, max, scaling, exp, exp_zz)
-    _have_room(build, src, dst, results, grpAxis == "axis1", interleave)
 
     def scope() -> None:
         of_f32 = src.kind.bytes == 4  # only these have a rule for NaN
@@ -74,33 +65,6 @@ def tquant_mx(
             _along_columns(elements, scale, results, interleave)
 
     build.scope(scope)
-
-
-def _have_room(build: Builder, src: Tile, dst: Tile, results: Results, along_rows: bool, interleave: bool) -> None:
-    """Every result lies in its tile, since other tiles lie behind it."""
-    per_byte = 2 if dst.buf.kind.name == "f4E2M1x2" else 1
-    groups = build.ceiling(src.cols if along_rows else src.rows, GROUP)
-    rows, cols = (src.rows, groups) if along_rows else (groups, src.cols)
-    _holds_as_much(build, "dst", dst, src.rows, build.ceiling(src.cols, per_byte), lines=False)
-    for role, tile in (("max", results.max), ("scaling", results.scaling)):
-        _holds_as_much(build, role, tile, rows, cols)
-    pairs = build.ceiling(groups, 2)
-    if interleave:
-        rows, cols = pairs, build.times(cols, 2)
-    _holds_as_much(build, "exp", results.exp, rows, cols)
-    if (zz := results.exp_zz) is not None:
-        boxes = build.times(build.ceiling(src.rows if along_rows else src.cols, 16), pairs)
-        message = f"exp_zz has {zz.buf.size} bytes, too few for the boxes of 32 exponents"
-        must(build, "sle", build.times(boxes, 32), zz.buf.size, "out-of-bounds", message, "exp_zz_type")
-
-
-def _holds_as_much(build: Builder, role: str, tile: Tile, rows: Number, cols: Number, lines: bool = True) -> None:
-    """A tile of one row holds `lines` one after the other."""
-    message = f"{role} is {tile.buf.rows}x{tile.buf.cols}, too small for its part of the result"
-    if lines and tile.buf.rows == 1:
-        rows, cols = 1, build.times(rows, cols)
-    for extent, room in ((rows, tile.buf.rows), (cols, tile.buf.cols)):
-        must(build, "sle", extent, room, "out-of-bounds", message, f"{role}_type")
 
 
 class _Elements:
@@ -151,12 +115,25 @@ class _Elements:
             "vcvt", v.of(_BF16).cast(packed), self.of_halves, rnd="R", part="P0", result=VregType.of(self.dst.element)
         )
         rest = build.least(build.ceiling(build.minus(self.src.cols, at), 2), GROUP)
-        active = self.lower if self.lanes.full else tail(build, rest, 4)[0]
-        self._put(q, element_offset(build, self.dst, row, build.quotient(at, 2)), active)
+        there = element_offset(build, self.dst, row, build.quotient(at, 2))
+        if self.dst.buf.boxed or self.dst.pitch % GRANULE == 0:
+            self._put(q, there, self.lower if self.lanes.full else tail(build, rest, 4)[0])
+        else:
+            active = first(build, GROUP, 2) if self.lanes.full else tail(build, rest, 2)[0]
+            self._put_one_by_one(q, there, active)
 
     def _put(self, q: SSAValue, there: Number, mask: SSAValue) -> None:
         given = {"value": q, "dest": self.dst.pointer(self.build), "offset": self.build.index(there), "mask": mask}
         self.build.vsts(**given, dist="PK4_B32")
+
+    def _put_one_by_one(self, q: SSAValue, there: Number, mask: SSAValue) -> None:
+        """Into a row that does not begin at a granule."""
+        build, byte, word = self.build, _WORDS[1], _WORDS[2]
+        value = self.v.op("vpack", self.v.of(_WORDS[4]).cast(q), part="LOWER", result=VregType.of(word))
+        offsets = build.vci(base=build.constant(0, i16), result=VregType.of(i16))
+        dest = self.dst.pointer(build, byte)
+        dest = build.addptr(pointer=dest, offset=build.index(there), result=dest.type)
+        build.vscatter(value=self.v.of(byte).cast(value), dest=dest, offsets=offsets, mask=mask)
 
 
 @dataclass(frozen=True)

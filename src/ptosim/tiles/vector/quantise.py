@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import f16, f32, i32
+from dataclasses import replace
+
+from xdsl.dialects.builtin import f16, f32, i8, i32
 from xdsl.ir import SSAValue
 
 from ptosim.language.builder import Builder
@@ -16,9 +18,11 @@ from ptosim.tiles.vector.single_element import load_everywhere
 
 
 @lowering(TQuant)
-def tquant(build: Builder, src: Tile, fp: Tile, offset: Tile | None, dst: Tile) -> None:
-    """Multiplied, moved, rounded to a whole number, and brought to bytes step by step, clamping each time."""
-    v = Registers(build, f32)
+def tquant(build: Builder, src: Tile, fp: Tile, offset: Tile | None, dst: Tile, quant_type: str) -> None:
+    """Multiplied, moved, rounded to a whole number, and brought to bytes step by step, clamping each time. The kind
+    says whether these have a sign, whatever the type of the result says."""
+    v, byte = Registers(build, f32), with_sign(i8, "unsigned" if quant_type == "INT8_ASYM" else "signless")
+    dst = replace(dst, buf=replace(dst.buf, element=byte))
 
     def scope() -> None:
         lanes = Lanes(build, dst.cols, dst.buf.cols, 4)
@@ -36,8 +40,7 @@ def tquant(build: Builder, src: Tile, fp: Tile, offset: Tile | None, dst: Tile) 
                 whole = v.op("vcvt", x, mask, rnd="R", sat="SAT", result=VregType.of(i32))
                 x = v.op("vcvt", whole, mask, rnd="R", result=v.type)
                 half = v.op("vcvt", x, mask, rnd="R", sat="SAT", part="EVEN", result=VregType.of(f16))
-                byte = VregType.of(dst.element)
-                q = v.op("vcvt", half, of_halves, rnd="R", sat="SAT", part="EVEN", result=byte)
+                q = v.op("vcvt", half, of_halves, rnd="R", sat="SAT", part="EVEN", result=VregType.of(byte))
                 here.store(dst, q, dist="PK4_B32")
 
             lanes.each(register)
