@@ -67,10 +67,9 @@ def test_communication_as_the_manual_has_it_is_unsupported(name: str, dialect: s
     )
 
 
-@pytest.mark.parametrize("name", ["section.simt", "ldg", "get_tid_x", "syncthreads", "fusion_region"])
-def test_other_levels_are_unsupported(name: str):
-    why = "belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
-    rejects(f"~pto.{name}", f"'pto.{name}' {why}", kind="unsupported")
+def test_other_levels_are_unsupported():
+    why = "belongs to a part of PTO that is not simulated (regions for fusion)"
+    rejects("~pto.fusion_region", f"'pto.fusion_region' {why}", kind="unsupported")
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -103,12 +103,3 @@ def test_addresses():
         "%x = pto.ptrtoint %gm : !pto.ptr<f32, gm> -> i64\n%p = pto.inttoptr %x : i64 -> !pto.ptr<f32, gm>\n"
         "%y = pto.load_scalar %p[%i] : !pto.ptr<f32, gm> -> f32\npto.store_scalar %y, %p[%i] : !pto.ptr<f32, gm>, f32"
     )
-
-
-@pytest.mark.parametrize("name", ["pto.load", "pto.store", "pto.ldg", "pto.stg", "pto.get_tid_x"])
-def test_other_levels_are_outside(name: str):
-    rejects(
-        f"~{name} %gm[%i]",
-        f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
-        kind="unsupported",
-    )

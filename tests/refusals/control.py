@@ -171,11 +171,6 @@ FUNCTIONS_THAT_ARE_NOT = [
             "recursion is not supported: @f -> @g -> @f",
         ),
     ),
-    *rows(
-        rejects,
-        ("func.func @f() attributes {~pto.simt_entry} { return }", "SIMT functions are not simulated"),
-        kind="unsupported",
-    ),
 ]
 
 FLOATS_DO_NOT_COUNT = rows(

@@ -272,7 +272,7 @@ pto.st_dev %c0_i32, %ub_i32[%c0] : P<i32>, i32
 cf.br ^bb1
 ! affine.for %i = 0 to 4 { ¦ }
 %x = memref.alloc() : memref<4xf32>
-%x = llvm.mlir.constant(1 : i32) : i32
+%x = llvm.add %s_i32, %s_i32 : i32
 %x = math.tanh %c0 : index
 pto.nosuchop
 nosuch.op

@@ -63,11 +63,6 @@ MODULES = [
     ),
     Rule("func.func private ~@f() attributes {pto.kernel}« | { return }»", "@f is a kernel entry, which has a body"),
     Rule(
-        "func.func @f() attributes {~pto.«simt_entry|entry»} { return }",
-        "SIMT functions are not simulated",
-        "unsupported",
-    ),
-    Rule(
         "func.func @f(%a: ~«tensor<4xf32>|!pto.ptr<f32, gm>») { return }",
         "a function cannot take or give tensor<4xf32>; write a pointer as !pto.ptr<T, space>",
     ),
@@ -151,11 +146,6 @@ SECTIONS = [
     Rule(
         "pto.section.cube { }\n«~pto.vecscope { }|pto.section.vector { pto.vecscope { } }»",
         "pto.vecscope stands outside the sections, so that every core runs it, but it is for the vector core",
-    ),
-    Rule(
-        "~pto.section.«simt|vector» { }",
-        "'pto.section.simt' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
-        "unsupported",
     ),
 ]
 
@@ -323,11 +313,6 @@ SYSTEM = [
         "offset is 128; it must be -128..127",
     ),
     Rule('pto.vecscope { pto.print "%d", ~%«v_f32|s_i32» }', "pto.print shows scalars and pointers, not ..."),
-    Rule(
-        "%x = ~pto.«load|load_scalar» %p_f32_ub[%s_index] : !pto.ptr<f32, ub> -> f32",
-        "'pto.load' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
-        "unsupported",
-    ),
 ]
 
 

@@ -4,7 +4,9 @@ Names carry no dialect prefix (`hif8`, not `!pto.hif8`). Which instruction accep
 operation classes; how a value of a type is computed, that of the engines.
 """
 
+import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 VECTOR_BYTES = 256
@@ -13,7 +15,7 @@ GRANULE = 32
 BLOCKS = VECTOR_BYTES // GRANULE
 """Of a register: what block reductions, block strides and gathers of blocks go by."""
 
-Kind = Literal["signed", "unsigned", "float", "lowprecision"]
+Kind = Literal["signed", "unsigned", "float", "lowprecision", "packed"]
 Granularity = Literal["b8", "b16", "b32"]
 
 
@@ -24,6 +26,10 @@ class Element:
     name: str
     bits: int
     kind: Kind
+    count: int = 1
+    """How many elements a packed one consists of; element 0 lies in the low bytes."""
+    part: "Element | None" = None
+    """The type of each of them."""
 
     @property
     def bytes(self) -> int:
@@ -65,6 +71,24 @@ _BITS: tuple[tuple[Kind, dict[str, int]], ...] = (
 ELEMENTS: dict[str, Element] = {name: Element(name, bits, kind) for kind, row in _BITS for name, bits in row.items()}
 
 
+MOST_PACKED = 16
+"""Elements of a packed value."""
+_PACKED = re.compile(r"vector<(\d+)x(\w+)>")
+
+
 def element(name: str) -> Element:
     """The element type of that name; `KeyError` for a name that is none."""
-    return ELEMENTS[name]
+    found = ELEMENTS.get(name) or _packed(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
+@cache
+def _packed(name: str) -> Element | None:
+    """`vector<2xf16>`: several scalars that are loaded, stored and computed with as one value of a workitem."""
+    found = _PACKED.fullmatch(name)
+    part = ELEMENTS.get(found[2]) if found is not None else None
+    if found is None or part is None or not 1 <= int(found[1]) <= MOST_PACKED:
+        return None
+    return Element(name, int(found[1]) * 8 * part.bytes, "packed", int(found[1]), part)

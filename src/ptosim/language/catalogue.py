@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile.tile_types import TILE_TYPES
-from ptosim.language.types import TYPES
+from ptosim.language.types import TYPES, LLVMPointerType
 
 MICRO = tuple(
     """
@@ -25,6 +25,9 @@ MICRO = tuple(
     """.split()
 )
 """Micro-instructions."""
+
+SIMT = ("simt", "simt_lane", "simt_memory", "simt_atomic", "simt_math", "simt_state", "private_memory")
+"""Launches of workitems, and what their code has beside scalar arithmetic and control flow."""
 
 TILE = tuple(
     """
@@ -39,10 +42,10 @@ TILE = tuple(
 STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "function")
 """What is not PTO's own: arithmetic on scalars, control flow, functions."""
 
-_FOLDERS = {"micro": MICRO, "tile": TILE, "structure": STRUCTURE}
+_FOLDERS = {"micro": MICRO, "simt": SIMT, "tile": TILE, "structure": STRUCTURE}
 _FOLDER_OF = {room: folder for folder, rooms in _FOLDERS.items() for room in rooms}
 
-ROOMS = (*MICRO, *TILE)
+ROOMS = (*MICRO, *SIMT, *TILE)
 
 
 def room_of(operation: type[PTOOperation]) -> str:
@@ -92,5 +95,9 @@ def dialects() -> tuple[Dialect, ...]:
     named: dict[str, list[type[Operation]]] = {"builtin": [ModuleOp], "pto": []}
     for op in (*operations(), *structural_operations()):
         named.setdefault(op.name.partition(".")[0], []).append(op)
-    known = {"builtin": list(Builtin.attributes), "pto": list(attributes())}
+    known: dict[str, list[type[Attribute]]] = {
+        "builtin": list(Builtin.attributes),
+        "pto": list(attributes()),
+        "llvm": [LLVMPointerType],
+    }
     return tuple(Dialect(name, ops, known.get(name, [])) for name, ops in named.items())

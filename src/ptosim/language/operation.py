@@ -75,7 +75,8 @@ KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}
 """The values of that attribute of a module, and the core that its functions run on."""
 
 Placement = Literal["inside", "outside", "any"]
-"""Whether an instruction belongs inside a vector scope, which also follows from registers, masks and aligns."""
+"""Whether an instruction belongs inside a vector scope, which also follows from registers, masks and aligns; likewise
+of the code of workitems."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,8 @@ class PTOOperation(Readable):
     granularity: ClassVar[str | None] = None
     """The mask granularity that the mnemonic names (`plt_b32`)."""
     placement: ClassVar[Placement] = "any"
+    simt: ClassVar[Placement] = "outside"
+    """Whether the code of workitems may have the operation, or it alone (language/rules/simt_rules.py)."""
     scope_is_written: ClassVar[bool] = False
     """Whether the vector scope around it has to be written: none is made for it."""
     spaces: ClassVar[Mapping[str, tuple[Space, ...]]] = {}

@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     Signedness,
     StringAttr,
+    VectorType,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.ir.affine import AffineMap
@@ -33,7 +34,7 @@ from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ptosim.effects.element import ELEMENTS, VECTOR_BYTES, Element, element
+from ptosim.effects.element import ELEMENTS, MOST_PACKED, VECTOR_BYTES, Element, element
 from ptosim.effects.names import Space
 from ptosim.language.analysis.fast_walk import ByInheritance
 
@@ -93,6 +94,39 @@ class BF16x2Type(LowPrecisionType):
     name = "pto.bf16x2"
 
 
+LLVM_SPACES = {1: Space.GM, 6: Space.UB}
+"""The address spaces of LLVM pointers; one without is private memory of a workitem."""
+
+
+@irdl_attr_definition
+class LLVMPointerType(ParametrizedAttribute, TypeAttribute):
+    """`!llvm.ptr`: a byte address in private memory of a workitem; `!llvm.ptr<6>`: in UB, `!llvm.ptr<1>`: in GM."""
+
+    name = "llvm.ptr"
+    address_space: IntAttr = param_def()
+
+    @property
+    def space(self) -> Space | None:
+        """None: private memory."""
+        return LLVM_SPACES.get(self.address_space.data)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        if parser.parse_optional_punctuation("<") is None:
+            return (IntAttr(0),)
+        start = parser.pos
+        number = parser.parse_integer(allow_boolean=False)
+        if number and number not in LLVM_SPACES:
+            parser.raise_error(f"LLVM address space {number} is unknown: 6 is ub, 1 is gm", start, parser.pos)
+        parser.parse_punctuation(">")
+        return (IntAttr(number),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        if self.address_space.data:
+            with printer.in_angle_brackets():
+                printer.print_string(str(self.address_space.data))
+
+
 _PAYLOADS = (HiF8Type, HiF8x2Type, F8E8M0Type, F4E1M2x2Type, F4E2M1x2Type, BF16x2Type)
 _FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type, Float8E4M3FNType, Float8E5M2Type)
 _NAMED_ELEMENTS: dict[type[Attribute], str] = {
@@ -108,7 +142,35 @@ def element_name(type_: Attribute) -> str | None:
     if isinstance(type_, IntegerType):
         integer = cast("IntegerType", type_)
         return f"{_SIGN_PREFIX[integer.signedness.data]}i{integer.width.data}"
+    if isinstance(type_, VectorType):
+        return _packed_name(cast("VectorType[Attribute]", type_))
     return _NAMED_ELEMENTS.get(type(type_))
+
+
+@cache
+def _packed_name(type_: VectorType[Attribute]) -> str | None:
+    """The word for a vector of one dimension: `vector<2xf16>`."""
+    shape, part = type_.get_shape(), element_name(type_.element_type)
+    if len(shape) != 1 or part not in ELEMENTS or type_.get_num_scalable_dims() or not 1 <= shape[0] <= MOST_PACKED:
+        return None
+    return f"vector<{shape[0]}x{part}>"
+
+
+def scalar_name(type_: Attribute) -> str | None:
+    """The word for a scalar type, or for the elements of a packed one."""
+    if is_packed(type_):
+        return element_name(cast("VectorType[Attribute]", type_).element_type)
+    return element_name(type_)
+
+
+def is_packed(type_: Attribute) -> bool:
+    """Whether values of a type are several scalars of one workitem: a vector of one dimension."""
+    return isinstance(type_, VectorType) and _packed_name(cast("VectorType[Attribute]", type_)) is not None
+
+
+def like_packed(type_: Attribute, part: Attribute) -> Attribute:
+    """A scalar type, or the packed one of as many elements as another type has."""
+    return VectorType(part, cast("VectorType[Attribute]", type_).get_shape()) if is_packed(type_) else part
 
 
 @cache
@@ -176,7 +238,7 @@ def parse_pointer_body(parser: AttrParser) -> tuple[Attribute, Attribute]:
     """`T>` or `T, space>`, after the opening bracket. A missing space means gm."""
     start = parser.pos
     element_type = parse_element(parser)
-    if not is_element(element_type):
+    if not is_element(element_type) and not is_packed(element_type):
         parser.raise_error(f"a pointer cannot have element type {element_type}", start, parser.pos)
     space = Space.GM
     if parser.parse_optional_punctuation(",") is not None:

@@ -1,11 +1,11 @@
-"""What is read and verified and cannot run yet: operations on tiles that no pass lowers and no engine has."""
+"""What is read and verified and cannot run yet: operations that no pass lowers and no engine has."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from ptosim.effects.catalogue import effects
-from ptosim.language.catalogue import operations, room_of
+from ptosim.language.catalogue import SIMT, operations, room_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_view import SetValidShape
@@ -23,7 +23,8 @@ def is_of_tiles(operation: type[PTOOperation]) -> bool:
 @cache
 def pending() -> frozenset[str]:
     """Their names."""
-    return frozenset(op.name for op in operations() if op.replaced_by is None and is_of_tiles(op)) - {
+    may = (op for op in operations() if op.replaced_by is None and (is_of_tiles(op) or room_of(op) in SIMT))
+    return frozenset(op.name for op in may) - {
         SetValidShape.name,
         *lowered(),
         *effects(),

@@ -26,6 +26,7 @@ class CastPtr(PTOOperation, name="pto.castptr"):
     """
 
     is_pure = True
+    simt = "any"
     form = "$input"
     input = Operand()
     result = Result()
@@ -63,6 +64,7 @@ class AddPtr(PTOOperation, name="pto.addptr"):
     """
 
     is_pure = True
+    simt = "any"
     form = "$pointer, $offset:index"
     listed = ("pointer",)
     pointer = Operand()
@@ -123,7 +125,9 @@ class IntToPtr(PTOOperation, name="pto.inttoptr"):
 # --- scalar memory ----------------------------------------------------------------------------------------------------
 
 
-class _Load(PTOOperation):
+class ElementLoad(PTOOperation):
+    """One element behind a pointer."""
+
     form = "$pointer[$offset:index]"
     listed = ("pointer",)
     pointer = Operand()
@@ -136,7 +140,9 @@ class _Load(PTOOperation):
             yield Problem(f"{self.name} from {pointer} gives {pointer.element}, not {self.result.type}", at="result")
 
 
-class _Store(PTOOperation):
+class ElementStore(PTOOperation):
+    """One element behind a pointer."""
+
     form = "$value, $pointer[$offset:index]"
     value = Operand()
     pointer = Operand()
@@ -156,7 +162,7 @@ class _Store(PTOOperation):
             yield Problem(f"{self.name} to {pointer} takes {pointer.element}, not {self.value.type}", at="value")
 
 
-class LoadScalar(_Load, name="pto.load_scalar"):
+class LoadScalar(ElementLoad, name="pto.load_scalar"):
     """Load one element.
 
     The offset counts elements. Also allowed in a vector scope.
@@ -164,10 +170,11 @@ class LoadScalar(_Load, name="pto.load_scalar"):
         %v = pto.load_scalar %p[%i] : !pto.ptr<f32, ub> -> f32
     """
 
+    simt = "any"
     spaces = {"pointer": (Space.GM, Space.UB)}
 
 
-class StoreScalar(_Store, name="pto.store_scalar"):
+class StoreScalar(ElementStore, name="pto.store_scalar"):
     """Store one element.
 
     The offset counts elements. Also allowed in a vector scope.
@@ -175,6 +182,7 @@ class StoreScalar(_Store, name="pto.store_scalar"):
         pto.store_scalar %v, %p[%i] : !pto.ptr<f32, ub>, f32
     """
 
+    simt = "any"
     spaces = {"pointer": (Space.GM, Space.UB)}
 
 
@@ -199,7 +207,7 @@ class _Device(PTOOperation):
                 yield Problem(f"{self.name} passes the cache by and has no cache policy", at=name)
 
 
-class LdDev(_Device, _Load, name="pto.ld_dev"):
+class LdDev(_Device, ElementLoad, name="pto.ld_dev"):
     """Uncached load.
 
     Load one integer from GM past the cache.
@@ -208,7 +216,7 @@ class LdDev(_Device, _Load, name="pto.ld_dev"):
     """
 
 
-class StDev(_Device, _Store, name="pto.st_dev"):
+class StDev(_Device, ElementStore, name="pto.st_dev"):
     """Uncached store.
 
     Store one integer to GM past the cache.

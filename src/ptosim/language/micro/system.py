@@ -33,6 +33,7 @@ class Query(PTOOperation):
     """`%i = NAME`, an i64; the type may be written."""
 
     typed = False
+    simt = "any"
     result = Result("i64")
 
     @classmethod
@@ -232,6 +233,8 @@ class Trap(PTOOperation, name="pto.trap"):
 
         pto.trap
     """
+
+    simt = "any"
 
 
 class Print(PTOOperation, name="pto.print"):

@@ -15,11 +15,13 @@ from ptosim.effects.requirement import bounds
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.types import KINDS, PtrType, element_name, element_of, is_called, same_type
 
+LITERALS = ("arith.constant", "llvm.mlir.constant")
+
 
 def constant_of(value: SSAValue | None) -> int | None:
     """The integer that a value is known to be, or None."""
     owner = value.owner if value is not None else None
-    if not isinstance(owner, Operation) or owner.name != "arith.constant" or getattr(owner, "is_dense", False):
+    if not isinstance(owner, Operation) or owner.name not in LITERALS or getattr(owner, "is_dense", False):
         return None
     known: object = getattr(owner, "value", None)  # an int or a float
     return known if isinstance(known, int) else None

@@ -22,6 +22,7 @@ from ptosim.language.rules.core_kind_rules import core_problems, module_problems
 from ptosim.language.rules.fifo_rules import fifo_problems
 from ptosim.language.rules.operand_rules import constant_of, wrong_types
 from ptosim.language.rules.scalar_stack import stack_problems
+from ptosim.language.rules.simt_rules import simt_problems
 from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
@@ -37,7 +38,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for op in parsed.module.walk():
         found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
-    rules = (module_problems, core_problems, call_problems, mixed_allocations, stack_problems)
+    rules = (module_problems, core_problems, call_problems, mixed_allocations, stack_problems, simt_problems)
     between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
     between += fifo_problems(parsed.module, target)
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)

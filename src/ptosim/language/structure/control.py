@@ -36,6 +36,7 @@ class Terminator(PTOOperation):
     """The last operation of a region: `NAME %a, %b : T, U`."""
 
     traits = OpTraits(lambda: (IsTerminator(),))
+    simt = "any"
     form = "{$arguments...}"
     arguments = VariadicOperand()
 
@@ -142,6 +143,7 @@ class For(PTOOperation, name="scf.for"):
         %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (i32) { ... scf.yield %next : i32 }
     """
 
+    simt = "any"
     implicit_end = Yield
     lb = Operand()
     ub = Operand()
@@ -218,6 +220,7 @@ class If(PTOOperation, name="scf.if"):
         %r = scf.if %c -> (i32) { scf.yield %a : i32 } else { scf.yield %b : i32 }
     """
 
+    simt = "any"
     implicit_end = Yield
     cond = Operand()
     output = VariadicResult()
@@ -265,6 +268,7 @@ class While(PTOOperation, name="scf.while"):
              do { ^bb0(%x: i32): ... scf.yield %y : i32 }
     """
 
+    simt = "any"
     arguments = VariadicOperand()
     res = VariadicResult()
     before_region = Body()

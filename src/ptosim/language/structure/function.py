@@ -32,10 +32,13 @@ from ptosim.language.text.assembly_format import agreed_types, parse_listed_type
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.structured_blocks import join_blocks
 from ptosim.language.tile.tile_types import PASSED_TYPES
-from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_name
+from ptosim.language.types import AlignType, LLVMPointerType, MaskType, PtrType, VregType, scalar_name
 
 ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry", "hacc.entry")
 """Attributes that make a function an entry."""
+
+SIMT_ENTRY = "pto.simt_entry"
+"""The attribute of a function that workitems run."""
 
 _OLDER_MARKS = {"pto.aicore": "pto.kernel"}
 """How those of older files are written today."""
@@ -84,7 +87,12 @@ class Function(PTOOperation, name="func.func"):
     @property
     def is_marked(self) -> bool:
         """Whether an attribute makes it an entry."""
-        return any(mark in self.attributes for mark in ENTRY_MARKS)
+        return not self.is_simt_entry and any(mark in self.attributes for mark in ENTRY_MARKS)
+
+    @property
+    def is_simt_entry(self) -> bool:
+        """Whether launches run it, once per workitem."""
+        return SIMT_ENTRY in self.attributes
 
     @property
     def args(self) -> tuple[BlockArgument, ...]:
@@ -173,8 +181,6 @@ class Function(PTOOperation, name="func.func"):
     def rules(self, target: str) -> Iterator[Problem]:
         if not isinstance(self.parent_op(), ModuleOp):
             yield Problem("a function belongs in a module")
-        if "pto.simt_entry" in self.attributes:
-            yield Problem("SIMT functions are not simulated", at="pto.simt_entry", kind="unsupported")
         for role, types in (("argument", self.argument_types), ("result", self.return_types)):
             for index, type_ in enumerate(types):
                 if not _is_value_type(type_):
@@ -193,9 +199,9 @@ _ADVICE = "write a pointer as !pto.ptr<T, space>"
 
 
 def _is_value_type(type_: Attribute) -> bool:
-    if isinstance(type_, (PtrType, VregType, MaskType, AlignType, *PASSED_TYPES)):
+    if isinstance(type_, (PtrType, VregType, MaskType, AlignType, LLVMPointerType, *PASSED_TYPES)):
         return True
-    return element_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+    return scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
 
 
 Argument = tuple[Parser.UnresolvedArgument | None, Attribute, dict[str, Attribute]]
@@ -251,6 +257,7 @@ class Call(PTOOperation, name="func.call"):
         %r = func.call @helper(%a) : (i32) -> i32
     """
 
+    simt = "any"
     callee = Property()
     arguments = VariadicOperand()
     res = VariadicResult()
@@ -344,7 +351,7 @@ def entry_functions(module: ModuleOp) -> list[Function]:
     return [
         function
         for function in bodies
-        if not function.is_private and not function.return_types and function not in called
+        if not (function.is_private or function.is_simt_entry or function.return_types or function in called)
     ]
 
 

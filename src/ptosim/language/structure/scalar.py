@@ -52,6 +52,7 @@ class Constant(PTOOperation, name="arith.constant"):
     """
 
     is_pure = True
+    simt = "any"
     bits = OptionalProperty()
     dense = OptionalProperty()
     result = Result()
@@ -69,6 +70,15 @@ class Constant(PTOOperation, name="arith.constant"):
     def pattern(self) -> int:
         """The bits of the value, as an unsigned integer."""
         return cast("IntAttr[int]", self.bits).data
+
+    @property
+    def patterns(self) -> tuple[int, ...]:
+        """The bits of each element of a list."""
+        dense = cast("DenseIntOrFPElementsAttr[Any]", self.dense)
+        part = element_of(self.result.type).part
+        assert part is not None
+        convert = float_bits if part.is_float else integer_bits
+        return tuple(convert(number, part) or 0 for number in dense.get_values())
 
     @property
     def value(self) -> int | float:
@@ -120,14 +130,16 @@ class Constant(PTOOperation, name="arith.constant"):
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
+        write(printer, " ", *self.literal())
+
+    def literal(self) -> tuple[str | Attribute, ...]:
+        """The literal as it is written, with its type unless that is i1."""
         if self.dense is not None:
-            write(printer, " ", self.dense)
-            return
+            return (self.dense,)
         if self.result.type == i1:
-            printer.print_string(" true" if self.pattern else " false")
-            return
+            return ("true" if self.pattern else "false",)
         text = float_text(self.pattern, self.element) if self.element.is_float else str(self.value)
-        write(printer, f" {text} : ", self.result.type)
+        return f"{text} : ", self.result.type
 
 
 def _is_list(type_: Attribute) -> bool:

@@ -23,7 +23,7 @@ from ptosim.language.structure.scalar_form import (
 from ptosim.language.text.assembly_format import Parsed, Vocabulary, parse_listed_type, write
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.tile.tile_types import TileBufType
-from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of
+from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of, like_packed, scalar_name
 
 # --- comparison and selection -----------------------------------------------------------------------------------------
 
@@ -36,8 +36,8 @@ class _Compare(ScalarOperation):
 
     @classmethod
     def parse_signature_of(cls, parser: LocatedParser, parsed: Parsed) -> list[Attribute]:
-        super().parse_signature_of(parser, parsed)
-        return [i1]
+        (type_,) = super().parse_signature_of(parser, parsed)
+        return [like_packed(type_, i1)]
 
     def settle(self, parser: LocatedParser) -> None:
         number = self.attribute("predicate")
@@ -54,8 +54,8 @@ class _Compare(ScalarOperation):
         yield from super().rules(target)
         if self.lhs.type != self.rhs.type:
             yield Problem(f"rhs has type {self.rhs.type}, but lhs has type {self.lhs.type}", at="rhs")
-        if self.result.type != i1:
-            yield Problem(f"the result of {self.name} has type i1, not {self.result.type}")
+        if self.result.type != (wanted := like_packed(self.lhs.type, i1)):
+            yield Problem(f"the result of {self.name} has type {wanted}, not {self.result.type}")
 
 
 class CmpI(_Compare, name="arith.cmpi"):
@@ -109,13 +109,15 @@ class Select(ScalarOperation, name="arith.select"):
         return [type_]
 
     def print_signature(self, printer: Printer) -> None:
+        if self.condition.type != i1:
+            write(printer, self.condition.type, ", ")
         printer.print_attribute(self.result.type)
 
     def rules(self, target: str) -> Iterator[Problem]:
-        if self.condition.type != i1:
-            yield Problem(f"the condition has type i1, not {self.condition.type}", at="condition")
         type_ = self.result.type
-        is_scalar = element_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+        if self.condition.type not in (i1, like_packed(type_, i1)):
+            yield Problem(f"the condition has type i1, not {self.condition.type}", at="condition")
+        is_scalar = scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
         if not is_scalar and not isinstance(type_, PtrType | VregType | MaskType | TileBufType):
             yield Problem(f"{self.name} does not select values of type {type_}")
         for role in ("if_true", "if_false"):
@@ -146,10 +148,15 @@ class Cast(ScalarOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         broken = list(super().rules(target))
         yield from broken
-        if element_name(self.result.type) not in self.gives:
+        if scalar_name(self.result.type) not in self.gives:
             yield Problem(f"{self.name} gives {type_names(self.gives)}, not {self.result.type}")
+        elif not broken and not isinstance(self, _SameWidth) and self._counts_differ():
+            yield Problem(f"{self.name} from {self.operand.type} to {self.result.type}: both have as many elements")
         elif not broken and (why := self.objection(self.bits_of("operand"), self.bits_of("result"))):
             yield Problem(f"{self.name} from {self.operand.type} to {self.result.type}: {why}")
+
+    def _counts_differ(self) -> bool:
+        return element_of(self.operand.type).count != element_of(self.result.type).count
 
     def bits_of(self, role: str) -> int:
         return element_of(getattr(self, role).type).bits

@@ -13,7 +13,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.text.assembly_format import Parsed, parse_form, print_form
 from ptosim.language.text.located_parser import LocatedParser
-from ptosim.language.types import element_name
+from ptosim.language.types import scalar_name
 
 INTEGERS = frozenset({"i1", "i4", "i8", "i16", "i32", "i64"})
 INTEGERS_AND_INDEX = INTEGERS | {"index"}
@@ -35,6 +35,7 @@ class ScalarOperation(PTOOperation):
     """An operation of the scalar unit; also allowed inside a vector scope."""
 
     is_pure = True
+    simt = "any"
     takes: ClassVar[frozenset[str]] = SCALARS
     """The types of its operands."""
 
@@ -65,7 +66,7 @@ class ScalarOperation(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         for role, value in self.roles():
-            if element_name(value.type) not in self.takes:
+            if scalar_name(value.type) not in self.takes:
                 yield Problem(f"{self.name} takes {type_names(self.takes)}, not {value.type}", at=role)
 
 

@@ -442,7 +442,10 @@ def _space(last: Element | None, element: Element) -> str:
     """What stands between two elements."""
     if last is None:
         return "" if element in (Literal("["), Literal("(")) else " "
-    return " " if last == Literal(",") or isinstance(last, Keyword) or isinstance(element, Keyword) else ""
+    if element == Literal("("):  # of a clause: l1cache(uncache)
+        return ""
+    is_word = isinstance(element, WordToken) and last not in (Literal("("), Literal("["))
+    return " " if last == Literal(",") or isinstance(last, Keyword) or isinstance(element, Keyword) or is_word else ""
 
 
 def _present(op: Any, elements: tuple[Element, ...]) -> bool:

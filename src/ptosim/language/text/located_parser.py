@@ -43,9 +43,7 @@ class Unsupported(ParseError):
     """A name that exists in the wider PTO or MLIR surface but is outside this machine."""
 
 
-_LEVEL = re.compile(
-    r"pto\.(simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*|fusion_region)"
-)
+_LEVEL = ("pto.fusion_region",)
 _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.[\w.]+")
 
 _UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
@@ -150,10 +148,8 @@ class LocatedParser(Parser):
         found = self.ctx.get_optional_op(name)
         if found is not None:
             return found
-        if _LEVEL.fullmatch(name):
-            raise Unsupported(
-                span, f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
-            )
+        if name in _LEVEL:
+            raise Unsupported(span, f"'{name}' belongs to a part of PTO that is not simulated (regions for fusion)")
         if (current := _COMMUNICATION.get(name.removeprefix("pto."))) is not None:
             raise Unsupported(span, f"'{name}' is a form of the manual that no assembler reads; write {current}")
         if name in _UNPUBLISHED:
