@@ -36,6 +36,7 @@ SEVERITY: dict[str, Severity] = {
     "signal-overrun": "warning",
     "stale-cache": "warning",
     "wrong-rank": "error",
+    "stream-misuse": "error",
     "overlap": "warning",
     "lint": "warning",
     "syntax": "error",

@@ -334,7 +334,7 @@ def test_every_remark_of_the_reference_engine_has_its_condition():
     assert {name.removeprefix("pto.") for name in followed - RULES.keys() - COPIES.keys()} == REMARKED_ELSEWHERE
 
 
-REMARKS = {"lint", "complain", "idle"}
+REMARKS = {"lint", "complain", "idle", "stray"}
 OF_THE_ENGINE = ("ptosim.reference.", "ptosim.language.analysis.parameter_binding")
 """Its own functions, and what hands them their operands."""
 

@@ -167,6 +167,13 @@ def lints(text: str, *arguments: Any, kind: str = "lint") -> list[str]:
     return [one.message for one in found]
 
 
+def misuses(text: str, *arguments: Any) -> list[str]:
+    """What is wrong with the streams of an observed run, and nothing else is."""
+    found = reports(text, *arguments)
+    assert {(one.kind, one.severity) for one in found} <= {("stream-misuse", "error")}
+    return [one.message for one in found]
+
+
 def line_of(text: str, instruction: str) -> int:
     """The line of the only occurrence of an instruction."""
     (line,) = [number for number, line in enumerate(text.splitlines(), 1) if instruction in line]

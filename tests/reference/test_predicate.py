@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ptosim.effects.predicate import PATTERNS
-from reference.kernel import SIZE, lints, module, scope, scope_failure, some_bytes, ub_after
+from reference.kernel import SIZE, lints, misuses, module, scope, scope_failure, some_bytes, ub_after
 
 Words = list[int]
 """The image of a mask: 8 little-endian words, lane 0 in the lowest bit."""
@@ -401,5 +401,5 @@ def test_pstu_holds_incomplete_granules_back() -> None:
       %a1, %p1 = pto.pstu %a, %all_b32, %ub4096_ui32 : A, M<b32>, P<ui32> -> A, P<ui32>
       %a2, %p2 = pto.pstu %a1, %all_b32, %p1 : A, M<b32>, P<ui32> -> A, P<ui32>"""
     assert (ub_after(body)[4096:4160] == 0).all()
-    (message,) = lints(module("", scope(body)))
+    (message,) = misuses(module("", scope(body)))
     assert message.startswith("a lost tail: 16 bytes")

@@ -13,6 +13,10 @@ def lints(body: str) -> list[str]:
     return kernel.lints(kernel.module("", kernel.scope(body)))
 
 
+def misuses(body: str) -> list[str]:
+    return kernel.misuses(kernel.module("", kernel.scope(body)))
+
+
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
@@ -83,8 +87,8 @@ def test_an_unaligned_load_is_aligned_to_its_elements() -> None:
 def test_a_stale_align_is_reported() -> None:
     body = """%a = pto.vldas %ub_f32 : P<f32> -> A
       %v, %a2 = pto.vldus %ub{}_f32, %a : P<f32>, A -> V<f32>, A"""
-    assert lints(body.format(28)) == []
-    (message,) = lints(body.format(32))
+    assert misuses(body.format(28)) == []
+    (message,) = misuses(body.format(32))
     assert message.startswith("a stale align: the stream has read ahead the granule at ub 0, but this load is at 32")
 
 
@@ -279,7 +283,7 @@ ONE_STEP = f"""{VALUE}
 
 
 def test_a_lost_tail_is_reported_at_its_last_store() -> None:
-    (message,) = lints(ONE_STEP)
+    (message,) = misuses(ONE_STEP)
     assert message == "a lost tail: 12 bytes of the store stream are never flushed and do not reach ub"
 
 
@@ -311,7 +315,7 @@ def test_a_gap_is_reported_and_what_was_pending_is_written() -> None:
 @pytest.mark.parametrize("offset, fits", [("%c0_i32", True), ("%c1_i32", False), ("%cm3_i32", False)])
 def test_a_flush_elsewhere_is_reported_and_flushes(offset: str, fits: bool) -> None:
     body = f"{ONE_STEP}\npto.vstas %a1, %p1, {offset} : A, P<f32>, i32"
-    found = lints(body)
+    found = misuses(body)
     assert [message.partition(",")[0] for message in found] == (
         [] if fits else [f"the flush expects the stream to end at ub {2060 + 4 * int(offset[2:-4].replace('m', '-'))}"]
     )

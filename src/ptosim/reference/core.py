@@ -307,9 +307,10 @@ class Core:
         """An access that breaks a rule ends the run; an observed one goes on."""
         self.port.say(Complaint(kind, message))
 
-    def stray(self, message: str) -> None:
-        """An access leaves what it belongs to and stays in its memory: an error that a run goes on after."""
-        self.port.say(Complaint("out-of-bounds", message, is_fatal=False))
+    def stray(self, message: str, kind: str = "out-of-bounds") -> None:
+        """An access leaves what it belongs to and stays in its memory, or a stream goes wrong: an error that a run goes
+        on after."""
+        self.port.say(Complaint(kind, message, is_fatal=False))
 
     def complain(self, site: Site, kind: str, message: str, severity: Severity = "error", fatal: bool = True) -> None:
         """The scalar unit has come to something wrong: a check says so and goes on, a run ends if it is fatal."""

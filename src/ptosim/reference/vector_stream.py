@@ -42,9 +42,8 @@ def vldus(core: Core, operands: Operands, unit: int, dtype: Any, post: bool) -> 
     """The older form with an updated pointer and no increment goes on by one register."""
     source, align, increment = operands.source, operands.align, operands.increment
     if align.granule != primed_granule(source):
-        core.lint(
-            f"a stale align: the stream has read ahead the granule at ub {align.granule}, but this load is at {source}"
-        )
+        message = f"the stream has read ahead the granule at ub {align.granule}, but this load is at {source}"
+        core.stray(f"a stale align: {message}", "stream-misuse")
     value = _loaded(core, source, operands.mask, unit, dtype)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     after = LoadAlign(primed_granule(following))

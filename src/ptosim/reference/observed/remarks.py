@@ -78,5 +78,6 @@ class Remarks:
         """At the end of a scope: streams that nobody has flushed."""
         for align, site in self.held.items():
             pending = align.stream.pending
-            self._lint(f"a lost tail: {pending} bytes of the store stream are never flushed and do not reach ub", site)
+            message = f"a lost tail: {pending} bytes of the store stream are never flushed and do not reach ub"
+            self._say(Complaint("stream-misuse", message, site=site, is_fatal=False))
         self.held.clear()
