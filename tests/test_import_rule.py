@@ -12,6 +12,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 # Floors side by side do not import each other: language and machine, tiles and order, the two engines, sanitize and
 # timing.
 HEIGHT = {
+    "places": -1,
     "diagnostics": 0,
     "target": 1,
     "effects": 2,

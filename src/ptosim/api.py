@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import bind, whole
-from ptosim.diagnostics import Diagnostic, Finding, PTOError, Source, error
+from ptosim.diagnostics import Diagnostic, Finding, PTOError, Source, authored, error
 from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, count, load, load_source
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def refusals(kernel: Kernel) -> Sequence[Diagnostic]:
     try:
         _ = kernel.program
     except PTOError as problem:
-        return problem.diagnostics
+        return problem.raised
     return ()
 
 
@@ -308,7 +308,7 @@ def observed(
     def execute(observer: Observer) -> Run:
         return kernel.reference(replace(launch, arguments=arguments.copied(), say=next(first, None)), observer)
 
-    said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.warnings}
+    said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.outline.warnings}
     return observe(subject, execute, blocks, unwritten, said, most, launch.found)
 
 
@@ -359,7 +359,7 @@ def _confirms(shown: Finding, broken: Diagnostic) -> bool:
     over, which stops a run now here, now there."""
     from ptosim.repair.search import UNBALANCED
 
-    return {shown.kind, broken.kind} <= UNBALANCED or bool(shown.places & broken.places)
+    return {shown.kind, broken.kind} <= UNBALANCED or bool(shown.places & authored(broken).places)
 
 
 def profile(

@@ -6,13 +6,14 @@ command line and to the reports.
 """
 
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Literal, TypedDict, Unpack
+
+from ptosim.places import Location, Source
 
 Severity = Literal["error", "warning"]
 
@@ -47,59 +48,6 @@ SEVERITY: dict[str, Severity] = {
     "limit": "error",
     "trap": "error",
 }
-
-
-LONGEST_FILE = 2_000_000
-"""Characters; a kernel that is longer is not read."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """The text of a kernel file. Lines and columns count from 1, columns in characters."""
-
-    name: str
-    text: str
-
-    @cached_property
-    def line_starts(self) -> list[int]:
-        starts = [0]
-        while (newline := self.text.find("\n", starts[-1])) >= 0:
-            starts.append(newline + 1)
-        return starts
-
-    def line(self, number: int) -> str:
-        """The text of a line without its line break; empty for a line that the file does not have."""
-        starts = self.line_starts
-        if not 1 <= number <= len(starts):
-            return ""
-        end = starts[number] - 1 if number < len(starts) else len(self.text)
-        return self.text[starts[number - 1] : end].removesuffix("\r")
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """The line and column of a character offset."""
-        line = bisect_right(self.line_starts, offset)
-        return line, offset - self.line_starts[line - 1] + 1
-
-    def location(self, offset: int, length: int = 1) -> "Location":
-        line, column = self.position(offset)
-        return Location(self.name, line, column, length, self)
-
-
-@dataclass(frozen=True)
-class Location:
-    """A stretch of one source line. It compares by place; the source is there only to quote from."""
-
-    file: str
-    line: int
-    column: int
-    length: int = 1
-    source: Source | None = field(default=None, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
-
-    def to_json(self) -> dict[str, object]:
-        return {"file": self.file, "line": self.line, "column": self.column, "length": self.length}
 
 
 @dataclass(frozen=True)
@@ -193,6 +141,47 @@ class Diagnostic:
 Finding = Diagnostic
 
 
+def authored(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic at the author's places, with the calls that led there, and the place in the text beside them."""
+    place = diagnostic.location.shown if diagnostic.location is not None else None
+    related = tuple(other for each in diagnostic.related for other in _authored_related(each))
+    consequences = tuple(map(authored, diagnostic.consequences))
+    if place is None or place is diagnostic.location:
+        if related == diagnostic.related and consequences == diagnostic.consequences:
+            return diagnostic
+        return replace(diagnostic, related=related, consequences=consequences)
+    in_text = place.in_text
+    if in_text.source is not None:
+        in_text = replace(in_text, source=replace(in_text.source, places=None))
+    return replace(
+        diagnostic,
+        location=place,
+        related=(*_circumstance(place), *related, Related(in_text, IN_THE_TEXT)),
+        notes=(*((f"with {place.turn}",) if place.turns else ()), *diagnostic.notes),
+        hint=f"in {in_text.file}:\n{diagnostic.hint}" if diagnostic.hint and diagnostic.edits else diagnostic.hint,
+        consequences=consequences,
+    )
+
+
+IN_THE_TEXT = "in the text"
+CALLED_HERE = "called here"
+
+
+def _authored_related(other: Related) -> Iterator[Related]:
+    place = other.location.shown
+    if place is other.location:
+        yield other
+        return
+    yield Related(place, f"{other.role}, with {place.turn}" if place.turns else other.role)
+    yield from _circumstance(place)
+
+
+def _circumstance(place: Location) -> Iterator[Related]:
+    """The calls that a place was made by."""
+    for call in place.calls:
+        yield Related(call, f"{CALLED_HERE}, with {call.turn}" if call.turns else CALLED_HERE)
+
+
 class Details(TypedDict, total=False):
     """The fields of a Diagnostic that `error` passes on."""
 
@@ -213,7 +202,13 @@ class PTOError(Exception):
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)
-        self.diagnostics = diagnostics
+        self.raised = diagnostics
+        """At places of the text that was loaded."""
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """At the places that the author wrote."""
+        return tuple(map(authored, self.raised))
 
     def __str__(self) -> str:
         return "\n".join(map(render, self.diagnostics))

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ptosim.arguments import Arguments, Parameter, bind, whole
-from ptosim.diagnostics import LONGEST_FILE, Diagnostic, Location, PTOError, Source, error
+from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, authored, error
 from ptosim.language.text.print_format import Say, show
+from ptosim.places import LONGEST_FILE, AuthoredPlaces
 
 if TYPE_CHECKING:
     from ptosim.language.analysis.kernel_entries import KernelProgram
@@ -141,12 +142,12 @@ class Module:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.outline.warnings
+        return tuple(map(authored, self.outline.warnings))
 
     @property
     def refused(self) -> tuple[Diagnostic, ...]:
         """The errors with which a run of its tiles would end before it begins; the text itself is right."""
-        return tuple(self._loaded.refused)
+        return tuple(map(authored, self._loaded.refused))
 
     @cached_property
     def kernels(self) -> Mapping[str, Kernel]:
@@ -170,8 +171,9 @@ class Module:
 
         return WrittenProgram(self.executable, self.verified)
 
-    def lowered(self) -> Module:
+    def lowered(self, locations: bool = False) -> Module:
         """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
+        With `locations` its operations say where they come from: what is said of them is said there.
 
         Raises PTOError where a function cannot be lowered.
         """
@@ -181,7 +183,9 @@ class Module:
         executable = self.executable
         if self.refused:
             raise PTOError(*self.refused)
-        lowered = Source(f"{executable.parsed.source.name} (lowered)", text(executable.parsed, origins=True))
+        written = self.outline.source
+        places = AuthoredPlaces(beside=written.name, given=(written,))
+        lowered = Source(f"{written.name} (lowered)", text(executable.parsed, not locations, locations), places)
         requested = Request(self.target, "written")
         return Module(load_source(lowered, requested), requested)
 
@@ -200,9 +204,13 @@ class Module:
 
     def __str__(self) -> str:
         """The module in canonical text."""
+        return self.text()
+
+    def text(self, locations: bool = False) -> str:
+        """The same; with `locations` each operation says where its author wrote it."""
         from ptosim.language.load import text
 
-        return text(self.verified)
+        return text(self.verified, locations)
 
 
 class Kernel:

@@ -49,7 +49,7 @@ def test_bare_vector_code_in_the_generic_form_gets_a_scope():
     assert 'pto.vecscope {\n      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n    }' in running(instruction)
 
 
-def test_places_of_other_tools_are_forgotten():
+def test_places_of_other_tools_are_printed_only_where_asked_for():
     places = """#loc = loc("a.py":1:2)
 #loc1 = loc("x"(#loc))
 module attributes {pto.target_arch = "a5"} {

@@ -44,8 +44,8 @@ def test_a_generic_form_lists_the_types_of_its_operands():
 
 
 def test_a_place_that_is_not_closed():
-    accepts('%x = arith.negf %f : f32 loc("a.py":(1))')
-    (found,) = errors('%x = arith.negf %f : f32 loc("a.py":(1)')
+    accepts('%x = arith.negf %f : f32 loc("a.py":1:2)')
+    (found,) = errors('%x = arith.negf %f : f32 loc("a.py":1:2')
     assert (found.kind, found.message) == ("syntax", "expected ')'")
 
 

@@ -30,6 +30,7 @@ SYNC = click.option(
     show_default=True,
     help="Insert synchronisation where tiles have none of their own, never, or beside what is written.",
 )
+LOCATIONS = click.option("--locations", is_flag=True, help="Say with each operation where it was written.")
 STRICT = click.option("--strict", is_flag=True, help="Warnings count as errors.")
 MAX_STEPS = click.option(
     "--max-steps",

@@ -15,6 +15,7 @@ from ptosim.cli.check import check
 from ptosim.cli.command import (
     ARGUMENTS,
     EXAMPLES,
+    LOCATIONS,
     MAX_STEPS,
     STRICT,
     SYNC,
@@ -86,15 +87,16 @@ def _foreseen(refused: Diagnostic) -> Diagnostic:
 @main.command("print")
 @KERNEL_FILE
 @TARGET
+@LOCATIONS
 @reports
-def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]:
+def print_(file: str, target: str | None, locations: bool, as_json: bool) -> Sequence[Diagnostic]:
     """Print a kernel file in canonical text.
 
     Older spellings become current ones, types that were left out are written; comments are not kept.
     """
     module = loaded(file, target)
     if not as_json:
-        click.echo(str(module), nl=False)
+        click.echo(module.text(locations), nl=False)
     return module.warnings
 
 
@@ -102,8 +104,9 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
 @KERNEL_FILE
 @TARGET
 @SYNC
+@LOCATIONS
 @reports
-def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[Diagnostic]:
+def lower(file: str, target: str | None, sync: str, locations: bool, as_json: bool) -> Sequence[Diagnostic]:
     """Print the micro-instructions that a kernel file becomes.
 
     Tiles are lowered and order is inserted; each piece is headed by the line that it serves. The text loads again and
@@ -111,7 +114,7 @@ def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[D
     """
     module = loaded(file, target, sync)
     if not as_json:
-        click.echo(module.lowered().source, nl=False)
+        click.echo(module.lowered(locations).source, nl=False)
     return module.warnings
 
 

@@ -78,9 +78,9 @@ def _verified(parsed: ParsedModule, target: str | None) -> VerifiedModule:
     return VerifiedModule(parsed, machine, found, tuple(kernels(parsed)))
 
 
-def text(module: VerifiedModule) -> str:
+def text(module: VerifiedModule, locations: bool = False) -> str:
     """The module in canonical text."""
-    return printing.text(module.parsed)
+    return printing.text(module.parsed, locations=locations)
 
 
 def target_of(parsed: ParsedModule, override: str | None) -> str:

@@ -40,7 +40,8 @@ class Site:
 
     @property
     def line(self) -> int | None:
-        return self.location.line if self.location else None
+        """The line to show."""
+        return self.location.shown.line if self.location else None
 
     def __str__(self) -> str:
         return f"{self.name} (line {self.line})" if self.location else self.name

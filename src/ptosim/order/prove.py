@@ -219,7 +219,8 @@ class _Judge:
         """When something shows."""
         for name, least in times.items():
             place = self.parsed.location(self.program.loops[name].op)
-            yield f"it shows when the loop at line {place.line if place else '?'} runs {least} time{'s' * (least > 1)}"
+            line = place.shown.line if place else "?"
+            yield f"it shows when the loop at line {line} runs {least} time{'s' * (least > 1)}"
 
     def doubt(self, message: str, op: Operation) -> None:
         """Something cannot be followed: whatever seems to be wrong may be right."""

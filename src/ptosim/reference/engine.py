@@ -202,7 +202,7 @@ class Run:
         return PTOError(
             *(
                 replace(found, loops=loops) if not found.loops and found.kind not in _MANY_PLACES else found
-                for found in problem.diagnostics
+                for found in problem.raised
             )
         )
 

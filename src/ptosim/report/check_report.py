@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ptosim.diagnostics import Finding
+from ptosim.diagnostics import Finding, authored
 from ptosim.report.fix import Fix
 from ptosim.report.sarif import sarif
 
@@ -21,6 +21,9 @@ class CheckReport:
     """Findings beyond max_findings."""
     mend: Callable[[], Fix] | None = field(default=None, compare=False, repr=False)
     """Looks for a repair."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", tuple(map(authored, self.findings)))
 
     @property
     def ok(self) -> bool:

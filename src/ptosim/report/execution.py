@@ -28,7 +28,7 @@ def describe(execution: Execution) -> str:
     site = execution.site
     loops = f", loop indices {', '.join(map(str, execution.loops))}" if execution.loops else ""
     as_ = f", as {site.name}," if site.served else ""
-    lines = [f"{site.location or ''}: {site.title}{as_} on {execution.core}{loops}"]
+    lines = [f"{site.location.shown if site.location else ''}: {site.title}{as_} on {execution.core}{loops}"]
     values = [(f"{value.role} {value.name}", value) for value in execution.operands]
     values += [(f"-> {value.name}", value) for value in execution.results]
     width = max((len(label) for label, _ in values), default=0)

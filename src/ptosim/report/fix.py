@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
-from ptosim.diagnostics import Finding, Source, writing
+from ptosim.diagnostics import Finding, Source, authored, writing
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -27,6 +27,9 @@ class Fix:
     """How it was verified, or what is left and why."""
     left: tuple[Finding, ...] = ()
     """Findings that no edit was found for."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "left", tuple(map(authored, self.left)))
 
     @property
     def diff(self) -> str:

@@ -104,7 +104,7 @@ def _events(profile: Profile, until: int) -> dict[str, Any]:
 def _tables(profile: Profile) -> dict[str, Any]:
     """Sums by line, wait, transfer and so on."""
     return {
-        "lines": [list(asdict(entry).values()) for entry in profile.lines],
+        "lines": [list(entry.to_json().values()) for entry in profile.lines],
         "waiting": [list(asdict(waiting).values()) for waiting in profile.waiting],
         "transfers": [[*asdict(transfer).values(), transfer.rate] for transfer in profile.transfers],
         "ranks": [[rank, *list(asdict(time).values())[1:]] for rank, time in profile.ranks.items()],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
-from ptosim.diagnostics import Diagnostic, Source, error
+from ptosim.diagnostics import Diagnostic, Location, Source, authored, error
 from ptosim.machine.memory import decode
 from ptosim.report import communication, time_accounts
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
@@ -40,6 +40,7 @@ class Event:
     name: str
     bytes: int
     arguments: Mapping[str, str | int]
+    location: Location | None = None
 
     @property
     def cycles(self) -> int:
@@ -90,6 +91,7 @@ class Timeline(Sequence[Event]):
             site.title,
             rows.bytes[row],
             dict(self.arguments(row)),
+            site.location.shown if site.location else None,
         )
 
     def arguments(self, row: int) -> Iterator[tuple[str, str | int]]:
@@ -134,13 +136,15 @@ class Profile:
         warnings: Sequence[Diagnostic] = (),
     ) -> None:
         self.kernel = kernel
-        self.source = source
+        self._text = source
+        self.source = source.authored
+        """The file that the author wrote."""
         self.target = target
         self.grid = grid
         self._recording = recording
         self.parameters = dict(parameters) if isinstance(parameters, Mapping) else dict(enumerate(parameters))
         """What GM pointers name, by number."""
-        self.warnings = tuple(warnings)
+        self.warnings = tuple(map(authored, warnings))
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
 
     @cached_property
@@ -245,7 +249,7 @@ class Profile:
     @cached_property
     def lines(self) -> Sequence[LineTime]:
         """The lines of `source` that took time, the hottest first."""
-        return time_accounts.line_times(self.recording, self.path, self.source)
+        return time_accounts.line_times(self.recording, self.path, self._text)
 
     @cached_property
     def tile_operations(self) -> Sequence[TileOperationTime]:
@@ -302,7 +306,7 @@ class Profile:
             "waiting": [asdict(waiting) for waiting in self.waiting],
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],
             "fifos": [asdict(fifo) for fifo in self.fifo_uses],
-            "lines": [asdict(line) for line in self.lines],
+            "lines": [line.to_json(self.source) for line in self.lines],
             "tile_operations": [time.to_json() for time in self.tile_operations],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
             "warnings": [warning.to_json() for warning in self.warnings],

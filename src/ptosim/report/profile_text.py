@@ -156,8 +156,11 @@ def _path_row(step: PathStep) -> Sequence[str]:
 def _lines(profile: Profile) -> Iterator[Sequence[str]]:
     for entry in profile.lines[:MOST]:
         cycles = map(count, (entry.critical, entry.busy, entry.waiting))
-        text = " ".join(profile.source.line(entry.line).split())
-        yield str(entry.line), *cycles, count(entry.count) if entry.count else "", text
+        place = entry.location
+        source = (place.source if place is not None else None) or profile.source
+        text = " ".join(source.line(entry.line).split())
+        line = f"{place.file}:{entry.line}" if place and place.file != profile.source.name else str(entry.line)
+        yield line, *cycles, count(entry.count) if entry.count else "", text
 
 
 def _tiles(profile: Profile) -> Iterator[Sequence[str]]:

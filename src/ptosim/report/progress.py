@@ -45,7 +45,7 @@ class _Bar(ProgressShown):
             self._bar.update(self._bar.task_ids[0], completed=self.done)
 
     def found(self, severity: str, kind: str, place: Location | None) -> None:
-        line = f"{place}: {severity}: {kind}" if place is not None else f"{severity}: {kind}"
+        line = f"{place.shown}: {severity}: {kind}" if place is not None else f"{severity}: {kind}"
         if self._bar is not None:
             self._bar.console.print(line, markup=False, highlight=False)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptosim.diagnostics import Finding
+from ptosim.diagnostics import Finding, authored
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,10 @@ class Proof:
     assumptions: tuple[str, ...]
     confirmed: bool | None = None
     """Whether a check with the given arguments shows the counterexample; None where it was not run."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", tuple(map(authored, self.findings)))
+        object.__setattr__(self, "undecided", tuple(map(authored, self.undecided)))
 
     @property
     def proven(self) -> bool:

@@ -58,7 +58,7 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
     if others:  # which the format wants to be different from each other
         result["relatedLocations"] = [each for number, each in enumerate(others) if each not in others[:number]]
     if finding.edits and finding.location:
-        result["fixes"] = [_fix(finding, finding.location)]
+        result["fixes"] = [_fix(finding, finding.location.in_text)]
     properties = {
         "core": finding.core,
         "pipe": finding.pipe,

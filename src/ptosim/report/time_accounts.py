@@ -6,14 +6,14 @@ Plain values, computed from a recording. How they are shown is for the forms bes
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.diagnostics import Source
+from ptosim.diagnostics import Location, Source
 from ptosim.effects.sim_signal import SIGNALS
 from ptosim.machine.entry import Site
 from ptosim.timing.fifo_occupancy import Fifo
@@ -125,6 +125,19 @@ class LineTime:
     waiting: int
     count: int
     """Entries that it made."""
+    location: Location | None = None
+
+    def to_json(self, source: Source | None = None) -> dict[str, object]:
+        """Plain data; the file of a line that stands elsewhere."""
+        place = self.location
+        known: dict[str, object] = {
+            "line": self.line,
+            "busy": self.busy,
+            "critical": self.critical,
+            "waiting": self.waiting,
+            "count": self.count,
+        }
+        return known if place is None or source is None or place.file == source.name else known | {"file": place.file}
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,11 +325,23 @@ def line_times(recording: Recording, path: Sequence[Stretch], source: Source) ->
     for stretch in path:
         for line, cycles in _stretch_lines(recording, stretch, source):
             critical[line] += cycles
-    lines = {line for sums in (busy, critical, waiting) for line, cycles in sums.items() if line and cycles}
-    found = [
-        LineTime(line, *(round(sums[line]) for sums in (busy, critical, waiting, count))) for line in sorted(lines)
-    ]
+    lines = sorted({line for sums in (busy, critical, waiting) for line, cycles in sums.items() if line and cycles})
+    found = _shown(((line, busy[line], critical[line], waiting[line], count[line]) for line in lines), source)
     return sorted(found, key=lambda entry: (-entry.critical, -entry.busy, -entry.waiting))
+
+
+def _shown(rows: Iterable[Sequence[float]], source: Source) -> Iterator[LineTime]:
+    """The lines as their author knows them, from lines of the text, each with its busy, critical and waiting cycles and
+    its entries."""
+    sums: dict[tuple[str, int], list[float]] = {}
+    places: dict[tuple[str, int], Location] = {}
+    for line, *figures in rows:
+        place = source.shown(int(line))
+        key = place.file, place.line
+        places.setdefault(key, place)
+        sums[key] = [one + other for one, other in zip(sums.get(key, [0.0] * 4), figures, strict=True)]
+    for key, (busy, critical, waiting, count) in sums.items():
+        yield LineTime(key[1], round(busy), round(critical), round(waiting), round(count), places[key])
 
 
 def _function(recording: Recording, stretch: Stretch) -> VectorFunctionTiming | None:
@@ -329,7 +354,7 @@ def _function(recording: Recording, stretch: Stretch) -> VectorFunctionTiming | 
 def _line_in(site: Site, source: Source) -> int:
     """Its line, 0 where it stands in another source."""
     known = site.location.source if site.location else None
-    return site.line or 0 if known is None or known == source else 0
+    return site.location.line if site.location and (known is None or known == source) else 0
 
 
 def _stretch_lines(recording: Recording, stretch: Stretch, source: Source) -> Iterator[tuple[int, float]]:

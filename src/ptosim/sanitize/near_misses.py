@@ -56,14 +56,14 @@ class NearMisses:
             or first.pipe is second.pipe
         ):
             return
-        low, high = first.site.line or 0, second.site.line or 0
+        low, high = (site.location.line if site.location else 0 for site in (first.site, second.site))
         between = [flag for flag in self._flags() if not flag.is_set and low < flag.line < high]
         if any(flag.ends == (first.pipe, second.pipe) for flag in between):
             return
         for flag in between:
             source, destination = flag.ends
             if source == first.pipe:
-                yield f"the wait in line {flag.line} holds {destination}, the access is on {second.pipe}"
+                yield f"the wait in line {self._shown(flag)} holds {destination}, the access is on {second.pipe}"
 
     def _set_elsewhere(self, finding: Diagnostic) -> Iterator[str]:
         """Sets that nothing waits for, and that differ from what is waited for by their id or their direction."""
@@ -76,9 +76,13 @@ class NearMisses:
             if not flag.is_set or not flag.id or (flag.ends, flag.id) in waited:
                 continue
             if flag.ends == (key.source, key.destination):
-                yield f"line {flag.line} sets {key.source} -> {key.destination} id {flag.id}, which nothing waits for"
+                ends = f"{key.source} -> {key.destination}"
+                yield f"line {self._shown(flag)} sets {ends} id {flag.id}, which nothing waits for"
             elif flag.ends == (key.destination, key.source):
-                yield f"line {flag.line} sets a flag the other way round, {key.destination} -> {key.source}"
+                yield f"line {self._shown(flag)} sets a flag the other way round, {key.destination} -> {key.source}"
+
+    def _shown(self, flag: _Flag) -> int:
+        return self.program.source.shown(flag.line).line
 
     def _flags(self) -> Iterator[_Flag]:
         for op in self.program.operations():

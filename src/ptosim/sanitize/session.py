@@ -84,14 +84,14 @@ def _run(
     try:
         start = execute(checker)
     except PTOError as problem:  # an instruction that cannot be run
-        checker.ended_early(problem.diagnostics)
+        checker.ended_early(problem.raised)
         return blocks
     told: set[object] = set()
     for number, portion in enumerate([None] if together else [[block] for block in blocks], 1):
         try:
             start(portion)
         except PTOError as problem:
-            checker.ended_early(problem.diagnostics)
+            checker.ended_early(problem.raised)
         if heard is not None:
             _tell(checker, told, heard)
         if most is not None and checker.findings.number >= most and not together:

@@ -153,7 +153,7 @@ def _label(conflict: Conflict, side: Party) -> str:
 
 
 def _scope(site: Site) -> str:
-    return f" (vector scope at line {site.scope.line})" if site.scope and site.scope != site.location else ""
+    return f" (vector scope at line {site.scope.shown.line})" if site.scope and site.scope != site.location else ""
 
 
 def _related(conflict: Conflict) -> list[Related]:
@@ -192,5 +192,5 @@ def _lost_wait(what: str, source: str, destination: str, unconsumed: Mapping[tup
     site = unconsumed.get((source, destination))
     if site is None or site.location is None:
         return []
-    line, signals = site.location.line, f"{what} from {source} to {destination}"
+    line, signals = site.line, f"{what} from {source} to {destination}"
     return [f"line {line} sets {signals} more often than they are waited for: a wait may be what is missing"]

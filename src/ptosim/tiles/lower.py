@@ -73,7 +73,7 @@ def lower_tiles(module: VerifiedModule) -> VerifiedModule:
                 raise PTOError(*missing)
             _Function(module, function).lower()
         except PTOError as error:
-            refused[function] = error.diagnostics
+            refused[function] = error.raised
     return replace(module, refused=refused)
 
 
@@ -235,8 +235,7 @@ class _Function:
                 return op.setting(name) if isinstance(op, TileOperation) else op.attribute(name)
 
     def _name(self, value: SSAValue) -> str:
-        span = self.parsed.definitions.get(value)
-        return span.text if span is not None else f"%{value.name_hint or 'tile'}"
+        return self.parsed.named(value) or f"%{value.name_hint or 'tile'}"
 
     # --- what values are ----------------------------------------------------------------------------------------------
 

@@ -54,8 +54,7 @@ def tprint(build: Builder, op: TPrint, src: Tile | GmView, printFormat: str) -> 
     if isinstance(src, Tile):
         _print_tile(build, src, printFormat)
     else:
-        span = build.parsed.definitions.get(op.src)
-        _print_planes(build, src, printFormat, span.text if span is not None else None)
+        _print_planes(build, src, printFormat, build.parsed.named(op.src))
 
 
 def _print_tile(build: Builder, tile: Tile, form: str) -> None:

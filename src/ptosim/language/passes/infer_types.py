@@ -271,7 +271,7 @@ class _Inference:
     def _list(self, facts: dict[str, Operation | None]) -> str:
         def place(op: Operation | None) -> str:
             location = self.parsed.location(op) if op is not None else None
-            return f" (line {location.line})" if location is not None else ""
+            return f" (line {location.shown.line})" if location is not None else ""
 
         return " and as ".join(f"{name}{place(op)}" for name, op in facts.items())
 

@@ -69,9 +69,8 @@ def _must_be_outside(op: Operation) -> bool:
 
 def _line(parsed: ParsedModule, op: Operation) -> int:
     location = parsed.location(op)
-    return location.line if location is not None else 0
+    return location.shown.line if location is not None else 0
 
 
 def _name(parsed: ParsedModule, value: SSAValue) -> str:
-    span = parsed.definitions.get(value)
-    return span.text if span is not None else "what has no name here"
+    return parsed.named(value) or "what has no name here"

@@ -30,6 +30,7 @@ from ptosim.language.structure.control import Terminator
 from ptosim.language.structure.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
 from ptosim.language.text.assembly_format import agreed_types, parse_listed_type, parse_types, write
 from ptosim.language.text.located_parser import LocatedParser
+from ptosim.language.text.location_forms import LocationForm
 from ptosim.language.text.structured_blocks import join_blocks
 from ptosim.language.tile.tile_types import PASSED_TYPES
 from ptosim.language.types import AlignType, LLVMPointerType, MaskType, PtrType, VregType, scalar_name
@@ -138,13 +139,15 @@ class Function(PTOOperation, name="func.func"):
         body = Region()
         if parser.at(MLIRTokenKind.L_BRACE):
             body = parser.parse_body([_named(parser, argument) for argument in arguments])
+            for value, (*_, form) in zip(body.blocks[0].args, arguments, strict=False):
+                parser.named += [(form, value)] if form is not None else []
         properties: dict[str, Attribute | None] = {
             "sym_name": symbol,
-            "function_type": FunctionType.from_lists([type_ for _, type_, _ in arguments], outputs),
+            "function_type": FunctionType.from_lists([type_ for _, type_, *_ in arguments], outputs),
             "sym_visibility": visibility,
         }
-        if any(attrs for _, _, attrs in arguments):
-            properties["arg_attrs"] = ArrayAttr([DictionaryAttr(attrs) for _, _, attrs in arguments])
+        if any(attrs for _, _, attrs, _ in arguments):
+            properties["arg_attrs"] = ArrayAttr([DictionaryAttr(attrs) for _, _, attrs, _ in arguments])
         return cls.make({}, (), properties, attributes, [body])
 
     def close_regions(self, parser: LocatedParser) -> None:
@@ -204,7 +207,7 @@ def _is_value_type(type_: Attribute) -> bool:
     return scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
 
 
-Argument = tuple[Parser.UnresolvedArgument | None, Attribute, dict[str, Attribute]]
+Argument = tuple[Parser.UnresolvedArgument | None, Attribute, dict[str, Attribute], LocationForm | None]
 
 
 def _parse_argument(parser: LocatedParser, role: str) -> Argument:
@@ -214,12 +217,11 @@ def _parse_argument(parser: LocatedParser, role: str) -> Argument:
         parser.parse_punctuation(":", " and the type of the argument")
     type_ = _parse_type(parser, role)
     attributes = parser.parse_optional_attr_dict()
-    parser.parse_optional_location()
-    return name, type_, attributes
+    return name, type_, attributes, parser.parse_optional_loc()
 
 
 def _named(parser: LocatedParser, argument: Argument) -> Parser.Argument:
-    name, type_, _ = argument
+    name, type_, *_ = argument
     if name is None:
         parser.raise_error("the arguments of a function with a body have names: %name: T", parser.place_of("sym_name"))
     return name.resolve(type_)

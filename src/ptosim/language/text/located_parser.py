@@ -15,7 +15,7 @@ from math import prod
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyDenseElement, LocationAttr, RankedStructure, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AnyDenseElement, RankedStructure, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
@@ -26,7 +26,8 @@ from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind, P
 from ptosim.diagnostics import Diagnostic, Source
 from ptosim.language.analysis.fast_walk import QuickOperation
 from ptosim.language.text.lexer import Lexer
-from ptosim.language.text.not_simulated import INSTEAD, NOT_SIMULATED
+from ptosim.language.text.location_forms import LocationForm, comments, parse_location
+from ptosim.language.text.not_simulated import COMMUNICATION, INSTEAD, NOT_SIMULATED, REGIONS, TYPES_NOW, UNPUBLISHED
 from ptosim.language.types import same_type
 
 
@@ -43,26 +44,7 @@ class Unsupported(ParseError):
     """A name that exists in the wider PTO or MLIR surface but is outside this machine."""
 
 
-_LEVEL = ("pto.fusion_region",)
 _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.[\w.]+")
-
-_UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
-"""Instructions of the dialect whose results nobody has written down."""
-
-_COMMUNICATION = {
-    "tput": "pto.comm.tput(%dst, %src, buf(%tile) : ...)",
-    "tget": "pto.comm.tget(%dst, %src, buf(%tile) : ...)",
-    "tnotify": "pto.comm.tnotify(%signal, %value : ...) {notifyOp = #pto<notify_op set>}",
-    "twait": "pto.comm.twait(%signal, %value : ...) {cmp = #pto<wait_cmp ge>}",
-    "ttest": "pto.comm.ttest(%signal, %value : ...) {cmp = #pto<wait_cmp ge>} -> i1",
-    "tbroadcast": "pto.comm.tbroadcast(%src, recv(%tile), group(%g0, %g1) : ...) {root = 0 : i32}",
-    "treduce": "pto.comm.treduce(%dst, %acc, recv(%tile), group(%g0, %g1) : ...) {reduceOp = #pto<reduce_op sum>, ...}",
-    "make_group": "group(%g0, %g1, ...) in the collective itself, such as pto.comm.tbroadcast",
-}
-"""Communication as the manual has it, with and without the dialect in front: what assemblers read."""
-
-_TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
-"""Types that were renamed; the newest assembler refuses the old name."""
 
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
 """Operations that may be written without their dialect."""
@@ -108,12 +90,20 @@ class LocatedParser(Parser):
         self._open: list[Position] = []
         self._seen: dict[str, Span] = {}
         self._types: dict[str, TypeAttribute] = {}
+        self.location_aliases: dict[str, LocationForm] = {}
+        self.placed: list[tuple[int, LocationForm | None, Operation]] = []
+        """Where each operation begins, and the location that it has."""
+        self.named: list[tuple[LocationForm, SSAValue]] = []
+        """Arguments that have one."""
+        self._read_by_xdsl: tuple[int, LocationForm | None] = (-1, None)
+        self._comments = list(comments(source.text))[::-1]
         self._last_end = 0
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
     def parse_operation(self) -> Operation:
         first = self.span_here()
+        comment = self._comment_before(first.start)
         bound = self._parse_op_result_list()
         position = Position(self.span_here())
         generic = self.at(MLIRTokenKind.STRING_LIT)
@@ -123,7 +113,9 @@ class LocatedParser(Parser):
         self._open.append(position)
         op_type = self._operation_class(_SHORT.get(name, name), position.name)
         op = self._parse_generic_operation(op_type) if generic else op_type.parse(self)
-        self.parse_optional_location()
+        end, form = self._read_by_xdsl
+        form = (form if end == self._last_end else None) or self.parse_optional_loc() or comment
+        self.placed.append((first.start, form, op))
         self.positions[op] = position
         if isinstance(op, Readable):
             if generic:
@@ -132,6 +124,13 @@ class LocatedParser(Parser):
         self._open.pop()
         self._bind(op, bound, first)
         return op
+
+    def _comment_before(self, start: int) -> LocationForm | None:
+        """The place that a comment gives to the operation that begins here: the last since the one before."""
+        found = None
+        while self._comments and self._comments[-1][0] <= start:
+            found = LocationForm(self._comments.pop()[1])
+        return found
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         """The names in front of an operation. What is not followed by one is mostly an operand too many before it."""
@@ -148,11 +147,11 @@ class LocatedParser(Parser):
         found = self.ctx.get_optional_op(name)
         if found is not None:
             return found
-        if name in _LEVEL:
+        if name in REGIONS:
             raise Unsupported(span, f"'{name}' belongs to a part of PTO that is not simulated (regions for fusion)")
-        if (current := _COMMUNICATION.get(name.removeprefix("pto."))) is not None:
+        if (current := COMMUNICATION.get(name.removeprefix("pto."))) is not None:
             raise Unsupported(span, f"'{name}' is a form of the manual that no assembler reads; write {current}")
-        if name in _UNPUBLISHED:
+        if name in UNPUBLISHED:
             raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
         full = name if "." in name else f"pto.{name}"
         if full in INSTEAD:
@@ -191,11 +190,20 @@ class LocatedParser(Parser):
         found = self.parse_optional_attr_dict_with_keyword()
         return dict(found.data) if found is not None else {}
 
-    def parse_optional_location(self) -> LocationAttr | None:
-        """`loc(...)` is read and forgotten: places come from the text itself."""
-        if self.parse_optional_keyword("loc") is not None:
-            self._skip_parentheses()
-        return None
+    def parse_optional_location(self) -> None:
+        """What xDSL calls, for block arguments and at the end of an operation in the generic form."""
+        if (form := self.parse_optional_loc()) is not None:
+            self._read_by_xdsl = self._last_end, form
+
+    def parse_optional_loc(self) -> LocationForm | None:
+        """`loc(...)`, if present."""
+        if self.parse_optional_keyword("loc") is None:
+            return None
+        self.parse_punctuation("(")
+        form = parse_location(self)
+        if self.parse_optional_punctuation(")") is None:
+            self.raise_error("expected ')'")
+        return form
 
     def _parse_block(self) -> Block:
         """What stands where neither an operation nor the end of the region does."""
@@ -222,23 +230,14 @@ class LocatedParser(Parser):
     def _parse_file_metadata_dictionary(self) -> NoReturn:
         raise Unsupported(self.span_here(), "a kernel has no use for the resources of a file, {-# ... #-}")
 
-    def _skip_parentheses(self) -> None:
-        self.parse_punctuation("(")
-        depth = 1
-        while depth:
-            if self.at(MLIRTokenKind.EOF):
-                self.raise_error("expected ')'")
-            depth += self.at(MLIRTokenKind.L_PAREN) - self.at(MLIRTokenKind.R_PAREN)
-            self._consume_token()
-
     def _parse_alias_def(self) -> None:
-        """`#name = ...` or `!name = ...` at the top level; aliases of locations are forgotten like locations."""
+        """`#name = ...` or `!name = ...` at the top level."""
         name = self._consume_token()
-        if name.text in self.attribute_aliases:
+        if name.text in self.attribute_aliases or name.text in self.location_aliases:
             self.raise_error(f"{name.text} is already defined", name.span)
         self.parse_punctuation("=", " after an alias")
-        if self.at_word("loc"):
-            self.parse_optional_location()
+        if (form := self.parse_optional_loc()) is not None:
+            self.location_aliases[name.text] = form
         else:
             self.attribute_aliases[name.text] = self.parse_attribute()
 
@@ -284,8 +283,8 @@ class LocatedParser(Parser):
     ):
         if is_type and "." in attr_name and self.ctx.get_optional_type(attr_name) is None:
             span = self.span_since(self._last_end - len(attr_name) - 1)
-            if attr_name in _TYPES_NOW:
-                self.raise_error(f"'!{attr_name}' is an old name: write !{_TYPES_NOW[attr_name]}", span)
+            if attr_name in TYPES_NOW:
+                self.raise_error(f"'!{attr_name}' is an old name: write !{TYPES_NOW[attr_name]}", span)
             near = _nearest(attr_name, [type_.name for type_ in self.ctx.loaded_types])
             hint = f"; did you mean '!{near}'?" if near else ""
             self.raise_error(f"unknown type '!{attr_name}'{hint}", span)

@@ -49,3 +49,24 @@ NOT_SIMULATED: Mapping[str, str] = {
     "memref.alloc": "pto.alloc_tile allocates a tile, an argument of the kernel is memory of its caller",
 }
 """Operations of other dialects that the assembler reads, and what a kernel has instead."""
+
+COMMUNICATION = {
+    "tput": "pto.comm.tput(%dst, %src, buf(%tile) : ...)",
+    "tget": "pto.comm.tget(%dst, %src, buf(%tile) : ...)",
+    "tnotify": "pto.comm.tnotify(%signal, %value : ...) {notifyOp = #pto<notify_op set>}",
+    "twait": "pto.comm.twait(%signal, %value : ...) {cmp = #pto<wait_cmp ge>}",
+    "ttest": "pto.comm.ttest(%signal, %value : ...) {cmp = #pto<wait_cmp ge>} -> i1",
+    "tbroadcast": "pto.comm.tbroadcast(%src, recv(%tile), group(%g0, %g1) : ...) {root = 0 : i32}",
+    "treduce": "pto.comm.treduce(%dst, %acc, recv(%tile), group(%g0, %g1) : ...) {reduceOp = #pto<reduce_op sum>, ...}",
+    "make_group": "group(%g0, %g1, ...) in the collective itself, such as pto.comm.tbroadcast",
+}
+"""Communication as the manual has it, with and without the dialect in front: what assemblers read."""
+
+TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
+"""Types that were renamed; the newest assembler refuses the old name."""
+
+REGIONS = ("pto.fusion_region",)
+"""Regions for fusion."""
+
+UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
+"""Instructions of the dialect whose results are written down nowhere."""

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 from xdsl.context import Context
@@ -17,12 +17,14 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.diagnostics import LONGEST_FILE, Diagnostic, Location, PTOError, Source, error
+from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.function import Call, link
 from ptosim.language.text.located_parser import LocatedParser, Position, Unsupported
+from ptosim.language.text.location_forms import Locations, NamedPlace
 from ptosim.language.text.structured_blocks import BRANCHES
+from ptosim.places import LONGEST_FILE, AuthoredPlaces
 
 DEEPEST_NESTING = 200
 LONGEST_MESSAGE = 2_000
@@ -68,6 +70,9 @@ class ParsedModule:
     spellings: dict[Operation, str] = field(default_factory=dict[Operation, str])
     """In such a module: the name that an operation was written with, where only its spelling has changed."""
 
+    names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    """What locations call values, where that is not the name in the text."""
+
     tiles: dict[Operation, list[NamedTile]] = field(default_factory=dict[Operation, "list[NamedTile]"])
     """Where the tiles of a written operation lie, as far as that is known before it runs."""
 
@@ -104,9 +109,13 @@ class ParsedModule:
         )
 
     def name_of(self, value: SSAValue) -> str:
-        """A value as it is called in the text."""
+        """A value as its author called it: the name that a location gives, else that in the text."""
+        return self.named(value) or "%?"
+
+    def named(self, value: SSAValue) -> str | None:
+        """The same; None for a value that has no name."""
         span = self.definitions.get(value)
-        return span.text if span is not None else "%?"
+        return self.names.get(value) or (span.text if span is not None else None)
 
     def serve(self, new: Operation, old: Operation) -> None:
         """A pass made the new operation, and all inside it, for the old one: it stands where that was written."""
@@ -129,6 +138,8 @@ class ParsedModule:
             if isinstance(old, Call) and isinstance(copy, Call):
                 copy.function = old.function
         for old, copy in values.items():
+            if old in self.names:
+                self.names.setdefault(copy, self.names[old])
             if old in self.definitions:  # what takes the place of an operand keeps the name that it has
                 self.definitions.setdefault(copy, self.definitions[old])
         return new
@@ -147,6 +158,7 @@ class ParsedModule:
             self.reports,
             origins={new: self.origin(old) for old, new in operations.items()},
             spellings={operations[op]: name for op, name in self.spellings.items() if op in operations},
+            names=self.names | {values[value]: name for value, name in self.names.items() if value in values},
         )
 
     def location(self, op: Operation, role: str | None = None) -> Location | None:
@@ -187,6 +199,8 @@ class ParsedModule:
         for before, after in zip(old.results, new.results, strict=True):
             if before in self.definitions:
                 self.definitions[after] = self.definitions.pop(before)
+            if before in self.names:
+                self.names[after] = self.names.pop(before)
 
 
 def _unplaced(op: Operation, position: Position, role: str) -> Span | None:
@@ -226,6 +240,8 @@ def context() -> Context:
 def parse(source: Source) -> ParsedModule:
     """Parse a file; the first error is raised as a PTOError with its place."""
     _check_size(source)
+    if source.places is None:
+        source = replace(source, places=AuthoredPlaces(beside=source.name))
     try:
         with deep_recursion():
             parser = LocatedParser(context(), source)
@@ -233,6 +249,7 @@ def parse(source: Source) -> ParsedModule:
                 raise error("syntax", f"{source.name} is empty: expected a module or a function", source.location(0))
             module = parser.parse_module()
             link(module)
+            names = _located(parser, source)
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
     except MultipleSpansParseError as problem:  # branches to blocks that there are not
@@ -242,7 +259,24 @@ def parse(source: Source) -> ParsedModule:
         first = source.text[problem.span.start : problem.span.start + 1]
         message = problem.msg.replace("{first_char}", f"'{first}'")  # xDSL forgets to fill this in
         raise _at(source, "syntax", message, problem.span) from None
-    return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints)
+    return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints, names=names)
+
+
+def _located(parser: LocatedParser, source: Source) -> dict[SSAValue, str]:
+    """What the locations of a text say: its source gets the places; the names of values are returned."""
+    assert source.places is not None
+    if not any(form for _, form, _ in parser.placed) and not parser.named:
+        return {}
+    meanings = Locations(parser.location_aliases)
+    names: dict[SSAValue, str] = {}
+    entries: list[tuple[int, Location | None]] = []
+    for start, form, op in parser.placed:
+        meaning = meanings.meaning(form) if form is not None else NamedPlace()
+        entries.append((start, meaning.place))
+        if meaning.name and len(op.results) == 1:
+            names[op.results[0]] = meaning.name
+    source.places.read(entries)
+    return names | {value: name for form, value in parser.named if (name := meanings.meaning(form).name)}
 
 
 def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:

@@ -11,26 +11,28 @@ from xdsl.printer import Printer
 from ptosim.language.micro.pointer import CastPtr
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.text.assembly_format import word_in
+from ptosim.language.text.location_forms import quoted, written
 from ptosim.language.text.parser import ParsedModule, deep_recursion
 from ptosim.language.tile.tile_attributes import KINDS
 
 
-def text(parsed: ParsedModule, origins: bool = False) -> str:
+def text(parsed: ParsedModule, origins: bool = False, locations: bool = False) -> str:
     """The module as text; it reads back as the same module. With `origins`, what serves another operation of the source
-    is headed by its line."""
+    is headed by its line; with `locations`, each operation says where its author wrote it."""
     out = StringIO()
     with deep_recursion():
-        _Printer(out, parsed, origins).print_op(parsed.module)
+        _Printer(out, parsed, origins, locations).print_op(parsed.module)
     return out.getvalue() + "\n"
 
 
 class _Printer(Printer):
     """xDSL's printer with the names that values have in the source; where one is taken, it gets a number."""
 
-    def __init__(self, out: StringIO, parsed: ParsedModule, origins: bool) -> None:
+    def __init__(self, out: StringIO, parsed: ParsedModule, origins: bool, locations: bool = False) -> None:
         super().__init__(out)
         self._parsed = parsed
         self._origins = origins
+        self._locations = locations
         self._shown: Operation | None = None
         self._spans = parsed.definitions
         self._names: dict[SSAValue, str] = {}
@@ -48,9 +50,19 @@ class _Printer(Printer):
             op.print(self)
         else:
             super().print_op(op)
+        if self._locations:
+            self._print_location(op)
         if op.regions:
             self._forget(visible)
             self._visible |= dict.fromkeys(self._names[result] for result in op.results)
+
+    def _print_location(self, op: Operation) -> None:
+        """Where the author wrote the operation, and what he calls its result."""
+        place = self._parsed.location(op)
+        if place is not None:
+            name = self._parsed.names.get(op.results[0]) if len(op.results) == 1 else None
+            where = written(place.shown)
+            self.print_string(f" loc({where})" if name is None else f" loc({quoted(name)}({where}))")
 
     def _print_origin(self, op: Operation) -> None:
         """The line that this operation, and those behind it, were made for."""

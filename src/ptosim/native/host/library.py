@@ -7,14 +7,15 @@ whose kernel was compiled before is loaded from here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from ptosim.diagnostics import Diagnostic, Location, Related, Source
+from ptosim.diagnostics import Diagnostic, Related, Source
 from ptosim.native.host.cache import Cache, Compiled, default_directory
 from ptosim.native.observe import Observe
+from ptosim.places import AuthoredPlaces, location_from_json
 
 
 class KernelOutline(Protocol):
@@ -81,6 +82,7 @@ def find_module(source: Source, requested: Request) -> ModuleOutline | None:
     if kept is None:
         return None
     data = kept.data
+    source = replace(source, places=AuthoredPlaces.from_json(data["places"], source.name) or source.places)
     warnings = tuple(_diagnostic(record, source) for record in data["warnings"])
     return ModuleOutline(source, requested, data["target"], warnings, tuple(map(_kernel, data["kernels"])))
 
@@ -88,6 +90,7 @@ def find_module(source: Source, requested: Request) -> ModuleOutline | None:
 def keep_module(outline: ModuleOutline) -> None:
     data = {
         "target": outline.target,
+        "places": outline.source.places.to_json() if outline.source.places else [],
         "warnings": [warning.to_json() for warning in outline.warnings],
         "kernels": [[each.name, each.kind, each.signature, each.cross_block] for each in outline.kernels],
     }
@@ -106,21 +109,19 @@ def _kernel(record: Sequence[Any]) -> KeptKernel:
 
 def _diagnostic(record: Mapping[str, Any], source: Source) -> Diagnostic:
     """A diagnostic again, its places in a source that has the same text."""
-    related = tuple(Related(_location(other["location"], source), other["role"]) for other in record["related"])
+    related = tuple(
+        Related(location_from_json(other["location"], source), other["role"]) for other in record["related"]
+    )
     return Diagnostic(
         record["kind"],
         record["severity"],
         record["message"],
-        _location(record["location"], source) if record["location"] else None,
+        location_from_json(record["location"], source) if record["location"] else None,
         record["label"],
         related,
         tuple(record["notes"]),
         record["hint"],
     )
-
-
-def _location(record: Mapping[str, Any], source: Source) -> Location:
-    return Location(source.name, record["line"], record["column"], record["length"], source)
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------

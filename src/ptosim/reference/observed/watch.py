@@ -148,7 +148,7 @@ class WatchedOperation:
         return tuple(
             WatchedValue(
                 role,
-                span.text if (span := self.parsed.definitions.get(value)) is not None else "",
+                self.parsed.named(value) or "",
                 str(value.type),
                 _element(value.type),
                 content,
@@ -171,7 +171,7 @@ def _roles(op: Operation) -> Sequence[str]:
 def watchable(parsed: ParsedModule) -> set[int]:
     """The lines with an instruction that executes; control flow is not shown."""
     locations = (parsed.location(op) for op in parsed.module.walk() if semantics_of(op.name) is not None)
-    return {location.line for location in locations if location is not None}
+    return {location.shown.line for location in locations if location is not None}
 
 
 class ShownPort(Port):

@@ -46,7 +46,7 @@ def lower_fifos(module: VerifiedModule) -> VerifiedModule:
             try:
                 _Function(module, function, fifos).lower()
             except PTOError as error:
-                refused[function] = error.diagnostics
+                refused[function] = error.raised
     return replace(module, refused=refused)
 
 
@@ -177,12 +177,14 @@ class _Function:
 
     def _learn(self, op: Operation, old: SSAValue, new: SSAValue) -> None:
         """The new value is called as the old one was."""
-        definitions = self.module.parsed.definitions
+        definitions, names = self.module.parsed.definitions, self.module.parsed.names
         made = new.owner
         named = [new, *(made.operands[:1] if isinstance(made, Operation) and made.name == "pto.tassign" else ())]
         for value in named:
             if old in definitions:
                 definitions[value] = definitions[old]
+            if old in names:
+                names[value] = names[old]
         old.replace_all_uses_with(new)
 
     def _bind(self, op: Operation, declared: SSAValue, new: SSAValue) -> None:

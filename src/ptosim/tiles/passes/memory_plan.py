@@ -125,8 +125,7 @@ def _put(module: VerifiedModule, op: Allocation, place: int, head: Head) -> None
 
 
 def _name(module: VerifiedModule, op: Operation) -> str:
-    span = module.parsed.definitions.get(op.results[0])
-    return span.text if span is not None else "a tile"
+    return module.parsed.named(op.results[0]) or "a tile"
 
 
 # --- what became of it ------------------------------------------------------------------------------------------------
