@@ -171,3 +171,24 @@ def test_words_leave_the_rest_of_their_granules_undefined() -> None:
     sixth = vlds("%w", "%far", "%c5").replace("%c5]", '%c5] {dist = "BRC_B32"}') + vsts("%w", "%in")
     assert in_scope(five + sixth) == ["uninitialized!"]
     assert in_scope(five + sixth.replace("%c5]", "%c4]")) == []
+
+
+HIDDEN = {
+    "a scalar store": (vsts("%v", "%in") + PUT + mem_bar("ST_VLD") + vlds("%w"), "VV_ALL"),
+    "a vector store": (PUT + vsts("%v", "%in") + mem_bar("VST_VLD") + vlds("%w"), "SV_ALL"),
+    "two stores": (
+        PUT + vsts("%v", "%in") + mem_bar("VST_VST") + vsts("%v", "%in") + mem_bar("VST_VLD") + vlds("%w"),
+        "SV_ALL",
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(("body", "fence"), HIDDEN.values(), ids=HIDDEN.keys())
+def test_a_later_store_does_not_hide_an_earlier_one(body: str, fence: str, engine: str) -> None:
+    """A store of one kind and the load need a fence of their own, whatever has been stored there since."""
+    scopes = MASK + vlds("%v", "%out") + body + vsts("%w", "%out")
+    ready = READY + load(dest="%out") + order("MTE2", "V", 1)
+    assert "scope-alias!" in kinds(check(ready + scope(scopes) + FINISH, engine=engine))
+    fenced_ = scopes.replace(vlds("%w"), mem_bar(fence) + vlds("%w"))
+    assert "scope-alias!" not in kinds(check(ready + scope(fenced_) + FINISH, engine=engine))

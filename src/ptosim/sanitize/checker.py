@@ -251,9 +251,9 @@ class Checker(DoubtObserver):
         numbers = self.sites.numbers(stamps)
         for number in distinct(numbers[hit]):
             where = hit & (numbers == number)
-            for site in self.sites.of(number):
-                loops = self.iterations.of(track.index, track.entry_number(int(stamps[where].max())))
-                yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
+            site = self.sites.of(number)
+            loops = self.iterations.of(track.index, track.entry_number(int(stamps[where].max())))
+            yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
 
     def _conflict(
         self, kind: str, severity: Severity, second: Party, place: MemoryPlace, entry: Entry, first: Party | None = None

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ptosim.language.micro.pointer import LoadScalar, StoreScalar
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.observer import distinct
+from ptosim.sanitize.hidden_accesses import HiddenAccesses, ScopeAccess
 from ptosim.sanitize.shadow import MemoryShadow, OnChipTrack
 from ptosim.sanitize.stamp import FENCE_ONE, MOST_FENCES, Sites, fences_of
 from ptosim.sanitize.window import GRANULE, GRANULE_BITS, ShadowWindow
@@ -124,7 +125,7 @@ class KnownLoad(NamedTuple):
 class ScopeShadow:
     """One entry of the vector pipe while it runs."""
 
-    __slots__ = ("entry", "fences", "flags", "known", "last_fence", "memory", "reading", "sites", "writing")
+    __slots__ = ("entry", "fences", "flags", "hidden", "known", "last_fence", "memory", "reading", "sites", "writing")
 
     def __init__(self, entry: Entry, memory: MemoryShadow, sites: Sites, known: dict[Site, KnownLoad]) -> None:
         self.entry = entry
@@ -135,6 +136,7 @@ class ScopeShadow:
         self.writing = VectorSide(memory.track(entry, "write"), entry)
         self.fences = 0
         self.last_fence: dict[Pair, int] = {}
+        self.hidden: HiddenAccesses | None = None
         self.flags = bytearray(memory.dirty)
 
     @property
@@ -232,11 +234,10 @@ class ScopeShadow:
         granules = window.granules()
         side = self.writing if writes else self.reading
         side.hull.widen(*window.reach())
-        overtaken = not writes and site in self.known and self.known[site].overtaken
-        if overtaken and self.about(window) & LOADED:
-            self._join(number, window)
-        else:
-            side.track.put(window, side.stamp + number)
+        overtaken = not writes and self._is_overtaken(site)
+        if self.about(window) & (STORED if writes else LOADED):
+            self._hide(site, side, window)
+        side.track.put(window, side.stamp + number)
         if writes or overtaken:
             self._mark(granules, (STORED if writes else LOADED) | SHARED)
 
@@ -253,16 +254,27 @@ class ScopeShadow:
         flags = self.flag_bytes
         granules.put(flags, granules.of(flags) | np.uint8(flag))
 
-    def _join(self, number: int, window: ShadowWindow) -> None:
-        """Another load was here before: the bytes remember both, unless a fence keeps stores behind the earlier one."""
-        reading = self.reading
-        stamps = reading.track.table.of(window)
-        joined = np.full(len(stamps), reading.stamp + number, np.int64)
-        fenced = self.last_fence.get(("vld", "vst"), 0)
-        for stamp in distinct(stamps[stamps >= reading.start]):
-            if fences_of(stamp) >= fenced:
-                joined[stamps == stamp] = reading.stamp + self.sites.union(stamp, number)
-        reading.track.put(window, joined)
+    def _is_overtaken(self, load: Site) -> bool:
+        return load in self.known and self.known[load].overtaken
+
+    def _hide(self, site: Site, side: VectorSide, window: ShadowWindow) -> None:
+        """Other instructions were here before, of which the track is about to forget."""
+        stamps, wrote = side.track.table.of(window), side is self.writing
+        for stamp in distinct(stamps[stamps >= side.start]):
+            access = ScopeAccess(self.sites.of(stamp), wrote, fences_of(stamp))
+            if access.site is site or self._is_over(access) or not (wrote or self._is_overtaken(access.site)):
+                continue
+            if self.hidden is None:
+                self.hidden = HiddenAccesses(self.memory.size, self._is_over)
+            self.hidden.hide(window, stamps == stamp, access, site)
+
+    def _is_over(self, access: ScopeAccess) -> bool:
+        """Whether fences keep everything behind an access that could alias it."""
+        later = (*_CLASSES["V"], *(() if is_scalar(access.site) else _CLASSES["S"]))
+        return all(self._is_fenced(access, each) for each in later if access.wrote or each in ("st", "vst"))
+
+    def _is_fenced(self, access: ScopeAccess, later: str) -> bool:
+        return access.fences < self.last_fence.get((class_of(access.site, access.wrote), later), 0)
 
     # --- aliases ------------------------------------------------------------------------------------------------------
 
@@ -277,6 +289,7 @@ class ScopeShadow:
             self.last_fence[pair] = self.fences
         if complete:
             self.flag_bytes[:] &= DIRTY | RACY
+            self.hidden = None
 
     def aliases(
         self, site: Site, window: ShadowWindow, writes: bool
@@ -284,17 +297,13 @@ class ScopeShadow:
         """Earlier accesses of this scope that overlap the bytes, one of the two a store: where they are, whether they
         wrote, on which bytes, and whether a fence lies between."""
         later = class_of(site, writes)
+        for access, where in (*self._latest(window), *(self.hidden.met(window) if self.hidden is not None else ())):
+            if (access.wrote or writes) and not (is_scalar(access.site) and is_scalar(site)):  # these are in order
+                yield access.site, access.wrote, where, self._is_fenced(access, later)
+
+    def _latest(self, window: ShadowWindow) -> Iterator[tuple[ScopeAccess, NDArray[np.bool_]]]:
+        """The last store of this scope to each of these bytes, and the last load."""
         for side, wrote in ((self.writing, True), (self.reading, False)):
-            if not wrote and not writes:
-                continue
             stamps = side.track.table.of(window)
-            mine = stamps >= side.start
-            if not np.count_nonzero(mine):
-                continue
-            for stamp in distinct(stamps[mine]):
-                for earlier in self.sites.of(stamp):
-                    if is_scalar(earlier) and is_scalar(site):
-                        continue  # these are in order
-                    pair = (class_of(earlier, wrote), later)
-                    fenced = fences_of(stamp) < self.last_fence.get(pair, 0)
-                    yield earlier, wrote, stamps == stamp, fenced
+            for stamp in distinct(stamps[stamps >= side.start]):
+                yield ScopeAccess(self.sites.of(stamp), wrote, fences_of(stamp)), stamps == stamp

@@ -43,48 +43,25 @@ def fences_of(stamp: int) -> int:
 
 
 class Sites:
-    """Numbers for instructions, and for sets of instructions that share a byte."""
+    """Numbers for instructions, from 1 on."""
 
     def __init__(self) -> None:
         self._numbers: dict[Site, int] = {}
-        self._members: list[tuple[Site, ...]] = [()]
-        self._unions: dict[tuple[int, int], int] = {}
+        self._sites: list[Site] = []
 
     def number(self, site: Site) -> int:
         found = self._numbers.get(site)
         if found is None:
             # A module has far fewer instructions that touch memory; should it have more, the last ones share a number.
-            found = min(len(self._members), _SITE_MASK)
-            self._numbers[site] = found
-            if found == len(self._members):
-                self._members.append((site,))
+            found = self._numbers[site] = min(len(self._sites) + 1, _SITE_MASK)
+            if found > len(self._sites):
+                self._sites.append(site)
         return found
 
     def numbers(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers in stamps."""
         return stamps & _SITE_MASK
 
-    def of(self, stamp: int) -> tuple[Site, ...]:
-        """The instructions behind a stamp; the last one is the latest."""
-        return self._members[stamp & _SITE_MASK]
-
-    def union(self, stamp: int, number: int) -> int:
-        """The number of the instructions behind a stamp together with one more."""
-        before = stamp & _SITE_MASK
-        key = (before, number)
-        found = self._unions.get(key)
-        if found is None:
-            (site,) = self._members[number]
-            members = tuple(member for member in self._members[before] if member is not site)
-            found = number
-            if members and len(self._members) < _SITE_MASK:
-                found = self._known((*members, site))
-            self._unions[key] = found
-        return found
-
-    def _known(self, members: tuple[Site, ...]) -> int:
-        for number, others in enumerate(self._members):
-            if others == members:
-                return number
-        self._members.append(members)
-        return len(self._members) - 1
+    def of(self, stamp: int) -> Site:
+        """The instruction behind a stamp."""
+        return self._sites[(stamp & _SITE_MASK) - 1]
