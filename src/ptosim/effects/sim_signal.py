@@ -3,12 +3,27 @@ their own."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Taint, table
 
 SIGNALS = frozenset(("pto.sim.notify", "pto.sim.wait_words", "pto.sim.test_words"))
 WRITERS = frozenset(("pto.sim.notify", "pto.store_scalar", "pto.st_dev"))
 """What may write a word that somebody waits for, besides copies."""
+COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+}
+"""How a word is compared with a number."""
+OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "ge": "lt", "lt": "ge", "le": "gt"}
+MOST_LOOKS = 1 << 16
+"""Looks at words in GM in a row, of all cores together, after which nothing is expected to change any more."""
 WORD = 4
 """Bytes of a signal."""
 

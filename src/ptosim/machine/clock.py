@@ -11,6 +11,7 @@ execute, not when they are issued, because entries queued behind a set are not c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import repeat
 from operator import le
 from typing import TYPE_CHECKING
@@ -174,6 +175,23 @@ class Clocks:
         entry.clock = self.reached(entry)
         if entry.kind is SET and entry.key is not None and entry.key.mechanism == "syncall":
             entry.clock = {**known, self.base: self.core.steps}  # its stores may still be in its cache
+
+    def learn(self, told: Iterable[Clock]) -> Clock:
+        """The scalar unit learns something between two steps. Gives what it knew before of what it has learnt."""
+        before = self.known[0]
+        for clock in told:
+            self.known[0] = joined(self.known[0], clock)
+        return {index: before.get(index, 0) for index, n in self.known[0].items() if n > before.get(index, 0)}
+
+    def forget(self, told: Iterable[Clock], before: Clock) -> None:
+        """What was learnt so holds no longer, unless more has been learnt since."""
+        learnt: Clock = {}
+        for clock in told:
+            join(learnt, clock)
+        self.known = [
+            {index: before[index] if index in before and n == learnt[index] else n for index, n in known.items()}
+            for known in self.known
+        ]
 
     def _stores_ended(self, known: Clock) -> Clock:
         return {**known, self.base + STORES: self.core.stores}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Half
+from ptosim.effects.sim_signal import MOST_LOOKS
 from ptosim.machine.buffers import Buffers
 from ptosim.machine.clock import TRANSFER_SLOTS
 from ptosim.machine.entry import (
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from ptosim.target.profile import Target
 
 
-MOST_POLLS = 1 << 16
-"""Looks at words in GM in a row, of all cores together, after which nothing is expected to change any more."""
 _LOOKS = frozenset((PASS, LOAD, FENCE, BARRIER, WATCH))
 """What changes nothing that a word could depend on."""
 _RETURN = Site("return")
@@ -339,16 +338,27 @@ class Core:
         """Whether every word satisfies the condition. Where one does not, others get a turn before the answer."""
         watched = WatchedWords(words, comparison, value)
         if watched.holds():
-            self._watch(site, watched)
+            self._watch(site, watched, answers=True)
             return True
         self._pass(site, watched)
         return False
 
-    def saw(self, site: Site, words: SignalledWords, comparison: str, value: int) -> None:
-        """A loop has looked at a word until it satisfied a condition."""
+    def saw(self, site: Site, words: SignalledWords, comparison: str, value: int, gives_up: bool = False) -> None:
+        """A loop has looked at a word until it satisfied a condition; `gives_up`: or has done so often enough."""
         watched = WatchedWords(words, comparison, value)
         if watched.holds():
-            self._watch(site, watched)
+            self._watch(site, watched, answers=gives_up)
+
+    def heed(self, site: Site, for_good: bool) -> None:
+        """The program has come to where a test, or a loop that gives up, must have answered yes: behind a loop for
+        good, in a branch until it leaves that."""
+        if self.tracker:
+            self.tracker.heed(site, for_good)
+
+    def forget(self) -> None:
+        """It leaves a branch that went by such an answer."""
+        if self.tracker:
+            self.tracker.forget()
 
     def poll(self, site: Site, watched: WatchedWords | None = None) -> None:
         """A loop looks at GM once more: others get a turn, who may write there. `watched`: what it waits for."""
@@ -364,14 +374,14 @@ class Core:
         entry.watched = watched
         self.signals.fruitless = 1 if self.words[MOVED] else self.signals.fruitless + 1
         self.words[MOVED] = 0
-        if self.signals.fruitless > MOST_POLLS:
+        if self.signals.fruitless > MOST_LOOKS:
             self.waiting = entry
             raise self.schedule.turns.stuck()
         self.issue(entry)
 
-    def _watch(self, site: Site, watched: WatchedWords) -> None:
+    def _watch(self, site: Site, watched: WatchedWords, answers: bool = False) -> None:
         entry = Entry(site, Pipe.S, self, WATCH)
-        entry.watched = watched
+        entry.watched, entry.answers = watched, answers
         self.issue(entry)
 
     def overflow(self, entry: Entry, counter: SyncCounter) -> None:

@@ -130,6 +130,7 @@ class Entry:
     rendezvous: Rendezvous | None = None  # a SET that is an arrival at a barrier of several cores
     notice: Notice | None = None  # of a NOTIFY
     watched: WatchedWords | None = None  # of a WATCH
+    answers = False  # of a WATCH: a test, which tells something only where the program goes by its answer
     told: tuple[Clock, ...] = ()  # of a WATCH, in observed runs: what it has learnt of each word
     snapshot: tuple[tuple[int, int], ...] = ()  # GET: (word of DONE, releases that must have happened)
     joint = False  # a SET that the SU issues for all its pipes: it fires when they have ended, not at its step

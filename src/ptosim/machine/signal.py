@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ptosim.effects.sim_signal import COMPARISONS
 from ptosim.machine.clock import ended_by, entry_index
 from ptosim.machine.memory import FIRST_WINDOW, MOST_RANKS, decode, pointer
-from ptosim.machine.word_history import COMPARISONS, Outlook, WordHistory, WordWrite
+from ptosim.machine.word_history import Outlook, WordHistory, WordWrite
 
 if TYPE_CHECKING:
     from ptosim.machine.entry import Clock, Entry
 
-KEPT = 64
+KEPT = 256
 """Waits and tests of one word that are remembered."""
 SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, join, ordered
-from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
+from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key, Site
 from ptosim.machine.sync import OPEN, SyncCounter, buffer_word
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Tracker:
     """Watches one core."""
 
-    __slots__ = ("brackets", "clocks", "core", "observer", "wants_clocks")
+    __slots__ = ("answered", "brackets", "clocks", "core", "heeded", "observer", "wants_clocks")
 
     def __init__(self, core: Core, observer: Observer) -> None:
         self.core = core
@@ -30,6 +30,8 @@ class Tracker:
         self.wants_clocks = observer.wants_clocks
         self.clocks = Clocks(core) if observer.wants_clocks else None
         self.brackets: dict[tuple[Pipe, int], Entry] = {}  # the get of each open bracket
+        self.answered: dict[Site, tuple[Clock, ...]] = {}  # what a test has learnt that answered yes last
+        self.heeded: list[tuple[tuple[Clock, ...], Clock]] = []  # with what was known before
 
     # --- what happens to entries --------------------------------------------------------------------------------------
 
@@ -83,8 +85,26 @@ class Tracker:
 
     def watch(self, entry: Entry) -> None:
         """The words that a wait asks for satisfy it."""
-        if self.clocks is not None and entry.watched is not None:
-            entry.told = self.core.signals.learn(entry, entry.watched, self.clocks.reached(entry))
+        if self.clocks is None or entry.watched is None:
+            return
+        learnt = self.core.signals.learn(entry, entry.watched, self.clocks.reached(entry))
+        if entry.answers:
+            self.answered[entry.site] = learnt
+        else:
+            entry.told = learnt
+
+    def heed(self, site: Site, for_good: bool) -> None:
+        """What a test has learnt is known from here on, perhaps until it is forgotten."""
+        if self.clocks is not None:
+            told = self.answered.get(site, ())
+            before = self.clocks.learn(told)
+            if not for_good:
+                self.heeded.append((told, before))
+
+    def forget(self) -> None:
+        """The latest that was heeded is known no longer."""
+        if self.clocks is not None:
+            self.clocks.forget(*self.heeded.pop())
 
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""

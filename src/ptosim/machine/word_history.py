@@ -12,25 +12,16 @@ satisfy everything.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ptosim.effects.sim_signal import COMPARISONS
 from ptosim.machine.clock import ended_by, join
 
 if TYPE_CHECKING:
     from ptosim.machine.entry import Clock, Entry
 
-COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "lt": operator.lt,
-    "le": operator.le,
-}
-OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "ge": "lt", "lt": "ge", "le": "gt"}
 LONGEST = 1024
 """Writes of one word that are remembered, at least."""
 MOST_SUMS = 4096

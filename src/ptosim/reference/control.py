@@ -6,14 +6,15 @@ own; the values that a region passes on are assignments to local variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.language.analysis.polling_loops import poll_of
 from ptosim.language.micro.pointer import AddPtr, CastPtr, LdDev, LoadScalar, looks_at_memory
 from ptosim.language.micro.scope import Section, SectionCube, SectionVector, StrictVecScope, VecScope
+from ptosim.language.micro.sim_signal import SimTestWords
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.function import Call
 from ptosim.language.structure.scalar import Constant
@@ -51,9 +52,28 @@ def _for(t: Translator, op: Operation) -> None:
 def _if(t: Translator, op: Operation) -> None:
     assert isinstance(op, If)
     t.line(f"if witness.branch({t.name(op.cond)}):" if t.followed else f"if {t.name(op.cond)}:")
-    t.region(op.true_region, lambda: t.assign(op.results, _ends(op.true_region.block)))
+    _arm(t, op, op.true_region, is_true=True)
     t.line("else:")
-    t.region(op.false_region, lambda: t.assign(op.results, _ends(op.false_region.block)))
+    _arm(t, op, op.false_region, is_true=False)
+
+
+def _arm(t: Translator, op: If, region: Region, is_true: bool) -> None:
+    """A branch, on which is known what has answered so that it is taken."""
+    answered = t.answers.in_branch(op, is_true) if t.tainted else ()
+    _heed(t, answered, for_good=False)
+    t.region(region, lambda: t.assign(op.results, _ends(region.block)))
+    t.depth += 1
+    for _ in answered:
+        t.line("core.machine.forget()")
+    t.depth -= 1
+
+
+def _heed(t: Translator, answered: Iterable[Operation], for_good: bool) -> None:
+    """Inside of a block that begins: these have answered yes."""
+    t.depth += 1
+    for op in answered:
+        t.line(f"core.machine.heed({t.constant(t.site(op), 'site')}, {for_good})")
+    t.depth -= 1
 
 
 def _while(t: Translator, op: Operation) -> None:
@@ -78,7 +98,9 @@ def _while(t: Translator, op: Operation) -> None:
     if poll is not None:
         named = (t.constant(t.site(poll.load), "site"), *map(t.name, (poll.load.pointer, poll.load.offset)))
         word = [*named, repr(poll.comparison), t.name(poll.value)]
-        t.line(f"    core.leave_poll({', '.join(word)})")
+        t.line(f"    core.leave_poll({', '.join(word)}, {t.answers.gives_up(op, poll)})")
+    if t.tainted:
+        _heed(t, (test for test in t.answers.behind(op) if isinstance(test, SimTestWords)), for_good=True)
     t.line("    break")
     carried = "".join(f"{t.name(arg)}, " for arg in before.args)
     t.line(f"core.iterate({rounds}, ({carried}))" if watched else "core.iterate()")

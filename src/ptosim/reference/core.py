@@ -145,12 +145,14 @@ class Core:
             words = self.signal_words(site, "reads", [pointer + offset * WORD]) if comparison else None
             self.machine.poll(site, words and WatchedWords(words, comparison, value))
 
-    def leave_poll(self, site: Site, pointer: int, offset: int, comparison: str, value: int) -> None:
-        """A loop ends that has looked at a word of GM until it was so: a wait."""
+    def leave_poll(
+        self, site: Site, pointer: int, offset: int, comparison: str, value: int, gives_up: bool = False
+    ) -> None:
+        """A loop ends that has looked at a word of GM until it was so: a wait, unless it also gives up."""
         if self.together and self.machine.observer is not None:
             words = self.signal_words(site, "reads", [pointer + offset * WORD])
             if words is not None:
-                self.machine.saw(site, words, comparison, value)
+                self.machine.saw(site, words, comparison, value, gives_up)
 
     def _too_many_steps(self) -> Fault:
         return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")

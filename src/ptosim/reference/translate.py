@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -23,6 +24,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.language.analysis.parameter_binding import element_for, standing, zeroing_mask
+from ptosim.language.analysis.word_answers import WordAnswers
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.rules.core_kind_rules import passes_over
@@ -106,6 +108,10 @@ class Translator:
         self.current: Operation | None = None
         self.uncounted = 0
         """Scalar operations written since the last line that counts them, where an observer follows entries."""
+
+    @cached_property
+    def answers(self) -> WordAnswers:
+        return WordAnswers(self.module.parsed.module)
 
     # --- the whole ----------------------------------------------------------------------------------------------------
 

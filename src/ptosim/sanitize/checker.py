@@ -21,7 +21,7 @@ from ptosim.language.analysis.polling_loops import is_poll
 from ptosim.language.micro.burst import PREFETCH
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
+from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, PASS, WATCH, WORK, Clock, Entry, Key, Site
 from ptosim.machine.memory import pointer
 from ptosim.machine.observer import Footprint, distinct
 from ptosim.machine.signal import Foreseen
@@ -29,7 +29,7 @@ from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, MemoryPlace, Party, Verb, loops_around, party, place_of
 from ptosim.sanitize.exchange import Exchange
-from ptosim.sanitize.global_shadow import NOTICE, READ, WRITE, Clash, ClashOutcome, GlobalShadow, compatible
+from ptosim.sanitize.global_shadow import LOOK, NOTICE, READ, WRITE, Clash, ClashOutcome, GlobalShadow, compatible
 from ptosim.sanitize.granules import Stamps
 from ptosim.sanitize.intended_order import Iterations
 from ptosim.sanitize.lints import Lints
@@ -79,6 +79,8 @@ class Checker(DoubtObserver):
     def start(self, entry: Entry) -> None:
         if entry.kind is NOTIFY or entry.kind is WATCH:
             self._signalled(entry)
+        elif entry.kind is PASS:
+            self.exchange.values.asked(entry)
         elif entry.kind is FENCE or entry.kind is BARRIER:
             self.exchange.fenced(entry)
         if entry.kind is not WORK and entry.kind is not LOAD:
@@ -93,6 +95,8 @@ class Checker(DoubtObserver):
         if entry.notice is not None:
             self.global_access(entry, entry.site, NOTICE, entry.notice.address, WORD)
         self.exchange.signalled(entry)
+        if entry.watched is not None and self._is_poll(entry.site) and self._is_used(entry.site):
+            self._record(entry, entry.site, READ, entry.watched.words.addresses[0], WORD)  # the last look
 
     def finish(self, core: Core) -> None:
         self.lints.finish(core)
@@ -138,6 +142,7 @@ class Checker(DoubtObserver):
     def conclude(self, unwritten: bool) -> None:
         """After the last block: what can only be said about the whole run."""
         self.exchange.notices.conclude(self.gm.is_payload)
+        self.exchange.values.conclude(self.signals)
         for suspicion in self.candidates.undecided():
             if not self.findings.knows(suspicion):
                 self.lints.undecided(suspicion)
@@ -271,6 +276,12 @@ class Checker(DoubtObserver):
             self.exchange.accessed(entry, site, kind == READ, starts, width)
         if kind not in (READ, NOTICE) and self.subject.together and self.foreseen.followed:
             self.exchange.writes(entry, kind, starts, width, data, before)
+        self._record(entry, site, kind, starts, width, data, before)
+
+    def _record(
+        self, entry: Entry, site: Site, kind: str, starts: Any, width: int, data: Any = None, before: Any = None
+    ) -> None:
+        """Look for what an access to GM is in no order with, and remember it."""
         unchanged = None
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
             if unchanged is None and kind == WRITE:
@@ -294,6 +305,12 @@ class Checker(DoubtObserver):
             for number in numbers
         )
 
+    def _is_used(self, site: Site) -> bool:
+        """Whether the value of a scalar load matters otherwise than for whether to look again."""
+        uses = self.subject.program.uses(site)
+        answers = self._is_poll(site) and self.subject.program.gives_up(site)
+        return uses.data is not None or (uses.branch is not None and not answers)
+
     def _is_poll(self, site: Site) -> bool:
         """Whether a load is a look at a word that a loop waits for."""
         if site not in self._polls:
@@ -310,6 +327,9 @@ class Checker(DoubtObserver):
             places = clash.places[where]
             place = MemoryPlace(outcome.buffer.region.label, int(places.min()), int(places.max()) + 1)
             first = replace(earlier, block=track.block_of(int(stamps[where][0])), rank=track.rank)
+            reader = second if kind == READ else first
+            if {kind, track.kind} == LOOK and reader.pipe is Pipe.S and not self._is_used(reader.site):
+                continue
             if compatible(kind, track.kind):
                 self.lints.order_matters(entry, second, first, place, kind)
                 continue

@@ -20,6 +20,7 @@ from ptosim.sanitize.global_shadow import WRITE, GlobalShadow
 from ptosim.sanitize.notices import Notices
 from ptosim.sanitize.program import WrittenProgram
 from ptosim.sanitize.window import as_places
+from ptosim.sanitize.word_values import WordValues
 
 ADDS = "add si32"
 """The atomic update that is an addition to a word."""
@@ -33,6 +34,7 @@ class Exchange:
         self.program = program
         self._latest: dict[tuple[int, Pipe, bool], tuple[int, Site]] = {}
         self.notices = Notices(findings, program, self._latest)
+        self.values = WordValues(findings, program)
         self.caches = Caches(findings)
         self._at_start: dict[int, Clock] = {}
 

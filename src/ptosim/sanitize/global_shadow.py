@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.names import Pipe
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import Region, decode
@@ -38,7 +37,7 @@ def compatible(kind: str, other: str) -> bool:
 
 
 LOOK = {READ, NOTICE}
-"""A scalar unit that looks at a word sees it before or after a notice; a copy needs an order."""
+"""A scalar unit that looks at a word sees it before or after a notice, which matters where it uses the value."""
 
 ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
 """Atomic updates that do not race with each other, but whose result depends on their order."""
@@ -126,7 +125,7 @@ class RegionShadow:
         low, high = _reach(offsets, width)
         clashes: list[Clash] = []
         fresh = False
-        suspects = [track for track in self._judged(kind, entry.pipe) if self._may_clash(track, entry, low, high)]
+        suspects = [track for track in self._judged(kind) if self._may_clash(track, entry, low, high)]
         if suspects:
             covered = cover(offsets, width)
             clashes = [clash for track in suspects for clash in self._clashes(track, own, entry, covered)]
@@ -163,12 +162,10 @@ class RegionShadow:
         track.enter(entry, index)
         return track
 
-    def _judged(self, kind: str, pipe: Pipe) -> Iterator[GlobalTrack]:
+    def _judged(self, kind: str) -> Iterator[GlobalTrack]:
         """The tracks with which an access of this kind needs an order."""
         for other, tracks in self._kinds.items():
-            if {kind, other} == LOOK:
-                yield from (track for track in tracks if track.pipe is not pipe)
-            elif kind in ORDER_MATTERS or not compatible(kind, other):
+            if kind in ORDER_MATTERS or not compatible(kind, other):
                 yield from tracks
 
     def _may_clash(self, track: GlobalTrack, entry: Entry, low: int, high: int) -> bool:

@@ -10,6 +10,8 @@ from xdsl.ir import Block, Operation
 
 from ptosim.diagnostics import Location, Source
 from ptosim.language.analysis.fast_walk import around
+from ptosim.language.analysis.polling_loops import poll_of
+from ptosim.language.analysis.word_answers import WordAnswers, WordUses
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.scope import VecScope
 from ptosim.language.operation import is_scope
@@ -47,6 +49,22 @@ class WrittenProgram:
     def of(self, site: Site) -> Operation | None:
         """The operation that runs, or else the one that stands there."""
         return self.executed(site) or self.operation(site.location)
+
+    def uses(self, site: Site) -> WordUses:
+        """Where the value of a scalar load, or the answer of a test, goes."""
+        op = self.executed(site)
+        return WordUses() if op is None else self._answers.uses(op)
+
+    def gives_up(self, site: Site) -> bool:
+        """Whether a load is the look of a loop that may end although its word is not what it looks for."""
+        op = self.executed(site)
+        loop = op.parent_op() if op is not None else None
+        poll = poll_of(loop) if isinstance(loop, While) else None
+        return isinstance(loop, While) and poll is not None and poll.load is op and self._answers.gives_up(loop, poll)
+
+    @cached_property
+    def _answers(self) -> WordAnswers:
+        return WordAnswers(self.module.parsed.module)
 
     def placed(self, location: Location | None) -> list[Operation]:
         """All operations at a place: what was made for one of the text stands where that does."""
@@ -141,6 +159,14 @@ class _Joint(WrittenProgram):
     def executed(self, site: Site) -> Operation | None:
         program = self._of(site.location)
         return program.executed(site) if program else None
+
+    def uses(self, site: Site) -> WordUses:
+        program = self._of(site.location)
+        return program.uses(site) if program else WordUses()
+
+    def gives_up(self, site: Site) -> bool:
+        program = self._of(site.location)
+        return program is not None and program.gives_up(site)
 
     def named(self, place: MemoryPlace, site: Site) -> MemoryPlace:
         program = self._of(site.location)

@@ -16,18 +16,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ptosim.effects.names import Space
+from ptosim.effects.sim_signal import MOST_LOOKS
+from ptosim.language.analysis.value_flow import handed_on
 from ptosim.language.micro.pointer import AddPtr, CastPtr, LdDev, LoadScalar
 from ptosim.language.micro.sync_fence import CmoCacheInvalid, Dcci
+from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.control import Condition, While
 from ptosim.language.structure.scalar_cast import CmpI
 from ptosim.language.types import PtrType
 
-_LEFT_BY = {"eq": "ne", "ne": "eq", "slt": "ge", "sge": "lt", "sgt": "le", "sle": "gt"}
+LEFT_BY = {"eq": "ne", "ne": "eq", "slt": "ge", "sge": "lt", "sgt": "le", "sle": "gt"}
 """What holds of a word where a loop ends that goes on while a comparison does."""
-_TURNED = {"eq": "eq", "ne": "ne", "ge": "le", "le": "ge", "gt": "lt", "lt": "gt"}
+TURNED = {"eq": "eq", "ne": "ne", "ge": "le", "le": "ge", "gt": "lt", "lt": "gt"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,36 @@ def _stays(value: SSAValue, loop: While) -> bool:
     return is_plain and all(_stays(operand, loop) for operand in owner.operands)
 
 
+def changes(value: SSAValue, loop: While) -> bool:
+    """Whether a value that a loop carries may be another one in each round."""
+    if not isinstance(value, BlockArgument) or value.block is not loop.before_region.block:
+        return not _stays(value, loop)
+    after, last = loop.after_region.block, value.block.last_op
+    handed = handed_on(after)[value.index]
+    if isinstance(handed, BlockArgument) and handed.block is after and isinstance(last, Condition):
+        handed = last.arguments[handed.index]
+    return handed is not value and handed is not loop.arguments[value.index]
+
+
+def gives_up_late(value: SSAValue) -> bool:
+    """Whether a condition of a loop stays true for so many rounds that a run would be over: it counts up to MOST_LOOKS
+    or beyond."""
+    compared = value.owner
+    if not isinstance(compared, CmpI) or compared.word("predicate") not in ("slt", "sle", "ult", "ule", "ne"):
+        return False
+    counter, limit = compared.lhs, constant_of(compared.rhs)
+    loop = counter.block.parent_op() if isinstance(counter, BlockArgument) else None
+    if not isinstance(counter, BlockArgument) or not isinstance(loop, While) or limit is None:
+        return False
+    if counter.block is not loop.before_region.block:
+        return False
+    first, added = constant_of(loop.arguments[counter.index]), handed_on(loop.after_region.block)[counter.index].owner
+    if first is None or not isinstance(added, Operation) or added.name != "arith.addi":
+        return False
+    step = next((number for number in map(constant_of, added.operands) if number is not None), 0)
+    return step > 0 and (limit - first) // step >= MOST_LOOKS
+
+
 def _conjuncts(condition: SSAValue) -> Iterator[CmpI]:
     owner = condition.owner
     if isinstance(owner, CmpI):
@@ -73,10 +106,10 @@ def _conjuncts(condition: SSAValue) -> Iterator[CmpI]:
 
 
 def _poll(op: While, compared: CmpI) -> Poll | None:
-    left = _LEFT_BY.get(compared.word("predicate") or "")
+    left = LEFT_BY.get(compared.word("predicate") or "")
     if left is None:
         return None
-    for word, value, said in ((compared.lhs, compared.rhs, left), (compared.rhs, compared.lhs, _TURNED[left])):
+    for word, value, said in ((compared.lhs, compared.rhs, left), (compared.rhs, compared.lhs, TURNED[left])):
         load = word.owner
         if isinstance(load, LoadScalar | LdDev) and load.parent is op.before_region.block and _of_words(load):
             return Poll(load, said, value)
