@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from ptosim.diagnostics import Diagnostic, Source
+from ptosim.diagnostics import Diagnostic, PTOError, Source
+from ptosim.effects.sync import signalling
 from ptosim.language.analysis.kernel_entries import kernels
 from ptosim.language.analysis.tile_modules import TILES, mark_tiles
 from ptosim.language.load import VerifiedModule, load
@@ -122,7 +123,22 @@ def load_module(source: Source, target: str | None = None, sync: str = "auto") -
     """Read, verify and prepare a module; raises PTOError with the first syntax error, or with all other errors."""
     written = load(source, target)
     copy = replace(written, parsed=written.parsed.cloned())
-    return LoadedModule(written, _passed(copy, preparing()), sync)
+    loaded = LoadedModule(written, _passed(copy, preparing()), sync)
+    if sync == "insert":
+        _refuse_wrong_order(loaded)
+    return loaded
+
+
+def _refuse_wrong_order(loaded: LoadedModule) -> None:
+    """Flags that hang and brackets that do not match stay wrong whatever is inserted beside them."""
+    from ptosim.order.prove import prove
+
+    written = signalling("flag", "buffer")
+    for kernel in loaded.kernels:
+        if any(op.name in written for function in kernel.entries.values() for op in function.walk()):
+            found = prove(loaded.executable, dict(kernel.entries)).broken
+            if wrong := [each for each in found if each.severity == "error"]:
+                raise PTOError(*wrong)
 
 
 def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:

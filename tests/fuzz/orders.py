@@ -3,10 +3,11 @@
 The judge is `order.micro_machine`. `Kinds` of wrong answers:
 
 * proven: a launch shows a fault;
-* refuted: the counterexample does not show at the trip counts that it names;
+* refuted: the counterexample does not show with the arguments that it names;
 * check: it finds something in a clean launch, or nothing in one with a fault;
 * repair: an accepted repair is worse at some launch;
-* insertion: what was inserted shows a fault, or is not proven.
+* insertion: what was inserted shows a fault, or is not proven;
+* completion: what was inserted beside written order leaves a race or adds a fault.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
@@ -27,8 +29,6 @@ from order.micro_script import TRIPS
 TOLD = {"race", "double-set", "undrained", "deadlock", "unmatched-wait", "buffer-misuse", "id-range"}
 KINDS = {"unmatched-wait": "hang", "deadlock": "hang", "id-range": "buffer-misuse"}
 """What the judge calls a kind of finding, where that is not the same."""
-MOST_NAMED = 24
-"""Trip counts beyond it are not tried."""
 
 
 @dataclass
@@ -71,24 +71,13 @@ def tried(seed: int, number: int, *more: Callable[[Trial], None]) -> Trial | Non
 
 
 def shows(program: MicroProgram, found: ptosim.Finding) -> bool:
-    """Whether a launch with the named trip counts shows a finding: exactly those, or where the text allows no such
-    launch, no fewer."""
-    named = {
-        int(line): int(count)
-        for note in found.notes
-        for line, count in re.findall(r"the loop at line (\d+) runs (\d+) time", note)
-    }
+    """Whether a launch with the named arguments shows a finding."""
+    named = {name: int(number) for note in found.notes for name, number in re.findall(r"%(\w+) = (-?\d+)", note)}
     scopes = scope_lines(program.text)
     lines = [place.line for place in (found.location, *(other.location for other in found.related)) if place]
     places = sorted(scopes.get(line, line) for line in lines)
-    also = {count for count in named.values() if count <= MOST_NAMED}
-    outcomes = [outcome(program.text, launch) for launch in program.launches(also=tuple(also))]
-    exact = [seen for seen in outcomes if all(seen.trips.get(line) == count for line, count in named.items())]
-    enough = [seen for seen in outcomes if all(seen.trips.get(line, 0) >= count for line, count in named.items())]
-    return any(_has(program, seen, found.kind, places) for seen in exact or enough) or all(
-        seen.stuck
-        for seen in exact or enough  # where nothing comes so far, the rest of the proof is judged
-    )
+    choices = [(named[name],) if name in named else (0, 1, 2, 3) for name in program.parameters]
+    return any(_has(program, outcome(program.text, launch), found.kind, places) for launch in product(*choices))
 
 
 def _has(program: MicroProgram, seen: Outcome, kind: str, places: list[int]) -> bool:
@@ -173,6 +162,21 @@ def inserting(trial: Trial) -> None:
         trial.wrong.append(("insertion", f"not proven\n{proof}"))
 
 
+def completing(trial: Trial) -> None:
+    """What is missing is inserted beside what is written, or the module is refused: no race is left."""
+    try:
+        text = ptosim.load(trial.program.text, sync="insert").lowered().outline.source.text
+    except ptosim.PTOError as refused:
+        if trial.bad is None:
+            trial.wrong.append(("completion", f"refused\n{refused}"))
+        return
+    for launch in trial.launches:
+        seen, before = outcome(text, launch), outcome(trial.program.text, launch)
+        if seen.races or seen.kinds - before.kinds:
+            trial.wrong.append(("completion", f"{launch}: {seen}\n{text}"))
+            return
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
@@ -181,7 +185,7 @@ def main(count: int, seed: int) -> bool:
     told = Counter[tuple[str, str]]()
     wrong = Counter[str]()
     for number in range(count):
-        trial = tried(seed, number, checking, repairing, inserting)
+        trial = tried(seed, number, checking, repairing, inserting, completing)
         if trial is None:
             continue
         state = "with a fault" if trial.bad is not None else "clean"

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import ptosim
-from fuzz.orders import checking, inserting, repairing, table, tried
+from fuzz.orders import checking, completing, inserting, repairing, table, tried
 from order.known_wrong import KNOWN_WRONG
 from order.micro_machine import outcome
 from order.micro_programs import STYLES, micro_program
@@ -17,7 +17,7 @@ def _wrong(numbers: range, checked: int, repaired: int) -> tuple[set[tuple[str, 
     """The wrong answers that are not known yet, and what was asked; each so many programs one is checked, repaired."""
     wrong, told, texts = set[tuple[str, int]](), Counter[tuple[str, str]](), list[str]()
     for number in numbers:
-        more = [inserting, *([checking] if number % checked == 0 else [])]
+        more = [inserting, completing, *([checking] if number % checked == 0 else [])]
         more += [repairing] if number % repaired == 3 else []
         trial = tried(SEED, number, *more)
         if trial is None:

@@ -24,7 +24,7 @@ from ptosim.order.model import EntryNode, Flag, GetBuffer, Opaque, OrderProgram
 from ptosim.order.pairs import Inserted
 from ptosim.order.read_program import SIGNALS, is_entry, is_opaque, read, serial_of, touched
 from ptosim.order.state import State
-from ptosim.order.walk import EarlyStart, Walker
+from ptosim.order.walk import EarlyStart, Ends, Walker
 from ptosim.order.written_walk import TurnWalker
 
 CAREFUL = "careful"
@@ -79,9 +79,12 @@ def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) 
         assumptions = {BY_SIGNALS: None} if has_signals and sync == ASSUMED else dict[str, None]()
         for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
-        if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
+        written = {core: _Written(program) for core, program in programs.items()} if sync != "auto" else {}
+        if not written or not all(each.suffices() for each in written.values()):
             sure = known if sync == ASSUMED else None
             inserters = {core: Inserter(program, Conflicts(program, sure)) for core, program in programs.items()}
+            for core, each in written.items():
+                inserters[core].walker.distrusted = each.distrusted()
             for inserter in inserters.values():
                 inserter.insert()
             apart = tuple(pair for inserter in inserters.values() for pair in inserter.conflicts.assumed)
@@ -121,22 +124,34 @@ def _read(
     return read(module, function, core, serial, tuple(shared))
 
 
-def _is_ordered(program: OrderProgram) -> bool:
-    """Whether what is written suffices: it is followed turn by turn, as a proof does."""
-    nodes = list(program.body.walk())
-    if any(isinstance(node, Opaque) for node in nodes):
-        return False
-    if not any(isinstance(node, Flag | GetBuffer) for node in nodes):
-        return not program.entries
-    missing: list[int] = []
+class _Written:
+    """The order that a program has, followed turn by turn as a proof does."""
 
-    def note(walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
-        missing.append(open_)
+    def __init__(self, program: OrderProgram) -> None:
+        self.program = program
+        self.is_missing = False
+        self.nodes = list(program.body.walk())
+        self.walker: TurnWalker | None = None
+        if any(isinstance(node, Flag | GetBuffer) for node in self.nodes):
+            self.walker = TurnWalker(program, Conflicts(program), self._note)
+            self.walker.walk()
+
+    def _note(self, walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
+        self.is_missing = True
         state.open[meeting.later.pipe] &= ~open_
 
-    walker = TurnWalker(program, Conflicts(program), note)
-    walker.walk()
-    return not (missing or walker.unmatched or walker.doubled or walker.unbalanced or walker.end.counts())
+    def suffices(self) -> bool:
+        walker, is_opaque = self.walker, any(isinstance(node, Opaque) for node in self.nodes)
+        if walker is None or is_opaque:
+            return not (is_opaque or self.program.entries)
+        return not (self.is_missing or walker.uneven or walker.doubled or walker.end.counts())
+
+    def distrusted(self) -> frozenset[Ends]:
+        """The pipes whose flags do not balance, or are not known: which token a wait takes cannot be told."""
+        if self.walker is None:
+            return frozenset()
+        doubled = [node for node in self.walker.doubled if not isinstance(node.id, str)]  # not those of a lowering
+        return frozenset({*self.walker.uneven, *((node.source, node.destination) for node in doubled)})
 
 
 def _before_everything(function: Function, programs: Mapping[CoreKind, OrderProgram]) -> Iterator[Operation]:

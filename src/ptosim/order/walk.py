@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from ptosim.effects.names import Pipe
 from ptosim.language.micro.sync import EVENT_IDS
@@ -74,6 +75,8 @@ class EarlyStart:
         return self.rounds[-1].distance
 
 
+Ends = tuple[Pipe, Pipe]
+"""The source and the destination of flags."""
 Missing = Callable[["Walker", State, EarlyStart, int], None]
 """Told of entries that may not have ended (a set of them). It notes them, or adds something and raises `Again`."""
 
@@ -123,6 +126,10 @@ class Walker:
         """Written waits that no set is there for."""
         self.unbalanced: list[Node] = []
         """Loops and branches that leave another number of tokens than they found."""
+        self.uneven: set[Ends] = set()
+        """Pipes of written flags that cannot be followed: of those tokens, of waits without a set, of unknown ids."""
+        self.distrusted: frozenset[Ends] = frozenset()
+        """Pipes whose written flags are taken to say nothing."""
 
     def walk(self) -> None:
         """Follow everything, from the beginning to the end."""
@@ -322,16 +329,19 @@ class Walker:
     def _written_set(self, node: SetNode, state: State, here: Round) -> None:
         if (key := self._key(node, state)) is not None:
             state.put(key, self._untold(node.source, state, node.core))
+        else:
+            self.uneven.add((node.source, node.destination))
 
     def _written_wait(self, node: WaitNode, state: State, here: Round) -> None:
         key = self._key(node, state)
         is_there = key is not None and state.take(key, node.destination)
         if not is_there and here.distance == 0:
             self.unmatched.append(node)
+            self.uneven.add((node.source, node.destination))
 
     def _key(self, node: Flag, state: State) -> Key | None:
         """What a set and a wait have in common; None where it is not known."""
-        id_ = self._number(node.id)
+        id_ = self._number(node.id) if (node.source, node.destination) not in self.distrusted else None
         return None if id_ is None else (node.source, node.destination, id_, node.core)
 
     def _number(self, id_: Id) -> int | str | None:
@@ -364,8 +374,10 @@ class Walker:
         return joined or state
 
     def _joined(self, node: Node, a: State, b: State) -> State:
-        if a.counts() != b.counts():
+        counts, others = a.counts(), b.counts()
+        if counts != others:
             self.unbalanced.append(node)
+            self.uneven |= {_ends(key) for key in {*counts, *others} if counts.get(key) != others.get(key)}
         return a.joined(b)
 
     def _loop(self, loop: LoopNode, state: State, here: Round) -> State:
@@ -475,6 +487,7 @@ class Walker:
             else:
                 state.tokens.pop(key, None)
                 self.unbalanced.append(loop)
+                self.uneven.add(_ends(key))
         for key in {*outside.released, *behind.released}:
             state.released[key] = outside.released.get(key, outside.issued) | behind.released.get(key, new) & new
         state.issued |= new
@@ -487,6 +500,11 @@ class Walker:
             inside = self.places.inside[loop]
             farthest[loop] = max(farthest[loop], *(d for d, members in found.items() if members & inside), 0)
         return farthest
+
+
+def _ends(key: Key) -> Ends:
+    source, destination, *_ = key.key if isinstance(key, Pair) else cast("tuple[Pipe, ...]", key)
+    return source, destination
 
 
 def _within(loop: LoopNode, met: dict[int, int]) -> dict[int, int]:
