@@ -16,8 +16,9 @@ from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
 from ptosim.order.insert import insert
 from ptosim.order.pairs import Inserted, Pair
+from ptosim.order.rounds import EarlyStart
 from ptosim.order.state import State
-from ptosim.order.walk import EarlyStart, Walker
+from ptosim.order.walk import Walker
 
 MTE2, V, MTE3, S = Pipe.MTE2, Pipe.V, Pipe.MTE3, Pipe.S
 A, B, C = (Buffer(number, 1, 0) for number in range(3))

@@ -17,9 +17,10 @@ from order.test_kernels import TILE, Text, arrays, is_clean
 from ptosim.order.conflict import Conflicts
 from ptosim.order.insert import insert
 from ptosim.order.pairs import Inserted
+from ptosim.order.rounds import EarlyStart
 from ptosim.order.state import State
 from ptosim.order.strip import without, written_sync
-from ptosim.order.walk import EarlyStart, Walker
+from ptosim.order.walk import Walker
 from ptosim.order.written_walk import TurnWalker
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -17,8 +17,9 @@ from ptosim.order.conflict import Conflicts
 from ptosim.order.model import EntryNode, Flag, Node, NodeBlock, OrderProgram
 from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, InsertedBarrier, Pair
+from ptosim.order.rounds import EarlyStart
 from ptosim.order.state import State
-from ptosim.order.walk import Again, EarlyStart, Walker
+from ptosim.order.walk import Again, Walker
 
 _TRIALS, _LEAST_TRIALS = 600_000, 16
 """How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""

@@ -23,8 +23,9 @@ from ptosim.order.insert import Inserter
 from ptosim.order.model import EntryNode, Flag, GetBuffer, Opaque, OrderProgram
 from ptosim.order.pairs import Inserted
 from ptosim.order.read_program import SIGNALS, is_entry, is_opaque, read, serial_of, touched
+from ptosim.order.rounds import EarlyStart
 from ptosim.order.state import State
-from ptosim.order.walk import EarlyStart, Ends, Walker
+from ptosim.order.walk import Ends, Walker
 from ptosim.order.written_walk import TurnWalker
 
 CAREFUL = "careful"

@@ -40,11 +40,12 @@ from ptosim.order.model import (
 from ptosim.order.number import Periodic
 from ptosim.order.read_program import SIGNALS, read, serial_of
 from ptosim.order.rotating_ids import family_of
+from ptosim.order.rounds import EarlyStart
 from ptosim.order.signals import MOST_SIGNALS, SignalWalker, one_pipe
 from ptosim.order.state import State
 from ptosim.order.stuck_waits import is_stuck
 from ptosim.order.values import ANYWHERE
-from ptosim.order.walk import EarlyStart, Walker
+from ptosim.order.walk import Walker
 from ptosim.order.written_walk import Times, TurnWalker
 
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"

@@ -11,8 +11,9 @@ from ptosim.effects.names import Pipe
 from ptosim.order.cluster import semaphore, semaphores
 from ptosim.order.conflict import Conflicts
 from ptosim.order.model import LoopNode, Node, OrderProgram, SetSignal, SignalNode, WaitSignal
+from ptosim.order.rounds import Round
 from ptosim.order.state import State
-from ptosim.order.walk import OTHERS, Missing, Round
+from ptosim.order.walk import OTHERS, Missing
 from ptosim.order.written_walk import TurnWalker
 
 MOST_SIGNALS = 15

@@ -16,7 +16,6 @@ that nothing had to be added to is the proof that nothing is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import cast
 
 from ptosim.effects.names import Pipe
@@ -44,36 +43,9 @@ from ptosim.order.model import (
 from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, Pair
 from ptosim.order.places import Places
+from ptosim.order.rounds import EarlyStart, Round
 from ptosim.order.scoped import awaiting, touching
 from ptosim.order.state import PIPES, Key, State
-
-
-@dataclass
-class Round:
-    """The iteration of a loop that a walk is in."""
-
-    loop: LoopNode | None
-    """None for the function itself."""
-    distance: int = 0
-    """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
-    arm: NodeBlock | None = None
-    """What both the entries that are followed and those they meet are in, and every iteration between takes."""
-    behind: dict[Node, State] = field(default_factory=dict[Node, State])
-    """What was known behind each node."""
-
-
-@dataclass(frozen=True)
-class EarlyStart:
-    """An entry that may start too early, and the iterations of a loop between it and what it depends on."""
-
-    later: EntryNode
-    rounds: tuple[Round, ...]
-    """Those of the loop, from the one that issued the earlier entry to the present one."""
-
-    @property
-    def distance(self) -> int:
-        return self.rounds[-1].distance
-
 
 Ends = tuple[Pipe, Pipe]
 """The source and the destination of flags."""

@@ -32,8 +32,9 @@ from ptosim.order.model import (
 from ptosim.order.number import LONGEST_PERIOD, Linear, Periodic
 from ptosim.order.pairs import Inserted
 from ptosim.order.rotating_ids import Family, begin, draw, family_of, go_on, leave, settle, united
+from ptosim.order.rounds import Round
 from ptosim.order.state import Key, State
-from ptosim.order.walk import Missing, Round, Walker
+from ptosim.order.walk import Missing, Walker
 
 Times = dict[int, int]
 """By loops, how often they run."""

@@ -1,0 +1,35 @@
+"""Iterations of loops as a walk follows entries through them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptosim.order.model import EntryNode, LoopNode, Node, NodeBlock
+from ptosim.order.state import State
+
+
+@dataclass
+class Round:
+    """The iteration of a loop that a walk is in."""
+
+    loop: LoopNode | None
+    """None for the function itself."""
+    distance: int = 0
+    """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
+    arm: NodeBlock | None = None
+    """What both the entries that are followed and those they meet are in, and every iteration between takes."""
+    behind: dict[Node, State] = field(default_factory=dict[Node, State])
+    """What was known behind each node."""
+
+
+@dataclass(frozen=True)
+class EarlyStart:
+    """An entry that may start too early, and the iterations of a loop between it and what it depends on."""
+
+    later: EntryNode
+    rounds: tuple[Round, ...]
+    """Those of the loop, from the one that issued the earlier entry to the present one."""
+
+    @property
+    def distance(self) -> int:
+        return self.rounds[-1].distance
