@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -110,7 +110,7 @@ def _early(kernel: Kernel) -> tuple[Diagnostic, ...]:
 def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
     """A repair, and barriers before operations that may start too early."""
     from ptosim.repair.barriers import held_back
-    from ptosim.repair.engine import PROVEN, REFUTED
+    from ptosim.repair.engine import PROVEN, REFUTED, REPLAYED
     from ptosim.repair.trials import ORDER
 
     fix = mend()
@@ -125,7 +125,10 @@ def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
         return fix
     proof, again = prove(subject), replace(launch, block_done=None, found=None, say=None)
     is_ordered = not any(finding.kind in ORDER for finding in run_checked(subject, again).findings)
-    notes = (*(note for note in fix.notes if note not in (PROVEN, REFUTED)), *([PROVEN] if proof.proven else ()))
+    notes = (
+        *(note for note in fix.notes if note not in (PROVEN, REFUTED, REPLAYED)),
+        *([PROVEN] if proof.proven else ()),
+    )
     is_right = is_ordered and not fix.left and not proof.findings
     return replace(fix, text=text, verified=is_right, notes=notes)
 
@@ -258,6 +261,7 @@ def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
     """How edited texts are tried."""
+    from ptosim.order.replay.comparison import Baseline, ReplayStanding
     from ptosim.repair.larger_launches import enlargements
     from ptosim.repair.trials import Trials
 
@@ -276,6 +280,16 @@ def _trials(
         verdict = None if subject is None else prove(subject)
         return None if verdict is None or (verdict.undecided and not verdict.findings) else verdict.proven
 
+    @cache
+    def baseline() -> Baseline:
+        return Baseline(kernel.module.executable, kernel.program.entries)
+
+    def standing(text: str) -> ReplayStanding:
+        subject = loaded(text)
+        if subject is None:
+            return ReplayStanding.UNKNOWN
+        return baseline().standing(subject.module.executable, subject.program.entries)
+
     part = [block for block in blocks if block in concerned or together] or blocks
     ends = range(launch.grid) if together else sorted({0, launch.grid - 1})
     ways = enlargements(kernel.signature, launch.arguments, list(kernel.program.entries.values()))
@@ -284,6 +298,7 @@ def _trials(
         None if len(part) == len(blocks) else trial(lambda: launch, blocks),
         [[trial(lambda size=size: replace(launch, arguments=size()), ends) for size in way] for way in ways],
         proof,
+        standing,
     )
 
 

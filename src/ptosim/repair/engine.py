@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.repair.consequences import mended, unmended
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.search import Effort, Repair, repair
@@ -27,7 +28,8 @@ CHECKED = "checked at this size and at a larger one"
 CHECKED_HERE = "checked at this size only: no larger one was found that the kernel admits"
 CHECKED_ALONE = "checked at this size, the only one that the kernel has"
 PROVEN = "proven for every number of iterations, branch and grid"
-REFUTED = "a proof fails: at other sizes or branches the kernel is still out of order; see ptosim prove"
+REPLAYED = "replayed without data at up to three iterations of each loop and on every branch"
+REFUTED = "at other sizes or branches the kernel is still out of order, as it was; see ptosim prove"
 
 
 def is_curable(findings: Sequence[Diagnostic]) -> bool:
@@ -81,11 +83,14 @@ class Engine:
         return self._unmended(f"no repair was found; {self.rehearsal.runs} edited texts were checked")
 
     def _mended(self, found: Repair, left: tuple[Diagnostic, ...]) -> RepairOutcome:
-        proof = self.rehearsal.proof(found.text)
+        proof, standing = self.rehearsal.proof(found.text), self.rehearsal.standing(found.text)
         larger = bool(self.rehearsal.trials.larger)
         checked = CHECKED_ALONE if not larger else CHECKED if self.rehearsal.is_larger else CHECKED_HERE
-        notes = (checked, *({True: (PROVEN,), False: (REFUTED,), None: ()}[proof]))
-        return RepairOutcome(found.text, proof is not False and not left, notes, left)
+        said = {ReplayStanding.CLEAN: (PROVEN if proof else REPLAYED,), ReplayStanding.UNKNOWN: ()}.get(
+            standing, (REFUTED,)
+        )
+        is_right = standing in (ReplayStanding.CLEAN, ReplayStanding.UNKNOWN)
+        return RepairOutcome(found.text, is_right and not left, (checked, *said), left)
 
     def _unmended(self, why: str) -> RepairOutcome:
         return RepairOutcome(self.text, False, (why,), tuple(self.observation.findings))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.repair.free_ids import Taken
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
@@ -98,17 +99,21 @@ class _Search:
                 continue
             if not now <= self.remarks:  # what has nothing to do with it has a step of its own
                 found = self._beyond((RepairStep(proposal, self.everything - now),), now)
-                if found is not None and self.rehearsal.proof(found.text) is not False:
+                if found is not None and self._stands(found.text):
                     return found
                 second = second or found
                 continue
             text = edited(self.text, proposal.edits).text
             if self.rehearsal.holds(text):
                 found = Repair((RepairStep(proposal, self.everything - self.remarks),), text)
-                if self.rehearsal.proof(text) is not False and not self._brings_remarks(proposal.edits):
+                if self._stands(text) and not self._brings_remarks(proposal.edits):
                     return found
                 second = second or found
         return second
+
+    def _stands(self, text: str) -> bool:
+        """Whether nothing says that a text is still out of order elsewhere."""
+        return self.rehearsal.standing(text) is not ReplayStanding.BETTER
 
     def at_once(self, most: int) -> Repair | None:
         if len(self.everything - self.remarks) > most:

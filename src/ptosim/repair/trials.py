@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ptosim.diagnostics import Diagnostic, Location
+from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.sanitize.conflict import Enough
 from ptosim.sanitize.edit import Edited
 from ptosim.sanitize.observation import Observation
@@ -51,6 +52,8 @@ class Trials:
     """At larger ones: ways to enlarge the launch, the most promising first, each with growing sizes."""
     proof: Callable[[str], bool | None] | None = None
     """Whether a text is in order for every size and branch; None where that is undecided."""
+    standing: Callable[[str], ReplayStanding] | None = None
+    """What replays of a text show at few iterations and on every branch, beside those of the text as it was."""
 
 
 def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
@@ -78,6 +81,7 @@ class Rehearsal:
         self._disordered: set[str] = set()
         """Texts whose check ended when they were known to be out of order."""
         self._proofs: dict[str, bool | None] = {}
+        self._standings: dict[str, ReplayStanding] = {}
         self._larger: Trial | None = None
         self._searched = False
         self._runs = self._reads = 0
@@ -111,6 +115,16 @@ class Rehearsal:
             self._proofs[text] = self.trials.proof(text) if self.trials.proof else None
         return self._proofs[text]
 
+    def standing(self, text: str) -> ReplayStanding:
+        """Whether a text is in order elsewhere, too: proven, or replayed where that is undecided."""
+        if self.proof(text) is True:
+            return ReplayStanding.CLEAN
+        if text not in self._standings:
+            found = self.trials.standing(text) if self.trials.standing else ReplayStanding.UNKNOWN
+            is_wrong = found is ReplayStanding.CLEAN and self.proof(text) is False
+            self._standings[text] = ReplayStanding.BETTER if is_wrong else found
+        return self._standings[text]
+
     def left(self, text: str) -> tuple[Diagnostic, ...]:
         """What a check of a text has shown that is more than a remark."""
         seen = self._tried.get(text)
@@ -118,10 +132,10 @@ class Rehearsal:
 
     def holds(self, text: str) -> bool:
         """Whether a text that is clean where there were findings, but for remarks, is so in all blocks, and at a larger
-        size as well."""
+        size as well, and in no launch that was replayed worse than it was."""
         try:
             here = self.trials.whole(text, ORDER) if self.trials.whole else self._tried[text]
-            if here is None or _is_disordered(here):
+            if here is None or _is_disordered(here) or self.standing(text) is ReplayStanding.WORSE:
                 return False
             if not self._searched:
                 self._searched = True

@@ -4,7 +4,7 @@ synchronisation report."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import Pipe, Space
@@ -32,6 +32,8 @@ class Shown:
     """The loops and branches around what it happens at."""
     certain: bool = True
     """Whether the bytes are sure to be touched."""
+    by_use: bool = False
+    """Whether it counts only if what was loaded is used in the end."""
 
     @property
     def kind(self) -> str:
@@ -59,8 +61,6 @@ class ByteShadow(Observer):
         """`effort`: as many entries may be issued."""
         self.effort = effort
         self.shown: dict[tuple[object, ...], Shown] = {}
-        self.is_stopped = False
-        """Whether it ended before the programs did."""
         self._trail = trail
         self._records: dict[_Memory, list[_Record]] = {}
 
@@ -83,7 +83,7 @@ class ByteShadow(Observer):
         self._show(Shown(diagnostic, (entry.data if entry.data is not None else self._trail(entry.core),)))
 
     def deadlock(self, deadlock: Deadlock) -> None:
-        self.is_stopped = True
+        self.shown = {key: replace(each, certain=False) if each.by_use else each for key, each in self.shown.items()}
         trails = tuple(head.entry.data or () for root in deadlock.roots for head in root.heads)
         for diagnostic in diagnostics(deadlock):
             self._show(Shown(diagnostic, trails))
@@ -137,7 +137,8 @@ class ByteShadow(Observer):
             related=_related(record, verbs[record.touched.writes]),
             pipe=entry.pipe,
         )
-        self._show(Shown(diagnostic, (record.trail, trail), certain))
+        by_use = record.touched.by_use or touched.by_use
+        self._show(Shown(diagnostic, (record.trail, trail), certain, by_use))
 
     def _show(self, shown: Shown) -> None:
         key = (shown.kind, shown.certain, *shown.places)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind
-from ptosim.language.analysis.reachable_sets import following_sets, sets, sets_of
+from ptosim.language.analysis.reachable_sets import following_sets, is_left_out, sets, sets_of
 from ptosim.language.load import VerifiedModule
 from ptosim.language.structure.function import Function
 from ptosim.machine.core import Core
@@ -66,7 +67,7 @@ class Replayer:
             LaunchGeometry(self.kind, launch.blocks),
             program,
             observer=shadow,
-            reachable=self._may_set,
+            reachable=partial(self._may_set, runs),
         )
         incomplete = ""
         try:
@@ -78,7 +79,7 @@ class Replayer:
         doubts = tuple(dict.fromkeys(why for run in runs.values() for why in run.doubts.values()))
         return Replayed(launch, tuple(shadow.shown.values()), doubts, incomplete, effort - max(shadow.effort, 0))
 
-    def _may_set(self, core: Core, key: Key) -> bool:
+    def _may_set(self, runs: Mapping[Core, ScalarRun], core: Core, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""
         program = self.programs[core.kind]
         if not core.started:
@@ -87,7 +88,9 @@ class Replayer:
             waiting = core.waiting.site if core.waiting is not None else None
             op = next((op for op, site in program.sites.items() if site is waiting), None)
             following = following_sets(op, core.kind) if op is not None else ()
-        return any(sets(op, key) for op in following)
+        arguments = runs[core].launch.arguments(program.function) if core in runs else {}
+        given = {value: number for value, number in arguments.items() if isinstance(number, int)}
+        return any(sets(op, key) and not is_left_out(op, given) for op in following)
 
 
 _KINDS = {CoreKind.AIV: KernelKind.VECTOR, CoreKind.AIC: KernelKind.CUBE}

@@ -35,6 +35,8 @@ class Touched:
     """The kind of an atomic update; two of one kind need no order."""
     core: str = ""
     """The core whose memory it is, where that is another one than its own."""
+    by_use: bool = False
+    """Whether it counts only where what was loaded is used in the end."""
 
     @property
     def low(self) -> int:

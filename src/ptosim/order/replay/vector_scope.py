@@ -85,7 +85,7 @@ class _Reading:
             touched, low = use.touched, use.touched.low
             sure = ((low, low + use.sure),) if use.sure else touched.sure
             key = (touched.space, touched.writes, touched.may, sure)
-            found[key] = Touched(touched.space, touched.writes, touched.may, sure)
+            found[key] = Touched(touched.space, touched.writes, touched.may, sure, by_use=touched.by_use)
         if not self.is_whole:
             found |= {(each,): each for each in self._anywhere(op)}
         return tuple(found.values())
@@ -193,7 +193,7 @@ class _Reading:
             low = touched.low
             touched = Touched(touched.space, touched.writes, ((low, low + active),), ((low, low + active),))
         elif access.touch == "used":
-            touched = Touched(touched.space, touched.writes, touched.may, ())
+            touched = Touched(touched.space, touched.writes, touched.may, (), by_use=True)
         use = _Use(touched, 0)
         self.uses.append(use)
         if access.direction == "write":
