@@ -32,6 +32,7 @@ HEIGHT = {
     "module": 10,
     "api": 11,
     "ranks": 12,
+    "fit": 12,
     "synchronisation": 13,
     "cli": 14,
     "__init__": 15,

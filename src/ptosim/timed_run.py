@@ -40,6 +40,7 @@ from ptosim.reference.memory.moved_bytes import Gauge
 from ptosim.reference.numeric.integers import wrap
 from ptosim.target import Target
 from ptosim.target.profile import load_target
+from ptosim.target.tables import column
 from ptosim.timing.block_placement import hardware_cores, place_blocks
 from ptosim.timing.compiled_log import LoggedOperands, Price, recorded, recorded_ends
 from ptosim.timing.paged_timer import PagedTimer
@@ -151,7 +152,7 @@ class Pricing:
             names += [f"{role}[{place}]" if many else role for place in range(len(values))]
             columns += [places[value] for value in values]
         price = self.prices.of(self.site(operation))
-        issued = Issued(price.timing_class, tuple(names), price.pointers)
+        issued = Issued(price.timing_class, tuple(names), price.pointers, column(price.width))
         return LoggedOperands(work.remembered, issued, tuple(columns))
 
 

@@ -161,7 +161,7 @@ def _tell(message: Warning | str, *_: Any) -> None:
 
 class Commands(click.Group):
     ORDER = (
-        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan"),
+        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan", "fit"),
         *("isa", "explain", "cache"),
     )
 

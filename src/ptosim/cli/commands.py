@@ -29,6 +29,7 @@ from ptosim.cli.command import (
     reports,
     show,
 )
+from ptosim.cli.fit import fit
 from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, loaded
 from ptosim.cli.order import prove, sync
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
@@ -48,6 +49,7 @@ def main() -> None:
 main.add_command(check)
 main.add_command(prove)
 main.add_command(sync)
+main.add_command(fit)
 
 
 @main.command()

@@ -14,7 +14,7 @@ from ptosim.timing.recording import Recording
 WEAK = {
     "GUESS": "published without explanation",
     "R": "recommended here, nothing is published",
-    "FIT": "fitted here to published cycles",
+    "FIT": "fitted to published or measured cycles",
     "user": "set by you",
 }
 """The origins that a report names, and what they mean."""

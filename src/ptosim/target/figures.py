@@ -21,7 +21,7 @@ ORIGINS: dict[str, str] = {
     "DOC": "instruction-set pages",
     "GUESS": "published placeholder without explanation",
     "R": "recommendation of this project: nothing is published",
-    "FIT": "fitted by this project to published calibration points",
+    "FIT": "fitted to published or measured cycles",
     "user": "set by the user",
 }
 

@@ -105,10 +105,10 @@ class OperationPrice(NamedTuple):
     """A queue entry that is no copy and no vector function: start-up, then cycles for each item."""
 
     startup: Whole
-    each: Pair
+    each: Slopes
 
     def cycles(self, items: int, width: int = 4) -> int:
-        return self.startup + items * self.each[column(width)]
+        return ceil(self.startup + items * self.each[column(width)])
 
 
 class Copy(NamedTuple):

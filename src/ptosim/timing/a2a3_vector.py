@@ -82,7 +82,7 @@ def _tile_operation(sized: list[Sized], target: Target, unit: RepeatUnit) -> Vec
 def _priced(node: ModelSequence, size: SequenceSize, target: Target, unit: RepeatUnit) -> PricedInstruction:
     if node.name == UB_COPY:
         cycles = target.dma["ub_ub"].cycles(size.bytes)
-        return PricedInstruction(node.name, size.times, 1, cycles, 0, 1.0, node.line)
+        return PricedInstruction(node.name, size.times, 1, cycles, 0, 1.0, node.line, 0, size.bytes)
     price = unit.instructions[node.name]
     pieces = -(-size.repeats // MOST_REPEATS)
     whole = size.repeats * REPEAT_BYTES
@@ -95,6 +95,8 @@ def _priced(node: ModelSequence, size: SequenceSize, target: Target, unit: Repea
         price.tail,
         size.bytes / whole if whole else 1.0,
         node.line,
+        column(node.width),
+        size.bytes,
     )
 
 

@@ -15,6 +15,8 @@ class PricedInstruction:
     tail: float
     lane_use: float  # how much of what the repeats could take is valid, up to 1
     line: int
+    column: int  # of the slopes: 0 for elements of 4 bytes and more, 1 for smaller ones
+    bytes: int  # valid ones of each
 
     @property
     def cycles(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptosim.machine.entry import Site
+from ptosim.target.tables import column
 from ptosim.timing.function_time import VectorFunctionTiming
 from ptosim.timing.numbering import put_in_order
 from ptosim.timing.program import Path
@@ -42,8 +43,8 @@ class _Batch:
         return self.count - 1
 
     def flush(self) -> None:
-        for column, values in zip(self.columns, zip(*self.rows, strict=True), strict=False):
-            column.extend(values)
+        for written, values in zip(self.columns, zip(*self.rows, strict=True), strict=False):
+            written.extend(values)
         self.rows.clear()
 
 
@@ -120,7 +121,7 @@ class Recorder:
         for name in kept:
             value = facts[name]
             names += [name] if isinstance(value, int) else [f"{name}[{place}]" for place in range(len(value))]
-        self.recording.issued[site] = Issued(priced.timing_class, tuple(names), priced.pointers)
+        self.recording.issued[site] = Issued(priced.timing_class, tuple(names), priced.pointers, column(priced.width))
         return kept
 
     def touched(self, row: int, writes: int, stretches: Sequence[Stretch]) -> None:

@@ -195,6 +195,8 @@ class Issued(NamedTuple):
     """Their arguments."""
     pointers: frozenset[str] = frozenset()
     """Which of them point to GM."""
+    column: int = 0
+    """Which of a pair of figures prices them: 0 for elements of 4 bytes and more, 1 for smaller ones."""
 
 
 @dataclass(slots=True)

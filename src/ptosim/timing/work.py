@@ -55,6 +55,11 @@ class Priced:
     written: frozenset[str] = frozenset()
     """and which to what it writes."""
 
+    @property
+    def width(self) -> int:
+        """Bytes of an element, as far as the price depends on it."""
+        return 2 if self.narrow else self.element.bytes if self.element else 4
+
 
 class Cost(NamedTuple):
     cycles: int
@@ -99,8 +104,7 @@ class Prices:
             moved = max(read, written) if is_whole else read or written  # a fill reads nothing
             return Cost(max(copy.cycles(moved), self.target.dma["link"].cycles(moved) if is_remote else 0), moved)
         operation = self.target.operation[priced.timing_class]
-        width = 2 if priced.narrow else priced.element.bytes if priced.element else 4
-        return Cost(operation.cycles(_ITEMS[priced.timing_class](priced, facts, written), width))
+        return Cost(operation.cycles(_ITEMS[priced.timing_class](priced, facts, written), priced.width))
 
     # --- what an operation is -----------------------------------------------------------------------------------------
 
