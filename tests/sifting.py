@@ -46,15 +46,14 @@ def compared(observed: Callable[..., Observation]) -> Callable[..., Observation]
         launch: Launch,
         mem_bar: str,
         blocks: Sequence[int],
-        unwritten: bool = False,
         most: int | None = None,
         enough: frozenset[str] = frozenset(),
     ) -> Observation:
         nonlocal left
-        found = observed(kernel, launch, mem_bar, blocks, unwritten, most, enough)
+        found = observed(kernel, launch, mem_bar, blocks, most, enough)
         again = replace(launch, block_done=None, found=None)
         is_complete = not any("is not complete" in finding.message for finding in found.findings)
-        if left and is_complete and not unwritten and most is None:
+        if left and is_complete and most is None:
             left -= 1
             assert_agrees(kernel, again, blocks, found, lambda some: observed(kernel, again, mem_bar, some))
         return found

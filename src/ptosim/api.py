@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import bind, whole
-from ptosim.diagnostics import Diagnostic, Finding, PTOError, Source, authored, error
-from ptosim.module import ENGINES, MEM_BARS, Kernel, Launch, Module, choice, count, load, load_source
+from ptosim.diagnostics import Diagnostic, Finding, PTOError, Severity, Source, authored, error
+from ptosim.module import ENGINES, MEM_BARS, UNWRITTEN, Kernel, Launch, Module, choice, count, load, load_source
 
 if TYPE_CHECKING:
+    from ptosim.machine.memory import Region
     from ptosim.machine.observer import Observer
     from ptosim.native.observe.gm_conflicts import Sifted
     from ptosim.reference.engine import Run
@@ -35,18 +36,19 @@ def check(
     mem_bar: str = "relaxed",
     blocks: Sequence[int | str] | None = None,
     max_findings: int | None = None,
-    unwritten: bool = False,
+    unwritten: str | bool = "note",
     max_steps: int = 10**9,
     engine: str = "native",
 ) -> CheckReport:
     """Run a kernel under the sanitizer, on copies of its arguments, and report what is wrong with it.
 
-    The report has `.ok` (no finding of severity error), `.findings`, `str()`, `.to_json()` and `.to_sarif()`. Whatever
-    the kernel does is a finding; PTOError is raised only for arguments that do not fit.
+    The report has `.ok` (no finding of severity error), `.findings`, `.notes`, `str()`, `.to_json()` and `.to_sarif()`.
+    Whatever the kernel does is a finding; PTOError is raised only for arguments that do not fit.
 
     `mem_bar`: how unfenced accesses inside a vector scope count (relaxed, strict or off). `blocks`: run only these, by
     number or "last". `max_findings`: judge no further block once there are so many, and keep so many, errors first.
-    `unwritten`: also name the bytes of outputs that no block wrote. `max_steps`: as for a run; to exceed it is a
+    `unwritten`: bytes of an output that no block writes are a note, an error, or not looked for ("off", as they never
+    are beside `blocks`). `max_steps`: as for a run; to exceed it is a
     finding. `engine`: "native" runs compiled code that finds out which blocks may have a finding, and judges only
     those; "reference" judges all of them. The report is the same.
     """
@@ -61,7 +63,7 @@ class CheckOptions:
     mem_bar: str = "relaxed"
     blocks: Sequence[int | str] | None = None
     max_findings: int | None = None
-    unwritten: bool = False
+    unwritten: str | bool = "note"
     engine: str = "native"
 
 
@@ -179,25 +181,28 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
     from ptosim.report.check_report import report
     from ptosim.report.fix import Fix, unchanged
 
-    chosen = _blocks(options.blocks, launch.grid, kernel.outline.cross_block, options.unwritten)
+    chosen = _blocks(options.blocks, launch.grid, kernel.outline.cross_block)
+    looked_for = _unwritten(options.unwritten, len(chosen) == launch.grid)
     most = None if options.max_findings is None else count("max_findings", options.max_findings)
     strictness = choice("mem_bar", options.mem_bar, MEM_BARS)
     source = kernel.module.outline.source
     lines: Lines = {}
     by_reference = choice("engine", options.engine, ENGINES) == "reference"
     sifting = None if by_reference else sifted(kernel, _noting(lines, launch), chosen)
-    if sifting is not None and options.unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
-        sifting = None  # what no block writes can only be told when all are judged
-    observation = None
+    observation, judged = None, set[int]()
+    most = None if looked_for == "error" else most
     if sifting is None:
-        observation = observed(kernel, launch, strictness, chosen, options.unwritten, most)
+        observation = observed(kernel, launch, strictness, chosen, most)
     elif sifting.blocks:
-        observation, judged = _judged(kernel, replace(launch, block_done=None), strictness, sifting, most)
-        _show(launch, {**lines, **judged}, observation.last)
+        observation, judged, told = _judged(kernel, replace(launch, block_done=None), strictness, sifting, most)
+        _show(launch, {**lines, **told}, observation.last)
     else:
         _show(launch, lines)
+    left = partial(_left, launch.arguments.regions.all, looked_for or "note", sifting, judged, observation)
+    wrong = left() if looked_for == "error" else ()
+    look = left if looked_for == "note" else None
     if observation is None or not observation.findings:
-        return report(kernel.name, (), mend=lambda: unchanged(source, verified=True))
+        return report(kernel.name, wrong, options.max_findings, lambda: unchanged(source, verified=True), look)
     from ptosim.repair.engine import Engine
 
     again = replace(launch, block_done=None, found=None, say=None)
@@ -208,11 +213,35 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
         found = repair.outcome()
         return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
 
-    return report(kernel.name, repair.findings(), most, mend)
+    return report(kernel.name, [*repair.findings(), *wrong], options.max_findings, mend, look)
 
 
-def _leaves_unwritten(sifting: Sifted, launch: Launch) -> bool:
-    return sifting.leaves_unwritten([len(buffer) for buffer in launch.arguments.buffers])
+def _unwritten(wanted: str | bool, is_whole: bool) -> Severity | None:
+    """How bytes of outputs count that no block writes; None where they do not, or where not all blocks run."""
+    if isinstance(wanted, bool):  # the names of an earlier version
+        wanted = "note" if wanted else "off"
+    chosen = choice("unwritten", wanted, UNWRITTEN)
+    if chosen == "error" and not is_whole:
+        raise error("argument", "what no block writes can only be told when all blocks run")
+    return cast("Severity", chosen) if chosen != "off" and is_whole else None
+
+
+def _left(
+    regions: Mapping[int, Region],
+    severity: Severity,
+    sifting: Sifted | None,
+    judged: Collection[int],
+    observation: Observation | None,
+) -> Sequence[Diagnostic]:
+    """What no block writes. Nothing is said where some block was cut short, or was not run any more."""
+    from ptosim.sanitize.unwritten import Written, unwritten
+
+    if observation is not None and (not observation.is_complete or observation.last is not None):
+        return ()
+    sides: list[Written] = [] if sifting is None else [sifting.written(judged)]
+    if observation is not None:
+        sides.append(observation.global_memory.written())
+    return list(unwritten(regions, sides, severity))
 
 
 Lines = dict[int, list[str]]
@@ -238,15 +267,16 @@ def _show(launch: Launch, lines: Lines, last: int | None = None) -> None:
 
 def _judged(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, most: int | None = None
-) -> tuple[Observation, Lines]:
-    """What the blocks that have to be judged show, and with them those that they meet in GM; and what they print."""
+) -> tuple[Observation, set[int], Lines]:
+    """What the blocks that have to be judged show, and with them those that they meet in GM; which these are, and what
+    they print."""
     blocks = set(sifting.blocks)
     while True:
         lines: Lines = {block: [] for block in blocks}
         observation = observed(kernel, _noting(lines, launch), mem_bar, sorted(blocks), most=most)
         more = sifting.meeting(blocks, observation.global_memory.meets)
         if not more:
-            return observation, lines
+            return observation, blocks, lines
         blocks |= more
         launch = replace(launch, found=None)  # what was told once need not be told again
 
@@ -307,7 +337,6 @@ def observed(
     launch: Launch,
     mem_bar: MemBar,
     blocks: Sequence[int],
-    unwritten: bool = False,
     most: int | None = None,
     enough: frozenset[str] = frozenset(),
 ) -> Observation:
@@ -324,10 +353,10 @@ def observed(
         return kernel.reference(replace(launch, arguments=arguments.copied(), say=next(first, None)), observer)
 
     said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.outline.warnings}
-    return observe(subject, execute, blocks, unwritten, said, most, launch.found)
+    return observe(subject, execute, blocks, said, most, launch.found)
 
 
-def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence[int]:
+def _blocks(blocks: Any, grid: int, together: bool) -> Sequence[int]:
     """The blocks to run, each once, in ascending order."""
     if blocks is None:
         return range(grid)
@@ -336,8 +365,6 @@ def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence
     numbers = {_block(block, grid) for block in cast("Iterable[Any]", blocks)}
     if together and len(numbers) < grid:
         raise error("argument", "the blocks of this kernel wait for each other: all of them must run")
-    if unwritten and len(numbers) < grid:
-        raise error("argument", "what no block writes can only be told when all blocks run")
     return sorted(numbers)
 
 

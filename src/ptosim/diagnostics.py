@@ -15,7 +15,7 @@ from typing import Literal, TypedDict, Unpack
 
 from ptosim.places import Location, Source
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
 
 # The severity of a kind unless whoever reports it knows better (a race whose writes store equal bytes is a warning).
 SEVERITY: dict[str, Severity] = {

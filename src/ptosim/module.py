@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
+UNWRITTEN = ("off", "note", "error")
 MEM_BARS = ("relaxed", "strict", "off")
 SYNC = ("auto", "written", "insert")
 MOST_BLOCKS = 2**31 - 1

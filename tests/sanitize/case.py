@@ -62,7 +62,7 @@ class Case:
     def report(self, text: str) -> CheckReport:
         return self.reports(
             text,
-            lambda: ptosim.check(kernel_of(text), *self.launch.arguments, grid=self.launch.grid, unwritten=True),
+            lambda: ptosim.check(kernel_of(text), *self.launch.arguments, grid=self.launch.grid, unwritten="error"),
         )
 
     def check(self, text: str) -> tuple[ptosim.Finding, ...]:

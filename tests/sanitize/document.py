@@ -51,7 +51,7 @@ def test_softmax_is_clean():
 | `--max-findings N` | judge no further block once there are N, and show at most N, errors first |
 | `--blocks 0,last` | run only these blocks of a large grid |
 | `--mem-bar relaxed`, `strict`, `off` | how accesses of one vector scope that alias without a mem_bar count |
-| `--unwritten` | also name output bytes that no block writes |
+| `--unwritten note`, `off`, `error` | bytes of an output that no block writes (`off` beside `--blocks`) |
 | `--fix` | print a [repair](order.md#repair) as a unified diff, the findings on stderr; `report.fix()` in Python |
 | `--write` | with `--fix`: change the file |
 | `--engine reference` | judge every block instead of those that compiled code suspects; the report is the same |
@@ -91,6 +91,10 @@ each direction of a pair lacks an edge of its own and is a finding of its own. C
 program between them, so there a pair is one finding for both directions: if loops with the same bounds run on both
 cores, the access of the earlier iteration was meant to come first, and inside one iteration the write before the read.
 Where the same two lines race inside a core as well, that is told in the same finding.
+
+**Notes.** What may well be meant is a note, printed last: `report.notes` has them, `report.findings` does not, and
+neither `.ok` nor `--strict` counts them. Bytes of an output that no block writes are one. An output is an argument of
+which something is written; where a block was cut short nothing is said.
 
 **Hints.** A hint is an edit that was tried: lines to add, replace, delete or move, with which the kernel checks clean
 at this size and, where it has another, at a larger one (warnings that have nothing to do with order may stay). What

@@ -3,7 +3,6 @@ mostly ends at the text without it."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -65,7 +64,6 @@ class Once:
         launch: Launch,
         mem_bar: Any,
         blocks: Sequence[int],
-        unwritten: bool = False,
         most: int | None = None,
         enough: frozenset[str] = frozenset(),
     ) -> Observation:
@@ -75,7 +73,7 @@ class Once:
 
         def run() -> Observation | None:
             try:
-                return self._run(kernel, launch, mem_bar, blocks, len(blocks) == launch.grid, None, enough)
+                return self._run(kernel, launch, mem_bar, blocks, None, enough)
             except Enough:
                 return None
 
@@ -83,18 +81,10 @@ class Once:
         if found is None:
             raise Enough
         self._seen.keep((*subject, frozenset[str]()), found)
-        return found if unwritten else as_written(found)
+        return found
 
     def prove(self, kernel: Kernel) -> Proof:
         return self._proofs(kernel.module.source, lambda: self._prove(kernel))
-
-
-def as_written(found: Observation) -> Observation:
-    """What a check says that is not asked for bytes that no block writes."""
-    kept = [pair for pair in zip(found.found, found.findings, strict=True) if "no block writes" not in pair[1].message]
-    if len(kept) == len(found.findings):
-        return found
-    return replace(found, found=[each for each, _ in kept], findings=[words for _, words in kept])
 
 
 def _identity(launch: Launch) -> Hashable:

@@ -114,8 +114,15 @@ def test_blocks() -> None:
 
 
 def test_unwritten(tmp_path: Path) -> None:
-    words = ("check", str(EXAMPLES / "pingpong.pto"), "rand:4096", "zeros:5000", "4", "1024", "--unwritten")
-    assert "no block writes 3616 of the 20000 bytes of %y" in ptosim(*words).stdout
+    words = ("check", str(EXAMPLES / "pingpong.pto"), "rand:4096", "zeros:5000", "4", "1024")
+    said = "lint: no block writes 3616 of the 20000 bytes of %y, first %y[16384:20000]"
+    noted = ptosim(*words, "--strict")
+    assert (noted.exit_code, noted.stdout) == (0, f"note: {said}\npingpong: no findings\n")
+    assert said not in ptosim(*words, "--unwritten=off").stdout
+    failed = ptosim(*words, "--unwritten=error")
+    assert (failed.exit_code, failed.stdout) == (1, f"error: {said}\npingpong: 1 error\n")
+    assert ptosim(*words, "--grid", "2", "--blocks", "0", "--unwritten=error").exit_code == 2
+    assert "no block writes" not in ptosim(*words, "--grid", "2", "--blocks", "0").stdout
 
 
 def test_wrong_use(race: str) -> None:

@@ -386,10 +386,14 @@ def test_an_atomic_update_and_a_plain_store_race() -> None:
 
 
 def test_output_bytes_that_nobody_writes() -> None:
-    report = check(READY + DONE, np.zeros(64, "f4"), np.zeros(80, "f4"), unwritten=True)
-    assert kinds(report) == ["lint"]
-    assert report.findings[0].message == "no block writes 64 of the 320 bytes of %y, first %y[256:320]"
-    assert kinds(check(READY + DONE, np.zeros(64, "f4"), np.zeros(64, "f4"), unwritten=True)) == []
+    report = check(READY + DONE, np.zeros(64, "f4"), np.zeros(80, "f4"))
+    assert (report.ok, report.findings) == (True, ())
+    assert [(note.kind, note.severity) for note in report.notes] == [("lint", "note")]
+    assert report.notes[0].message == "no block writes 64 of the 320 bytes of %y, first %y[256:320]"
+    assert kinds(check(READY + DONE, np.zeros(64, "f4"), np.zeros(64, "f4"), unwritten="error")) == []
+    assert kinds(check(READY + DONE, np.zeros(64, "f4"), np.zeros(80, "f4"), unwritten="error")) == ["lint!"]
+    for earlier, now in ((True, 1), (False, 0)):
+        assert len(check(READY + DONE, np.zeros(64, "f4"), np.zeros(80, "f4"), unwritten=earlier).notes) == now
 
 
 def test_unary_results_of_racy_lanes_race() -> None:

@@ -160,7 +160,7 @@ def test_sarif_of_a_clean_kernel() -> None:
 
 
 def test_a_finding_without_a_place_is_a_result_without_locations() -> None:
-    report = check(load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL, *wide(), unwritten=True)
+    report = check(load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL, *wide())
     (result,) = sarif(report)["runs"][0]["results"]
     assert "locations" not in result
 
@@ -183,7 +183,8 @@ def wide() -> tuple[np.ndarray, np.ndarray]:
         ({"blocks": 0}, "blocks is a list of block numbers and 'last', not 0"),
         ({"max_findings": 0}, "max_findings is a positive integer"),
         ({"max_steps": 0}, "max_steps is a positive integer"),
-        ({"grid": 2, "blocks": [0], "unwritten": True}, "what no block writes"),
+        ({"grid": 2, "blocks": [0], "unwritten": "error"}, "what no block writes"),
+        ({"unwritten": "loud"}, "unwritten is one of off, note, error"),
     ],
 )
 def test_bad_options_raise(options: dict[str, Any], message: str) -> None:

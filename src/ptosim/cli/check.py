@@ -41,7 +41,13 @@ if TYPE_CHECKING:
     help="Accesses of a vector scope that alias without a mem_bar: errors where a load may read old bytes, all errors, "
     "or not looked at.",
 )
-@click.option("--unwritten", is_flag=True, help="Also name output bytes that no block writes.")
+@click.option(
+    "--unwritten",
+    type=click.Choice(["off", "note", "error"]),
+    default="note",
+    show_default=True,
+    help="Bytes of an output that no block writes: not looked for, noted, or errors.",
+)
 @click.option(
     "--engine",
     type=click.Choice(["native", "reference"]),
@@ -86,7 +92,7 @@ def check(
     module = _judged(file, target, sarif)
     chosen = module.kernel(kernel)
     if speaks_of_ranks(ranks, words):
-        refuse(blocks=blocks, unwritten=options["unwritten"])
+        refuse(blocks=blocks, unwritten=options["unwritten"] == "error")
         world = Ranked(chosen, words, ranks or 1, grid).world
         report = world.check(repeat or 1, options["max_findings"], max_steps, options["mem_bar"])
     elif repeat is not None:

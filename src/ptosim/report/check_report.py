@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ptosim.diagnostics import Finding, authored
@@ -21,6 +22,13 @@ class CheckReport:
     """Findings beyond max_findings."""
     mend: Callable[[], Fix] | None = field(default=None, compare=False, repr=False)
     """Looks for a repair."""
+    look: Callable[[], Sequence[Finding]] | None = field(default=None, compare=False, repr=False)
+    """Finds the notes."""
+
+    @cached_property
+    def notes(self) -> tuple[Finding, ...]:
+        """What is wrong only if it was not meant: printed last, and never counted. Looked for when first asked for."""
+        return tuple(self.look()) if self.look is not None else ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", tuple(map(authored, self.findings)))
@@ -39,7 +47,7 @@ class CheckReport:
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.findings), self.summary])
+        return "\n".join([*map(str, (*self.findings, *self.notes)), self.summary])
 
     def __repr__(self) -> str:
         return str(self)  # what a notebook shows, and pytest for `assert report.ok, report`
@@ -63,15 +71,19 @@ class CheckReport:
 
     def to_sarif(self) -> dict[str, Any]:
         """Plain data in the SARIF 2.1.0 format, which editors and code hosts read."""
-        return sarif(self.findings)
+        return sarif((*self.findings, *self.notes))
 
 
 def report(
-    kernel: str, findings: Sequence[Finding], most: int | None = None, mend: Callable[[], Fix] | None = None
+    kernel: str,
+    findings: Sequence[Finding],
+    most: int | None = None,
+    mend: Callable[[], Fix] | None = None,
+    look: Callable[[], Sequence[Finding]] | None = None,
 ) -> CheckReport:
     """The report of findings, the gravest first: what a limit leaves out cannot make a kernel look clean."""
     kept = tuple(findings[:most])
-    return CheckReport(kept, kernel, len(findings) - len(kept), mend)
+    return CheckReport(kept, kernel, len(findings) - len(kept), mend, look)
 
 
 def _counted(count: int, noun: str) -> str:

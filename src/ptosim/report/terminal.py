@@ -14,14 +14,14 @@ from ptosim.diagnostics import Finding
 if TYPE_CHECKING:
     from ptosim.report.check_report import CheckReport
 
-_COLOURS = {"error": "bold red", "warning": "bold yellow"}
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
 def print_report(report: CheckReport, warnings: Sequence[Finding] = (), to_stderr: bool = False) -> None:
     """The findings behind what the verifier warned of, and a line that sums up both."""
     console = Console(stderr=to_stderr, soft_wrap=True, highlight=False)
     both = replace(report, findings=(*warnings, *report.findings))
-    for finding in both.findings:
+    for finding in (*both.findings, *both.notes):
         console.print(painted(finding))
     console.print(Text(both.summary, style="bold red" if not both.ok else "bold green"))
 

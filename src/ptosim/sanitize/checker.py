@@ -62,6 +62,8 @@ class Checker(DoubtObserver):
         """What the run has found without its partner, in the order in which it has."""
         self.steps: Counter[Step] = Counter()
         self.standing: set[Site] = set()
+        self.is_cut = False
+        """Some block has ended before its end."""
         self._polls: dict[Site, bool] = {}
 
     # --- from the scheduler -------------------------------------------------------------------------------------------
@@ -116,6 +118,7 @@ class Checker(DoubtObserver):
             self.imbalances[entry.site, key] = Imbalance(entry.site, key, is_left or bool(known and known.is_left))
 
     def deadlock(self, deadlock: Deadlock) -> None:
+        self.is_cut = True
         self.standing.update(head.entry.site for head in deadlock.heads if head.pipe is Pipe.S)
         for diagnostic in diagnostics(deadlock):
             self.findings.diagnostic(diagnostic)
@@ -127,6 +130,7 @@ class Checker(DoubtObserver):
                 self.imbalances.setdefault((site, head.key), Imbalance(site, head.key))
 
     def ended_early(self, reasons: Sequence[Diagnostic]) -> None:
+        self.is_cut = True
         for diagnostic in reasons:
             self.findings.diagnostic(diagnostic)
 
@@ -139,7 +143,7 @@ class Checker(DoubtObserver):
             return None
         return Foreseen(followed, {**self.foreseen.limits, **self.signals.limits})
 
-    def conclude(self, unwritten: bool) -> None:
+    def conclude(self) -> None:
         """After the last block: what can only be said about the whole run."""
         self.exchange.notices.conclude(self.gm.is_payload)
         self.exchange.values.conclude(self.signals)
@@ -149,10 +153,6 @@ class Checker(DoubtObserver):
         for buffer in self.gm.buffers.values():
             if buffer.full:
                 self.lints.incomplete(buffer.region.label, self.gm.allowed)
-        for buffer in self.gm.buffers.values() if unwritten else ():
-            places = buffer.unwritten()
-            if places is not None and len(places):
-                self.lints.unwritten(buffer.region.label, buffer.size, places)
 
     def touched(self, core: Core, footprint: Footprint) -> Clock:
         space, owner, start, width = footprint

@@ -9,7 +9,7 @@ an earlier block, which a write would still have to answer for, the earlier one 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from ptosim.machine.memory import Region, decode
 from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 from ptosim.sanitize.track import AccessHistory
+from ptosim.sanitize.unwritten import Stretches
 from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, Starts, WindowPart, inside, shifted
 
 READ, WRITE, NOTICE = "read", "write", "notice"
@@ -214,12 +215,13 @@ class RegionShadow:
         """The memory that the tracks take."""
         return self._others + (self._own.nbytes if self._own is not None else 0)
 
-    def unwritten(self) -> Places | None:
-        """The offsets that no block wrote; None when nothing was written at all."""
-        written = [track.table.marked() for track in self.tracks.values() if track.kind != READ]
-        if not written:
-            return None
-        return np.flatnonzero(~np.logical_or.reduce(written)[: self.size])
+    def written(self) -> Iterator[Stretches]:
+        """What blocks have written."""
+        for track in self.tracks.values():
+            if track.kind != READ:
+                marked = np.concatenate(([False], track.table.marked()[: self.size], [False]))
+                edges = np.flatnonzero(marked[1:] != marked[:-1])
+                yield edges[::2], edges[1::2]
 
 
 def _reach(offsets: Starts, width: int) -> tuple[int, int]:
@@ -255,6 +257,10 @@ class GlobalShadow:
     def meets(self, number: int, lows: Places, highs: Places, writes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which stretches of a buffer have a byte in common with a recorded access, one of the two a write."""
         return self.buffers[number].meets(lows, highs, writes)
+
+    def written(self) -> Mapping[int, Sequence[Stretches]]:
+        """What has been written of each buffer."""
+        return {number: list(buffer.written()) for number, buffer in self.buffers.items()}
 
     def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:
         """By the index of each pipe that touched these bytes: its entries up to the last that did."""

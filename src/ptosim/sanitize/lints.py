@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.machine.clock import clock_index
@@ -18,7 +16,6 @@ from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Conflict, Findings, MemoryPlace, Party
 from ptosim.sanitize.edit import Edit, before
 from ptosim.sanitize.program import WrittenProgram, ancestors
-from ptosim.sanitize.window import Places
 
 SUBBLOCK_OFFSET = 16
 """From the semaphore id that means AIV0 to the one that means AIV1, on the cube core."""
@@ -137,15 +134,6 @@ class Lints:
         )
         hint = "check a smaller array, or fewer blocks at a time (--blocks)"
         self.findings.diagnostic(Diagnostic("lint", "warning", message, hint=hint))
-
-    def unwritten(self, name: str, size: int, places: Places) -> None:
-        """Bytes of an argument that the kernel writes elsewhere."""
-        first = int(places[0])
-        breaks = np.flatnonzero(np.diff(places) > 1)
-        last = int(places[breaks[0]] if len(breaks) else places[-1]) + 1
-        more = f" (and {len(breaks)} more stretches)" if len(breaks) else ""
-        message = f"no block writes {len(places)} of the {size} bytes of {name}, first {name}[{first}:{last}]{more}"
-        self.findings.diagnostic(Diagnostic("lint", "warning", message, bytes=(first, last)))
 
     def _offset_by_fifteen(self, core: Core) -> None:
         for number in sorted(self._cube_ids):

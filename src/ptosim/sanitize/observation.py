@@ -49,6 +49,8 @@ class Observation:
     """How many instructions a block has issued."""
     last: int | None = None
     """The block after which there were as many findings as were wanted."""
+    is_complete: bool = True
+    """Each block has run to its end."""
 
     @property
     def flags(self) -> set[Flag]:

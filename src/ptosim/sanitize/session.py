@@ -31,7 +31,6 @@ def observe(
     subject: Subject,
     execute: Execute,
     blocks: Sequence[int],
-    unwritten: bool = False,
     said: Said = (),
     most: int | None = None,
     heard: Heard | None = None,
@@ -39,7 +38,7 @@ def observe(
     """Run these blocks of a kernel and say what is wrong with it. Nothing that a kernel does raises. Once there are so
     many findings no further block is run; each is heard of as soon as its block has ended."""
     checker = Checker(subject)
-    blocks = _run(checker, execute, blocks, None if unwritten else most, heard)
+    blocks = _run(checker, execute, blocks, most, heard)
     last = blocks[-1] if most is not None and checker.findings.number >= most else None
     for _ in range(MOST_RUNS):
         foreseen = checker.foresight()
@@ -51,7 +50,7 @@ def observe(
         again = RepeatedRun(subject, checker.candidates, checker.foreseen)
         _run(again, execute, blocks)
         checker.findings.add(list(again.confirmed(checker.findings)))
-    checker.conclude(unwritten)
+    checker.conclude()
     for found in checker.findings.found.values():
         if isinstance(found, Conflict):  # speak of tiles and their rows where the bytes are those of one
             found.place = subject.program.named(found.place, found.second.site)
@@ -72,6 +71,7 @@ def observe(
         checker.gm,
         checker.steps.total() / len(blocks),
         last,
+        not checker.is_cut,
     )
 
 

@@ -67,21 +67,19 @@ class Sifted:
         self.blocks = {*failed, *suspicious_blocks(records)}
         """Those that have to be judged. One that has failed may not have told of all its accesses to GM."""
 
-    def leaves_unwritten(self, sizes: Sequence[int]) -> bool:
-        """Whether bytes of a buffer that is written anywhere may be left out."""
-        writes = self._records[(self._records[:, KIND] & 1) == 1]
-        buffers = writes[:, START] >> OFFSET_BITS
-        for buffer in set(buffers.tolist()):
-            records = writes[buffers == buffer]
-            if int(records[:, COUNT].sum()) > MOST_ROWS:
-                return True
-            pieces = _rows(records)
-            order = np.argsort(pieces.low, kind="stable")
-            low, reached = pieces.low[order], np.maximum.accumulate(pieces.high[order])
-            base = int(buffer) << OFFSET_BITS
-            if low[0] > base or reached[-1] < base + sizes[int(buffer) - 1] or (low[1:] > reached[:-1]).any():
-                return True
-        return False
+    def written(self, besides: Collection[int]) -> dict[int, list[tuple[Integers, Integers]]]:
+        """By the number of a buffer, from 0 on: the bytes that blocks other than these have written, as stretches from
+        and up to offsets, in any order."""
+        records = self._records[(self._records[:, KIND] & 1) == 1]
+        if besides:
+            records = records[~np.isin(records[:, BLOCK], list(besides))]
+        buffers = records[:, START] >> OFFSET_BITS
+        found: dict[int, list[tuple[Integers, Integers]]] = {}
+        for buffer in np.unique(buffers).tolist():
+            base = buffer << OFFSET_BITS
+            parts = _stretches(records[buffers == buffer])
+            found[buffer - 1] = [(low - base, high - base) for low, high in parts]
+        return found
 
     def meeting(self, judged: Collection[int], meets: Meets) -> set[int]:
         """The blocks that have not been judged and whose accesses meet those of blocks that have."""
@@ -156,6 +154,30 @@ def _rows(records: Integers) -> Pieces:
     number = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
     low = records[record, START] + number * records[record, DISTANCE]
     return Pieces(low, low + records[record, LENGTH], record)
+
+
+def _stretches(records: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """The bytes of records in few pieces: those that go on side by side, row for row, are joined first."""
+    columns = START, DISTANCE, COUNT
+    start, distance, count, length = records[np.lexsort([records[:, column] for column in columns]), :][
+        :, [*columns, LENGTH]
+    ].T
+    goes_on = (start[1:] == start[:-1] + length[:-1]) & (distance[1:] == distance[:-1]) & (count[1:] == count[:-1])
+    first = np.flatnonzero(np.concatenate(([True], ~goes_on)))
+    last = np.concatenate((first[1:] - 1, [len(start) - 1]))
+    end = start[last] + length[last]
+    start, distance, count = start[first], distance[first], count[first]
+    length = end - start
+    is_whole = (count == 1) | (distance == 0) | ((distance > 0) & (length >= distance))
+    yield start[is_whole], (end + (count - 1) * distance)[is_whole]
+    scattered = np.flatnonzero(~is_whole)
+    portions = np.cumsum(count[scattered]) // MOST_ROWS
+    for portion in np.unique(portions):
+        chosen = scattered[portions == portion]
+        row = np.repeat(chosen, count[chosen])
+        number = np.arange(len(row)) - np.repeat(np.cumsum(count[chosen]) - count[chosen], count[chosen])
+        low = start[row] + number * distance[row]
+        yield low, low + length[row]
 
 
 def _meeting(pieces: Pieces, writes: NDArray[np.bool_]) -> Integers:
