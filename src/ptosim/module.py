@@ -186,7 +186,7 @@ class Module:
             raise PTOError(*self.refused)
         written = self.outline.source
         places = AuthoredPlaces(beside=written.name, given=(written,))
-        lowered = Source(f"{written.name} (lowered)", text(executable.parsed, not locations, locations), places)
+        lowered = Source(f"{written.name} (lowered)", text(executable.parsed, not locations, locations), places, True)
         requested = Request(self.target, "written")
         return Module(load_source(lowered, requested), requested)
 

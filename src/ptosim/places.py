@@ -28,6 +28,8 @@ class Source:
     text: str
     places: "AuthoredPlaces | None" = field(default=None, compare=False, repr=False)
     """Where its operations stand in the files that it was made from."""
+    is_own: bool = field(default=False, compare=False, repr=False)
+    """Whether ptosim wrote it, of a text that was no longer than one may be: it may be longer."""
 
     @cached_property
     def line_starts(self) -> list[int]:

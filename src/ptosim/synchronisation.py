@@ -115,7 +115,7 @@ class Synchronised:
     def with_barriers(self) -> int:
         """Cycles with a barrier of all pipes behind every entry instead."""
         module = self.before.module
-        drained = Source("<text>", without(module.verified, _all(self._written)))
+        drained = Source("<text>", without(module.verified, _all(self._written)), is_own=True)
         return self.launch.interpreted_cycles(_kernel(load_module(drained, module.target, DRAINED), self.before.name))
 
     @cached_property
@@ -247,7 +247,7 @@ class Draft:
 
     def __init__(self, source: Prepared, kernel: Kernel, order: str, launch: SearchLaunch) -> None:
         self._name, self._target_name = kernel.name, kernel.module.target
-        self._loaded = load_module(Source("<text>", source.text), self._target_name, "written")
+        self._loaded = load_module(Source("<text>", source.text, is_own=True), self._target_name, "written")
         self.written = self._loaded.written
         operations = (op for op in self.written.parsed.module.walk() if not isinstance(op, Yield))
         self._lines = dict(zip(operations, source.lines, strict=True))
@@ -273,7 +273,7 @@ class Draft:
 
     def kernel(self) -> Kernel:
         """The kernel with what it lacks."""
-        return load(self.text(), self._target_name, "written").kernel(self._name)
+        return load(Source("<text>", self.text(), is_own=True), self._target_name, "written").kernel(self._name)
 
     def shortened(self) -> Kernel:
         """The kernel as it is timed during the search: one block, loops that run a few times."""
@@ -374,7 +374,8 @@ def _redundant(kernel: Kernel, launch: SearchLaunch) -> list[Redundant]:
         if operations[0].name == BARRIER and ends_program(operations[0]):
             continue  # what a kernel has written has to end before it does
         try:
-            shorter = load(without(written, numbers), kernel.module.target, "written").kernel(kernel.name)
+            rest = Source("<text>", without(written, numbers), is_own=True)
+            shorter = load(rest, kernel.module.target, "written").kernel(kernel.name)
         except PTOError:  # what is left does not load: it is needed
             continue
         if prove(shorter).proven:

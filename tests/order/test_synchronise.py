@@ -263,3 +263,17 @@ def test_a_constant_of_an_id_and_of_a_computation_that_nothing_uses_stays():
     text.load("a", "%c0", "x").add('pto.rls_buf "PIPE_MTE2", %t, %none : index, i64').end()
     found = ptosim.synchronise(text.kernel(), *arrays(), 3, 1, strip=True)
     assert "rls_buf" not in found.text and "remui" not in found.text and "addi %i, %c3" in found.text
+
+
+def test_own_output_may_be_longer_than_a_file(monkeypatch: pytest.MonkeyPatch):
+    """Two operations on tiles, as micro-instructions and with their order, are longer than the longest file here."""
+    text = Text().tiles("x", "y").load("a", "%c0", "x").sum("x", "x", "y").store("y", "b", "%c0")
+    source = text.kernel().module.outline.source.text
+    monkeypatch.setattr("ptosim.language.text.parser.LONGEST_FILE", len(source))
+    module = ptosim.load(source)
+    lowered = module.lowered()
+    assert len(lowered.outline.source.text) > len(source) and lowered.kernel().signature
+    ordered = ptosim.synchronise(module.kernel(), *arrays(), 1, 1)
+    assert len(ordered.text) > len(source) and "redundant" not in ordered.report()
+    with pytest.raises(ptosim.PTOError, match="has more than"):
+        ptosim.load(source + "\n")

@@ -290,3 +290,20 @@ def test_insertion_at_load_does_not_take_rows_to_lie_apart():
     x = np.zeros(4096, "f4")
     assert ptosim.check(kernel, x, 4, 128, 128).ok  # rows of 256 that overlap by half
     assert not ptosim.check(ptosim.load(ROWS.format(distance="%stride")).kernel(), x, 4, 128, 128).ok
+
+
+@pytest.mark.parametrize(("often", "ids"), [(1, 1), (2, 2), (3, 3)])
+def test_the_index_of_a_loop_that_runs_a_few_times_is_an_id(often: int, ids: int):
+    """Where it is less than what it is taken modulo, the remainder is the index itself."""
+    lines = [
+        *(flag("set_flag", "V MTE2", f'"EVENT_ID{id_}"') for id_ in range(ids)),
+        f"scf.for %i = %c0 to %c{often} step %c1 {{",
+        "%s = arith.remui %i, %c3 : index",
+        *(flag("wait_flag", "V MTE2", "%s"), LOAD_X, flag("set_flag", "MTE2 V", "%s")),
+        *(flag("wait_flag", "MTE2 V", "%s"), SUM, "pto.barrier #pto.pipe<PIPE_ALL>", flag("set_flag", "V MTE2", "%s")),
+        "}",
+        *(flag("wait_flag", "V MTE2", f'"EVENT_ID{id_}"') for id_ in range(ids)),
+    ]
+    found = proof(*lines)
+    assert found.proven, found
+    assert proof(*lines[1:]).findings

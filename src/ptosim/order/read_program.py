@@ -53,7 +53,7 @@ from ptosim.order.model import (
     TileWait,
     WaitNode,
 )
-from ptosim.order.number import Linear, Number, Periodic
+from ptosim.order.number import LONGEST_PERIOD, Linear, Number, Periodic, periodic
 from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
 from ptosim.order.values import ANYWHERE, LoopTrial, Values
 
@@ -301,7 +301,15 @@ def _id(op: PTOOperation, values: Values) -> Id:
 
 
 def _known(number: Number) -> Id:
-    return None if isinstance(number, Linear) else number
+    """A number as an id: the index of a loop that runs a few times takes its values in turn."""
+    if not isinstance(number, Linear):
+        return number
+    (index, factor), *others = number.terms.items()
+    if others or index.loop is None or index.high is None or index.high >= LONGEST_PERIOD:
+        return None
+    values = tuple(number.constant + factor * turn for turn in range(index.high + 1))
+    found = periodic(index.loop, (), values)
+    return None if isinstance(found, Linear) else found
 
 
 def _pipe(op: PTOOperation, role: str) -> Pipe:

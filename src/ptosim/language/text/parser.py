@@ -287,6 +287,8 @@ def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) 
 
 
 def _check_size(source: Source) -> None:
+    if source.is_own:
+        return
     if len(source.text) > LONGEST_FILE:
         raise error("limit", f"{source.name} has more than {LONGEST_FILE} characters")
     depth = 0
