@@ -84,13 +84,41 @@ def test_exponents_are_for_a5() -> None:
 
 def test_the_generic_form() -> None:
     plain = '"pto.tmov"(%s, %d) : (MAT<16x64xf16>, LEFT<16x64xf16>) -> ()'
-    sized = '"pto.tmov"(%s, %f, %d) <{operandSegmentSizes = array<i32: 1, 1, 0, 1>}>'
+    sized = '"pto.tmov"(%s, %d, %f) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}>'
     arguments = "%s: ACC<16x64xf32>, %f: FP<1x64xi64>, %d: MAT<16x64xi8>"
-    types = "(ACC<16x64xf32>, FP<1x64xi64>, MAT<16x64xi8>) -> ()"
+    types = "(ACC<16x64xf32>, MAT<16x64xi8>, FP<1x64xi64>) -> ()"
     function = "module {{\nfunc.func @kernel({}) {{\n{}\nreturn\n}}\n}}\n"
     assert "pto.tmov ins(%s : " in accepts(function.format("%s: MAT<16x64xf16>, %d: LEFT<16x64xf16>", plain))
     quantised = accepts(function.format(arguments, f"{sized} : {types}"))
     assert ", %f : !pto.tile_buf<scaling, 1x64xi64>) outs(%d : " in quantised
+
+
+@pytest.mark.parametrize(
+    ("operands", "sizes", "expected"),
+    [
+        ("%s, %i, %i, %d, %q", "1, 1, 1, 1, 0, 1", "index, index pre_quant %q : i64) outs(%d : "),
+        ("%s, %i, %i, %d, %f", "1, 1, 1, 1, 1, 0", "index, index fp %f : !pto.tile_buf<scaling, 1x64xi64>) outs(%d : "),
+        ("%s, %i, %i, %d", "1, 1, 1, 1, 0, 0", "index, index) outs(%d : "),
+    ],
+)
+def test_the_generic_form_has_the_result_before_what_is_optional(operands: str, sizes: str, expected: str) -> None:
+    kinds = {"%s": "ACC<16x64xf32>", "%i": "index", "%d": "MAT<16x64xi8>", "%q": "i64", "%f": "FP<1x64xi64>"}
+    if operands == "%s, %i, %i, %d":
+        kinds["%d"] = "MAT<16x64xf16>"
+    given = ", ".join(f"{name}: {type_}" for name, type_ in kinds.items())
+    types = ", ".join(kinds[name] for name in operands.split(", "))
+    text = f'"pto.tinsert"({operands}) <{{operandSegmentSizes = array<i32: {sizes}>}}> : ({types}) -> ()'
+    assert expected in accepts(f"module {{\nfunc.func @kernel({given}) {{\n{text}\nreturn\n}}\n}}\n")
+
+
+def test_the_generic_form_of_a_store() -> None:
+    given = "%s: ACC<16x32xf32>, %f: FP<1x32xi64>, %d: PV<16x32xi8>"
+    text = (
+        '"pto.tstore"(%s, %d, %f) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}>'
+        " : (ACC<16x32xf32>, PV<16x32xi8>, FP<1x32xi64>) -> ()"
+    )
+    written = accepts(f"module {{\nfunc.func @kernel({given}) {{\n{text}\nreturn\n}}\n}}\n")
+    assert " fp %f : !pto.tile_buf<scaling, 1x32xi64>) outs(%d : !pto.partition_tensor_view<16x32xi8>)" in written
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------

@@ -5,10 +5,13 @@ from ptosim.effects.names import Pipe
 
 
 def test_pads_in_l1() -> None:
-    body = "pto.tfillpad ins(%a : MAT<16x64xf16>) outs(%d : MAT<16x64xf16>) {padValue = #pto.pad_value<min>}"
+    body = "pto.tfillpad ins(%a : MAT<16x64xf16>) outs(%d : MAT<16x64xf16>) {padValue = #pto.pad_value<zero>}"
     accepts(body)
     assert only(body).pipe("a5") is Pipe.MTE2
-    rejects(body.replace("%d", "~%a"), "a tile in mat is not filled in place")
+    tile = "MAT<32x32xf16, valid=32x16, pad=1>"
+    accepts(f"pto.tfillpad ins(%a : {tile}) outs(%a : {tile})")
+    remark = "a tile in mat is filled with zeros, not with max"
+    accepts(body.replace("zero", "max"), warned=(remark,))
     accepts("pto.tfillpad ins(%a : ND<16x64xf16, pad=1>) outs(%a : ND<16x64xf16, pad=1>)")
 
 

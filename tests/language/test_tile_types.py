@@ -31,6 +31,10 @@ def canonical(type_: str, expected: str) -> None:
         ),
         ('!pto.tile_buf<"mat", 16x16xbf16, slayout="col_major">', "!pto.tile_buf<mat, 16x16xbf16, slayout=col_major>"),
         ("!pto.tile_buf<vec, 16x64xf32, valid=16x64, pad=0, fractal=512>", "!pto.tile_buf<vec, 16x64xf32>"),
+        ("!pto.tile_buf<vec, 16 x 64 x f32, valid=8 x ?>", "!pto.tile_buf<vec, 16x64xf32, valid=8x?>"),
+        ("!pto.tile_buf<vec, 16x 64 x !pto.hif8>", "!pto.tile_buf<vec, 16x64x!pto.hif8>"),
+        ("!pto.partition_tensor_view<8 x 128 x f32>", "!pto.partition_tensor_view<8x128xf32>"),
+        ("!pto.tensor_view<? x\n 128xf16>", "!pto.tensor_view<?x128xf16>"),
         ("!pto.tile_buf<vec, 16x64xf8E8M0FNU>", "!pto.tile_buf<vec, 16x64x!pto.f8E8M0>"),
     ],
 )

@@ -154,7 +154,7 @@ GATHERS = [
         "pto.tgather expects idx to have elements of i16, i32 on a5, not f32",
     ),
     Rule(
-        "pto.tgather ins(%a, %i, %t : <16x64xf32>, ~<16x64x«i16|ui32»>, <16x64xi32>) outs(%d : <16x64xf32>)",
+        "pto.tgather ins(%a, %i, %t : <16x64xf32>, ~<16x64x«i16|ui32»>, <16x64x«i16|ui32»>) outs(%d : <16x64xf32>)",
         "pto.tgather expects idx to have elements of i32 on a2a3, not i16",
         target="a2a3",
     ),
@@ -403,6 +403,67 @@ MX_GROUPS = [
     ),
 ]
 
+A2A3_TABLES = [
+    Rule(
+        "pto.tgather ins(%a, %i, %t : ~<16x64x«i8|f16»>, <16x64xi32>, <16x64xi32>) outs(%d : <16x64x«i8|f16»>)",
+        "pto.tgather expects src to have elements of i16, i32, f16, f32 on a2a3, not i8",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64x«f32|i32»>) outs(%d : <16x64xf16>)",
+        "pto.tgather expects tmp to have the element type of idx, i32, not f32",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64xi32«, valid=8x64|»>) outs(%d : <16x64xf16>)",
+        "pto.tgather expects tmp to have the valid shape of idx, 16x64, not 8x64",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.tgather ins(%a, %x, %t : <16x64x«i32|f32»>, «i32|f32», <16x64xi32>) outs(%n, %c : <16x64xi32>, <16x8xi32>)"
+        " {cmpMode = ~#pto<cmp gt>}",
+        "pto.tgather compares integers with eq only on a2a3, not gt",
+        target="a2a3",
+    ),
+    Rule(
+        'pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : ~<16x64x«i8|bf16»>, "row")'
+        " outs(%d : <16x32x«i8|bf16»>)",
+        "pto.tgather expects src to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.tgather ins(%a, %i : ~<1x32x«bf16|f8E5M2»>, <1x32xi32>) outs(%d : <1x32x«bf16|f8E5M2»>)",
+        "pto.tgather expects src to have elements of i8, i16, i32, f16, f32, f8E4M3FN, f8E5M2 on a5, not bf16",
+    ),
+    Rule(
+        "pto.tsel ins(%m, %a, %b : <32x32xi8>, ~<32x32x«i8|i16»>, <32x32x«i8|i16»>) outs(%d : <32x32x«i8|i16»>)",
+        "pto.tsel expects src0 to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.tsel ins(%m, %a, %b, %t : <32x32xi8>, <32x32xi16>, <32x32xi16>, ~<1x32x«i16|i32»>) outs(%d : <32x32xi16>)",
+        "pto.tsel expects tmp to have elements of 4 bytes, not i16",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.thistogram ins(%a, %i : <32x64xui16>, <32x1xui8, blayout=col_major>) outs(%d : <32x256xui32>)"
+        " {byte = 1 : i32, isMSB = ~«false|true»}",
+        "byte = 1 and isMSB = false contradict each other",
+    ),
+    Rule(
+        "pto.tquant ins(%a, %s : <32x64xf32>, ~<32x«8|1»xf32«|, blayout=col_major»>) outs(%d : <32x64xi8>)"
+        " {quant_type = #pto<quant_type INT8_SYM>}",
+        "pto.tquant expects fp to be one column (blayout col_major) on a2a3, not ND of 8",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d, %t : <32x64xi8>,"
+        " ~<32x64x«i32|f32»>) {quant_type = #pto<quant_type INT8_SYM>}",
+        "pto.tquant expects tmp to have the element type of src, f32, not i32",
+        target="a2a3",
+    ),
+]
+
 QUANTISED = [
     Rule(
         "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : ~<32x64x«i16|ui8»>)"
@@ -521,7 +582,7 @@ HISTOGRAMS = [
     Rule("pto.tprint ins(%a : ~«f32|<mat, 16x64xf32>»)", "pto.tprint expects src to be a tile or a view, not f32"),
 ]
 
-RULES = [*SELECTIONS, *CONVERSIONS, *GATHERS, *SORTS, *MX_GROUPS, *QUANTISED, *HISTOGRAMS]
+RULES = [*SELECTIONS, *CONVERSIONS, *GATHERS, *SORTS, *MX_GROUPS, *A2A3_TABLES, *QUANTISED, *HISTOGRAMS]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.message)

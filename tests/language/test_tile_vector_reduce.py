@@ -126,6 +126,29 @@ EXPANDS = [
         "pto.tcolexpand expects dst with blayout row_major, not col_major",
     ),
     Rule(
+        "pto.trowexpanddiv ins(~%a, %b«|, %t» : <16x64xf32>, <16x1xf32, blayout=col_major>«|, <1x8xf32>»)"
+        " outs(%d : <16x64xf32>) {precisionType = #pto<div_precision high_precision>}",
+        "pto.trowexpanddiv with precisionType high_precision requires tmp",
+    ),
+    Rule(
+        "pto.trowexpandadd ins(%a, %b, ~%t : <16x64xf32>, <16x«8|1»xf32«|, blayout=col_major»>, <1x128xf32>)"
+        " outs(%d : <16x64xf32>)",
+        "pto.trowexpandadd takes tmp only with a column (blayout col_major) on a2a3",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.trowexpandmul ins(%a, %b, %t : <16x64xf32>, <16x1xf32, blayout=col_major>, ~<1x«120|128»xf32>)"
+        " outs(%d : <16x64xf32>)",
+        "pto.trowexpandmul expects tmp to have at least 512 bytes, not 480 bytes",
+        target="a2a3",
+    ),
+    Rule(
+        "pto.trowexpandmul ins(%a, %b, %t : <16x64xf32, valid=?x64>, <16x1xf32, valid=?x1, blayout=col_major>,"
+        " ~<1x«2040|2048»xf32>) outs(%d : <16x64xf32, valid=?x64>)",
+        "pto.trowexpandmul expects tmp to have at least 8192 bytes, not 8160 bytes",
+        target="a2a3",
+    ),
+    Rule(
         "pto.trowexpandmin ins(%a, %b : ~<16x64xf32, valid=0x0>, <16x1xf32, valid=0x0, blayout=col_major>)"
         " outs(%d : <16x64xf32, valid=0x«64|0»>)",
         "pto.trowexpandmin expects src0 with a valid shape without zeros, not 0x0",

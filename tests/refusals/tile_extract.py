@@ -115,12 +115,6 @@ WHAT_A_MOVE_MAY_NOT_BE = rows(
         + " {accToVecMode = #pto.acc_to_vec_mode<dual_mode_split_n>}",
         "pto.tmov expects src of accToVecMode dual_mode_split_n to have a multiple of 32 valid columns, not 48",
     ),
-    (
-        MOV.format("ACC<16x64xf32>", "ND<16x64xf32>")
-        + " {accToVecMode = #pto.acc_to_vec_mode<dual_mode_split_m>"
-        + "«, reluPreMode = ~#pto<relu_pre_mode normal_relu>|»}",
-        "accToVecMode dual_mode_split_m has no relu",
-    ),
 )
 
 WHAT_A_MOVE_OF_EXPONENTS_MAY_NOT_BE = rows(

@@ -19,7 +19,8 @@ WHAT_AN_INDEX_MAY_NOT_BE = rows(
     ),
     (
         GATHER.format(TABLE, "~ND<1x«24|16»xi32>", "ND<16x64xf32>", "row"),
-        "pto.mgather expects idx of coalesce row to be 1x16 or 16x1, not 1x24",
+        "pto.mgather expects idx of coalesce row to have the valid shape 1x16 or, in a column, 16x1, not"
+        " 1x24 (row_major)",
     ),
     (
         GATHER.format(TABLE, "~ND<16x«32|64»xi32>", "ND<16x64xf32>", "elem"),
@@ -74,7 +75,8 @@ WHAT_AN_INDEX_MAY_NOT_BE = rows(
     ),
     (
         GATHER.format(TABLE, "~ND<«2x8|1x16»xi32>", "ND<16x64xf32>", "row"),
-        "pto.mgather expects idx of coalesce row to be 1x16 or 16x1, not 2x8",
+        "pto.mgather expects idx of coalesce row to have the valid shape 1x16 or, in a column, 16x1, not"
+        " 2x8 (row_major)",
     ),
     (
         SCATTER.format("ND<16x64xf32>", "~ND<1x«24|16»xi32>", TABLE),

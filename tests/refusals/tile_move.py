@@ -152,6 +152,11 @@ PREFETCHES = rows(
         "pto.tprefetch ins(%w : PV<16x64xf«16|32»>) outs(%t : ~ND<16x64xf32>)",
         "pto.tprefetch expects dst to have elements of 2 bytes like src, not of 4",
     ),
+    (
+        "pto.tprefetch ins(%w : ~PV<16x64x«f8E5M2|i8»>) outs(%t : ND<16x64xi8>)",
+        "src: dtype f8E5M2 is not supported by pto.tprefetch on a2a3",
+        "a2a3",
+    ),
 )
 
 RULES = [*TILES_ARE_NO_RESULTS, *PREFETCHES, *WHAT_A_LOAD_MAY_NOT_BE, *WHAT_A_STORE_MAY_NOT_BE]

@@ -74,6 +74,11 @@ WHAT_REARRANGING_MAY_NOT_BE = rows(
         "a5",
     ),
     (
+        PAD.format("ND<16x64xf32>", "ND<16x64xf32, pad=1>") + ' {«mode|note» = ~"expand"}',
+        "pto.tfillpad has no mode: what it fills follows from the tiles",
+        "a5",
+    ),
+    (
         PAD.format("ND<16x64xf32>", "ND<16x64xf32, pad=1>") + " {«padValue = ~#pto.pad_value<max>|»}",
         "padValue is for tiles in mat; in vec the type of dst has the pad",
         "a5",

@@ -76,6 +76,16 @@ SUBVIEWS = rows(
         "expects the element type, location and layout of TB, not of !pto.tile_buf<vec, 8x32xf32, pad=1>",
     ),
     ("%u = pto.subview %t[~%«cm1|c0», %j] sizes [8, 32] : TB", "row is -1; it must not be negative"),
+    (
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<vec, 8x32xf32, valid=«?|5»x32>",
+        "valid_row operand is required because result type v_row is ?",
+    ),
+    (
+        "%five = arith.constant 5 : index\n%all = arith.constant 32 : index\n"
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%five, %all] : TB -> "
+        "~!pto.tile_buf<vec, 8x32xf32, valid=«3|5»x32>",
+        "valid_row is 5, but the result type says v_row is 3",
+    ),
     ("%u = pto.subview %t[%i, ~%«cm1|c0»] sizes [8, 32] : TB", "col is -1; it must not be negative"),
     ("%u = pto.subview %t[~%«w|i», %j] sizes [8, 32] : TB", "row must be index, not i32"),
     ("%u = pto.subview %t[%i, %j] sizes [8, 32] valid [~%«c17|c8», %n] : TB", "valid_row is 17; it must be 0..8"),

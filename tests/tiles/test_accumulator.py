@@ -415,16 +415,38 @@ def test_windows_of_accumulators(loc: str, element: str, layout: str, fractal: i
     assert np.array_equal(found, expected.astype(DTYPES[element]))
 
 
+@pytest.mark.parametrize("rows", [1, 8])
+def test_with_parameters_a_view_may_be_smaller(rows: int):
+    """What both have in common moves; a check remarks it."""
+    a, b, c = values()
+    out, scales = np.zeros((rows, N), np.float16), np.full((1, N), 0.5, np.float32)
+    program = program_of()
+    program.view("c", "f16", (rows, N))
+    program.view("p", "f32", (1, N))
+    program.tile("fp", "scaling, 1x48xf32, valid=1x40")
+    program.op("tload", ["p"], ["fp"])
+    program.lines += [
+        f"pto.tstore ins(%ac : {program.types['ac']} fp %fp : {program.types['fp']}) outs(%c : {program.types['c']})",
+        "pto.barrier <PIPE_ALL>",
+    ]
+    report = program.run(a, b, out, scales)
+    assert np.array_equal(out, (c * 0.5).astype(np.float16)[:rows])
+    assert "the view has fewer rows than are valid" in [finding.message for finding in report.findings]
+
+
 @pytest.mark.parametrize("mode", ["single_mode_vec1", "dual_mode_split_m", "dual_mode_split_n"])
 @pytest.mark.parametrize("layout", [ND, NZ])
 @pytest.mark.parametrize("name", ["tmov", "textract", "tinsert"])
-def test_both_vector_cores(name: str, mode: str, layout: str):
+@pytest.mark.parametrize("relu", [False, True])
+def test_both_vector_cores(name: str, mode: str, layout: str, relu: bool):
     m, n = 32, 64
     a, b, c = values(m=m, n=n)
+    c = np.maximum(c, 0) if relu else c
     program = program_of(m=m, n=n)
     program.tile("t", "vec, 32x64xf32", layout, addr=0)
     place = [] if name == "tmov" else [0, 0]
-    program.op(name, ["ac", *place], ["t"], f"{{accToVecMode = #pto.acc_to_vec_mode<{mode}>}}")
+    words = ", reluPreMode = #pto<relu_pre_mode normal_relu>" if relu else ""
+    program.op(name, ["ac", *place], ["t"], f"{{accToVecMode = #pto.acc_to_vec_mode<{mode}>{words}}}")
     program.vector = []
     images = program.images(a, b)
     halves = {"single_mode_vec1": [None, c], "dual_mode_split_m": [c[:16], c[16:]]}

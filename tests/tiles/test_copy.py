@@ -411,3 +411,45 @@ func.func @k(%x: !pto.ptr<f32>, %n: index) attributes {{pto.kernel}} {{
         assert (x == 1).all()
     found = ptosim.check(kernel, np.ones((16, 16), "f4"), 0).findings
     assert [finding.kind for finding in found] == (["lint"] if rows == "0" else [])  # only the run knows of that zero
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(16, 16), (256, 16), (5, 16)])
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_short_rows_move_together(rows: int, cols: int, target: str) -> None:
+    """Rows of 16 bytes do not begin at granules: all of them are one copy, there and back."""
+    text = SHORT.format(target=target, rows=rows, cols=cols, wide=cols)
+    x = np.arange(rows * cols, dtype="u1").reshape(rows, cols)
+    kernel = ptosim.load(text).kernel()
+    for engine in ("native", "reference"):
+        y = np.zeros_like(x)
+        kernel(x, y, engine=engine)
+        assert np.array_equal(x, y)
+    assert not ptosim.check(kernel, x, np.zeros_like(x)).findings
+
+
+def test_parts_of_short_rows_are_misaligned() -> None:
+    with pytest.raises(PTOError) as raised:
+        ptosim.load(SHORT.format(target="a5", rows=16, cols=16, wide=32)).kernel().program  # noqa: B018
+    assert {found.kind for found in raised.value.diagnostics} == {"misaligned"}
+
+
+SHORT = """module attributes {{pto.target_arch = "{target}"}} {{
+func.func @k(%x: !pto.ptr<ui8>, %y: !pto.ptr<ui8>) attributes {{pto.kernel}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = arith.constant {rows} : index
+  %cols = arith.constant {cols} : index
+  %wide = arith.constant {wide} : index
+  %t = pto.alloc_tile : !pto.tile_buf<vec, {rows}x{cols}xui8>
+  %v = pto.make_tensor_view %x, shape = [%rows, %cols], strides = [%wide, %c1] : !pto.tensor_view<?x?xui8>
+  %w = pto.make_tensor_view %y, shape = [%rows, %cols], strides = [%wide, %c1] : !pto.tensor_view<?x?xui8>
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%rows, %cols]
+    : !pto.tensor_view<?x?xui8> -> !pto.partition_tensor_view<{rows}x{cols}xui8>
+  %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%rows, %cols]
+    : !pto.tensor_view<?x?xui8> -> !pto.partition_tensor_view<{rows}x{cols}xui8>
+  pto.tload ins(%p : !pto.partition_tensor_view<{rows}x{cols}xui8>) outs(%t : !pto.tile_buf<vec, {rows}x{cols}xui8>)
+  pto.tstore ins(%t : !pto.tile_buf<vec, {rows}x{cols}xui8>) outs(%q : !pto.partition_tensor_view<{rows}x{cols}xui8>)
+  return
+}}
+}}
+"""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from fifo_programs import COLS, ROWS, inputs, kinds, looped, part, run, store, vec
+from fifo_programs import ACC, COLS, ROWS, inputs, kinds, looped, mat, part, run, store, vec
 from tiles.test_fifo import Fifo, to_vector
 
 TILE = vec(ROWS, COLS)
@@ -111,6 +111,33 @@ def test_an_entry_in_a_slot_is_lost_behind_its_free() -> None:
     assert np.array_equal(out, product + 1)
     given, *_ = arguments(fifo)
     assert kinds(late(fifo, COUNT), *given) == {"race"}
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(8, True), (32, False)])
+def test_the_valid_region_of_an_entry_fits_in_its_slot(rows: int, fits: bool) -> None:
+    """Types may be larger than slots; the run counts."""
+    fifo = Fifo(2)
+    opened = TILE.replace("xf32", "xf32, valid=?x?")
+    body = (
+        f"%rows = arith.constant {rows} : index\n%t = pto.tpop_from_aic(%rows, %c64) {{split = 0}} -> {opened}\n{FREE}"
+    )
+    text = with_consumer(fifo, body, 1).replace("slot_size = 8192", "slot_size = 2048")
+    left, right = mat(32, 16, loc="left"), mat(16, 64, loc="right")
+    for type_, valid in ((ACC, "%size, %c64"), (left, "%size, %c16"), (right, "%c16, %c64")):
+        row, col = valid.split(", ")
+        wide = type_.replace(", blayout", ", valid=?x?, blayout", 1)
+        made = f"= pto.alloc_tile valid_row = {row} valid_col = {col} : {wide}"
+        text = text.replace(f"= pto.alloc_tile : {type_}", made).replace(type_, wide)
+    text = text.replace("%n: index)", "%n: index, %size: index)")
+    given, *_ = arguments(fifo, 1)
+    kernel = ptosim.load(text).kernel
+    if fits:
+        assert ptosim.check(kernel(), *given, rows).ok
+        with pytest.raises(ptosim.PTOError, match="does not fit in slots of slot_size 2048"):
+            kernel()(*given, 32)
+    else:
+        with pytest.raises(ptosim.PTOError, match="an entry of 8192 bytes does not fit in slots of slot_size 2048"):
+            kernel()(*given, rows)
 
 
 @pytest.mark.parametrize("target", ["a5", "a2a3"])

@@ -215,20 +215,37 @@ def test_a_fill_with_a_scalar_that_says_its_sign(element: str, value: int):
 
 
 @pytest.mark.parametrize("element", ["i8", "f16", "f32"])
-def test_a_pad_around_the_valid_region(element: str):
+@pytest.mark.parametrize("pad", [0, 1, 2])
+@pytest.mark.parametrize("dest", ["s", "t"])
+def test_a_pad_around_the_valid_region(element: str, pad: int, dest: str):
+    """In place, by one name or by two; zeros, whatever pad the type has."""
     rows, cols = 20, 37
     x = random(element, (rows, cols), 4)
     program = Program()
     program.view("x", element, (rows, cols))
     for name in ("s", "t"):
-        program.tile(name, f"mat, 64x96x{element}, valid={rows}x{cols}", NZ, addr=0)
+        program.tile(name, f"mat, 64x96x{element}, valid={rows}x{cols}, pad={pad}", NZ, addr=0)
     program.op("tload", ["x"], ["s"])
-    program.op("tfillpad", ["s"], ["t"])
+    program.op("tfillpad", ["s"], [dest])
     found = elements(program.images(x).of(Space.L1), element, 64, 96, NZ)
     expected = np.zeros((64, 96), x.dtype)
     expected[:rows, :cols] = x
     assert np.array_equal(bits(found), bits(expected))
     program.run(x)
+
+
+def test_a_pad_in_another_tile_copies_nothing():
+    program = Program()
+    for name, at in (("s", 0), ("t", 4096)):
+        program.tile(name, "mat, 32x32xf16, valid=32x16", NZ, addr=at)
+    program.op("tfillpad", ["s"], ["t"])
+    image = program.images().of(Space.L1)
+    assert (image[4096 : 4096 + 1024] == 0xEE).all() and (image[4096 + 1024 : 4096 + 2048] == 0).all()
+    (found,) = ptosim.check(ptosim.load(str(program)).kernel()).findings
+    assert (found.kind, found.message) == (
+        "lint",
+        "src and dst are two tiles: in mat dst is filled, and nothing is copied",
+    )
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------

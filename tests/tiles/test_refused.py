@@ -36,3 +36,12 @@ def test_other_kernels_of_the_module_run() -> None:
 
 def test_it_prints() -> None:
     assert f"pto.tabs ins(%a : {TILE}) outs(%a : {TILE})" in str(ptosim.load(KERNEL))
+
+
+@pytest.mark.parametrize("type_", ["vector<4xi16>", "!pto.hif8", "!pto.f4E2M1x2", "!pto.bf16x2", "f8E4M3FN"])
+def test_a_parameter_that_no_launch_can_give(type_: str) -> None:
+    """It loads, as the counts of a merge or a scalar of low precision do."""
+    text = f"module {{\nfunc.func @k(%e: {type_}) attributes {{pto.kernel}} {{\nreturn\n}}\n}}\n"
+    with pytest.raises(PTOError, match="a kernel can only be launched with pointers and scalars"):
+        ptosim.load(text).kernel()(0)
+    assert type_ in str(ptosim.load(text))

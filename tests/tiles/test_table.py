@@ -69,6 +69,29 @@ def test_rows(index: str, element: str, target: str) -> None:
     assert np.array_equal(tiles["d"], table[numbers])
 
 
+@pytest.mark.parametrize("index", ["8x16xi32, valid=1x8", f"16x8xi32, valid=8x1, {DN}", "1x16xi32, valid=1x8"])
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_indices_in_a_part_of_their_tile(index: str, target: str) -> None:
+    """The valid region counts, whatever shape the tile has."""
+    table, d, i = some("f32", 20, 32), Given("16x32xf32, valid=8x32"), Given(index)
+    numbers = RNG.integers(0, 20, 8)
+    i.holds = numbers.reshape(i.region)
+    _, tiles = run(GATHER.format("row", "undefined"), table, "f32", target, i=i, d=d)
+    assert np.array_equal(tiles["d"][:8], table[numbers])
+
+
+def test_a_scatter_of_a2a3_takes_its_rows_from_a_column() -> None:
+    """Without `coalesce` one valid column of a row-major index is an index for each row."""
+    table, s = some("f32", 20, 32), Given("8x32xf32", some("f32", 8, 32))
+    numbers = np.array([[3], [19], [0], [5], [7], [11], [1], [4]])
+    i = Given("8x8xi32, valid=8x1", numbers)
+    memory, _ = run("pto.mscatter ins(%s, %i : S, I) outs(%m : MEM)", table, "f32", "a2a3", s=s, i=i)
+    assert s.holds is not None
+    expected = table.copy()
+    expected[numbers[:, 0]] = s.holds
+    assert np.array_equal(memory, expected)
+
+
 @pytest.mark.parametrize("layout", ["", f", {DN}"])
 @pytest.mark.parametrize("oob", ["undefined", "clamp", "wrap", "zero"])
 def test_elements(oob: str, layout: str) -> None:

@@ -290,6 +290,7 @@ class SyncAll(PTOOperation, name="pto.syncall"):
     """
 
     placement = "outside"
+    words = {"mode": SYNCALL_MODES, "core_type": CORE_TYPES}
     workspace = OptionalOperand()
     used = OptionalOperand("i32")
     mode = Property()
@@ -304,6 +305,8 @@ class SyncAll(PTOOperation, name="pto.syncall"):
             if parser.parse_optional_punctuation(",") is not None:
                 operands["used"] = parser.parse_value("used")
             if parser.parse_optional_punctuation(":") is not None:
+                if parser.at_word("memref"):
+                    parser.report("the workspace of pto.syncall is a !pto.ptr, not a memref", parser.span_here())
                 compare_types(parser, parse_types(parser), list(operands.items()))
         parser.parse_punctuation(")")
         mode = cls._parse_clause(parser, "mode", SYNCALL_MODES)

@@ -150,8 +150,8 @@ def _halves(op: Push, columns: int) -> Found:
     if tile is None or op.shared not in (*_EVEN, *_ODD):
         return
     axis = 0 if op.shared in (1, 3) else 1
-    valid = tile.valid[axis]
-    extent = tile.shape[axis] if valid is None else valid
+    if (extent := tile.valid[axis]) is None:  # the run knows
+        return
     side, unit = ("rows", "columns")[axis], columns if op.shared == 2 else 2
     if op.shared in _ODD and extent % 2 == 0:
         yield op, Problem(f"split {op.shared} needs an odd number of {side}, not {extent}", at="entry_type")
@@ -166,7 +166,7 @@ def _halves(op: Push, columns: int) -> Found:
 def _sizes(pipe: InitializePipe, entries: list[EntryOperation], target: str) -> Found:
     slot = pipe.integer("slot_size") or 0
     for op in entries:
-        size = _entry_bytes(pipe, op, target)
+        size = _entry_bytes(pipe, op)
         if size is not None and 0 < slot < size:
             place = "entry_type" if isinstance(op, Push) else "result"
             yield op, Problem(f"an entry of {size} bytes does not fit in slots of slot_size {slot}", at=place)
@@ -198,16 +198,17 @@ def _reserved(owner: Operation | Block) -> ReserveBuffer | None:
     return owner if isinstance(owner, ReserveBuffer) and owner.located else None
 
 
-def _entry_bytes(pipe: InitializePipe, op: EntryOperation, target: str) -> int | None:
-    """The bytes of an unsplit entry; an epilogue changes them, so that only the consumer knows. Into GM go the valid
-    rows and columns alone, one row after the other."""
+def _entry_bytes(pipe: InitializePipe, op: EntryOperation) -> int | None:
+    """The bytes of an unsplit entry, as far as its valid region is known; an epilogue changes them, so that only the
+    consumer knows."""
     value = op.entry if isinstance(op, Push) else op.results[0] if isinstance(op, Pop) else None
     tile = tile_of(value.type) if value is not None else None
     if tile is None or (isinstance(op, Push) and pipe.acc_push_epilogue is not None):
         return None
     halved = op.shared in _EVEN and tile.loc == "vec"
-    stored = tile.valid if isinstance(op, Push) and pipe.through_gm(target) else (None, None)
-    rows, cols = (whole if some is None else some for some, whole in zip(stored, tile.shape, strict=True))
+    rows, cols = tile.valid
+    if rows is None or cols is None:
+        return None
     return rows * cols * tile.element_bytes * (2 if halved else 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
@@ -37,7 +38,7 @@ def layout_problems(tile: TileBuf, at: str) -> Iterator[Problem]:
 
 
 def _box_problems(tile: TileBuf, at: str) -> Iterator[Problem]:
-    rows, cols = tile.written_box
+    rows, cols = (replace(tile, loc="mat") if tile.counts_values else tile).written_box  # a value counts as a byte here
     if tile.cols % cols:
         message = f"expects cols to be a multiple of the {cols} columns of a box, but got {tile.cols}"
         yield _tolerated(message, at) if _is_half_a_granule(tile) else Problem(message, at=at)

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Self, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    VectorType,
+    i16,
+)
 from xdsl.ir import Attribute, BlockArgument, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -33,7 +42,7 @@ from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.location_forms import LocationForm
 from ptosim.language.text.structured_blocks import join_blocks
 from ptosim.language.tile.tile_types import PASSED_TYPES
-from ptosim.language.types import AlignType, LLVMPointerType, MaskType, PtrType, VregType, scalar_name
+from ptosim.language.types import AlignType, LLVMPointerType, MaskType, PtrType, VregType, is_element, scalar_name
 
 ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry", "hacc.entry")
 """Attributes that make a function an entry."""
@@ -204,7 +213,11 @@ _ADVICE = "write a pointer as !pto.ptr<T, space>"
 def _is_value_type(type_: Attribute) -> bool:
     if isinstance(type_, (PtrType, VregType, MaskType, AlignType, LLVMPointerType, *PASSED_TYPES)):
         return True
-    return scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+    return type_ == _COUNTS or is_element(type_) or scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+
+
+_COUNTS = VectorType(i16, [4])
+"""What a merge says of its lists."""
 
 
 Argument = tuple[Parser.UnresolvedArgument | None, Attribute, dict[str, Attribute], LocationForm | None]

@@ -97,11 +97,9 @@ def splits(op: TileOperation) -> Iterator[Problem]:
 
 
 def _halves(op: TileOperation, mode: str) -> Iterator[Problem]:
-    """Each vector core gets one half, as it is."""
+    """Each vector core gets one half, as it is or clipped at zero."""
     if op.has("fp") or op.has("pre_quant"):
         yield Problem(f"accToVecMode {mode} cannot quantise", at="accToVecMode")
-    if op.setting("reluPreMode") != "no_relu":
-        yield Problem(f"accToVecMode {mode} has no relu", at="reluPreMode")
     if op.tile("dst").element_bytes != 4:
         yield at_type(op, "dst", f"of accToVecMode {mode} to have elements of 4 bytes", name_of(op.tile("dst").element))
     if op.tile("dst").layout == "DN":

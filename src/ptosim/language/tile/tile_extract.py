@@ -5,13 +5,13 @@ The memories of the two tiles decide the pipe and the rules: a path. How a path 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
+from xdsl.ir import SSAValue
 
 from ptosim.effects.names import Pipe
-from ptosim.language.operation import SEGMENTS, Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.rules.tile_place_rules import element_word, is_laid_out
 from ptosim.language.rules.tile_rules import at_type, same_element, same_shape
@@ -129,6 +129,7 @@ class TMov(Move, name="pto.tmov"):
     scalars = ("pre_quant",)
     apart = ("fp", "tmp", "pre_quant")
     scratch = ("tmp",)
+    generic = ("src", "dst", "fp", "pre_quant")
     words = {**Move.words, "grpAxis": KINDS["mx_group_axis"]}
     paths = {
         "a5": frozenset(_PIPES),
@@ -154,17 +155,10 @@ class TMov(Move, name="pto.tmov"):
             cls.miscounted(parser, clause, cls.clause_roles("ins"))
         return roles
 
-    def settle(self, parser: LocatedParser) -> None:
-        """The generic form of the assembler has one role for both kinds of second tile."""
-        for held in (self.properties, self.attributes):
-            given = held.get(SEGMENTS)
-            sizes = cast("DenseArrayBase[IntegerType]", given).get_values() if isinstance(given, DenseArrayBase) else ()
-            if len(sizes) == len(self.operand_roles) - 1:
-                src, second, *rest = (int(size) for size in sizes)
-                tile = tile_of(self.operands[src].type) if second and 0 <= src < len(self.operands) else None
-                parameters = second if tile is not None and tile.loc == "scaling" else 0
-                held[SEGMENTS] = DenseArrayBase.from_list(i32, [src, parameters, second - parameters, *rest])
-        super().settle(parser)
+    def role_in_generic(self, role: str, values: Sequence[SSAValue]) -> str:
+        """The generic form has one place for both kinds of second tile."""
+        tile = tile_of(values[0].type) if role == "fp" and values else None
+        return "tmp" if tile is not None and tile.loc != "scaling" else role
 
     def path_rules(self, target: str) -> Iterator[Problem]:
         if self.tile("src").loc == "mat" and not self._unpacks():
@@ -200,6 +194,7 @@ class WindowMove(Move):
     """A move whose larger tile is accessed from a row and a column on."""
 
     scalars = ("row", "col", "pre_quant")
+    generic = ("src", "row", "col", "dst", "fp", "pre_quant")
     larger: ClassVar[str]
     """The tile that the window is in."""
 
@@ -300,9 +295,22 @@ class TInsert(WindowMove, name="pto.tinsert"):
         src, dst = self.tile("src"), self.tile("dst")
         if self.path == ("vec", "vec") and src.layout != dst.layout:
             yield at_type(self, "dst", f"to be laid out as {src.layout} like src", dst.layout)
+        yield from self._elements_of_a2a3() if target != "a5" else ()
         if self.tinsertMode is not None and self.path != ("vec", "mat"):
             message = f"tinsertMode is for moves from vec to mat, not from {src.loc} to {dst.loc}"
             yield Problem(message, at="tinsertMode")
+
+    def _elements_of_a2a3(self) -> Iterator[Problem]:
+        found = element_word(self.tile("dst"))
+        quantised = self.has("fp") or self.has("pre_quant")
+        if self.path == ("acc", "mat") and not quantised and found == "f32":
+            yield at_type(self, "dst", "of acc to have elements of f16 or bf16 on a2a3", found)
+        elif self.path == ("vec", "vec") and found not in _INSERTED:
+            yield at_type(self, "dst", f"to have elements of {', '.join(_INSERTED)} on a2a3", found)
+
+
+_INSERTED = ("i8", "f16", "bf16", "f32")
+"""Elements that a2a3 puts into a window of UB."""
 
 
 class _ParametersSecond(WindowMove):

@@ -218,6 +218,11 @@ def is_precise(op: TileOperation) -> bool:
     return op.setting("precisionType") == "high_precision"
 
 
+def precise_needs_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
+    if is_precise(op) and not op.has("tmp"):
+        yield Problem(f"{op.name} with precisionType high_precision requires tmp", at=op.operand_roles[0])
+
+
 # --- rules of operations that exist for two tiles and for a tile and a scalar -----------------------------------------
 
 

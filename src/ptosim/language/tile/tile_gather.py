@@ -31,16 +31,17 @@ class _ByIndex(TileOperation):
 
     tile_role = "dst"
 
-    def index_rules(self, coalesce: str) -> Iterator[Problem]:
-        """The rules of an index tile in UB."""
+    def index_rules(self, coalesce: str, column: bool = False) -> Iterator[Problem]:
+        """The rules of an index tile in UB; `column`: whether one valid column of a row-major tile will do."""
         yield from lies_in(self, "idx", "vec")
         yield from holds(self, "idx", ("i32",))
         index, tile = self.tile("idx"), self.tile(self.tile_role)
         if index.boxed:
             yield at_type(self, "idx", "with slayout none_box", index.slayout)
-        elif coalesce == "row" and not indexes_rows(index, tile):
-            expected = f"of coalesce row to be 1x{tile.rows} or {tile.rows}x1"
-            yield at_type(self, "idx", expected, extents(index.shape))
+        elif coalesce == "row" and not indexes_rows(index, tile) and not (column and is_column_of_rows(index, tile)):
+            count = "?" if tile.valid[0] is None else tile.valid[0]
+            expected = f"of coalesce row to have the valid shape 1x{count} or, in a column, {count}x1"
+            yield at_type(self, "idx", expected, f"{extents(index.valid)} ({index.blayout})")
         elif coalesce == "elem" and not all(map(agree, index.valid, tile.valid)):
             expected = f"of coalesce elem to have the valid shape of {self.tile_role}, {extents(tile.valid)}"
             yield at_type(self, "idx", expected, extents(index.valid))
@@ -54,11 +55,18 @@ class _ByIndex(TileOperation):
 
 
 def indexes_rows(index: TileBuf, tile: TileBuf) -> bool:
-    """Whether there is one index for each row: in a row, or in a column that lies as one."""
-    if 1 not in index.shape:
-        return False
-    line, extent = (1, index.cols) if index.rows == 1 else (0, index.rows)
-    return agree(index.valid[line], tile.valid[0]) or extent == tile.rows
+    """Whether the valid region is one index for each row: a row, or a column that lies as one. A tile of one row or
+    column may have more than are valid of the other tile."""
+    by_rows = index.blayout == "row_major"
+    across, along = (0, 1) if by_rows or index.rows == 1 else (1, 0)
+    if index.shape[across] == 1 and index.shape[along] == tile.rows:
+        return True
+    return agree(index.valid[across], 1) and agree(index.valid[along], tile.valid[0])
+
+
+def is_column_of_rows(index: TileBuf, tile: TileBuf) -> bool:
+    """Whether a row-major index has one valid column, an index for each row, as scatters of a2a3 may have it."""
+    return index.blayout == "row_major" and index.valid[1] == 1 and agree(index.valid[0], tile.valid[0])
 
 
 class MGather(_ByIndex, name="pto.mgather"):
@@ -166,9 +174,9 @@ class MScatter(_ByIndex, name="pto.mscatter"):
         index, tile = self.tile("idx"), self.tile("src")
         if (word := self.word("coalesce")) is not None:
             return word
-        if index.shape == tile.shape:
+        if index.shape == tile.shape or (None not in tile.valid and index.valid == tile.valid):
             return "elem"
-        return "row" if indexes_rows(index, tile) else None
+        return "row" if indexes_rows(index, tile) or is_column_of_rows(index, tile) else None
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from lies_in(self, "src", "vec")
@@ -179,7 +187,7 @@ class MScatter(_ByIndex, name="pto.mscatter"):
             )
             yield Problem(message, at="idx_type", hint="write coalesce = #pto<coalesce row> or #pto<coalesce elem>")
         else:
-            yield from self.index_rules(coalesce)
+            yield from self.index_rules(coalesce, column=target != "a5" and self.word("coalesce") is None)
         operation = str(self.setting("scatterAtomicOp"))
         if operation in _ATOMIC:
             broken = list(holds(self, "src", _ATOMIC[operation], on=f" for scatterAtomicOp {operation}"))

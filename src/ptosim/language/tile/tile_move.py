@@ -117,11 +117,12 @@ class TPrefetch(TileOperation, name="pto.tprefetch"):
         yield from lies_in(self, "dst", "vec", "mat")
         yield from has_elements(self, "src")
         yield from same_width(self, "dst", "src")
-        yield from _low_precision(self, target, "dst")
+        for role in ("src", "dst"):
+            yield from _low_precision(self, target, role)
 
 
 def _low_precision(op: TileOperation, target: str, role: str) -> Iterator[Problem]:
-    found = name_of(op.tile(role).element)
+    found = name_of(element_at(op, role))
     if target != "a5" and found in LOW_PRECISION:
         yield Problem(f"{role}: dtype {found} is not supported by {op.name} on {target}", at=f"{role}_type")
 
@@ -145,6 +146,7 @@ class TStore(TileOperation, name="pto.tstore"):
     scalars = ("pre_quant",)
     keywords = {"fp": "fp"}
     apart = ("pre_quant",)
+    generic = ("src", "dst", "fp", "pre_quant")
     words = {
         "stPhase": KINDS["st_phase"],
         "atomicType": KINDS["atomic_type"],
@@ -189,7 +191,7 @@ class TStore(TileOperation, name="pto.tstore"):
     def _counts(self) -> Iterator[Problem]:
         """What is stored fills the view, except where nothing is stored."""
         valid, shape = self.tile("src").valid, view_at(self, "dst").shape
-        if 0 in (*valid, *shape):
+        if 0 in (*valid, *shape) or self.has("fp"):  # parameters of columns go with any view
             return
         if (expected := count(valid)) is not None and (found := count(shape)) is not None and expected != found:
             message = f"dst static element count ({found}) to match src valid_shape {extents(valid)}"

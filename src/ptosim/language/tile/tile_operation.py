@@ -17,9 +17,10 @@ Everything said here is known without running. What an operation means is the bu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, ClassVar, NoReturn, Self, cast
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -75,6 +76,8 @@ class TileOperation(PTOOperation):
     scratch: ClassVar[tuple[str, ...]] = ()
     """Roles that serve as working memory: read and written, their contents of no meaning before and after."""
 
+    generic: ClassVar[tuple[str, ...]] = ()
+    """The roles in the order of the generic form, where that is another one."""
     scale_roles: ClassVar[tuple[str, ...]] = ()
     """Roles of tiles that stand for MX scales."""
 
@@ -248,14 +251,31 @@ class TileOperation(PTOOperation):
         return properties
 
     def settle(self, parser: LocatedParser) -> None:
-        """The generic form has properties and attributes under the same names."""
+        """The generic form has properties and attributes under the same names, and operands in an order of its own."""
         both = {**self.attributes, **self.properties}
         segments = both.pop(SEGMENTS, None)
+        if self.generic and isinstance(segments, DenseArrayBase):
+            segments = self._reordered(cast("DenseArrayBase[IntegerType]", segments))
         self.properties = self.settled(parser, both)
         self.attributes = both
         if segments is not None:
             self.properties[SEGMENTS] = segments
         super().settle(parser)
+
+    def _reordered(self, segments: DenseArrayBase[IntegerType]) -> DenseArrayBase[IntegerType]:
+        """Bring the operands of the generic form to the order of the class; gives how many play each role."""
+        sizes, operands = [int(size) for size in segments.get_values()], iter(tuple(self.operands))
+        if len(sizes) != len(self.generic) or min(sizes) < 0 or sum(sizes) != len(self.operands):
+            return segments
+        played = {role: list(islice(operands, size)) for role, size in zip(self.generic, sizes, strict=True)}
+        roles = [self.role_in_generic(role, values) for role, values in played.items()]
+        given = dict(zip(roles, played.values(), strict=True))
+        self.operands = [value for role in self.operand_roles for value in given.get(role, [])]
+        return DenseArrayBase.from_list(i32, [len(given.get(role, [])) for role in self.operand_roles])
+
+    def role_in_generic(self, role: str, values: Sequence[SSAValue]) -> str:
+        """The role of operands that stand where the generic form has this role."""
+        return role
 
     def print(self, printer: Printer) -> None:
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, lint
 from ptosim.language.rules.tile_place_rules import LOW_PRECISION, holds, is_laid_out, lies_in, same_width, scales
 from ptosim.language.rules.tile_rules import agree, at_type, extents, name_of, same_element, same_shape, same_valid
 from ptosim.language.tile.tile_attributes import KINDS
@@ -64,7 +64,8 @@ class TFillPad(TileOperation, name="pto.tfillpad"):
 
     dst = src over the valid region of src, the pad value of dst's type over the rest of the valid region of dst. pad 1
     is zero; 2 and 3 are the largest and the least finite value of the element type. Source and destination may be one
-    tile, and the destination may be larger. In L1 the value is `padValue`, and tile and valid region stay the same.
+    tile, and the destination may be larger. In L1 a tile is filled in place, with zeros: rows below the valid ones, and
+    blocks of columns behind them. There are no other modes.
 
         pto.tfillpad ins(%a : !pto.tile_buf<vec, 16x64xf32, valid=15x60>)
             outs(%d : !pto.tile_buf<vec, 16x64xf32, pad=1>)
@@ -85,6 +86,9 @@ class TFillPad(TileOperation, name="pto.tfillpad"):
         yield from misplaced
         if misplaced:
             return
+        if "mode" in self.attributes:
+            message = f"{self.name} has no mode: what it fills follows from the tiles"
+            yield Problem(message, at="mode")
         yield from same_width(self, "dst", "src")
         yield from _moved_width(self, "src")
         yield from self._in_l1(target) if self.tile("dst").loc == "mat" else self._in_ub()
@@ -104,8 +108,8 @@ class TFillPad(TileOperation, name="pto.tfillpad"):
         yield from same_valid("src", "dst")(self, target)
         if self.tile("dst").pad != self.tile("src").pad:
             yield at_type(self, "dst", f"with pad={self.tile('src').pad} like src", self.tile("dst").pad)
-        if self.src is self.dst:
-            yield Problem("a tile in mat is not filled in place", at="dst")
+        if self.setting("padValue") not in ("null", "zero"):
+            yield lint(f"a tile in mat is filled with zeros, not with {self.setting('padValue')}", at="padValue")
 
 
 class TFillPadInplace(TFillPad, name="pto.tfillpad_inplace"):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -19,6 +18,7 @@ from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ptosim.language.text.dimension_list import parse_extents
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.tile.tile_buf import (
     BLOCK_LAYOUTS,
@@ -195,7 +195,7 @@ def _parse_fractal(parser: LocatedParser) -> int:
 
 def _parse_valid(parser: LocatedParser) -> tuple[int | None, int | None]:
     start = parser.pos
-    extents = [_extent(extent) for extent in parser.parse_dimension_list()]
+    extents = parse_extents(parser)
     if len(extents) != 2:
         _fail(parser, start, f"valid must have exactly two dims, not {len(extents)}")
     return extents[0], extents[1]
@@ -222,14 +222,10 @@ def _parse_count(parser: LocatedParser) -> int:
 
 def _parse_dimensions(parser: LocatedParser) -> tuple[list[int | None], Attribute]:
     """`16x?xf32`: extents, None for those that only the run knows, and the element type."""
-    dimensions = [_extent(extent) for extent in parser.parse_dimension_list()]
+    dimensions = parse_extents(parser)
     if dimensions:
         parser.parse_shape_delimiter()
     return dimensions, parse_element(parser)
-
-
-def _extent(extent: int) -> int | None:
-    return None if extent == DYNAMIC_INDEX else extent
 
 
 Reader = Callable[[LocatedParser], Any]

@@ -38,21 +38,16 @@ from ptosim.language.tile.tile_family import (
     TileUnary,
     UnaryTmp,
     elements,
-    is_precise,
     like_dst,
     power_rules,
     precise,
+    precise_needs_tmp,
     table,
     tile,
 )
 from ptosim.language.tile.tile_operation import TileOperation
 
 _HIGH = " precisionType high_precision is accepted; the default is already correctly rounded."
-
-
-def _precise_needs_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
-    if is_precise(op) and not op.has("tmp"):
-        yield Problem(f"{op.name} with precisionType high_precision requires tmp", at="src")
 
 
 _UNARY = table(
@@ -137,7 +132,7 @@ _UNARY = table(
 
         Two roundings, of the root and of the quotient: 0 gives inf, inf gives 0, a negative element NaN. precisionType
         high_precision gives the same and requires tmp, a tile of at least 32 bytes that nothing is read from.""",
-        precise("rsqrt") | {"more_checks": (_precise_needs_tmp, tmp_bytes(32))},
+        precise("rsqrt") | {"more_checks": (precise_needs_tmp, tmp_bytes(32))},
     ),
 )
 

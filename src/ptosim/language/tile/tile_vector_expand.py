@@ -10,19 +10,23 @@ from ptosim.language.operation import Problem, lint
 from ptosim.language.rules.tile_rules import (
     Check,
     agree,
+    at_type,
     extents,
     in_vec,
     none_box,
     not_empty,
+    on,
     row_major,
     same_element,
     same_shape,
     same_valid,
     same_valid_cols,
     same_valid_rows,
+    tiles,
 )
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_family import (
+    A2A3,
     FLOATS,
     OVER_DST,
     UP_TO_32_BITS,
@@ -33,6 +37,7 @@ from ptosim.language.tile.tile_family import (
     TileUnary,
     elements,
     precise,
+    precise_needs_tmp,
     table,
     tile,
 )
@@ -148,6 +153,23 @@ def _one_column(strict: bool) -> Check:
     return check
 
 
+def _broadcast_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
+    """On a2a3 a column is spread through tmp, 256 bytes for every 8 rows; rows of 32 bytes need none."""
+    for role, tmp in tiles(op, "tmp"):
+        if "DN" not in (op.tile("src0").layout, op.tile("src1").layout):
+            message = f"{op.name} takes tmp only with a column (blayout col_major) on {A2A3}"
+            yield Problem(message, at=role)
+            continue
+        rows = op.tile("dst").valid[0]
+        least = _MOST_SPREAD if rows is None else _SPREAD * min(-(-rows // 8), _MOST_REPEATS)
+        if rows != 0 and tmp.size < least:
+            yield at_type(op, role, f"to have at least {least} bytes", f"{tmp.size} bytes")
+
+
+_SPREAD, _MOST_REPEATS, _MOST_SPREAD = 256, 30, 8192
+"""Bytes of tmp for 8 rows, how often they count, and those where only the run knows the rows."""
+
+
 class RowBroadcast(BinaryTmp):
     """A tile and a column: an operand of every row is the element of src1 in that row."""
 
@@ -159,6 +181,7 @@ class RowBroadcast(BinaryTmp):
         in_vec("src0", "src1", "dst"),
         row_major("dst"),
         same_element("src0", "src1", "dst"),
+        on(A2A3, _broadcast_tmp),
     )
     either: ClassVar[bool] = True
     """Whether src0 may be the column as well."""
@@ -203,8 +226,8 @@ _ROW_BROADCAST = table(
         elements("i8 i16 i32 f16 f32", "f16 f32"),
         """Quotient of every row and its element of a column.
 
-        src0[r, c] / src1[r, 0], as tdiv divides.""",
-        precise("div") | _LENIENT,
+        src0[r, c] / src1[r, 0], as tdiv divides. precisionType high_precision gives the same and requires tmp.""",
+        precise("div") | {"more_checks": (_one_column(strict=False), precise_needs_tmp)},
     ),
     Row(
         RowBroadcast,

@@ -19,8 +19,10 @@ from ptosim.language.rules.tile_rules import (
     full_cols,
     in_vec,
     number,
+    on,
     row_major,
     same_element,
+    same_valid,
     tiles,
     valid_rows,
 )
@@ -35,6 +37,11 @@ _AXES = Vocabulary(("row", "col"))
 _FACTORS = {"P1111": 1, "P0101": 2, "P1010": 2, "P0001": 4, "P0010": 4, "P0100": 4, "P1000": 4}
 """Of how many elements a pattern takes one."""
 _OFFSETS = elements("i16 i32", "i32")
+_GATHERED = elements("i8 i16 i32 f16 f32 f8E4M3FN f8E5M2", "i16 i32 f16 f32")
+"""Elements that are gathered by index."""
+_COMPARED = elements("i16 i32 f16 f32", "i32 f16 f32")
+_TAKEN = elements("i8 i16 i32 f16 bf16 f32 f8E4M3FN f8E5M2 hif8", "i16 i32 f16 bf16 f32")
+"""Elements that are gathered by a pattern."""
 
 
 class ByPattern(VectorTile):
@@ -139,6 +146,7 @@ class TGather(ByPattern, name="pto.tgather"):
         if self.has("cdst") != self.has("scalar"):
             yield Problem(f"{self.name} has cdst only, and always, in the form that compares", at="dst")
         elif self.pattern is not None:
+            yield from element_in("src", _TAKEN)(self, target)
             yield from self.pattern_rules(target)
         elif self.has("scalar"):
             yield from self._compare_rules(target)
@@ -150,17 +158,20 @@ class TGather(ByPattern, name="pto.tgather"):
             yield Problem(f"{self.name} requires tmp on {A2A3}", at="idx")
         yield from every(
             in_vec("src", "idx", "dst"),
-            element_in("src", self.accepted),
+            element_in("src", _GATHERED),
             same_element("src", "dst"),
             element_in("idx", _OFFSETS),
+            on(A2A3, same_element("idx", "tmp"), same_valid("idx", "tmp")),
             full_cols("dst", "idx"),
         )(self, target)
 
     def _compare_rules(self, target: str) -> Iterator[Problem]:
         checks = (in_vec("src", "dst", "cdst"), element_in("dst", INDICES), element_in("cdst", INDICES))
-        yield from every(element_in("src", self.accepted), *checks, number("scalar"))(self, target)
-        if self.setting("cmpMode") not in ("eq", "gt"):
-            yield Problem(f"{self.name} compares with eq or gt, not {self.setting('cmpMode')}", at="cmpMode")
+        yield from every(element_in("src", _COMPARED), *checks, number("scalar"))(self, target)
+        if (mode := self.setting("cmpMode")) not in ("eq", "gt"):
+            yield Problem(f"{self.name} compares with eq or gt, not {mode}", at="cmpMode")
+        elif target == A2A3 and mode != "eq" and self.tile("src").kind.is_integer:
+            yield Problem(f"{self.name} compares integers with eq only on {A2A3}, not {mode}", at="cmpMode")
 
 
 _COMPARING = ["src", "scalar", "tmp"]

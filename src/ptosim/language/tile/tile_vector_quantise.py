@@ -18,6 +18,7 @@ from ptosim.language.rules.tile_rules import (
     every,
     in_vec,
     name_of,
+    on,
     row_major,
     same_element,
     same_valid,
@@ -27,7 +28,7 @@ from ptosim.language.rules.tile_rules import (
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.tile.mx_groups import group_rules
 from ptosim.language.tile.tile_attributes import KINDS
-from ptosim.language.tile.tile_family import A5, VectorTile, elements
+from ptosim.language.tile.tile_family import A2A3, A5, VectorTile, elements
 from ptosim.language.tile.tile_operation import VIEWS, TileOperation
 from ptosim.language.tile.tile_types import TileBufType
 
@@ -48,6 +49,13 @@ def _quantised(op: TileOperation) -> Iterator[Problem]:
     kind, found = str(op.word("quant_type")), name_of(op.tile("dst").element)
     if found not in _RESULTS[kind]:
         yield at_type(op, "dst", f"to have elements of {' or '.join(_RESULTS[kind])} for {kind}", found)
+
+
+def _columns(op: TileOperation, target: str) -> Iterator[Problem]:
+    """On a2a3 parameters are columns."""
+    for role, tile in tiles(op, "fp", "offset"):
+        if tile.layout != "DN" or tile.cols != 1:
+            yield at_type(op, role, f"to be one column (blayout col_major) on {A2A3}", f"{tile.layout} of {tile.cols}")
 
 
 class TQuant(VectorTile, name="pto.tquant"):
@@ -88,6 +96,8 @@ class TQuant(VectorTile, name="pto.tquant"):
         yield from _quantised(self)
         if self.has("offset"):
             yield from element_in("offset", _F32)(self, target)
+        like_source = row_major("tmp"), same_element("src", "tmp"), same_valid("src", "tmp")
+        yield from on(A2A3, *like_source, _columns)(self, target)
         if self.has("offset") != (kind == "INT8_ASYM"):
             required = "requires an offset" if kind == "INT8_ASYM" else "has no offset"
             yield Problem(f"{self.name} {required} for {kind}", at="offset" if self.has("offset") else "fp")
@@ -212,6 +222,7 @@ class THistogram(VectorTile, name="pto.thistogram"):
     dst = Operand()
     byte = OptionalProperty()
 
+    targets = (A5,)
     numbers = ("byte",)
     defaults = {"byte": 1}
     checks = (in_vec("src", "idx", "dst"), row_major("src", "dst"), _histogram_elements, same_valid_rows("src", "dst"))
@@ -220,8 +231,11 @@ class THistogram(VectorTile, name="pto.thistogram"):
     def settled(cls, parser: LocatedParser, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
         """The older isMSB said whether the high byte of two is counted."""
         if (flag := attributes.pop("isMSB", None)) is not None:
-            high = isinstance(flag, IntegerAttr) and flag.value.data == 0
-            attributes.setdefault("byte", IntegerAttr(int(not high), i32))
+            low = isinstance(flag, IntegerAttr) and flag.value.data == 0
+            byte = attributes.setdefault("byte", IntegerAttr(int(not low), i32))
+            if isinstance(byte, IntegerAttr) and byte.value.data != int(not low):
+                message = f"byte = {byte.value.data} and isMSB = {str(not low).lower()} contradict each other"
+                parser.report(message, parser.place_of("isMSB"))
         return super().settled(parser, attributes)
 
     def tile_rules(self, target: str) -> Iterator[Problem]:

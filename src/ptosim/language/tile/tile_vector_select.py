@@ -21,13 +21,14 @@ from ptosim.language.rules.tile_rules import (
     same_shape,
     same_valid,
     same_valid_rows,
+    tiles,
 )
 from ptosim.language.tile.tile_attributes import KINDS
 from ptosim.language.tile.tile_buf import TileBuf, is_fp4
 from ptosim.language.tile.tile_family import (
+    A2A3,
     A5,
     BITS,
-    UP_TO_32_BITS,
     TileBinary,
     TileScalar,
     UnaryTmp,
@@ -129,6 +130,16 @@ def _rows_of_mask(op: TileOperation, target: str) -> Iterator[Problem]:
                 return
 
 
+def _select_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
+    """On a2a3 tmp holds the mask of a register."""
+    for role, tmp in tiles(op, "tmp"):
+        least = 32 // op.tile("src0").element_bytes
+        if tmp.element_bytes != 4:
+            yield at_type(op, role, "to have elements of 4 bytes", name_of(tmp.element))
+        elif tmp.size < least:
+            yield at_type(op, role, f"to have at least {least} bytes", f"{tmp.size} bytes")
+
+
 class TSel(VectorTile, name="pto.tsel"):
     """Selects by bits: src0 where the bit of an element is set, else src1.
 
@@ -146,13 +157,14 @@ class TSel(VectorTile, name="pto.tsel"):
     dst = Operand()
 
     typed_by = "src0"
-    accepted = UP_TO_32_BITS
+    accepted = elements("i8 i16 i32 f16 bf16 f32", "i16 i32 f16 bf16 f32")
     checks = (
         in_vec("mask", "src0", "src1", "dst"),
         on(A5, element_in("mask", BITS)),
         row_major("src0", "src1", "dst"),
         same_element("src0", "src1", "dst"),
         same_valid("dst", "src0", "src1"),
+        on(A2A3, _select_tmp),
         _rows_of_mask,
     )
 

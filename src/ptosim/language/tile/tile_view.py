@@ -282,10 +282,18 @@ class SubView(ViewOperation, name="pto.subview"):
         elif (offset or 0) + size > extent:
             message = f"{side}s {offset or 0}:{(offset or 0) + size} are not all in the source, which has {extent}"
             yield Problem(message, at="sizes", kind="out-of-bounds")
-        valid = next(iter(self.segment(f"valid_{side}")), None)
-        known = constant_of(valid)
+        yield from self._valid_problems(size, side, index)
+
+    def _valid_problems(self, size: int, side: str, index: int) -> Iterator[Problem]:
+        """A valid extent of the result is given if its type leaves it open; one that is given agrees with its type."""
+        given, written = next(iter(self.segment(f"valid_{side}")), None), _tile(self.result).valid[index]
+        known = constant_of(given)
         if known is not None and not 0 <= known <= size:
             yield Problem(f"valid_{side} is {known}; it must be 0..{size}", at=f"valid_{side}")
+        elif known is not None and written is not None and written != known:
+            yield Problem(f"valid_{side} is {known}, but the result type says v_{side} is {written}", at="result")
+        elif given is None and written is None:
+            yield Problem(f"valid_{side} operand is required because result type v_{side} is ?", at="result")
 
 
 class SubSet(SubView, name="pto.subset"):

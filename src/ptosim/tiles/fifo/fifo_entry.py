@@ -21,6 +21,7 @@ from ptosim.language.tile.tile_types import PartitionViewType, TensorViewType, T
 from ptosim.language.tile.tile_types import ViewExtents as ViewType
 from ptosim.language.types import PtrType, element_of
 from ptosim.tiles.fifo.fifo_direction import Line
+from ptosim.tiles.moves.cube_extents import must
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.run_conditions import require
 
@@ -90,7 +91,11 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
     """Move a tile into its slot."""
     buf, valid = tile_of(entry.type), extents(build, entry)
     assert buf is not None
-    _is_an_entry(line, buf, split)
+    if split > 2 and not (line.through_gm and line.direction == C2V):
+        message = f"split {split} is for entries that pass through GM to the vector cores"
+        raise Refused(message, "split", "invalid")
+    if line.epilogue is None:
+        _fits(build, line, buf, valid, 2 if split and line.direction != C2V else 1)
     if line.through_gm:
         if line.epilogue is not None:
             message = "an acc_push_epilogue is for entries that go to UB; these pass through GM"
@@ -100,6 +105,8 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
             raise Refused(
                 f"{buf.layout} tiles do not pass through GM, where entries lie by rows", "entry", "invalid", hint
             )
+        if line.direction == C2V:
+            _halves(build, split, valid, columns=2)
         offset, pitch = share(build, 0 if line.direction == C2V else split, sub, valid, buf.element_bytes)
         pointer = line.global_slot(build, number, buf.element, offset)
         build.tstore(src=entry, dst=view_at(build, pointer, valid, pitch))
@@ -109,17 +116,12 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
         _to_cube(build, line, entry, number, split, sub)
 
 
-def _is_an_entry(line: Line, buf: TileBuf, split: int) -> None:
-    """The rules of an end that is named by a handle; for an id they are those of the verifier."""
-    if split > 2 and not (line.through_gm and line.direction == C2V):
-        message = f"split {split} is for entries that pass through GM to the vector cores"
-        raise Refused(message, "split", "invalid")
-    stored = buf.valid if line.through_gm else (None, None)
-    rows, cols = (whole if some is None else some for some, whole in zip(stored, buf.shape, strict=True))
-    size = rows * cols * buf.element_bytes * (2 if split and line.direction != C2V else 1)
-    if line.epilogue is None and size > line.slot_size:
-        message = f"an entry of {size} bytes does not fit in slots of slot_size {line.slot_size}"
-        raise Refused(message, "entry", "invalid")
+def _fits(build: Builder, line: Line, buf: TileBuf, valid: Extents, parts: int) -> None:
+    """An entry, of which this is one of so many parts, has as many valid bytes as its slot at most."""
+    size = build.times(build.times(valid[0], valid[1]), buf.element_bytes * parts)
+    bytes_ = "" if (number := known(size)) is None else f" of {number} bytes"
+    message = f"an entry{bytes_} does not fit in slots of slot_size {line.slot_size}"
+    must(build, "sle", size, line.slot_size, "invalid", message, "entry")
 
 
 def _to_vector(build: Builder, line: Line, entry: SSAValue, number: Number, split: int) -> None:
@@ -137,13 +139,16 @@ def _to_vector(build: Builder, line: Line, entry: SSAValue, number: Number, spli
     build.tmov(src=entry, dst=tile_at(build, slot, address, half), accToVecMode=_MODES[split])
 
 
-def _halves(build: Builder, split: int, valid: Extents) -> None:
-    """What the fixpipe shares between two cores, where only the run knows; else a rule of the verifier."""
-    for which, extent, unit, side in ((1, valid[0], 2, "rows"), (2, valid[1], 32, "columns")):
+def _halves(build: Builder, split: int, valid: Extents, columns: int = 32) -> None:
+    """What is shared between two cores, where only the run knows; else a rule of the verifier."""
+    for which, extent, unit, side in ((1, valid[0], 2, "rows"), (2, valid[1], columns, "columns")):
         if split == which and known(extent) is None:
             even = build.compare("eq", build.remainder(extent, unit), 0)
             message = f"an entry that is shared has a number of {side} that is not a multiple of {unit}"
             require(build, even, "invalid", message, fatal=True)
+        elif split == which + 2 and known(extent) is None:
+            odd = build.compare("eq", build.remainder(extent, 2), 1)
+            require(build, odd, "invalid", f"an entry with split {split} has an even number of {side}", fatal=True)
 
 
 def _through_epilogue(build: Builder, line: Line, entry: SSAValue, address: SSAValue, valid: Extents) -> None:
@@ -206,6 +211,7 @@ def take(
     buf = type_.data
     rows, cols = (whole if extent is None else extent for extent, whole in zip(buf.valid, buf.shape, strict=True))
     valid: Extents = given or (rows, cols)
+    _fits(build, line, buf, valid, 2 if split in (1, 2) and line.direction == C2V else 1)
     tile = tile_at(build, buf, line.local_slot(build, number), valid)
     if line.through_gm:
         offset, pitch = share(build, split if line.direction == C2V else 0, sub, valid, buf.element_bytes)

@@ -63,7 +63,8 @@ def _operands(build: Builder, target: str, mem: GmView, idx: Tile, tile: Tile, c
     (down, across), (below, beside) = _strides(build, tile), _strides(build, idx)
     if coalesce == "row":
         columns = _row_length(build, target, mem, tile)
-        each = 1 if idx.buf.rows == 1 else below
+        column = idx.buf.rows != 1 and (idx.buf.blayout == "col_major" or idx.buf.valid[1] == 1 != idx.buf.valid[0])
+        each = below if column else beside
         numbers: dict[str, Number] = {
             "capacity": mem.sizes[3] if target == "a5" else _product(build, mem.sizes[:4]),
             "pitch": mem.strides[3],

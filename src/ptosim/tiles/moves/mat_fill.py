@@ -7,9 +7,7 @@ from xdsl.ir import SSAValue
 
 from ptosim.effects.element import GRANULE
 from ptosim.language.builder import Builder, Number
-from ptosim.language.tile.tile_buf import PADS
-from ptosim.tiles.moves.cube_extents import must, where_some
-from ptosim.tiles.moves.pad_values import pad_bits
+from ptosim.tiles.moves.cube_extents import agrees, remark, where_some
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.tile_values import Tile
 from ptosim.tiles.vector.registers import as_element, signless
@@ -32,22 +30,17 @@ def fill_l1(build: Builder, scalar: SSAValue, dst: Tile) -> None:
         )
 
 
-def pad_l1(build: Builder, src: Tile, dst: Tile, pad: str) -> None:
-    """tfillpad of a tile in mat: rows below the valid ones, and blocks of columns behind them.
+def pad_l1(build: Builder, src: Tile, dst: Tile) -> None:
+    """tfillpad of a tile in mat: zeros in the rows below the valid ones, and in blocks of columns behind them.
 
     The lanes behind the last valid column of its granule are zeros of the load that brought it."""
-    if src.address is not dst.address:
-        message = "a pad in mat fills what is around src: src and dst must lie at the same address"
-        must(build, "eq", src.address, dst.address, "unsupported", message, "dst")
+    message = "src and dst are two tiles: in mat dst is filled, and nothing is copied"
+    remark(build, agrees(build, src.address, dst.address), message)
     tile, per_granule = _by_granules(dst)
     if not tile.buf.boxed:
         raise Refused(f"a pad in mat is for tiles of fractals, not {dst.buf.layout}", "dst_type", kind="unsupported")
     rows, cols = tile.valid
-    if pad != "zero":
-        message = f"the valid columns end inside of a granule of 32 bytes, which a pad of {pad} cannot fill"
-        must(build, "eq", build.remainder(cols, per_granule), 0, "unsupported", message, "dst_type")
-    bits = pad_bits(dst.kind, PADS.index(pad)) * _REPEATED[dst.buf.element_bytes]
-    word = build.pattern(bits, i32)
+    word = build.pattern(0, i32)
     granules, height = build.ceiling(cols, per_granule), tile.buf.rows
     below = build.minus(height, rows)
     start = build.times(rows, GRANULE)

@@ -51,7 +51,7 @@ def tfillpad(build: Builder, op: TFillPad, src: Tile, dst: Tile) -> None:
     """Rows of src, each filled up with the pad, and rows of pads below; every register is loaded before it is stored,
     so that src and dst may be one tile."""
     if dst.buf.loc == "mat":
-        pad_l1(build, src, dst, str(op.setting("padValue")))
+        pad_l1(build, src, dst)
         return
     pad_pattern = pad_bits(dst.kind, dst.buf.pad)
     src, dst = (as_bits(build, tile) for tile in by_rows(op, src, dst))

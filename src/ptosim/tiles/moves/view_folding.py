@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from ptosim.effects.element import GRANULE
 from ptosim.language.builder import Builder, Number, known
 from ptosim.language.tile.tile_buf import is_fp4
 from ptosim.tiles.moves.cube_extents import common
@@ -60,6 +61,8 @@ def _walk(build: Builder, tile: Tile, view: GmView, stores: bool) -> Iterator[Pi
     tile = tile.unboxed()
     if tile.buf.layout in ("ND", "DN") and (stores or 1 in tile.buf.shape) and _is_reshaped(tile, view):
         return iter((_linear(tile, view),))
+    if _is_short(tile):
+        return iter((_full_rows(build, tile, view),))
     if _is_across(tile, view):
         view = _turned(view)
     match tile.buf.layout:
@@ -160,6 +163,28 @@ def _linear(tile: Tile, view: GmView) -> Piece:
         message = "tile and view have other shapes; their elements can be copied only if neither has gaps"
         raise Refused(message, kind="invalid")
     return Piece(prod(int(known(extent) or 0) for extent in tile.valid) * tile.buf.element_bytes, (Axis(1, 0, 0),))
+
+
+def _is_short(tile: Tile) -> bool:
+    """Whether lines are shorter than the granules that a burst begins at."""
+    cols = tile.pitch * tile.buf.element_bytes
+    return tile.buf.layout in ("ND", "DN") and cols % GRANULE != 0 and 1 not in tile.buf.shape
+
+
+def _full_rows(build: Builder, tile: Tile, view: GmView) -> Piece:
+    """One copy of all rows of a tile whose rows are short, to or from a view without gaps."""
+    lines = tile if tile.buf.layout == "ND" else tile.turned()
+    view = view if tile.buf.layout == "ND" else _turned(view)
+    length = lines.pitch
+    if known(lines.cols) != length or known(view.sizes[4]) != length or not is_contiguous(view):
+        size = length * tile.buf.element_bytes
+        message = f"lines of {size} bytes are moved only together, all of each line and without gaps in GM"
+        raise Refused(message, kind="misaligned")
+    total: Number = 1
+    for size in view.sizes[:4]:
+        total = build.times(total, size)
+    rows = common(build, lines.rows, total, "rows")
+    return Piece(build.times(rows, length * tile.buf.element_bytes), (Axis(1, 0, 0),))
 
 
 def is_contiguous(view: GmView) -> bool:
