@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from fuzz import orders, trial
+from fuzz import orders, schedules, trial
 
 
 def _texts(source: str, count: int, seed: int) -> bool:
@@ -13,6 +13,7 @@ def _texts(source: str, count: int, seed: int) -> bool:
 
 KINDS: Mapping[str, Callable[[int, int], bool]] = {
     "order": orders.main,
+    "schedules": schedules.main,
     **{source: partial(_texts, source) for source in trial.SOURCES},
 }
 """By their names: the number of cases and the seed, and whether all is right."""
