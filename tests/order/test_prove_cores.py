@@ -160,3 +160,30 @@ def test_rows_with_gaps_are_not_taken_for_the_bytes_between_them(split: int):
     """The vector cores store the upper and the lower half of an entry, or every row's left and right half."""
     proof = ptosim.prove(ptosim.load(to_vector(Fifo(4, split, unrolled=True), 1)).kernel())
     assert proof.proven and proof.counterexample is None, proof
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("arith.cmpi uge, %local_array_get, %c4_i64", "arith.cmpi uge, %local_array_get, %c2_i64"),
+        ("arith.cmpi uge, %local_array_get, %c4_i64", "arith.cmpi ult, %local_array_get, %c0_i64"),
+        ("arith.cmpi eq, %remui_1, %c0_i64", "arith.cmpi ne, %remui_1, %c0_i64"),
+        ("arith.subi %divui, %maxsi", "arith.subi %ceildivui, %maxsi"),
+        ("pto.sim.fifo = array<i64: 4, 2>", "pto.sim.fifo = array<i64: 8, 2>"),
+        ("pto.sim.fifo = array<i64: 4, 2>", "pto.sim.fifo = array<i64: 4, 1>"),
+    ],
+)
+def test_slots_of_a_fifo_are_not_believed_without_their_conditions(old: str, new: str):
+    """What gives slots back says how many there are; here the branch or the loop around it does something else."""
+    text = ptosim.load(to_vector(Fifo(4, 1), 1)).lowered().source
+    assert ptosim.prove(ptosim.load(text).kernel()).proven
+    assert old in text
+    assert not ptosim.prove(ptosim.load(text.replace(old, new)).kernel()).proven
+
+
+def test_a_wait_for_a_slot_outside_of_its_branch_is_one_of_every_round():
+    lines = ptosim.load(to_vector(Fifo(4, 1), 1)).lowered().source.split("\n")
+    start = next(number for number, line in enumerate(lines) if "scf.if %andi" in line)
+    del lines[start + 3], lines[start]
+    proof = ptosim.prove(ptosim.load("\n".join(lines)).kernel())
+    assert not proof.proven

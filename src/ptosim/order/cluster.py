@@ -21,7 +21,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.sync import pipe_of
 from ptosim.language.micro.sync_semaphore import fifo_of
 from ptosim.language.operation import PTOOperation
-from ptosim.language.structure.control import For, If, Yield
+from ptosim.language.structure.control import For, If
 from ptosim.language.structure.function import Function
 from ptosim.order.model import (
     BranchNode,
@@ -40,6 +40,7 @@ from ptosim.order.model import (
 )
 from ptosim.order.number import Linear, Number, Periodic, key_of
 from ptosim.order.read_program import SIGNALS, Reader, serial_of
+from ptosim.order.slots import slot_signals
 from ptosim.order.values import Common, Values
 
 CUBE, VECTORS = 0, (1, 2)
@@ -123,7 +124,7 @@ class _Member(Reader):
     def _node(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
         if isinstance(op, If) and isinstance(condition := self.values.number(op.cond), int):
             yield from self._nodes((op.true_region if condition else op.false_region).block, path)
-        elif isinstance(op, If | For) and (signals := _of_fifo(op)):
+        elif isinstance(op, If | For) and (signals := slot_signals(op)):
             for signal in signals:
                 yield from self._of_slots(op, signal)
         else:
@@ -212,12 +213,6 @@ def _mode(op: PTOOperation) -> int:
 
 def _memory(core: int) -> str:
     return f"core {core}"
-
-
-def _of_fifo(op: If | For) -> list[Operation]:
-    """The signals of FIFOs that an operation consists of; nothing if there is anything else in it."""
-    inside = [each for region in op.regions for each in region.walk() if not isinstance(each, Yield)]
-    return inside if inside and all(each.name in SIGNALS and fifo_of(each) is not None for each in inside) else []
 
 
 # --- one after the other ----------------------------------------------------------------------------------------------
