@@ -106,7 +106,8 @@ def launchable(signature: Sequence[Parameter], given: Sequence[Any]) -> None:
     for index, parameter in enumerate(signature):
         if parameter.is_pointer and not parameter.type.endswith(", gm>"):
             raise unfit(index, parameter, "a kernel can only be launched with pointers to gm")
-        if not parameter.is_pointer and parameter.type not in ELEMENTS:
+        kind = ELEMENTS.get(parameter.type)
+        if not parameter.is_pointer and (kind is None or kind.kind == "lowprecision"):
             raise unfit(index, parameter, "a kernel can only be launched with pointers and scalars")
 
 

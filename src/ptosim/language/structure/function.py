@@ -213,7 +213,8 @@ _ADVICE = "write a pointer as !pto.ptr<T, space>"
 def _is_value_type(type_: Attribute) -> bool:
     if isinstance(type_, (PtrType, VregType, MaskType, AlignType, LLVMPointerType, *PASSED_TYPES)):
         return True
-    return type_ == _COUNTS or is_element(type_) or scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+    low = is_element(type_) and not isinstance(type_, VectorType)
+    return low or type_ == _COUNTS or scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
 
 
 _COUNTS = VectorType(i16, [4])
