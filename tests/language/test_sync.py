@@ -322,9 +322,9 @@ def test_semaphore_ids(name: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "target"), SEMAPHORES)
-def test_a_computed_semaphore_id_is_an_index(name: str, target: str) -> None:
-    allowed = ["index"] if name in ANYWHERE else ["index", "i64"]
-    for type_ in ("index", "i64", "i32", "f32"):
+def test_a_computed_semaphore_id_is_an_integer(name: str, target: str) -> None:
+    allowed = ["index", "i32", "i64"]
+    for type_ in ("index", "i64", "i32", "f32", "i16"):
         if type_ in allowed:
             accepts(f"pto.{name} <PIPE_V>, %s_{type_}", target=target)
         else:
@@ -336,6 +336,7 @@ def test_a_computed_semaphore_id_is_an_index(name: str, target: str) -> None:
 def test_semaphore_pipes(name: str, target: str) -> None:
     allowed = ["PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V"]
     allowed += ["PIPE_M"] if name in CROSS_CORE else []
+    allowed += ["PIPE_S"] if name in ("sync.wait", "wait_cross_block") else []
     for pipe in allowed:
         accepts(f"pto.{name} <{pipe}>, 0", target=target)
     for pipe in {"PIPE_M", "PIPE_S", "PIPE_ALL", "PIPE_V2"} - set(allowed):
@@ -343,9 +344,16 @@ def test_semaphore_pipes(name: str, target: str) -> None:
         rejects(f"pto.{name} ^<{pipe}>, 0", message, kind="wrong-pipe", target=target)
 
 
-@pytest.mark.parametrize("name", INTRA)
+@pytest.mark.parametrize("name", ["set_intra_core", "wait_intra_core"])
 def test_semaphores_of_a5_do_not_exist_on_a2a3(name: str) -> None:
     rejects(f"^pto.{name} <PIPE_V>, 0", f"pto.{name} does not exist on a2a3", kind="wrong-target", target="a2a3")
+
+
+@pytest.mark.parametrize("half", ["set", "wait"])
+def test_semaphores_of_a_block_are_those_of_the_cluster_on_a2a3(half: str) -> None:
+    assert f"pto.sync.{half} <PIPE_MTE3>, 3\n" in text_of(f"pto.{half}_intra_block <PIPE_MTE3>, 3", "a2a3")
+    message = "semaphore 16 does not exist: ids are 0 to 15"
+    rejects(f"pto.{half}_intra_block <PIPE_V>, ^16", message, kind="id-range", target="a2a3")
 
 
 @pytest.mark.parametrize("name", CROSS_CORE)

@@ -186,8 +186,8 @@ SEMAPHORES = [
         "-9223372036854775809 does not fit into 64 bits",
         "syntax",
     ),
-    Rule("pto.sync.set <PIPE_V>, ~%s_«i64|index»", "id must be index, not i64"),
-    Rule("pto.wait_intra_core <PIPE_V>, ~%s_«i32|i64»", "id must be index or i64, not i32"),
+    Rule("pto.sync.set <PIPE_V>, ~%s_«i16|i32»", "id must be index or i32 or i64, not i16"),
+    Rule("pto.wait_intra_core <PIPE_V>, ~%s_«i16|i64»", "id must be index or i32 or i64, not i16"),
     Rule("pto.set_intra_block <PIPE_V>~«|, 0»", "Expected ',' before the semaphore id", "syntax"),
     Rule(
         "pto.sync.set <PIPE_V>, 0 {ffts_mode = ~«3|2» : i32}", "ffts_mode of pto.sync.set must be 0, 1, 2, not 3 : i32"

@@ -156,3 +156,19 @@ def test_accumulators_go_to_the_vector_part_on_chip(target: str) -> None:
         out = np.zeros_like(expected)
         run(loaded, a, b, np.zeros_like(expected), out)
         assert np.array_equal(out, expected + 1)
+
+
+@pytest.mark.parametrize("signals", ["pto.{}_intra_block <{}>, 0", "pto.sync.{} <{}>, 0"])
+def test_signals_between_the_parts_belong_to_the_cores_of_their_pipes(signals: str) -> None:
+    """The fixpipe of the cube core says that the tile is there; the vector core waits for that."""
+    move = f"pto.tmov ins(%acc : {ACC}) outs(%x : {TILE})"
+    product = f"{CUBE_TILES}\n{multiply(move)}\n".replace("@", "").replace("%i ", "%c0 ")
+    body = f"""{product}
+{signals.format("set", "PIPE_FIX")}
+{signals.format("wait", "PIPE_V")}
+pto.tadds ins(%x, %one : {TILE}, f32) outs(%d : {TILE})
+{store("d", TILE, "po", ROWS, COLS, "f32")}"""
+    a, b, expected = inputs(1)
+    out = np.zeros_like(expected)
+    run(kernel(body), a, b, np.zeros_like(expected), out)
+    assert np.array_equal(out, expected + 1)

@@ -74,7 +74,7 @@ def _verified(parsed: ParsedModule, target: str | None) -> VerifiedModule:
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if errors:
         raise PTOError(*errors)
-    modernise(parsed)
+    modernise(parsed, machine)
     return VerifiedModule(parsed, machine, found, tuple(kernels(parsed)))
 
 

@@ -136,6 +136,8 @@ class PTOOperation(Readable):
     """Whether a scalar operation does nothing but compute its results, wherever it stands."""
     only_in_entries: ClassVar[bool] = False
     """Whether helpers cannot have the instruction."""
+    replaced_on: ClassVar[Mapping[str, str]] = {}
+    """The name that stands for this one on a machine, with the same roles and properties."""
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
     absorbed: ClassVar[str] = ""

@@ -243,7 +243,7 @@ class Reader:
         asks nothing of what came before."""
         assert isinstance(op, PTOOperation)
         pipe = pipe_of(op, "pipe")
-        stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
+        stops, slots = pipe is Pipe.S or (self.target == "a2a3" and "wait" in op.name), slots_of(op)
         if stops and (slots is not None or self.shared == ()):
             return
         if pipe is None or pipe not in PIPES_OF[self.kind] or stops:

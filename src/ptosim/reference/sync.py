@@ -104,8 +104,15 @@ def mem_bar(core: Core, site: Site, order: str | None) -> None:
 
 
 def _signal(form: Form | None = None) -> Bind:
-    """The pipe that an instruction names, and the form of its semaphore, which the mode says where it has one."""
-    return lambda static: {**_one_pipe(static), "form": form or form_of(static.integers.get("ffts_mode"))}
+    """The pipe that an instruction names, and the form of its semaphore, which the mode says where it has one. Where
+    the scalar unit waits, the whole core does."""
+
+    def facts(static: Static) -> dict[str, Any]:
+        pipe = _pipe(static.words.get("pipe"))
+        form_ = form or form_of(static.integers.get("ffts_mode"))
+        return {"pipe": Pipe.ALL if pipe is Pipe.S else pipe, "form": form_}
+
+    return facts
 
 
 @semantics(semaphore.SyncSet, bind=_signal())

@@ -32,6 +32,8 @@ from ptosim.language.types import PtrType
 from ptosim.target import load_target
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
+SCALAR_UNIT = "PIPE_S"
+"""A pipe that may wait and not signal: the core goes no further until the signal has come."""
 
 
 SLOTS = "pto.sim.slots"
@@ -68,7 +70,7 @@ class _Semaphore(PTOOperation):
     """Whether an id without a pipe or core is enough."""
     pipe = OptionalProperty()
     core_id = OptionalOperand("i64")
-    id = OptionalOperand("index|i64")
+    id = OptionalOperand("index|i32|i64")
     id_literal = OptionalProperty()
 
     @classmethod
@@ -123,7 +125,6 @@ class _Semaphore(PTOOperation):
 class _SignalWithMode(_Semaphore):
     older = False
     modes: ClassVar[int] = 3
-    id = OptionalOperand("index")
     ffts_mode = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -151,11 +152,13 @@ class SyncSet(_SignalWithMode, name="pto.sync.set"):
 class SyncWait(_SignalWithMode, name="pto.sync.wait"):
     """Wait for a semaphore of the cluster and consume one signal.
 
-    On a5 only the named pipe stalls; on a2a3 the scalar unit does, and a wait of the cube core needs a signal of both
-    vector cores.
+    On a5 only the named pipe stalls, on PIPE_S the scalar unit; on a2a3 it always does, and a wait of the cube core
+    needs a signal of both vector cores.
 
         pto.sync.wait <PIPE_MTE3>, 1
     """
+
+    pipes = (*SEMAPHORE_PIPES, SCALAR_UNIT)
 
 
 class _CrossBlock(_SignalWithMode):
@@ -178,35 +181,38 @@ class SetCrossBlock(_CrossBlock, name="pto.set_cross_block"):
 class WaitCrossBlock(_CrossBlock, name="pto.wait_cross_block"):
     """Wait until every core that takes part has signalled a semaphore that all clusters share.
 
-    Ids 0 to 15; `ffts_mode`, if given, is 0.
+    Ids 0 to 15; `ffts_mode`, if given, is 0. On PIPE_S the scalar unit stalls.
 
         pto.wait_cross_block <PIPE_MTE2>, 0
     """
 
+    pipes = (*SEMAPHORE_PIPES, SCALAR_UNIT)
+
 
 class SetIntraBlock(_Semaphore, name="pto.set_intra_block"):
-    """Signal one core of the cluster (a5), when all earlier entries of the named pipe have completed.
+    """Signal one core of the cluster, when all earlier entries of the named pipe have completed.
 
     Seen from the cube core ids 0 to 15 reach AIV0 and 16 to 31 reach AIV1 (id + 16, not + 15); each vector core
     signals with 0 to 15. There is no broadcast: signalling both vector cores takes two sets. The spelling with two
-    i64 operands names no pipe: it fires when all earlier work of the core is done.
+    i64 operands names no pipe: it fires when all earlier work of the core is done. On a2a3 it is pto.sync.set, with ids
+    0 to 15.
 
         pto.set_intra_block <PIPE_FIX>, 16
     """
 
-    targets = ("a5",)
+    replaced_on = {"a2a3": "pto.sync.set"}
 
 
 class WaitIntraBlock(_Semaphore, name="pto.wait_intra_block"):
-    """Wait for a signal of another core of the cluster (a5). Only the named pipe stalls.
+    """Wait for a signal of another core of the cluster. Only the named pipe stalls.
 
     The cube core needs one wait for each vector core: id for AIV0, id + 16 for AIV1. With two i64 operands the whole
-    core stalls.
+    core stalls. On a2a3 it is pto.sync.wait, which stalls the scalar unit.
 
         pto.wait_intra_block <PIPE_MTE3>, 1
     """
 
-    targets = ("a5",)
+    replaced_on = {"a2a3": "pto.sync.wait"}
 
 
 class SetIntraCore(SetIntraBlock, name="pto.set_intra_core"):
@@ -218,6 +224,8 @@ class SetIntraCore(SetIntraBlock, name="pto.set_intra_core"):
     """
 
     replaced_by = "pto.set_intra_block"
+    replaced_on = {}
+    targets = ("a5",)
 
 
 class WaitIntraCore(WaitIntraBlock, name="pto.wait_intra_core"):
@@ -229,6 +237,8 @@ class WaitIntraCore(WaitIntraBlock, name="pto.wait_intra_core"):
     """
 
     replaced_by = "pto.wait_intra_block"
+    replaced_on = {}
+    targets = ("a5",)
 
 
 class SetCrossCore(_Semaphore, name="pto.set_cross_core"):

@@ -213,8 +213,12 @@ _ADVICE = "write a pointer as !pto.ptr<T, space>"
 def _is_value_type(type_: Attribute) -> bool:
     if isinstance(type_, (PtrType, VregType, MaskType, AlignType, LLVMPointerType, *PASSED_TYPES)):
         return True
-    low = is_element(type_) and not isinstance(type_, VectorType)
-    return low or type_ == _COUNTS or scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+    return _is_single(type_) or type_ == _COUNTS or scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+
+
+def _is_single(type_: Attribute) -> bool:
+    """Whether a type is that of elements, those of low precision included."""
+    return is_element(type_) and not isinstance(type_, VectorType)
 
 
 _COUNTS = VectorType(i16, [4])

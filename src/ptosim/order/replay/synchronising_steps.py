@@ -97,7 +97,7 @@ def _semaphore(site: Site, op: PTOOperation) -> Step:
     form = _FORMS.get(op.name)
     if form is None:
         form = form_of(op.integer("ffts_mode") if "ffts_mode" in op.property_roles else None)
-    pipe = Pipe.ALL if op.name == sync_semaphore.WaitFlagDev.name else _pipe(op)
+    pipe = Pipe.ALL if op.name == sync_semaphore.WaitFlagDev.name or _pipe(op) is Pipe.S else _pipe(op)
     number, meant = _number(op, "id", "id_literal"), form
     if op.name in _SETS:
         return lambda run: run.core.semaphore_set(site, pipe, number(run), meant)

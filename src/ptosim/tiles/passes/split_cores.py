@@ -66,8 +66,11 @@ def _own_kind(op: Operation) -> CoreKind | None:
 
 
 def _kind_of_pipes(op: Operation) -> CoreKind | None:
-    """The kind of core that alone has the pipes which an operation names: a flag, a barrier, a buffer."""
-    named = {pipe_of(op, role) for role in op.words} - {None, Pipe.ALL} if isinstance(op, PTOOperation) else set[Pipe]()
+    """The kind of core that alone has the pipes which an operation names: a flag, a barrier, a buffer, a semaphore."""
+    if not isinstance(op, PTOOperation):
+        return None
+    roles = {*op.words, *({"pipe"} & {*op.property_roles})}
+    named = {pipe_of(op, role) for role in roles} - {None, Pipe.ALL}
     kinds = [kind for kind, pipes in PIPES_OF.items() if named and named.issubset(pipes)]
     return kinds[0] if len(kinds) == 1 else None
 
