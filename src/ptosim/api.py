@@ -39,6 +39,7 @@ def check(
     unwritten: str | bool = "note",
     max_steps: int = 10**9,
     engine: str = "native",
+    oob: str = "error",
 ) -> CheckReport:
     """Run a kernel under the sanitizer, on copies of its arguments, and report what is wrong with it.
 
@@ -50,9 +51,10 @@ def check(
     `unwritten`: bytes of an output that no block writes are a note, an error, or not looked for ("off", as they never
     are beside `blocks`). `max_steps`: as for a run; to exceed it is a
     finding. `engine`: "native" runs compiled code that finds out which blocks may have a finding, and judges only
-    those; "reference" judges all of them. The report is the same.
+    those; "reference" judges all of them. The report is the same. `oob`: accesses of GM outside the arguments are
+    errors, or with "drop" notes, as hardware tolerates them: reads give zeros, writes are dropped.
     """
-    launch = Launch(bind(kernel.signature, args), count("grid", grid), max_steps=count("max_steps", max_steps))
+    launch = Launch(bind(kernel.signature, args), count("grid", grid), oob, max_steps=count("max_steps", max_steps))
     return examine(kernel, launch, CheckOptions(mem_bar, blocks, max_findings, unwritten, engine))
 
 
@@ -200,7 +202,7 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
         _show(launch, lines)
     left = partial(_left, launch.arguments.regions.all, looked_for or "note", sifting, judged, observation)
     wrong = left() if looked_for == "error" else ()
-    look = left if looked_for == "note" else None
+    look = partial(_notes, observation, left if looked_for == "note" else None)
     if observation is None or not observation.findings:
         return report(kernel.name, wrong, options.max_findings, lambda: unchanged(source, verified=True), look)
     from ptosim.repair.engine import Engine
@@ -214,6 +216,11 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
         return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
 
     return report(kernel.name, [*repair.findings(), *wrong], options.max_findings, mend, look)
+
+
+def _notes(observation: Observation | None, left: Callable[[], Sequence[Diagnostic]] | None) -> Sequence[Diagnostic]:
+    """What hardware tolerates, and what no block writes."""
+    return (*(observation.notes if observation is not None else ()), *(left() if left is not None else ()))
 
 
 def _unwritten(wanted: str | bool, is_whole: bool) -> Severity | None:

@@ -52,6 +52,7 @@ def test_softmax_is_clean():
 | `--blocks 0,last` | run only these blocks of a large grid |
 | `--mem-bar relaxed`, `strict`, `off` | how accesses of one vector scope that alias without a mem_bar count |
 | `--unwritten note`, `off`, `error` | bytes of an output that no block writes (`off` beside `--blocks`) |
+| `--oob drop` | accesses of GM outside the arguments are notes: hardware reads zeros there and drops writes |
 | `--fix` | print a [repair](order.md#repair) as a unified diff, the findings on stderr; `report.fix()` in Python |
 | `--write` | with `--fix`: change the file |
 | `--engine reference` | judge every block instead of those that compiled code suspects; the report is the same |

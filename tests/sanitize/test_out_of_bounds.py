@@ -190,3 +190,37 @@ def test_a_row_count_of_128_for_1_in_a_loop() -> None:
         lambda: ptosim.check(inside, *launch.arguments, grid=launch.grid),
         lambda: ptosim.check(wild, *launch.arguments, grid=launch.grid),
     )
+
+
+LONG = "    %long = arith.constant 1024 : i64\n"
+BEYOND = {
+    "a copy in": LONG + load(length="%long") + ALL,
+    "a copy out": load() + ALL + LONG + store("%in", length="%long") + ALL,
+    "a scalar load": "    %s = pto.load_scalar %x[%c64] : !pto.ptr<f32, gm> -> f32\n",
+}
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("body", BEYOND.values(), ids=BEYOND.keys())
+def test_what_hardware_tolerates_is_a_note_if_that_is_asked_for(body: str, engine: str) -> None:
+    assert kinds(check(body, engine=engine)) == ["out-of-bounds!"] + ["uninitialized"] * ("%in, %y" in body)
+    report = check(body, engine=engine, oob="drop", unwritten="off")
+    assert report.ok and "out-of-bounds" not in kinds(report)
+    (note,) = report.notes
+    assert (note.kind, note.severity) == ("out-of-bounds", "note") and " of argument " in note.message
+    assert note.line is not None and "out-of-bounds" in str(report)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_on_the_chip_and_without_an_argument_it_stays_an_error(engine: str) -> None:
+    nowhere = (
+        "    %far = arith.constant 4503599627370496 : i64\n    %p = pto.inttoptr %far : i64 -> !pto.ptr<f32, gm>\n"
+    )
+    nowhere += "    %s = pto.load_scalar %p[%c0] : !pto.ptr<f32, gm> -> f32\n"
+    for body in (walk(0, REGISTERS + 2, vlds(offset="%o")), nowhere):
+        assert "out-of-bounds!" in kinds(check(body, engine=engine, oob="drop"))
+
+
+def test_other_options_are_refused() -> None:
+    with pytest.raises(ptosim.PTOError, match="oob is 'error' or 'drop', not 'ignore'"):
+        check(load() + ALL, oob="ignore")

@@ -55,6 +55,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="Whether compiled code finds out which blocks have to be judged, or all are. The report is the same.",
 )
+@click.option(
+    "--oob",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    show_default=True,
+    help="GM accesses outside an argument: errors, or notes, as hardware reads zeros there and drops writes.",
+)
 @click.option("--fix", "fixed", is_flag=True, help="Print a repair as a unified diff; the findings go to stderr.")
 @click.option("--write", is_flag=True, help="With --fix: change the file.")
 @MAX_STEPS
@@ -72,6 +79,7 @@ def check(
     blocks: str | None,
     fixed: bool,
     write: bool,
+    oob: str,
     max_steps: int,
     as_json: bool,
     **options: Any,
@@ -92,13 +100,13 @@ def check(
     module = _judged(file, target, sarif)
     chosen = module.kernel(kernel)
     if speaks_of_ranks(ranks, words):
-        refuse(blocks=blocks, unwritten=options["unwritten"] == "error")
+        refuse(blocks=blocks, unwritten=options["unwritten"] == "error", oob=oob != "error")
         world = Ranked(chosen, words, ranks or 1, grid).world
         report = world.check(repeat or 1, options["max_findings"], max_steps, options["mem_bar"])
     elif repeat is not None:
         raise click.UsageError("--repeat is for launches on several ranks")
     else:
-        launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
+        launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, oob, max_steps=max_steps)
         selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
         with progress(grid if selected is None else len(selected), quiet=as_json) as shown:
             launch = replace(launch, block_done=shown, found=shown.found)

@@ -143,6 +143,8 @@ class Findings:
     found: dict[tuple[object, ...], Conflict | Diagnostic] = field(
         default_factory=dict[tuple[object, ...], "Conflict | Diagnostic"]
     )
+    notes: dict[tuple[object, ...], Diagnostic] = field(default_factory=dict[tuple[object, ...], Diagnostic])
+    """What is no finding."""
 
     def conflict(self, conflict: Conflict) -> None:
         """One more occurrence; a graver one replaces a lighter one."""
@@ -168,9 +170,12 @@ class Findings:
         others = tuple(other.location for other in diagnostic.related)
         message = _NUMBER.sub("", diagnostic.message) if diagnostic.location else diagnostic.message
         key = (diagnostic.kind, diagnostic.location, others, message)
-        known = self.found.get(key)
+        kept = self.notes if diagnostic.severity == "note" else self.found
+        known = kept.get(key)
         if isinstance(known, Diagnostic):
-            self.found[key] = replace(known, count=known.count + diagnostic.count)
+            diagnostic = replace(known, count=known.count + diagnostic.count)
+        if diagnostic.severity == "note":
+            self.notes[key] = diagnostic
         else:
             self.found[key] = diagnostic
 

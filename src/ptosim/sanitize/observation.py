@@ -51,6 +51,8 @@ class Observation:
     """The block after which there were as many findings as were wanted."""
     is_complete: bool = True
     """Each block has run to its end."""
+    notes: Sequence[Diagnostic] = ()
+    """What hardware tolerates, where that was asked for."""
 
     @property
     def flags(self) -> set[Flag]:

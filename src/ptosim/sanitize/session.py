@@ -72,6 +72,7 @@ def observe(
         checker.steps.total() / len(blocks),
         last,
         not checker.is_cut,
+        tuple(checker.findings.notes.values()),
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ptosim.diagnostics import Severity
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Space
 from ptosim.machine.memory import Regions, decode, misaligned, outside
@@ -191,7 +192,8 @@ class Memories(Port):
             return memory, offset, True
         dropped = memory is not None and self.global_memory.drop
         message, extent = self.global_memory.regions.stray(verb, start, width)
-        self.core.port.say(Complaint("out-of-bounds", message, bytes=extent, is_fatal=not dropped, is_stray=True))
+        severity: Severity = "note" if dropped else "error"
+        self.core.port.say(Complaint("out-of-bounds", message, severity, extent, is_fatal=not dropped, is_stray=True))
         return (NOTHING, 0, False) if memory is None else (memory, offset, False)
 
     def _exists(self, verb: str, space: Space, at: str | None) -> bool:
