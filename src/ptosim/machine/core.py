@@ -10,10 +10,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import PTOError
-from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.effects.record import Half
 from ptosim.effects.sim_signal import MOST_LOOKS
 from ptosim.machine.buffers import Buffers
@@ -39,6 +39,7 @@ from ptosim.machine.entry import (
     flag_key,
     token_key,
 )
+from ptosim.machine.late_stores import LateStore, LateStores
 from ptosim.machine.launch import CorePlace, Progress
 from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.queue import PipeQueue, fire, take
@@ -50,35 +51,15 @@ from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
 if TYPE_CHECKING:
     from ptosim.machine.observer import Footprint, Observer
-    from ptosim.machine.schedules import TurnTaker
+    from ptosim.machine.schedules import Schedule
     from ptosim.target.profile import Target
 
 
 _LOOKS = frozenset((PASS, LOAD, FENCE, BARRIER, WATCH))
 """What changes nothing that a word could depend on."""
+_SETTLES = frozenset((SET, RELEASE, BARRIER))
+"""What the scalar unit tells others by, or waits for itself: its stores have ended."""
 _RETURN = Site("return")
-
-
-class Schedule(Protocol):
-    """When things happen. `Scheduler` hands one to every core."""
-
-    turns: TurnTaker
-
-    def issue(self, queue: PipeQueue, entry: Entry) -> None:
-        """The SU appends an entry to a pipe."""
-        ...
-
-    def block(self, core: Core, entry: Entry) -> None:
-        """The SU stops at this entry; returns once it may go on."""
-        ...
-
-    def give_way(self, core: Core, entry: Entry) -> None:
-        """The SU could go on, but lets others go first; returns when the turn comes back."""
-        ...
-
-    def drain(self, woken: list[PipeQueue]) -> None:
-        """Something that the SU did by itself has set these stalled pipes free."""
-        ...
 
 
 class Core:
@@ -109,6 +90,7 @@ class Core:
         self.signals: SignalWords
         self.pending: dict[tuple[int, int], Site] = {}  # transfers that nobody has waited for, by queue and number
         self.regions = NO_REGIONS  # what GM pointers name, as far as the engine has said
+        self.late = LateStores()
         self.words = words
         self.cluster_words = cluster.words
         self.queues = {pipe: PipeQueue(self, pipe) for pipe in PIPES_OF[place.kind] if pipe is not Pipe.S}
@@ -246,10 +228,12 @@ class Core:
         """What happens when a program returns: the core goes on when every pipe is empty. A program may ask for it
         before, to be there when queued entries fail."""
         self.schedule.block(self, Entry(_RETURN, Pipe.ALL, self, DRAIN))
+        self.late.settle()
 
     def dsb(self, site: Site, local: bool = False) -> None:
         """Scalar stores have ended, and unless it is `local` GM has what the pipes have stored. (Results do not depend
         on it: S sees its stores, and all take effect at once.)"""
+        self.late.settle()
         if self.tracker:
             entry = Entry(site, Pipe.S, self, FENCE)
             entry.local = local
@@ -364,10 +348,6 @@ class Core:
         """A loop looks at GM once more: others get a turn, who may write there. `watched`: what it waits for."""
         self._pass(site, watched)
 
-    def moved(self) -> None:
-        """The scalar unit has stored to GM, where it may be looked for."""
-        self.words[MOVED] = 1
-
     def _pass(self, site: Site, watched: WatchedWords | None) -> None:
         """Let others go first. Where nobody has done anything else for long, nobody will."""
         entry = Entry(site, Pipe.S, self, PASS)
@@ -389,6 +369,27 @@ class Core:
 
     # --- the scalar unit's own accesses, in observed runs -------------------------------------------------------------
 
+    @property
+    def gives_way(self) -> bool:
+        """Whether the scalar unit lets others go first before an access of its own."""
+        return self.schedule.interleaves and self.current is None and self.tracker is None
+
+    def before_load(self, site: Site, space: Space, start: int, width: int) -> None:
+        """The scalar unit is about to load."""
+        if self.gives_way:
+            self.schedule.give_way(self, Entry(site, Pipe.S, self, LOAD))
+            self.late.show(space, start, width)
+
+    def store(self, site: Site, space: Space, start: int, width: int, write: Callable[[], None]) -> None:
+        """The scalar unit stores, now or later."""
+        if space is Space.GM:
+            self.words[MOVED] = 1
+        if not self.gives_way:
+            write()
+            return
+        self.late.pending.append(LateStore(space, start, width, write))
+        self.schedule.give_way(self, Entry(site, Pipe.S, self, STORE))
+
     def scalar_load(self, site: Site) -> Entry:
         return self.issue(Entry(site, Pipe.S, self, LOAD))
 
@@ -398,6 +399,7 @@ class Core:
     def transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> Entry:
         """A copy in GM that the SU begins and that goes on by itself. Sessions beyond those that can be told apart
         share the last queue."""
+        self.late.settle()  # it sees what the scalar unit has stored
         queue = min(session, len(self.transfers) - 1)
         entry = Entry(site, Pipe.S, self, TRANSFER)
         entry.event, entry.n, entry.facts = (queue, self.transfers[queue]), self.transfers[queue], facts
@@ -437,6 +439,8 @@ class Core:
             self.schedule.give_way(self, entry)
         else:
             self.schedule.block(self, entry)
+        if entry.kind in _SETTLES and not (entry.key is not None and entry.key.mechanism == "syncall"):
+            self.late.settle()
         if entry.kind is WAIT:
             take(entry)
         elif entry.notice is not None:

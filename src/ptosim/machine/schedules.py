@@ -7,7 +7,7 @@ the head of a stalled pipe drains its queue at once, depth first, before anythin
 
 `QueuedSchedule` puts every entry in its queue; scalar units and pipes are actors, one of which is picked for each step.
 Copies of MTE2 and MTE3 read when they begin and write when they end, and those in flight end in any order; other work
-is one step.
+is one step. Before each access to memory a scalar unit may have to wait for its turn, and its stores end later.
 
 Whoever polls a word in GM can always go on. So that no schedule waits for ever for what another one would do, those who
 have looked in vain for a while let everybody else go first.
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Protocol
 from ptosim.diagnostics import error
 from ptosim.effects.names import SERIAL_PIPES, Pipe
 from ptosim.machine.entry import PASS, WORK, Entry
+from ptosim.machine.late_stores import LateStore
 from ptosim.machine.queue import PipeQueue, may_begin
 
 if TYPE_CHECKING:
@@ -52,6 +53,30 @@ class TurnTaker(Protocol):
         ...
 
 
+class Schedule(Protocol):
+    """When things happen. `Scheduler` hands one to every core."""
+
+    turns: TurnTaker
+    interleaves: bool
+    """Whether others may go first before each access of a scalar unit, and its stores end later."""
+
+    def issue(self, queue: PipeQueue, entry: Entry) -> None:
+        """The SU appends an entry to a pipe."""
+        ...
+
+    def block(self, core: Core, entry: Entry) -> None:
+        """The SU stops at this entry; returns once it may go on."""
+        ...
+
+    def give_way(self, core: Core, entry: Entry) -> None:
+        """The SU could go on, but lets others go first; returns when the turn comes back."""
+        ...
+
+    def drain(self, woken: list[PipeQueue]) -> None:
+        """Something that the SU did by itself has set these stalled pipes free."""
+        ...
+
+
 def can_go_on(core: Core) -> bool:
     """Whether the SU of a core could use the turn."""
     if core.ended or core.waiting is None:
@@ -66,6 +91,8 @@ def looks_in_vain(core: Core) -> bool:
 
 
 class ProgramSchedule:
+    interleaves = False
+
     def __init__(self, turns: TurnTaker) -> None:
         self.turns = turns
 
@@ -138,11 +165,13 @@ class ProgramSchedule:
 
 @dataclass(eq=False, slots=True)
 class Actor:
-    """Something that can take the next step: a scalar unit, or a pipe that begins or ends an entry."""
+    """Something that can take the next step: a scalar unit, a store of one that ends, or a pipe that begins or ends an
+    entry."""
 
     core: Core
     queue: PipeQueue | None = None  # None: the scalar unit
     ends: bool = False
+    """An entry of the pipe, or a store of the scalar unit."""
     speed: int = 0  # until a schedule draws one
 
     @property
@@ -152,16 +181,20 @@ class Actor:
 
 Pick = Callable[[list[Actor]], Actor]
 PickEnd = Callable[[list[Entry]], Entry]
+PickStore = Callable[[list[LateStore]], LateStore]
 
 
 class QueuedSchedule:
-    def __init__(self, turns: TurnTaker, pick: Pick, pick_end: PickEnd) -> None:
+    interleaves = True
+
+    def __init__(self, turns: TurnTaker, pick: Pick, pick_end: PickEnd, pick_store: PickStore) -> None:
         self.turns = turns
         self.pick = pick
         self.pick_end = pick_end
+        self.pick_store = pick_store
         self.cores: list[Core] = []
-        self.actors: list[tuple[Actor, list[tuple[PipeQueue, Actor, Actor]]]] = []
-        """Of each core its scalar unit, and what begins the entries of each pipe and what ends them."""
+        self.actors: list[tuple[Actor, Actor, list[tuple[PipeQueue, Actor, Actor]]]] = []
+        """Of each core its scalar unit, what ends its stores, and what begins and ends the entries of each pipe."""
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
         core = queue.core
@@ -202,9 +235,12 @@ class QueuedSchedule:
                 raise self.turns.stuck()
             actor = self.pick(actors)
             queue = actor.queue
-            if queue is None:
+            if queue is None and not actor.ends:
                 return actor.core
             actor.core.signals.fruitless = 0
+            if queue is None:
+                actor.core.late.end(self.pick_store(actor.core.late.free()))
+                continue
             if actor.ends:
                 queue.end(self.pick_end(_in_flight(queue)), [])
             else:
@@ -214,12 +250,14 @@ class QueuedSchedule:
         """Those that can take the next step: the same object for the same one each time."""
         if self.cores is not self.turns.cores:
             self.cores = self.turns.cores
-            self.actors = [(Actor(core), _of_pipes(core)) for core in self.cores]
+            self.actors = [(Actor(core), Actor(core, ends=True), _of_pipes(core)) for core in self.cores]
         found: list[Actor] = []
         polling: list[Actor] = []
-        for unit, pipes in self.actors:
+        for unit, stores, pipes in self.actors:
             if can_go_on(unit.core):
                 (polling if looks_in_vain(unit.core) else found).append(unit)
+            if unit.core.late.pending:
+                found.append(stores)
             for queue, begins, ends in pipes:
                 open_copies = len(_in_flight(queue)) if queue.unended else 0
                 if open_copies < IN_FLIGHT and queue.ready:
@@ -256,7 +294,7 @@ def random_schedule(turns: TurnTaker, seed: int) -> QueuedSchedule:
         sums = list(accumulate([actor.speed or drawn(actor) for actor in actors]))
         return actors[bisect(sums, source.random() * sums[-1])]
 
-    return QueuedSchedule(turns, pick, source.choice)
+    return QueuedSchedule(turns, pick, source.choice, source.choice)
 
 
 def delayed_schedule(turns: TurnTaker, delayed: Pipe) -> QueuedSchedule:
@@ -272,7 +310,13 @@ def delayed_schedule(turns: TurnTaker, delayed: Pipe) -> QueuedSchedule:
     def pick_end(open_copies: list[Entry]) -> Entry:
         return open_copies[-1] if open_copies[0].pipe is delayed else open_copies[0]
 
-    return QueuedSchedule(turns, pick, pick_end)
+    return QueuedSchedule(turns, pick, pick_end, lambda stores: stores[-1])
+
+
+def in_order(name: str, blocks: Sequence[int]) -> Sequence[int]:
+    """The order in which blocks run that do not wait for each other: any one, where it is drawn."""
+    kind, _, seed = name.partition(":")
+    return random.Random(int(seed)).sample(blocks, len(blocks)) if kind == "random" else blocks
 
 
 def make_schedule(name: str, turns: TurnTaker) -> ProgramSchedule | QueuedSchedule:

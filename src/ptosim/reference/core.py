@@ -273,6 +273,7 @@ class Core:
             self.witness.stand_at(site)
         places: list[NDArray[np.int32]] = []
         for address in addresses:
+            self.machine.late.show(GM, address, WORD)
             memory, offset, inside = self.memories.window(verb, AccessPlace(GM, address, WORD, WORD))
             if not inside:
                 return None

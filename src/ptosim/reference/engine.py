@@ -26,6 +26,7 @@ from ptosim.machine.launch import LaunchGeometry
 from ptosim.machine.memory import poisoned
 from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.scheduler import Scheduler, Stop
+from ptosim.machine.schedules import in_order
 from ptosim.reference.core import Core, delayed
 from ptosim.reference.fault import Fault
 from ptosim.reference.memory.access_places import Bytes
@@ -116,7 +117,7 @@ class Run:
         if self.together or len(self.parts) > 1:
             scheduler.run_grid()
             return
-        for block in blocks:
+        for block in in_order(self.schedule, blocks):
             scheduler.run_block(block)
             self._clusters.clear()
             if self.block_done is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,16 +52,18 @@ def _place(static: Static) -> dict[str, Any]:
 
 
 @semantics(op.LoadScalar, op.LdDev, bind=_place)
-def load_scalar(core: Core, pointer: int, offset: int, kind: Element, space: Space) -> int:
+def load_scalar(core: Core, site: Site, pointer: int, offset: int, kind: Element, space: Space) -> int:
     """The element as scalar code holds it: an integer by its sign, a float as its bits."""
+    core.machine.before_load(site, space, pointer + offset * kind.bytes, kind.bytes)
     data = core.read(space, pointer + offset * kind.bytes, kind.bytes, kind.bytes).tobytes()
     bits = int.from_bytes(data, "little")
     return bits if kind.is_float else wrap(bits, kind)
 
 
 @semantics(op.StoreScalar, op.StDev, bind=_place)
-def store_scalar(core: Core, value: int, pointer: int, offset: int, kind: Element, space: Space) -> None:
+def store_scalar(core: Core, site: Site, value: int, pointer: int, offset: int, kind: Element, space: Space) -> None:
     data = np.frombuffer(unsigned(value, kind).to_bytes(kind.bytes, "little"), np.uint8)
-    core.write(space, pointer + offset * kind.bytes, data, kind.bytes)
-    if space is Space.GM:
-        core.machine.moved()
+    start, width = pointer + offset * kind.bytes, kind.bytes
+    if core.machine.gives_way and not core.holds("writes", space, start, width, width):
+        return  # otherwise the store would fail, or be left out, when it ends
+    core.machine.store(site, space, start, width, partial(core.write, space, start, data, width))
