@@ -61,7 +61,7 @@ def test_flags_whose_ids_only_the_run_knows_are_undecided():
     kernel = ptosim.load(text.replace('pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]', unknown, 1)).kernel()
     proof = ptosim.prove(kernel)
     assert not proof.proven and proof.counterexample is None
-    assert any("only known when it runs" in found.message for found in proof.undecided)
+    assert any("cannot follow the flag id" in found.message for found in proof.undecided)
 
 
 def mutants(text: str) -> list[tuple[str, str]]:

@@ -9,22 +9,27 @@ from typing import NoReturn
 
 import click
 
-from ptosim.cli.command import ARGUMENTS, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.cli.command import ARGUMENTS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
 from ptosim.cli.kernel_file import loaded
 from ptosim.diagnostics import Diagnostic, writing
+
+UNDECIDED = 3
+"""The exit code of a proof that neither proves nor refutes."""
 
 
 @click.command(cls=Launching, epilog=ARGUMENTS)
 @launches
 @TARGET
+@STRICT
 @reports
 def prove(
-    file: str, words: Sequence[str], kernel: str | None, grid: int, target: str | None, as_json: bool
+    file: str, words: Sequence[str], kernel: str | None, grid: int, target: str | None, strict: bool, as_json: bool
 ) -> NoReturn:
     """Prove that a kernel is in order.
 
     For every number of iterations, every branch and every grid, without running it. With ARGUMENTS, what goes wrong is
-    also tried by a check.
+    also tried by a check. The exit code is 0 where the kernel is proven, 1 where it is not in order, and 3 where that
+    is undecided; with --strict that is 1 too.
     """
     from ptosim.api import prove as judge
 
@@ -35,7 +40,7 @@ def prove(
         show((*module.warnings, *proof.findings, *proof.undecided), as_json)
     else:
         click.echo(str(proof))
-    sys.exit(0 if proof.proven else 1)
+    sys.exit(0 if proof.proven else 1 if proof.findings or strict else UNDECIDED)
 
 
 @click.command(cls=Launching, epilog=ARGUMENTS)

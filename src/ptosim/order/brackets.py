@@ -16,7 +16,7 @@ from ptosim.order.model import BranchNode, GetBuffer, LoopNode, Node, NodeBlock,
 from ptosim.order.number import Periodic, key_of
 
 _Held = frozenset[tuple[Pipe, GetBuffer]]
-_Key = tuple[int, int]
+_Key = tuple[int, int | str]
 """A core and a buffer id."""
 _State = dict[_Key, frozenset[_Held]]
 """Of each buffer, what may be held of it; a buffer that is not named is free."""
@@ -82,7 +82,7 @@ def _is_same(a: GetBuffer, b: ReleaseBuffer) -> bool:
 
 
 def _name(node: GetBuffer | ReleaseBuffer) -> tuple[object, ...]:
-    return key_of(node.id) if isinstance(node.id, int | Periodic) else ()
+    return key_of(node.id) if isinstance(node.id, int | Periodic) else (node.id,)
 
 
 def _may_be_same(a: GetBuffer | ReleaseBuffer, b: GetBuffer) -> bool:
@@ -90,9 +90,9 @@ def _may_be_same(a: GetBuffer | ReleaseBuffer, b: GetBuffer) -> bool:
     return a.core == b.core and bool(_ids(a) & _ids(b))
 
 
-def _ids(node: GetBuffer | ReleaseBuffer) -> set[int]:
+def _ids(node: GetBuffer | ReleaseBuffer) -> set[int | str]:
     values = node.id.values if isinstance(node.id, Periodic) else (node.id,)
-    return {value for value in values if isinstance(value, int)}
+    return {value for value in values if isinstance(value, int | str)}
 
 
 # --- brackets on every way --------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ class _Follower:
         if isinstance(id_, Periodic):
             turn = self.turns.get(id_.loop) if not id_.start else None
             id_ = None if turn is None else id_.values[turn % len(id_.values)]
-        return (node.core, id_) if isinstance(id_, int) else None
+        return (node.core, id_) if isinstance(id_, int | str) else None
 
     def _note(self, node: Node, message: str, always: bool) -> None:
         times = {loop: turn + 1 for loop, turn in self.turns.items()}

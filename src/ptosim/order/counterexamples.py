@@ -94,7 +94,7 @@ class ReplayTrials:
                 most[op] = max(most.get(op, 0), turn)
         for op, turn in most.items():
             place = self.module.parsed.location(op)
-            line = place.line if place is not None else "?"
+            line = place.shown.line if place is not None else "?"
             if isinstance(op, If):
                 yield f"it shows when the branch at line {line} is {'not ' * turn}taken"
             else:

@@ -19,6 +19,7 @@ from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, InsertedBarrier, Pair
 from ptosim.order.rounds import EarlyStart
 from ptosim.order.state import State
+from ptosim.order.unknown_ids import is_token
 from ptosim.order.walk import Again, Walker
 
 _TRIALS, _LEAST_TRIALS = 600_000, 16
@@ -273,7 +274,7 @@ def _written_ids(program: OrderProgram) -> dict[tuple[Pipe, Pipe], set[int]]:
     """The ids that are in use already, by their pipes: all of them where one is only known when it runs."""
     found: dict[tuple[Pipe, Pipe], set[int]] = {}
     for node in program.body.walk():
-        if isinstance(node, Flag) and not isinstance(node.id, str):
+        if isinstance(node, Flag) and not is_token(node.id):
             ids = node.id.values if isinstance(node.id, Periodic) else (node.id,)
             known = {id_ for id_ in ids if isinstance(id_, int)}
             used = found.setdefault((node.source, node.destination), set())

@@ -15,7 +15,8 @@ from ptosim.effects.names import Pipe, Space
 from ptosim.order.number import Number, Periodic, Plain
 
 Id = int | str | Periodic | None
-"""Of a flag or a buffer: a number, that of a private token, one in turn; None where only the run knows it."""
+"""Of a flag or a buffer: a number, the name of a private token or of a value that only the run knows, one in turn; None
+where it cannot be followed."""
 Counter = tuple[int, tuple[object, ...], int]
 """What ids are counted by: the loop of a `Periodic` and where it starts; an array of the scalar unit has a name below
 0 in place of a loop. Each core, the last of the three, counts for itself."""
@@ -84,6 +85,8 @@ class Flag(Node):
     source: Pipe
     destination: Pipe
     id: Id
+    varies: tuple[int, ...] = field(default=(), kw_only=True)
+    """The loops in which an id that only the run knows may be another one in each iteration."""
 
 
 @dataclass(eq=False)
@@ -142,6 +145,7 @@ class GetBuffer(Node):
 
     pipe: Pipe
     id: Id
+    varies: tuple[int, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(eq=False)
@@ -150,6 +154,7 @@ class ReleaseBuffer(Node):
 
     pipe: Pipe
     id: Id
+    varies: tuple[int, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(eq=False)

@@ -25,6 +25,7 @@ from ptosim.order.pairs import Inserted
 from ptosim.order.read_program import SIGNALS, is_entry, is_opaque, read, serial_of, touched
 from ptosim.order.rounds import EarlyStart
 from ptosim.order.state import State
+from ptosim.order.unknown_ids import is_token
 from ptosim.order.walk import Ends, Walker
 from ptosim.order.written_walk import TurnWalker
 
@@ -151,7 +152,7 @@ class _Written:
         """The pipes whose flags do not balance, or are not known: which token a wait takes cannot be told."""
         if self.walker is None:
             return frozenset()
-        doubled = [node for node in self.walker.doubled if not isinstance(node.id, str)]  # not those of a lowering
+        doubled = [node for node in self.walker.doubled if not is_token(node.id)]
         return frozenset({*self.walker.uneven, *((node.source, node.destination) for node in doubled)})
 
 

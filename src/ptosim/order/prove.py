@@ -44,6 +44,7 @@ from ptosim.order.rounds import EarlyStart
 from ptosim.order.signals import MOST_SIGNALS, SignalWalker, one_pipe
 from ptosim.order.state import State
 from ptosim.order.stuck_waits import is_stuck
+from ptosim.order.unknown_ids import EXISTING, is_named, unfollowed
 from ptosim.order.values import ANYWHERE
 from ptosim.order.walk import Walker
 from ptosim.order.written_walk import Times, TurnWalker
@@ -153,11 +154,19 @@ class _Judge:
             self.doubt(stopped.reason, stopped.op)
 
     def walk(self) -> None:
-        for node in self.program.body.walk():
+        nodes = list(self.program.body.walk())
+        for node in nodes:
             reason = _reason(node)
             if reason is not None and (self.stopped is None or node.op.name not in SIGNALS):
                 self.doubt(reason, node.op)
         walker = self._walked()
+        lost = [node for node in nodes if isinstance(node, Flag | GetBuffer | ReleaseBuffer) and not _is_followed(node)]
+        changing = {str(node.id) for node in walker.crossing}
+        lost += [node for node in self._flags() if isinstance(node.id, str) and node.id in changing]
+        for op, message, hint in unfollowed(self.parsed, lost):
+            self.doubt(message, op, hint)
+        if not lost and any(is_named(node.id) for node in nodes if isinstance(node, Flag | GetBuffer)):
+            self.assumptions[EXISTING] = None
         for node in self._flags():
             if not any({node.source, node.destination} <= set(pipes) for pipes in PIPES_OF.values()):
                 self._note("wrong-pipe", f"no core has both {node.source} and {node.destination}", node)
@@ -223,15 +232,15 @@ class _Judge:
             line = place.shown.line if place else "?"
             yield f"it shows when the loop at line {line} runs {least} time{'s' * (least > 1)}"
 
-    def doubt(self, message: str, op: Operation) -> None:
+    def doubt(self, message: str, op: Operation, hint: str | None = None) -> None:
         """Something cannot be followed: whatever seems to be wrong may be right."""
         self.unknown.append(op)
-        self.wonder(message, op)
+        self.wonder(message, op, hint)
 
-    def wonder(self, message: str, op: Operation) -> None:
+    def wonder(self, message: str, op: Operation, hint: str | None = None) -> None:
         """Something may be wrong on ways that no run takes."""
         self.unbalanced = True
-        self._add(True, Diagnostic("lint", "warning", message, self.parsed.location(op)))
+        self._add(True, Diagnostic("lint", "warning", message, self.parsed.location(op), hint=hint))
 
     def _missing(self, walker: Walker, state: State, meeting: EarlyStart, open_: int) -> None:
         later = meeting.later
@@ -314,8 +323,6 @@ def _reason(node: Node) -> str | None:
             return f"{node.op.name} cannot be looked into"
         case EntryNode(is_signal=True):
             return f"{node.op.name} waits for or signals another core, whose program decides the order"
-        case Flag() | GetBuffer() | ReleaseBuffer() if not _is_followed(node):
-            return f"the id of {node.op.name} is only known when it runs"
         case _:
             return None
 

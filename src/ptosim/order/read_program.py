@@ -53,8 +53,9 @@ from ptosim.order.model import (
     TileWait,
     WaitNode,
 )
-from ptosim.order.number import LONGEST_PERIOD, Linear, Number, Periodic, periodic
+from ptosim.order.number import Linear, Periodic
 from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
+from ptosim.order.unknown_ids import id_of, loops_of, settle
 from ptosim.order.values import ANYWHERE, LoopTrial, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
@@ -149,6 +150,7 @@ class Reader:
 
     def read(self) -> OrderProgram:
         self.program.body = self._block(self.function.body.block, ())
+        settle(self.program)
         return self.program
 
     def _block(self, operations: Operations, path: tuple[int, ...]) -> NodeBlock:
@@ -292,24 +294,14 @@ _ORDERING = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 # --- synchronisation that is written ----------------------------------------------------------------------------------
 
 
-def _id(op: PTOOperation, values: Values) -> Id:
+def _id(op: PTOOperation, values: Values) -> tuple[Id, tuple[int, ...]]:
+    """And the loops in which it may change, where only the run knows it."""
     if (event := op.word("event")) is not None:
-        return int(event.removeprefix("EVENT_ID"))
+        return int(event.removeprefix("EVENT_ID")), ()
     if "number" in op.property_roles:
-        return f"token {op.facts()['number']}"
-    return _known(values.number(op.segment("event")[0]))
-
-
-def _known(number: Number) -> Id:
-    """A number as an id: the index of a loop that runs a few times takes its values in turn."""
-    if not isinstance(number, Linear):
-        return number
-    (index, factor), *others = number.terms.items()
-    if others or index.loop is None or index.high is None or index.high >= LONGEST_PERIOD:
-        return None
-    values = tuple(number.constant + factor * turn for turn in range(index.high + 1))
-    found = periodic(index.loop, (), values)
-    return None if isinstance(found, Linear) else found
+        return f"token {op.facts()['number']}", ()
+    number = values.number(op.segment("event")[0])
+    return id_of(number), loops_of(number)
 
 
 def _pipe(op: PTOOperation, role: str) -> Pipe:
@@ -321,16 +313,17 @@ def _pipe(op: PTOOperation, role: str) -> Pipe:
 def _buffer(op: BufferOperation, values: Values) -> Node:
     number = op.integer("id_literal") if op.id is None else values.number(op.id)
     mode = (op.integer("mode_literal") or 0) if op.mode is None else values.number(op.mode)
-    known = _known(number) if number is not None and isinstance(mode, int) and mode == 0 else None
+    known = id_of(number) if number is not None and isinstance(mode, int) and mode == 0 else None
     kind = GetBuffer if isinstance(op, GetBuf) else ReleaseBuffer
-    return kind(op, _pipe(op, "pipe"), known)
+    return kind(op, _pipe(op, "pipe"), known, varies=loops_of(number or 0))
 
 
 def _synchronising(op: Operation, values: Values) -> Node:
     assert isinstance(op, PTOOperation)
     if op.name in _FLAGS:
         kind = SetNode if op.name in _SETS else WaitNode
-        return kind(op, _pipe(op, "source"), _pipe(op, "destination"), _id(op, values))
+        id_, varies = _id(op, values)
+        return kind(op, _pipe(op, "source"), _pipe(op, "destination"), id_, varies=varies)
     if isinstance(op, BufferOperation):
         return _buffer(op, values)
     if isinstance(op, Dsb):

@@ -16,7 +16,7 @@ from ptosim.order.model import Counter
 Key = object
 """An inserted pair, or the key of a written flag."""
 
-Released = tuple[int, int, Pipe]
+Released = tuple[int, int | str, Pipe]
 """A core, a buffer id and the pipe that released it."""
 
 PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.ALL)
@@ -128,15 +128,16 @@ class State:
     def joined(self, other: State) -> State:
         """What is known whichever way was taken. Tokens of unequal number are not known any more."""
         tokens: dict[Key, tuple[int, ...]] = {}
-        everything, released = self.issued | other.issued, {*self.released, *other.released}
+        released = {*self.released, *other.released}
         for key in {*self.tokens, *other.tokens}:
             a, b = self.tokens.get(key, ()), other.tokens.get(key, ())
             tokens[key] = tuple(x | y for x, y in zip(a, b, strict=True)) if len(a) == len(b) else ()
         return State(
             [{pipe: a[pipe] | b[pipe] for pipe in PIPES} for a, b in zip(self.cores, other.cores, strict=True)],
             tokens,
-            {key: self.released.get(key, everything) | other.released.get(key, everything) for key in released},
-            everything,
+            # where it was not released, what was issued there is not known; what was not needs no release
+            {key: self.released.get(key, self.issued) | other.released.get(key, other.issued) for key in released},
+            self.issued | other.issued,
             {counter: value for counter, value in self.counters.items() if other.counters.get(counter) == value},
             {key: behind | other.covered[key] for key, behind in self.covered.items() if key in other.covered},
             self.here,

@@ -100,7 +100,8 @@ class Values:
             path, Symbol(path, 0, None if iterations is None else max(iterations - 1, 0), is_iteration=True)
         )
         index, *carried = body.args
-        self._known[index] = first + symbol(iteration) * step if isinstance(step, int) else self._open(index)
+        is_plain = isinstance(step, int) or (isinstance(step, Linear) and all(each.is_single for each in step.terms))
+        self._known[index] = first + self.product(symbol(iteration), step) if is_plain else self._open(index)
         ends = body.last_op
         given = ends.operands if isinstance(ends, Yield) else ()
         for argument, start, following in zip(carried, loop.iter_args, given, strict=False):
@@ -220,6 +221,37 @@ class Values:
                 total = total + symbol(self.common.products[key]) * (factor * other)
         return total
 
+    def quotient(self, a: Number, b: Number) -> Number | None:
+        """Of numbers that are not negative. What counts in multiples of a divisor that only the run knows is counted,
+        and the rest divided is one number wherever it is computed."""
+        if isinstance(b, int) or not isinstance(a, Linear) or not isinstance(b, Linear):
+            return integers.quotient(a, b)
+        (divisor, factor), *others = b.terms.items()
+        if others or b.constant or factor < 1 or (divisor.low or 0) < 1 or not integers.natural(a):
+            return None
+        counted: Number = 0
+        rest: Number = a.constant
+        for each, times in a.terms.items():
+            left = _without(divisor, each)
+            if left is None or times % factor or not all(one.is_single for one in (each, *left)):
+                rest = rest + symbol(each) * times
+            else:
+                counted = counted + self._multiplied(left) * (times // factor)
+        if isinstance(rest, Periodic) or not integers.natural(rest) or is_unsettled(rest):
+            return None
+        if isinstance(rest, Linear):
+            loops = max((each.loops for each in (*rest.terms, divisor)), key=len)
+            found = self._shared(("quotient", key_of(rest), key_of(b)), lambda: symbol(Symbol(loops, 0)))
+            assert not isinstance(found, Pointer)
+            return counted + found
+        return counted if rest == 0 else None
+
+    def _multiplied(self, symbols: tuple[Symbol, ...]) -> Number:
+        total: Number = 1
+        for each in symbols:
+            total = self.product(total, symbol(each))
+        return total
+
     def tallied(self, tally: Tally, more: int | None) -> Number | None:
         """How often a loop has gone round in all; whoever tallies the same loop has the same number."""
         path = self._loops.get(tally.loop.body.block)
@@ -250,6 +282,13 @@ class Values:
                 return self._loops[block]
             block = block.parent_block()
         return ()
+
+
+def _without(divisor: Symbol, product: Symbol) -> tuple[Symbol, ...] | None:
+    """What is left of a product that is divided by one of its factors; None where it is no factor."""
+    factors = product.factors or (product,)
+    at = factors.index(divisor) if divisor in factors else None
+    return None if at is None else (*factors[:at], *factors[at + 1 :])
 
 
 def _is_computed(value: SSAValue) -> bool:
@@ -302,7 +341,13 @@ def _argument(index: int, value: SSAValue) -> Known:
 
 
 def _limits(value: SSAValue) -> tuple[int | None, int | None]:
+    if isinstance(value.owner, Operation) and value.owner.name in _LEAST:
+        return _LEAST[value.owner.name], None
     return (0, 1) if element_name(value.type) == "i1" else (None, None)
+
+
+_LEAST = {GetBlockIdx.name: 0, GetBlockNum.name: 1, GetSubblockIdx.name: 0}
+"""The least that a launch answers."""
 
 
 _SAME_FOR_ALL = (GetBlockIdx.name, GetBlockNum.name)
@@ -422,9 +467,10 @@ _RULES: dict[str, Rule] = {
     "arith.addi": _binary(lambda a, b: a + b),
     "arith.subi": _binary(lambda a, b: a - b),
     "arith.muli": lambda values, op: values.product(*map(values.number, op.operands)),
-    "arith.divsi": _binary(integers.quotient),
-    "arith.divui": _binary(integers.quotient),
-    "arith.floordivsi": _binary(integers.quotient),
+    **dict.fromkeys(
+        ("arith.divsi", "arith.divui", "arith.floordivsi"),
+        lambda values, op: values.quotient(*map(values.number, op.operands)),
+    ),
     "arith.ceildivsi": _binary(integers.ceiling),
     "arith.ceildivui": _binary(integers.ceiling),
     "arith.remsi": _binary(integers.remainder),

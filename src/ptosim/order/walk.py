@@ -325,7 +325,7 @@ class Walker:
         return value if isinstance(value, int) else None
 
     def _release(self, node: ReleaseBuffer, state: State) -> None:
-        if isinstance(id_ := self._number(node.id), int):
+        if (id_ := self._number(node.id)) is not None:
             state.released[node.core, id_, node.pipe] = self._untold(node.pipe, state, node.core)
 
     def _get(self, node: GetBuffer, state: State) -> None:

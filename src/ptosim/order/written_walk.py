@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import lcm
+from typing import cast
 
 from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
@@ -20,6 +21,7 @@ from ptosim.order.model import (
     EntryNode,
     Flag,
     GetBuffer,
+    Id,
     LoopNode,
     Node,
     NodeBlock,
@@ -34,6 +36,7 @@ from ptosim.order.pairs import Inserted
 from ptosim.order.rotating_ids import Family, begin, draw, family_of, go_on, leave, settle, united
 from ptosim.order.rounds import Round
 from ptosim.order.state import Key, State
+from ptosim.order.unknown_ids import is_named
 from ptosim.order.walk import Missing, Walker
 
 Times = dict[int, int]
@@ -55,6 +58,11 @@ class TurnWalker(Walker):
         """Sets of a flag that may be there already, or whose last wait may not be over; and when it shows."""
         self.unreleased: dict[WaitNode, Times] = {}
         """When it shows that no set is there for a wait."""
+        flags = [node for node in program.body.walk() if isinstance(node, Flag)]
+        self.changing = {str(node.id): node for node in flags if is_named(node.id) and node.varies}
+        """Ids that may be other ones in the next iteration, each by one of its flags."""
+        self.crossing: dict[Flag, None] = {}
+        """Those that are set in one iteration and not waited for in it."""
         self.waits = Waits(self)
         self.last = Last(self)
         self.counted = {loop: _counted(loop) for loop in program.loops.values()}
@@ -162,6 +170,7 @@ class TurnWalker(Walker):
             self.turns[loop.name] = self.first[loop] = turn
             first = Round(loop)
             through = self._nodes(loop.body, arriving.copy(), first)
+            self._crossed(loop, arriving, through)
             self._iterations.pop(loop, None)
             behind = self._iterated(loop, first, through.restricted(inside))
             if period > 1:
@@ -170,6 +179,15 @@ class TurnWalker(Walker):
             arriving = through.restricted(through.issued & ~inside)
         del self.turns[loop.name]
         return joined
+
+    def _crossed(self, loop: LoopNode, *states: State) -> None:
+        """Flags with an id that may change have to be taken in the iteration that sets them."""
+        for key in {key for state in states for key in state.counts()} if self.changing else ():
+            source, destination, id_, _ = cast("tuple[Pipe, Pipe, Id, int]", key)
+            node = self.changing.get(id_) if isinstance(id_, str) else None
+            if node is not None and loop.name in node.varies:
+                self.crossing[node] = None
+                self.uneven.add((source, destination))
 
     def _turns(self, loop: LoopNode) -> range:
         """Those that a loop comes to."""
