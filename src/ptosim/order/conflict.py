@@ -41,6 +41,10 @@ class _Place:
     writers: int = 0
 
 
+_ANY = -1
+"""Some loop, whichever it is."""
+
+
 class Conflicts:
     """The conflicts of a program, as sets of entries: bit n stands for entry number n."""
 
@@ -57,6 +61,8 @@ class Conflicts:
         self._exact: dict[tuple[int, int, int, int], bool] = {}
         self._gather(program)
         self._near = self._neighbours()
+        self._is_fixed = [len(place.range.spans) == 1 and bool(place.range.ends) for place in self._places]
+        """Of each place: whether it has the same bytes in every iteration."""
         self._of_vector = sum(1 << entry.number for entry in program.entries if entry.pipe is Pipe.V)
 
     def together(self, entry: EntryNode) -> int:
@@ -143,6 +149,8 @@ class Conflicts:
         return near
 
     def _distance(self, earlier: int, later: int, loop: int | None) -> int | None:
+        if loop is not None and self._known is None and self._is_fixed[earlier] and self._is_fixed[later]:
+            loop = _ANY  # they meet alike in every loop
         key = (earlier, later, loop)
         if key not in self._distances:
             met = distance(self._places[earlier].range, self._places[later].range, loop)

@@ -9,6 +9,7 @@ on every way. What remains on the same pipe gets a barrier. Later walks find lan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count, permutations
 
 from ptosim.effects.names import Pipe
@@ -31,6 +32,14 @@ _CREDIT = 2
 def insert(program: OrderProgram) -> Inserted:
     """What a program lacks."""
     return Inserter(program, Conflicts(program)).insert()
+
+
+@dataclass
+class _Users:
+    """The pairs that have an id, and those that are not over when one of them is set."""
+
+    members: int = 0
+    clashes: int = 0
 
 
 class _Needed(Exception):
@@ -213,13 +222,13 @@ class Inserter:
 
     def _suffices(self) -> bool:
         """Whether nothing is missing, and no pair is set again and again without a way back."""
-        self.trying = True
+        self.trying, self.walker.adds = True, False
         try:
             self.walker.walk()
         except _Needed:
             return False
         finally:
-            self.trying = False
+            self.trying, self.walker.adds = False, True
         return all(pair.lanes is not None and pair.lanes <= EVENT_IDS for pair in self.inserted.pairs)
 
     # --- lanes and ids ------------------------------------------------------------------------------------------------
@@ -250,24 +259,21 @@ class Inserter:
 
     def _is_short(self) -> Pair | None:
         """Give ids to the pairs; a pair that there is none left for."""
-        given: dict[tuple[Pipe, Pipe], list[Pair]] = {}
+        clashes = self.walker.clashes
+        given: dict[tuple[Pipe, Pipe], list[_Users]] = {}
         for pair in self.inserted.pairs:
-            others, lanes = given.setdefault(pair.key, []), pair.lanes or 1
-            taken = {
-                other.base + lane for other in others if self._clash(pair, other) for lane in range(other.lanes or 1)
-            }
-            taken |= self.written.get(pair.key, set())
-            bases = (base for base in range(EVENT_IDS - lanes + 1) if taken.isdisjoint(range(base, base + lanes)))
-            base = next(bases, None)
+            users, lanes = given.setdefault(pair.key, [_Users() for _ in range(EVENT_IDS)]), pair.lanes or 1
+            free = [not (clashes[pair] & each.members or pair.member & each.clashes) for each in users]
+            for id_ in self.written.get(pair.key, ()):
+                free[id_] = False
+            base = next((base for base in range(EVENT_IDS - lanes + 1) if all(free[base : base + lanes])), None)
             if base is None:
                 return pair
             pair.base = base
-            others.append(pair)
+            for each in users[base : base + lanes]:
+                each.members |= pair.member
+                each.clashes |= clashes[pair]
         return None
-
-    def _clash(self, a: Pair, b: Pair) -> bool:
-        """Whether one is set while the other is not over."""
-        return bool(self.walker.clashes[a] & b.member or self.walker.clashes[b] & a.member)
 
 
 def _written_ids(program: OrderProgram) -> dict[tuple[Pipe, Pipe], set[int]]:

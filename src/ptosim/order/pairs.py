@@ -35,6 +35,10 @@ class Pair:
     base: int = 0
     """The first of its ids."""
 
+    def __post_init__(self) -> None:
+        self.member = 1 << self.number
+        """Its wait as a set."""
+
     @property
     def loop(self) -> LoopNode | None:
         """The loop whose iterations are between set and wait."""
@@ -43,11 +47,6 @@ class Pair:
     @property
     def outermost(self) -> LoopNode | None:
         return self.around[0] if self.around else None
-
-    @property
-    def member(self) -> int:
-        """Its wait as a set."""
-        return 1 << self.number
 
     @property
     def key(self) -> tuple[Pipe, Pipe]:

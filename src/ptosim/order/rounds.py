@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptosim.order.model import EntryNode, LoopNode, Node, NodeBlock
-from ptosim.order.state import State
+from ptosim.order.state import Known
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Round:
     """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
     arm: NodeBlock | None = None
     """What both the entries that are followed and those they meet are in, and every iteration between takes."""
-    behind: dict[Node, State] = field(default_factory=dict[Node, State])
+    behind: dict[Node, Known] = field(default_factory=dict[Node, Known])
     """What was known behind each node."""
 
 

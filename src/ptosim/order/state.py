@@ -22,6 +22,14 @@ Released = tuple[int, int | str, Pipe]
 PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.ALL)
 
 
+@dataclass(frozen=True)
+class Known:
+    """What the pipes of a core do not know to have ended at a place, and what was issued up to there."""
+
+    open: Mapping[Pipe, int]
+    issued: int
+
+
 @dataclass
 class State:
     """The sets at one place of the program."""
@@ -60,6 +68,9 @@ class State:
             self.here,
             self.mixed,
         )
+
+    def known(self) -> Known:
+        return Known(dict(self.open), self.issued)
 
     def end(self, members: int) -> None:
         """Every pipe of this core knows that some entries have ended."""

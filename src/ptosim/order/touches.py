@@ -188,7 +188,7 @@ def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, tur
             return high if sign > 0 else low
     if isinstance(number, int):
         return number
-    moving = [each for each in number.terms if not each.is_single or set(each.loops) & set(inner)]
+    moving = [each for each in number.terms if not each.is_single or (inner and not set(inner).isdisjoint(each.loops))]
     constant = extreme(number.constant, {each: number.terms[each] for each in moving}, sign)
     rest = {each: factor for each, factor in number.terms.items() if each not in moving}
     return None if constant is None else linear(constant, rest)

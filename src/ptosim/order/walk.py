@@ -45,7 +45,7 @@ from ptosim.order.pairs import Inserted, Pair
 from ptosim.order.places import Places
 from ptosim.order.rounds import EarlyStart, Round
 from ptosim.order.scoped import awaiting, touching
-from ptosim.order.state import PIPES, Key, State
+from ptosim.order.state import PIPES, Key, Known, State
 
 Ends = tuple[Pipe, Pipe]
 """The source and the destination of flags."""
@@ -83,11 +83,17 @@ class Walker:
         """By cores, the entries of each pipe, inserted waits included."""
         self.clashes: dict[Pair, int] = {}
         """For each pair the others, by their waits, that are not over when it is set."""
-        self.forward: dict[Node, State] = {}
+        self.adds = True
+        """Whether `missing` may add something on the way."""
+        self.forward: dict[Node, Known] = {}
         """What was known behind each node in the iteration that issues entries."""
         self._rounds: dict[LoopNode, list[Round]] = {}
         self._iterations: dict[LoopNode, tuple[int, State]] = {}
         self._pairs: tuple[Pair, ...] = ()
+        self._by_loop: dict[LoopNode, list[Pair]] = {}
+        """By the innermost loop around them."""
+        self._inside: dict[LoopNode, int] = {}
+        """The waits of those in each loop."""
         self._pending = 0
         """Pairs with a token under way, as their waits."""
         self.end = State()
@@ -110,29 +116,33 @@ class Walker:
         self._pairs = tuple(self.inserted.pairs)
         self._pending = 0
         self._iterations = {}
+        self._by_loop, self._inside = {}, {}
         for pair in self._pairs:
             pair.lanes = None if pair.outermost is not None else 1
             self.own[0][pair.destination] |= pair.member
+            for loop in pair.around:
+                self._inside[loop] = self._inside.get(loop, 0) | pair.member
+            if pair.around:
+                self._by_loop.setdefault(pair.around[-1], []).append(pair)
         start = State([dict.fromkeys(PIPES, 0) for _ in self.own])
         self.end = self._nodes(self.program.body, start, Round(None))
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def _nodes(self, block: NodeBlock, state: State, here: Round) -> State:
-        behind = state.copy()
         for node in block.nodes:
-            state = self._complete(node, state, behind, here)
+            state = self._complete(node, state, here)
             for pair in self.inserted.after.get(node, ()):
                 self._set(pair, state, here)
-            behind = state.copy()
-            here.behind[node] = behind
-            if here.distance == 0:
-                self.forward[node] = behind
+            if self.adds:
+                here.behind[node] = known = state.known()
+                if here.distance == 0:
+                    self.forward[node] = known
         return state
 
-    def _complete(self, node: Node, state: State, start: State, here: Round) -> State:
+    def _complete(self, node: Node, state: State, here: Round) -> State:
         """A node and what stands before it, as often as something is added there."""
-        pending = self._pending
+        pending, start = self._pending, state.copy() if self.adds else state
         while True:
             try:
                 for added in self.inserted.before.get(node, ()):
@@ -389,7 +399,7 @@ class Walker:
         self._followed_on(loop, first, behind, None)
         for _, arm in self.places.runs.get(loop, ()):
             self._followed_on(loop, first, behind.restricted(self._inside_arm(arm)), arm)
-        for pair in self.inserted.pairs:  # those that were added on the way have left tokens as well
+        for pair in self.inserted.pairs if self.adds else ():  # what was added on the way has left tokens as well
             if pair.loop is loop and pair not in behind.tokens:
                 behind.tokens[pair] = self.tokens_of(pair, behind.issued)
         if version == self.inserted.versions.get(loop, 0):
@@ -419,19 +429,11 @@ class Walker:
         return Round(loop, distance, arm)
 
     def _has_open_lanes(self, loop: LoopNode, arm: NodeBlock | None) -> bool:
-        return any(
-            pair.lanes is None
-            and self.places.innermost[pair.block] is loop
-            and self.places.arm(pair.block, loop) is arm
-            for pair in self._pairs
-        )
+        pairs = self._by_loop.get(loop, ())
+        return any(pair.lanes is None and self.places.arm(pair.block, loop) is arm for pair in pairs)
 
     def _followed(self, loop: LoopNode) -> int:
-        members = self.places.inside[loop.name]
-        for pair in self._pairs:
-            if loop in self.places.loops[pair.block]:
-                members |= pair.member
-        return members
+        return self.places.inside[loop.name] | self._inside.get(loop, 0)
 
     def tokens_of(self, pair: Pair, members: int) -> tuple[int, ...]:
         """What the tokens of a pair with a distance do not cover, at the end of the iteration that issued entries."""

@@ -50,6 +50,7 @@ class TurnWalker(Walker):
 
     def __init__(self, program: OrderProgram, conflicts: Conflicts, missing: Missing) -> None:
         super().__init__(program, conflicts, Inserted(), missing)
+        self.adds = False
         self.conflicts = conflicts
         self.periods = _periods(program)
         self.first: dict[LoopNode, int] = {}
