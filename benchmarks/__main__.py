@@ -13,7 +13,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks import growth, observers, observing, profiling, starting, throughput, tiles
+from benchmarks import growth, observers, observing, ordering, profiling, starting, throughput, tiles
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -29,6 +29,7 @@ def main() -> None:
         "observers": observers.table(quick),
         "observing": observing.table(quick),
         "profiling": profiling.table(quick),
+        "ordering": ordering.table(quick),
         "growth": growth.table(quick),
     }
     facts = {

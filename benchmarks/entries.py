@@ -47,13 +47,13 @@ def _slot(number: int) -> str:
 
 def _group(number: int) -> str:
     source, target = f"%b{number % BUFFERS}", f"%b{(number + 7) % BUFFERS}"
-    burst = "nburst(%l1, %l256, %l256)"
-    return f"""    pto.mte_gm_ub %from, {source}, %l0, %l256 {burst} : !pto.ptr<f32, gm>, {_F32}, i64, i64, i64, i64, i64
+    burst, longs = "nburst(%l1, %l256, %l256)", ", ".join(["i64"] * 4)
+    return f"""    pto.mte_gm_ub %from, {source}, %l0, %l256 {burst} : !pto.ptr<f32, gm>, {_F32}, i64, {longs}
     pto.vecscope {{
       %m = pto.pset_b32 "PAT_ALL" : {_MASK}
       %v = pto.vlds {source}[%c0] : {_F32} -> {_REGISTER}
       %w = pto.vmuls %v, %half, %m : {_REGISTER}, f32, {_MASK} -> {_REGISTER}
       pto.vsts %w, {target}[%c0], %m : {_REGISTER}, {_F32}, {_MASK}
     }}
-    pto.mte_ub_gm {target}, %to, %l256 {burst} : {_F32}, !pto.ptr<f32, gm>, i64, i64, i64, i64
+    pto.mte_ub_gm {target}, %to, %l256 {burst} : {_F32}, !pto.ptr<f32, gm>, {longs}
 """

@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Pipe, Space
 from ptosim.order.model import ByteRange, EntryNode, OrderProgram, Span
-from ptosim.order.number import LONGEST_PERIOD, Plain, Symbol, bounds, extreme
+from ptosim.order.number import LONGEST_PERIOD, Linear, Plain, Symbol, bounds, extreme
 from ptosim.order.touches import range_key
 from ptosim.order.values import ANYWHERE
 
@@ -41,10 +41,6 @@ class _Place:
     writers: int = 0
 
 
-_ANY = -1
-"""Some loop, whichever it is."""
-
-
 class Conflicts:
     """The conflicts of a program, as sets of entries: bit n stands for entry number n."""
 
@@ -61,8 +57,11 @@ class Conflicts:
         self._exact: dict[tuple[int, int, int, int], bool] = {}
         self._gather(program)
         self._near = self._neighbours()
-        self._is_fixed = [len(place.range.spans) == 1 and bool(place.range.ends) for place in self._places]
-        """Of each place: whether it has the same bytes in every iteration."""
+        self._inside = dict.fromkeys(program.loops, 0)
+        for entry in program.entries:
+            for name in entry.loops:
+                self._inside[name] |= 1 << entry.number
+        self._symbols = [_symbols(place.range) for place in self._places]
         self._of_vector = sum(1 << entry.number for entry in program.entries if entry.pipe is Pipe.V)
 
     def together(self, entry: EntryNode) -> int:
@@ -70,10 +69,10 @@ class Conflicts:
         return self.apart(entry, None).get(0, 0)
 
     def apart(self, entry: EntryNode, loop: int | None) -> dict[int, int]:
-        """Entries that an entry meets some iterations of a loop later, by the least number of iterations; without a
-        loop, in one iteration of those around both."""
+        """Entries in a loop that an entry meets some iterations of it later, by the least number of iterations; without
+        a loop, in one iteration of those around both."""
         found: dict[int, int] = {}
-        for place, other, writes, there in self._neighbourhood(entry):
+        for place, other, writes, there in self._neighbourhood(entry, loop):
             same = other == place and not writes and loop is None
             is_late = same and entry.pipe is Pipe.V and self._is_long(place)
             members = there & ~self._of_vector if is_late else there
@@ -82,20 +81,22 @@ class Conflicts:
         return found
 
     def exactly(self, entry: EntryNode, loop: int, apart: int) -> int:
-        """Entries that an entry meets so many iterations of a loop later, whatever the least number is."""
+        """Entries in a loop that an entry meets so many iterations of it later, whatever the least number is."""
         found = 0
-        for place, other, _, members in self._neighbourhood(entry):
+        for place, other, _, members in self._neighbourhood(entry, loop):
             if members & ~found and self._is_met(other, place, loop, apart):
                 found |= members
         return found
 
-    def _neighbourhood(self, entry: EntryNode) -> Iterator[tuple[int, int, bool, int]]:
-        """What an entry touches, what is near that, whether it writes, and who touches it there, one of the two
-        writing."""
+    def _neighbourhood(self, entry: EntryNode, loop: int | None) -> Iterator[tuple[int, int, bool, int]]:
+        """What an entry touches, what is near that, whether it writes, and who touches it there in the loop, one of the
+        two writing."""
+        inside = -1 if loop is None else self._inside[loop]
         for place, writes in self._touched[entry.number]:
             for other in self._near[place]:
                 there = self._places[other]
-                yield place, other, writes, there.writers | (there.readers if writes else 0)
+                if members := (there.writers | (there.readers if writes else 0)) & inside:
+                    yield place, other, writes, members
 
     def _is_met(self, earlier: int, later: int, loop: int, apart: int) -> bool:
         key = (earlier, later, loop, apart)
@@ -149,16 +150,26 @@ class Conflicts:
         return near
 
     def _distance(self, earlier: int, later: int, loop: int | None) -> int | None:
-        if loop is not None and self._known is None and self._is_fixed[earlier] and self._is_fixed[later]:
-            loop = _ANY  # they meet alike in every loop
         key = (earlier, later, loop)
         if key not in self._distances:
-            met = distance(self._places[earlier].range, self._places[later].range, loop)
+            met = self._least(earlier, later, loop)
             if met is not None and self._known is not None and not self._is_sure(earlier, later, loop, met):
                 self.assumed += self._touching(earlier, later, loop)
                 met = None
             self._distances[key] = met
         return self._distances[key]
+
+    def _least(self, earlier: int, later: int, loop: int | None) -> int | None:
+        """The least distance of two places whose hulls meet. Where they have no symbol in common and none that the loop
+        moves, that is all there is to say."""
+        symbols, others = self._symbols[earlier], self._symbols[later]
+        if symbols is None or others is None or not symbols.isdisjoint(others):
+            return distance(self._places[earlier].range, self._places[later].range, loop)
+        if loop is None:
+            return 0
+        if any(each.loop == loop for each in (*symbols, *others)):
+            return distance(self._places[earlier].range, self._places[later].range, loop)
+        return 1
 
     def _is_sure(self, earlier: int, later: int, loop: int | None, apart: int) -> bool:
         a, b = self._places[earlier].range, self._places[later].range
@@ -181,6 +192,14 @@ class Conflicts:
 
 def _same_origin(a: ByteRange, b: ByteRange) -> bool:
     return a.origin == b.origin or ANYWHERE in (a.origin, b.origin)
+
+
+def _symbols(range_: ByteRange) -> frozenset[Symbol] | None:
+    """What the ends of a range depend on; None where it has others in other turns."""
+    ends = [end for span in range_.spans if span is not None for end in span]
+    if (len(range_.spans), len(ends)) != (1, 2):
+        return None
+    return frozenset(each for end in ends if isinstance(end, Linear) for each in end.terms)
 
 
 def _hull(range_: ByteRange) -> tuple[float, float]:

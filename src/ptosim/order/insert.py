@@ -23,8 +23,9 @@ from ptosim.order.state import State
 from ptosim.order.unknown_ids import is_token
 from ptosim.order.walk import Again, Walker
 
-_TRIALS, _LEAST_TRIALS = 600_000, 16
-"""How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""
+_TRIALS, _LONG_TRIALS = 600_000, 6_000
+"""How many walks may be spent on what is superfluous, times the square of the entries; in a long program, times the
+entries. So loading stays quick."""
 _CREDIT = 2
 """How many iterations a pair without a way back may run ahead."""
 
@@ -57,7 +58,8 @@ class Inserter:
         self.numbers = count(len(program.entries))
         self.written = _written_ids(program)
         self.added = False
-        self.trials = max(_LEAST_TRIALS, _TRIALS // max(len(program.entries), 1) ** 2)
+        length = max(len(program.entries), 1)
+        self.trials = max(_TRIALS // length**2, _LONG_TRIALS // length)
         self.has_credit = False
         self.trying = False
         """Whether a walk only has to say if something is missing."""
