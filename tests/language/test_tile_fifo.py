@@ -153,13 +153,13 @@ def test_a2a3_passes_through_global_memory() -> None:
     rejects("~" + INIT.format("dir_mask = 1, slot_size = 64", ONE), message, "a2a3", "cube")
 
 
-def test_an_epilogue_is_for_a5() -> None:
-    attributes = (
-        "dir_mask = 1, slot_size = 64, nosplit = true, acc_push_epilogue = ~#pto.acc_push_epilogue<relu = no_relu>"
-    )
-    accepts(INIT.format(attributes.replace("~", ""), GLOBAL), "a5", "cube")
-    message = "acc_push_epilogue does not exist on a2a3"
-    rejects(INIT.format(attributes, GLOBAL), message, "a2a3", "cube", "wrong-target")
+def test_modes_of_an_epilogue_on_a2a3() -> None:
+    for mode in ("deqf16_vec", "req8_scalar", "qf322bf16_pre_scalar"):
+        accepts(cube("", QUANT.format(mode), GLOBAL), "a2a3", "cube")
+    for mode in ("qs322bf16_pre_scalar", "qf322hif8_pre_scalar", "qf322fp8_pre_scalar"):
+        accepts(cube("", QUANT.format(mode), GLOBAL), "a5", "cube")
+        text = cube("", QUANT.format(mode).replace("#pto", "~#pto"), GLOBAL)
+        rejects(text, f"quant = {mode} does not exist on a2a3", "a2a3", "cube", "wrong-target")
 
 
 def test_handles() -> None:

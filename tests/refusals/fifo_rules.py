@@ -147,6 +147,64 @@ ENTRIES_WITH_AN_EPILOGUE_ARE_NOT_SPLIT = rows(
     kind="cube",
 )
 
+WITH_AN_EPILOGUE = """module {{
+func.func @k_aic() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  %a = pto.import_reserved_buffer {{name = "s", peer_func = @k_aiv}} -> i32
+  pto.aic_initialize_pipe {{dir_mask = 1, slot_size = 4096, acc_push_epilogue = {mark}{words}}}
+    (c2v_consumer_buf = %a : i32)
+  %c = pto.alloc_tile : ACC<16x64x{acc}>
+  %f = pto.alloc_tile : FP<1x64x{payload}>
+  {set}
+  pto.tpush_to_aiv(%c : {push}ACC<16x64x{acc}>) {{split = 0}}
+  return
+}}
+func.func @k_aiv() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %a = pto.reserve_buffer {{name = "s", size = 32768, location = #pto.address_space<vec>, auto = true}} -> i32
+  pto.aiv_initialize_pipe {{dir_mask = 1, slot_size = 4096, acc_push_epilogue = {words}}} (c2v_consumer_buf = %a : i32)
+  {pop}
+  return
+}}
+}}
+"""
+
+
+def with_epilogue(quant: str, acc: str, pop: str, mark: str = "", push: str = "", payload: str = "f32") -> str:
+    """Both ends of a FIFO whose entries are converted on their way."""
+    words = f"#pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = no_relu>"
+    set_ = ""
+    if quant.endswith("_vec"):
+        set_ = f"pto.set_quant_vector(%f : {mark}FP<1x64x{payload}>) {{id = 0}}"
+        mark = ""
+    elif quant.endswith("_scalar"):
+        set_ = "%x = arith.constant 1.0 : f32\n  pto.set_quant_scalar(%x : f32) {id = 0}"
+    return WITH_AN_EPILOGUE.format(words=words, acc=acc, pop=pop, mark=mark, push=push, payload=payload, set=set_)
+
+
+TAKEN = "%t{0} = pto.tpop_from_aic {{{{split = 0}}}} -> {{}}ND<16x64x{{}}>\n  pto.tfree_from_aic {{{{split = 0}}}}"
+WHAT_AN_EPILOGUE_GIVES = rows(
+    twins,
+    (
+        with_epilogue("req8_scalar", "i32", TAKEN.format("").format("~", "«i16|ui8»")),
+        "quant = req8_scalar of the epilogue does not give i16",
+    ),
+    (
+        with_epilogue("f32_f16", "«i32|f32»", TAKEN.format("").format("", "f16"), push="~"),
+        "quant = f32_f16 takes f32, not i32",
+    ),
+    (
+        with_epilogue("no_convert", "«i32|f32»", TAKEN.format("").format("", "f32"), push="~"),
+        "quant = no_convert does not make f32 of this, which is popped",
+    ),
+    (
+        with_epilogue("deqf16_vec", "i32", TAKEN.format("").format("", "f16"), "~", payload="«i64|f32»"),
+        "parameters of an acc_push_epilogue have elements of f16, bf16, f32 on a5, not i64",
+    ),
+    (
+        with_epilogue("f32_f16", "f32", "«|" + TAKEN.format("").format("", "f16") + "»", "~"),
+        "nothing is popped, so that the acc_push_epilogue has no type to give",
+    ),
+)
+
 BOTH_ENDS_HAVE_THE_SAME_EPILOGUE = rows(
     twins,
     (
@@ -179,6 +237,7 @@ ENTRIES_ARRIVE_IN_THE_MEMORY_OF_THEIR_CORE = rows(
 )
 
 RULES = [
+    *WHAT_AN_EPILOGUE_GIVES,
     *HALVES_THAT_PASS_THROUGH_GLOBAL_MEMORY,
     *ENTRIES_WITH_AN_EPILOGUE_ARE_NOT_SPLIT,
     *BOTH_ENDS_HAVE_THE_SAME_EPILOGUE,

@@ -565,33 +565,6 @@ def test_views_that_handles_bind() -> None:
     assert np.array_equal(out, product + 1)
 
 
-def test_the_fixpipe_quantises_each_column_with_its_own_scale() -> None:
-    """A word of eight bytes for each column: its scale as a float of which the low bits are not read."""
-    words = "layout = nz2nd, quant = qf322f16_pre_vec, relu = no_relu"
-    text = to_vector(Fifo(2), 5).replace(
-        "slot_num = 2", f"slot_num = 2, acc_push_epilogue = #pto.acc_push_epilogue<{words}>"
-    )
-    tile, popped, scaling = vec(ROWS, COLS), vec(ROWS, COLS, "f16"), f"!pto.tile_buf<scaling, 1x{COLS}xi64>"
-    text = text.replace(f"-> {tile}", f"-> {popped}").replace("%n: index", "%n: index, %w_gm: !pto.ptr<i64>")
-    text = text.replace(f"pto.tadds ins(%t, %one : {tile}, f32)", f"pto.tcvt ins(%t : {popped})")
-    loaded = "\n".join(
-        [
-            view("w", "w_gm", "%c1", COLS, "i64"),
-            part("pw", "w", "%c0", 1, COLS, "i64"),
-            f"%fp = pto.alloc_tile : {scaling}",
-            load("pw", 1, COLS, "i64", "fp", scaling),
-            "scf.for",
-        ]
-    )
-    text = text.replace("scf.for", loaded, 1)
-    text = text.replace("pto.tpush_to_aiv", f"pto.set_quant_vector(%fp : {scaling}) {{id = 0}}\npto.tpush_to_aiv")
-    a, b, product = inputs(5)
-    scales = 2.0 ** (np.arange(COLS) % 5 - 2).astype(np.float32)
-    out = np.zeros_like(product)
-    run(text, a, b, out, 5, scales.astype(np.float32).view(np.uint32).astype(np.int64))
-    assert np.array_equal(out, product * scales)
-
-
 def test_a5_does_not_use_a_buffer_in_gm() -> None:
     """Only views of slots make entries pass through GM there."""
     text = to_vector(Fifo(2), 5).replace("%n: index", "%n: index, %g: !pto.ptr<f32>")

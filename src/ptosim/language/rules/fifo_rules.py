@@ -17,7 +17,7 @@ from ptosim.language.rules.tile_place_rules import element_word
 from ptosim.language.rules.tile_rules import name_of
 from ptosim.language.structure.function import Function, function_of
 from ptosim.language.tile.fifo_end import C2V, V2C, InitializePipe
-from ptosim.language.tile.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
+from ptosim.language.tile.tile_epilogue import LAYOUTS, MODES, PAYLOADS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile.tile_fifo import (
     Alloc,
     EntryOperation,
@@ -63,7 +63,7 @@ def fifo_problems(module: Operation, target: str) -> Found:
         for number, pipe in end.initialised.items():
             yield from _splits(pipe, end.entries(number), target)
             yield from _sizes(pipe, end.entries(number), target)
-            yield from _parameters(pipe, end)
+            yield from _parameters(pipe, end, target)
     yield from _peers(ends, target)
 
 
@@ -215,7 +215,7 @@ def _entry_bytes(pipe: InitializePipe, op: EntryOperation) -> int | None:
 # --- epilogue ---------------------------------------------------------------------------------------------------------
 
 
-def _parameters(pipe: InitializePipe, end: EndOfFifo) -> Found:
+def _parameters(pipe: InitializePipe, end: EndOfFifo, target: str) -> Found:
     epilogue = pipe.acc_push_epilogue
     known = epilogue.data if isinstance(epilogue, AccPushEpilogueAttr) else None
     for op in end.operations:
@@ -226,19 +226,30 @@ def _parameters(pipe: InitializePipe, end: EndOfFifo) -> Found:
             if known is None or known.parameter != wanted:
                 has = f"quant = {known.quant}" if known is not None else "no acc_push_epilogue"
                 yield op, Problem(f"the FIFO with id {op.number} has {has}: {op.name} has no effect")
+            elif isinstance(op, SetQuantVector):
+                yield from _payload(op, target)
         elif known is not None and isinstance(op, Push):
             yield from _pushed(op, known)
         elif known is not None and isinstance(op, Pop):
             yield from _popped(op, known)
 
 
+def _payload(op: SetQuantVector, target: str) -> Found:
+    tile = tile_of(op.fp.type)
+    if tile is not None and (found := name_of(tile.element)) not in PAYLOADS[target]:
+        legal = ", ".join(PAYLOADS[target])
+        message = f"parameters of an acc_push_epilogue have elements of {legal} on {target}, not {found}"
+        yield op, Problem(message, at="fp_type")
+
+
 def _pushed(op: Push, epilogue: Epilogue) -> Found:
     if (tile := tile_of(op.entry.type)) is None:
         yield op, Problem("acc_push_epilogue is for entries that are tiles", at="entry_type")
         return
-    source = epilogue.mode.source
-    if source is not None and element_word(tile) != source:
-        yield op, Problem(f"quant = {epilogue.quant} takes {source}, not {name_of(tile.element)}", at="entry_type")
+    sources = MODES[epilogue.quant]
+    if element_word(tile) not in sources:
+        taken = " or ".join(sources)
+        yield op, Problem(f"quant = {epilogue.quant} takes {taken}, not {name_of(tile.element)}", at="entry_type")
     if epilogue.parameter is None:
         return
     setter = SetQuantVector if epilogue.parameter == "vector" else SetQuantScalar
@@ -265,9 +276,7 @@ def _popped(op: Pop, epilogue: Epilogue) -> Found:
             f"layout = {epilogue.layout} of the epilogue gives {LAYOUTS[epilogue.layout]} tiles, not {tile.layout}"
         )
         yield op, Problem(message, at="result")
-    source, dest = epilogue.mode.source, element_word(tile)
-    if source is not None and not epilogue.mode.joins(source, dest):
-        found = name_of(tile.element)
+    if (found := name_of(tile.element)) not in epilogue.results:
         yield op, Problem(f"quant = {epilogue.quant} of the epilogue does not give {found}", at="result")
 
 
@@ -319,6 +328,8 @@ def _same_entries(producer: EndOfFifo, consumer: EndOfFifo, target: str) -> Foun
         pushes = [op for op in producer.entries(number) if isinstance(op, Push)]
         pops = [op for op in consumer.entries(number) if isinstance(op, Pop)]
         splits = sorted({op.shared for op in pushes})
+        if isinstance(pipe.acc_push_epilogue, AccPushEpilogueAttr):
+            yield from _converted(pipe, pipe.acc_push_epilogue.data, pushes, pops)
         for op in pops:
             if splits and op.shared not in splits:
                 pushed = " and ".join(map(str, splits))
@@ -326,6 +337,26 @@ def _same_entries(producer: EndOfFifo, consumer: EndOfFifo, target: str) -> Foun
                 yield op, Problem(message, at="split")
             elif pipe.acc_push_epilogue is None:
                 yield from _taken(op, pushes, pipe.through_gm(target))
+
+
+def _converted(pipe: InitializePipe, epilogue: Epilogue, pushes: list[Push], pops: list[Pop]) -> Found:
+    """The type that is popped, one for all entries, says what the pushes make of theirs."""
+    if pushes and not pops:
+        yield (
+            pipe,
+            Problem("nothing is popped, so that the acc_push_epilogue has no type to give", at="acc_push_epilogue"),
+        )
+    for op in pops[1:]:
+        if op.result.type != pops[0].result.type:
+            message = f"an acc_push_epilogue gives entries of one type, and {pops[0].result.type} is popped as well"
+            yield op, Problem(message, at="result")
+    for push in pushes if pops else ():
+        tile, popped = tile_of(push.entry.type), tile_of(pops[0].result.type)
+        given = MODES[epilogue.quant].get(element_word(tile)) if tile is not None else None
+        found = name_of(popped.element) if popped is not None else ""
+        if given is not None and found in epilogue.results - given:
+            message = f"quant = {epilogue.quant} does not make {found} of this, which is popped"
+            yield push, Problem(message, at="entry_type")
 
 
 def _taken(op: Pop, pushes: list[Push], through_gm: bool) -> Found:

@@ -16,7 +16,7 @@ from ptosim.language.text.assembly_format import given_twice, parse_listed_type
 from ptosim.language.text.clauses import Written
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.tile_syntax import print_dictionary
-from ptosim.language.tile.tile_epilogue import AccPushEpilogueAttr
+from ptosim.language.tile.tile_epilogue import A5_MODES, AccPushEpilogueAttr
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_types import TensorViewType
 from ptosim.language.types import PtrType
@@ -165,8 +165,9 @@ class InitializePipe(TileOperation):
             yield Problem(
                 f"acc_push_epilogue must be #pto.acc_push_epilogue<...>, not {epilogue}", at="acc_push_epilogue"
             )
-        if target != "a5":
-            yield Problem(f"acc_push_epilogue does not exist on {target}", at="acc_push_epilogue", kind="wrong-target")
+        elif target != "a5" and epilogue.data.quant in A5_MODES:
+            message = f"quant = {epilogue.data.quant} does not exist on {target}"
+            yield Problem(message, at="acc_push_epilogue", kind="wrong-target")
         if mask != C2V:
             yield Problem(f"acc_push_epilogue is for dir_mask 1, cube to vector, not {mask}", at="acc_push_epilogue")
         if self.setting("nosplit") is False:

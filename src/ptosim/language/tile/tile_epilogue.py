@@ -10,14 +10,35 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ptosim.language.micro.fixpipe_modes import QUANT_MODES, QuantMode
 from ptosim.language.tile.tile_buf import Layout
+
+_BYTES = frozenset({"si8", "ui8"})
+MODES: dict[str, dict[str, frozenset[str]]] = {
+    "no_convert": {"f32": frozenset({"f32"}), "i32": frozenset({"i32"})},
+    "f32_f16": {"f32": frozenset({"f16"})},
+    "f32_bf16": {"f32": frozenset({"bf16"})},
+    "deqf16_scalar": {"i32": frozenset({"f16"})},
+    "deqf16_vec": {"i32": frozenset({"f16"})},
+    "req8_scalar": {"i32": _BYTES},
+    "req8_vec": {"i32": frozenset({"si8"})},
+    "qf322b8_pre_scalar": {"f32": _BYTES},
+    "qf322b8_pre_vec": {"f32": frozenset({"si8"})},
+    "qf322f16_pre_scalar": {"f32": frozenset({"f16"})},
+    "qf322bf16_pre_scalar": {"f32": frozenset({"bf16"})},
+    "qs322bf16_pre_scalar": {"i32": frozenset({"bf16"})},
+    "qs322bf16_pre_vec": {"i32": frozenset({"bf16"})},
+    "qf322hif8_pre_scalar": {"f32": frozenset({"hif8"})},
+    "qf322fp8_pre_scalar": {"f32": frozenset({"f8E4M3FN"})},
+}
+"""What a push can do, by the elements of the accumulator: the elements that are popped."""
+A5_MODES = frozenset(mode for mode in MODES if mode.startswith(("qs322bf16", "qf322hif8", "qf322fp8")))
+PAYLOADS = {"a5": ("f16", "bf16", "f32"), "a2a3": ("i64", "si64", "ui64")}
+"""Elements of a tile of parameters."""
 
 LAYOUTS: dict[str, Layout] = {"nz2nd": "ND", "nz2dn": "DN", "nz2nz": "NZ"}
 """The layout of the entry that comes out."""
 RELUS = ("no_relu", "normal_relu")
-_OLDER = {"none": "no_convert", "no_quant": "no_convert"}
-_WORDS = {"layout": tuple(LAYOUTS), "quant": tuple(QUANT_MODES), "relu": RELUS}
+_WORDS = {"layout": tuple(LAYOUTS), "quant": tuple(MODES), "relu": RELUS}
 
 
 @dataclass(frozen=True)
@@ -29,8 +50,9 @@ class Epilogue:
     relu: str = "no_relu"
 
     @property
-    def mode(self) -> QuantMode:
-        return QUANT_MODES[self.quant]
+    def results(self) -> frozenset[str]:
+        """The elements that an entry may have."""
+        return frozenset[str]().union(*MODES[self.quant].values())
 
     @property
     def parameter(self) -> Literal["vector", "scalar"] | None:
@@ -72,7 +94,6 @@ class AccPushEpilogueAttr(Data[Epilogue]):
 def _word(parser: AttrParser, field: str) -> str:
     start = parser.pos
     word = parser.parse_identifier()
-    word = _OLDER.get(word, word) if field == "quant" else word
     if word not in _WORDS[field]:
         parser.raise_error(f"unknown {field} '{word}'; known: {', '.join(_WORDS[field])}", start, parser.pos)
     return word

@@ -39,9 +39,6 @@ _PIPES: Mapping[Path, Pipe] = {
 }
 """The pipe of a path; parameters of the fixpipe go to their buffer by its own pipe."""
 
-QUANT = "pto.sim.quant"
-"""The attribute of a move into a FIFO whose epilogue names the quantisation mode; elsewhere the element types do."""
-
 _BIASES = {("f32", "f32"), ("i32", "i32"), ("f16", "f32"), ("bf16", "f32")}
 """Elements in L1 and in the bias table."""
 

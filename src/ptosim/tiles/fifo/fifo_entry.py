@@ -10,13 +10,13 @@ from dataclasses import replace
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import StringAttr, i32, i64
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.builder import INDEX, Builder, Number, known
 from ptosim.language.tile.fifo_end import C2V
 from ptosim.language.tile.tile_buf import TileBuf
-from ptosim.language.tile.tile_extract import QUANT, TMov
+from ptosim.language.tile.tile_epilogue import Epilogue
 from ptosim.language.tile.tile_types import PartitionViewType, TensorViewType, TileBufType, tile_of
 from ptosim.language.tile.tile_types import ViewExtents as ViewType
 from ptosim.language.types import PtrType, element_of
@@ -53,15 +53,15 @@ def tile_at(build: Builder, buf: TileBuf, address: SSAValue, valid: Extents) -> 
     return tile
 
 
-def view_at(build: Builder, pointer: SSAValue, valid: Extents, pitch: Number) -> SSAValue:
-    """Rows in GM, so many elements apart."""
+def view_at(build: Builder, pointer: SSAValue, valid: Extents, pitch: Number, down: bool = False) -> SSAValue:
+    """Rows in GM, or columns (`down`), so many elements apart."""
     element = cast(PtrType, pointer.type).element
     rows, cols = (build.index(extent) for extent in valid)
     tensor = build.make_tensor_view(
         pointer=pointer,
         shape=[rows, cols],
-        strides=[build.index(pitch), build.index(1)],
-        layout="nd",
+        strides=[build.index(1 if down else pitch), build.index(pitch if down else 1)],
+        layout="dn" if down else "nd",
         result=TensorViewType(ViewType((None, None), element)),
     )
     zero, shape = build.index(0), (known(valid[0]), known(valid[1]))
@@ -98,8 +98,8 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
         _fits(build, line, buf, valid, 2 if split and line.direction != C2V else 1)
     if line.through_gm:
         if line.epilogue is not None:
-            message = "an acc_push_epilogue is for entries that go to UB; these pass through GM"
-            raise Refused(message, "entry", "unsupported")
+            _through_epilogue_to_gm(build, line, entry, number, valid)
+            return
         if buf.boxed and buf.rows > 1 and line.direction != C2V:
             hint = "push the ND tile: what takes it brings it into blocks"
             raise Refused(
@@ -153,19 +153,42 @@ def _halves(build: Builder, split: int, valid: Extents, columns: int = 32) -> No
 
 def _through_epilogue(build: Builder, line: Line, entry: SSAValue, address: SSAValue, valid: Extents) -> None:
     """Into a tile as the other end takes it, quantised on the way."""
-    if line.epilogue is None or line.popped is None:
+    given = {"src": entry, **_parameters(build, line), "reluPreMode": _epilogue(line).relu}
+    slot = replace(_popped(line), valid=(known(valid[0]), known(valid[1])))
+    build.tmov(**given, dst=tile_at(build, slot, address, valid))
+
+
+def _through_epilogue_to_gm(build: Builder, line: Line, entry: SSAValue, number: Number, valid: Extents) -> None:
+    """Into a slot in GM, from where the other end loads it, quantised on the way: its rows, or its columns."""
+    epilogue, element = _epilogue(line), _popped(line).element
+    if epilogue.layout == "nz2nz":
+        raise Refused("entries of blocks do not pass through GM, where they lie by rows or columns", "entry")
+    down = epilogue.layout == "nz2dn"
+    view = view_at(build, line.global_slot(build, number, element), valid, valid[0] if down else valid[1], down)
+    given = {"src": entry, **_parameters(build, line), "reluPreMode": epilogue.relu}
+    build.tstore(**given, dst=view)
+
+
+def _epilogue(line: Line) -> Epilogue:
+    assert line.epilogue is not None
+    return line.epilogue
+
+
+def _popped(line: Line) -> TileBuf:
+    if line.popped is None:
         raise Refused("nothing takes the entry, so that its type is not known", "entry")
-    slot = replace(line.popped, valid=(known(valid[0]), known(valid[1])))
-    given = {"src": entry, "dst": tile_at(build, slot, address, valid)}
-    match line.epilogue.parameter:
+    return line.popped
+
+
+def _parameters(build: Builder, line: Line) -> dict[str, SSAValue]:
+    """What the fixpipe quantises by."""
+    match _epilogue(line).parameter:
         case "vector":
-            given["fp"] = line.quant["vector"]
+            return {"fp": line.quant["vector"]}
         case "scalar":
-            given["pre_quant"] = _word(build, line.quant["scalar"])
+            return {"pre_quant": _word(build, line.quant["scalar"])}
         case _:
-            pass
-    words = {"reluPreMode": StringAttr(line.epilogue.relu)}
-    build.add(TMov.make(given, (), words, {QUANT: StringAttr(line.epilogue.quant)}))
+            return {}
 
 
 def _word(build: Builder, scale: SSAValue) -> SSAValue:
@@ -216,7 +239,8 @@ def take(
     if line.through_gm:
         offset, pitch = share(build, split if line.direction == C2V else 0, sub, valid, buf.element_bytes)
         pointer = line.global_slot(build, number, buf.element, offset)
-        build.tload(src=view_at(build, pointer, valid, pitch), dst=tile)
+        down = line.epilogue is not None and line.epilogue.layout == "nz2dn"
+        build.tload(src=view_at(build, pointer, valid, valid[0] if down else pitch, down), dst=tile)
     return tile
 
 

@@ -202,16 +202,24 @@ class _Function:
     # --- the ends of functions ----------------------------------------------------------------------------------------
 
     def _drain(self, operations: Sequence[Operation]) -> None:
-        """Behind the last push of a line: at the end of its section, or of the function."""
+        """Behind the last push of a line, or the last pop: at the end of its section, or of the function."""
         for line in self.lines:
             pushes = [op for op in self.lines.operations(line) if isinstance(op, Push | TPush)]
             if pushes:
                 self._wait_at_end(line, pushes[-1])
+            taken = [op for op in self.lines.operations(line) if isinstance(op, Pop | TPop | Free | TFree)]
+            if taken and line.freed is not None:
+                build = self._at_end(taken[-1])
+                all_freed = holds(build, "ule", line.counter.value(build), line.freed.value(build))
+                remark(build, all_freed, "entries of this FIFO are popped and not freed", "undrained")
 
     def _wait_at_end(self, line: Line, last: Operation) -> None:
+        line.drain(self._at_end(last))
+
+    def _at_end(self, last: Operation) -> Builder:
         home = _home(last)
         end = home.last_op if isinstance(home.last_op, Return) else None
-        line.drain(self._build(InsertionPoint(home, end), last))
+        return self._build(InsertionPoint(home, end), last)
 
     def _serve_one_core(self, operations: Sequence[Operation]) -> None:
         """On a5 the code of vector cores whose FIFOs are not split runs on the first of them only."""

@@ -82,6 +82,7 @@ _FOLDED: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "sle": lambda a, b: a <= b,
     "sge": lambda a, b: a >= b,
+    "ule": lambda a, b: a <= b,
     "ult": lambda a, b: a < b,
 }
 

@@ -54,8 +54,6 @@ class StoreEpilogue:
     """A pointer to parameter words, one for each column."""
     word: SSAValue | None = None
     """One parameter word for all columns."""
-    mode: str | None = None
-    """The quantisation mode, where it does not follow from the element types."""
     relu: bool = False
     unit_flag: str | None = None
     adds: bool = False
@@ -108,8 +106,6 @@ def leave(build: Builder, store: FixpipeStore, epilogue: StoreEpilogue) -> None:
 
 
 def _mode(store: FixpipeStore, epilogue: StoreEpilogue) -> str | None:
-    if epilogue.mode is not None:
-        return None if epilogue.mode == "no_convert" else epilogue.mode
     if epilogue.words is not None:
         return f"{_QUANTISED[store.elements]}_vec"
     if epilogue.word is not None:

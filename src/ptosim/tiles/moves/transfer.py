@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import StringAttr, f32
+from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from ptosim.language.builder import Builder, Number
-from ptosim.language.tile.tile_extract import QUANT, Move, TExtract, TInsert
+from ptosim.language.tile.tile_extract import Move, TExtract, TInsert
 from ptosim.tiles.moves.accumulator import QUANT_WORD, advanced, move_accumulator
 from ptosim.tiles.moves.cube_extents import held
 from ptosim.tiles.moves.cube_operand import move_operand, move_to_l1
@@ -88,6 +88,5 @@ def _epilogue(build: Builder, op: Move, window: TileWindow, parameters: Quantisa
     if parameters.fp is not None:
         skipped = build.times(window.start[1], QUANT_WORD // 4)  # a pointer to f32 names words of 8 bytes
         words = advanced(build, parameters.fp.pointer(build, f32), skipped)
-    relu, mode = op.setting("reluPreMode") == "normal_relu", op.attributes.get(QUANT)
-    named = mode.data if isinstance(mode, StringAttr) else None
-    return StoreEpilogue(words, parameters.word, named, relu, cores=str(op.setting("accToVecMode")))
+    relu = op.setting("reluPreMode") == "normal_relu"
+    return StoreEpilogue(words, parameters.word, relu, cores=str(op.setting("accToVecMode")))
