@@ -4,16 +4,22 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from fuzz import orders, schedules, trial
+from fuzz import orders, schedules, shared_schedules, trial
 
 
 def _texts(source: str, count: int, seed: int) -> bool:
     return trial.main(source, str(count), str(seed))
 
 
+def _schedules(count: int, seed: int) -> bool:
+    """One vector core, and several cores, blocks and ranks."""
+    is_right = schedules.main(count, seed)
+    return shared_schedules.main(count, seed) and is_right
+
+
 KINDS: Mapping[str, Callable[[int, int], bool]] = {
     "order": orders.main,
-    "schedules": schedules.main,
+    "schedules": _schedules,
     **{source: partial(_texts, source) for source in trial.SOURCES},
 }
 """By their names: the number of cases and the seed, and whether all is right."""

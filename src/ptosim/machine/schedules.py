@@ -192,6 +192,8 @@ class QueuedSchedule:
         self.pick = pick
         self.pick_end = pick_end
         self.pick_store = pick_store
+        self.turn = 0
+        """Of those who poll, where nobody does anything else."""
         self.cores: list[Core] = []
         self.actors: list[tuple[Actor, Actor, list[tuple[PipeQueue, Actor, Actor]]]] = []
         """Of each core its scalar unit, what ends its stores, and what begins and ends the entries of each pipe."""
@@ -264,7 +266,10 @@ class QueuedSchedule:
                     found.append(begins)
                 if open_copies:
                     found.append(ends)
-        return found or polling
+        if found or not polling:
+            return found
+        self.turn += 1
+        return [polling[self.turn % len(polling)]]
 
 
 def _of_pipes(core: Core) -> list[tuple[PipeQueue, Actor, Actor]]:
