@@ -138,8 +138,8 @@ def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
 
 
 def reloaded(kernel: Kernel, text: str) -> Kernel | None:
-    """The kernel of an edited text; None where that does not load. One that the verifier warns of more than before
-    counts as such."""
+    """The kernel of an edited text; None where that does not load. One that the verifier warns of otherwise than
+    before counts as such."""
     outline = kernel.module.outline
     try:
         module = Module(load_source(Source(outline.source.name, text), outline.requested), outline.requested)
@@ -147,7 +147,8 @@ def reloaded(kernel: Kernel, text: str) -> Kernel | None:
         _ = found.program  # what cannot be run says so here
     except PTOError:
         return None
-    return None if len(module.warnings) > len(outline.warnings) else found
+    known = {(warning.kind, warning.message) for warning in outline.warnings}
+    return None if any((warning.kind, warning.message) not in known for warning in module.warnings) else found
 
 
 def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions()) -> CheckReport:

@@ -150,9 +150,11 @@ class _Member(Reader):
     def _semaphore(self, op: Operation, values: Values) -> Iterator[Node]:
         """On a5 a signal goes from one core to one other; on a2a3 the cube core speaks to both, and hears both."""
         assert isinstance(op, PTOOperation)
-        pipe = pipe_of(op, "pipe")
-        if pipe is None or pipe not in PIPES_OF[self.kind] or _mode(op) != _BETWEEN_KINDS or op.name not in _SEMAPHORES:
+        pipe = pipe_of(op, "pipe") or Pipe.ALL  # without one the whole core signals or waits
+        is_here = pipe is Pipe.ALL or pipe in PIPES_OF[self.kind]
+        if not is_here or _mode(op) != _BETWEEN_KINDS or op.name not in _SEMAPHORES:
             raise Unfollowed(op, f"{op.name} waits for or signals other cores than those of a cluster, or on no pipe")
+        stops = pipe is Pipe.ALL or self.target == "a2a3"
         literal = op.integer("id_literal")
         number: Number = values.number(op.segment("id")[0]) if literal is None else literal
         id_: Id = None if isinstance(number, Linear) else number
@@ -162,7 +164,7 @@ class _Member(Reader):
             if op.name in _SETS:
                 yield SetSignal(op, pipe, id_, partner)
             else:
-                yield WaitSignal(op, Pipe.S if self.target == "a2a3" else pipe, id_, partner)
+                yield WaitSignal(op, Pipe.S if stops else pipe, id_, partner)
 
     def _partners(self) -> tuple[int | None, ...]:
         if self.number != CUBE:

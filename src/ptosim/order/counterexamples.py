@@ -74,6 +74,17 @@ class ReplayTrials:
                     return self._told(shown.diagnostic, shown, replayed.launch)
         return None
 
+    def inevitable(self) -> Diagnostic | None:
+        """What shows that flags or signals do not balance in whatever launch: then it does not matter that the analysis
+        cannot follow them."""
+        found: Diagnostic | None = None
+        for replayed in self._replays(FEW_LAUNCHES, MOST_EFFORT):
+            wrong = next((each for each in replayed.shown if each.kind in PROTOCOL and each.certain), None)
+            if wrong is None or replayed.doubts:
+                return None
+            found = found or self._told(wrong.diagnostic, wrong, replayed.launch)
+        return found
+
     def _replays(self, most: int, effort: int) -> Iterator[Replayed]:
         for launch in launches(self.functions, most):
             replayed = self._replayer.replay(launch, effort)

@@ -67,6 +67,8 @@ class Verdict:
     assumptions: tuple[str, ...]
     unbalanced: bool = False
     """Whether flags or signals may not balance on ways that perhaps no run takes."""
+    is_stopped: bool = False
+    """Whether the signals of a cluster cannot be followed."""
 
 
 def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
@@ -78,6 +80,8 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
         tried = trials.confirm([each for each in verdict.broken if not each.hint], verdict.unbalanced)
         broken, unshown = (*tried.shown, *late), tried.unshown  # which may follow from what does show
         return replace(verdict, broken=broken, undecided=(*verdict.undecided, *(() if broken else unshown)))
+    if verdict.is_stopped and (found := trials.inevitable()) is not None:
+        return replace(verdict, broken=(found,), undecided=())
     if verdict.undecided or set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS}:
         return verdict
     contradicted = trials.contradict()
@@ -100,7 +104,7 @@ def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verd
         broken += judged.broken.values()
         undecided += judged.undecided.values()
         unbalanced |= judged.unbalanced and not judged.unknown
-    return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions), unbalanced)
+    return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions), unbalanced, stopped is not None)
 
 
 def _told(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ from ptosim.order.cluster import semaphore, semaphores
 from ptosim.order.conflict import Conflicts
 from ptosim.order.model import LoopNode, Node, OrderProgram, SetSignal, SignalNode, WaitSignal
 from ptosim.order.rounds import Round
-from ptosim.order.state import State
+from ptosim.order.state import PIPES, State
 from ptosim.order.walk import OTHERS, Missing
 from ptosim.order.written_walk import TurnWalker
 
@@ -52,13 +52,24 @@ class SignalWalker(TurnWalker):
         return state
 
     def _signal(self, node: SetSignal, key: tuple[int, int, int] | None, state: State, here: Round) -> None:
-        known = state.open[node.pipe] & state.open[Pipe.S]
+        known, own = self._told(node, state)
         loop = here.loop
         if loop is not None and here.distance and (node, loop) not in self.ahead:
             waits = [wait for wait in self.waiting if set(semaphores(wait)) & set(semaphores(node))]
             if not any(known & self.waiting[wait] for wait in waits):
                 self.ahead[node, loop] = here.distance
-        state.put(key, known & ~self.own[node.core][node.pipe])
+        state.put(key, known & ~own)
+
+    def _told(self, node: SetSignal, state: State) -> tuple[int, int]:
+        """What a signal cannot say to have ended, and what of its own core it says in any case. Without a pipe it comes
+        when everything before it has ended, and tells what any of the pipes knows."""
+        if node.pipe is not Pipe.ALL:
+            return state.open[node.pipe] & state.open[Pipe.S], self.own[node.core][node.pipe]
+        known, own = -1, 0
+        for pipe in PIPES:
+            known &= state.open[pipe]
+            own |= self.own[node.core][pipe]
+        return known, own
 
     def _held(self, node: WaitSignal, key: tuple[int, int, int] | None, state: State, here: Round) -> None:
         if not state.take(key, node.pipe) and here.distance == 0:

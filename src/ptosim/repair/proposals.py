@@ -34,6 +34,7 @@ from ptosim.repair.places import Visible
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.signals import SignalRepair
 from ptosim.repair.trials import ORDER
+from ptosim.repair.whole_core_signals import WholeCoreSignals
 from ptosim.repair.written import EVENTS, WrittenSync, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import Edit, after, before
@@ -55,6 +56,7 @@ class Proposals:
         self.visible = Visible(self.program)
         self.halves = Halves(observation)
         self.signal_halves = SignalHalves(observation)
+        self.whole_core = WholeCoreSignals(observation)
         self._held = list(chain.from_iterable(map(self._too_early, observation.found)))
 
     def propose(self, number: int, taken: Taken) -> Iterator[Proposal]:
@@ -112,6 +114,7 @@ class Proposals:
         added = self.propose(number, frozenset())
         new = [each for each in added if len(each.edits) == 1 and not each.reason and each not in halves]
         yield from variants.repetitions()
+        yield from self.whole_core.proposals()
         yield from variants.computed()
         yield from variants.estranged()
         yield from variants.modes()

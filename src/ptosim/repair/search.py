@@ -82,6 +82,7 @@ class _Search:
         remarks = frozenset(identity(each) for each in (self.findings[n] for n in numbers) if is_remark(each))
         self.asides = remarks if len(remarks) < len(serious) else frozenset[Identity]()
         """Remarks that an edit is known for, where there is more to repair."""
+        self.said = {(each.kind, each.message) for each in self.findings if is_remark(each)}
         self.is_cut_short = any(finding.kind in STOPPING for finding in observation.findings)
         self.rehearsal = rehearsal
 
@@ -159,11 +160,17 @@ class _Search:
         ]
 
     def _left(self, edits: tuple[Edit, ...], in_order: bool = False) -> frozenset[Identity] | None:
-        """What a check still shows. A run that was cut short did not come to remarks that were there all along."""
+        """What a check still shows. A run that was cut short did not come to remarks that were there all along, and a
+        line in the words of others is remarked upon as they are."""
         shown = self._shown(edits, in_order)
         if shown is None:
             return None
-        return frozenset(name for name, each in shown.items() if not (is_remark(each) and self._did_not_show(name)))
+        return frozenset(
+            name
+            for name, each in shown.items()
+            if not (is_remark(each) and (self._did_not_show(name) or (each.kind, each.message) in self.said))
+            or name in self.everything
+        )
 
     def _brings_remarks(self, edits: tuple[Edit, ...]) -> bool:
         """Whether a check shows remarks that did not show. They may have been there all along; or a reader that waits
