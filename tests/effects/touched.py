@@ -31,6 +31,9 @@ class Log:
     def __init__(self, special: Mapping[str, int]) -> None:
         self.config, self.ctrl, self.scope_ctrl, self.target = dict[str, Any](), 0, 0, "a5"
         self.port = SimpleNamespace(remarks=None)
+        self.machine = SimpleNamespace(
+            gives_way=False, before_load=lambda *place: None, store=lambda site, space, start, width, write: write()
+        )
         self.special = {"AR": 0, "SQZN": 0, "VMS4_SR": 0, **special}
         sizes = load_target("a5").memory
         self.memories = {space: np.zeros(sizes[space.value], np.uint8) for space in Space if space.value in sizes}

@@ -573,7 +573,7 @@ def test_a_wait_stalls_one_pipe_on_a5_and_the_core_on_a2a3() -> None:
 
 
 def test_wrong_targets() -> None:
-    for op, target in (("set_cross_core %c0_i64, %c1_i64 : i64, i64", "a5"), ("set_intra_block <PIPE_V>, 1", "a2a3")):
+    for op, target in (("set_cross_core %c0_i64, %c1_i64 : i64, i64", "a5"), ("set_intra_core <PIPE_V>, 1", "a2a3")):
         text = kernel(f"    pto.{op}\n" + END, target)
         with pytest.raises(PTOError) as caught:
             ptosim.load(text)

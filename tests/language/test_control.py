@@ -130,7 +130,7 @@ def test_while(loop: str):
         "cf.switch",
         "affine.for",
         "memref.load",
-        "llvm.mlir.undef",
+        "llvm.mlir.global",
     ],
 )
 def test_what_is_not_part_of_the_surface(name: str):
@@ -201,7 +201,7 @@ def test_a_memref_in_a_pto_space_is_a_pointer():
         "memref<4xf32>",
         "memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, #pto.address_space<gm>>",
         "memref<4xindex, #pto.address_space<gm>>",
-        "vector<4xf32>",
+        "vector<2x4xf32>",
         "() -> ()",
     ],
 )

@@ -162,7 +162,7 @@ def test_other_figures():
 GUESSED = """
     trem trems tfmod tfmods tpow tpows tprelu tshl tshr
     trowprod trowargmax trowargmin tcolargmax tcolargmin tpartargmax tpartargmin
-    tquant tdequant tfillpad tconcatidx tscatter mgather mscatter thistogram ttri tsort32 tmrgsort comm.treduce
+    tquant tdequant tfillpad tconcatidx tscatter mgather mscatter ttri tsort32 tmrgsort comm.treduce
 """
 """Their price is a guess, or a sort's, a copy's or a sum's that stands elsewhere."""
 

@@ -93,10 +93,8 @@ def check(
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
 
-    if write and not fixed:
-        raise click.UsageError("--write needs --fix")
-    if write and file == STANDARD_INPUT:
-        raise click.UsageError("--write needs a file: standard input cannot be changed")
+    if write:
+        _allow_writing(file, fixed)
     module = _judged(file, target, sarif)
     chosen = module.kernel(kernel)
     if speaks_of_ranks(ranks, words):
@@ -128,6 +126,13 @@ def check(
             click.echo(f"fix: written to {file}", err=True)
             found = (*module.warnings, *fix.left)
     sys.exit(1 if (strict and found) or any(finding.severity == "error" for finding in found) else 0)
+
+
+def _allow_writing(file: str, fixed: bool) -> None:
+    if not fixed:
+        raise click.UsageError("--write needs --fix")
+    if file == STANDARD_INPUT:
+        raise click.UsageError("--write needs a file: standard input cannot be changed")
 
 
 def _judged(file: str, target: str | None, sarif: str | None) -> Module:

@@ -324,8 +324,7 @@ def profile(
     architecture = load_target(target).architecture if target else None
     chosen = loaded(file, architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
-    others: list[Any] = []
-    report = None
+    others, report = list[Any](), None
     if speaks_of_ranks(ranks, words):
         refuse(compare=compare, check=checked, **{"what-if": what_ifs})
         first = Ranked(chosen, words, ranks or 1, grid).world.profile(machine, max_steps)
@@ -346,8 +345,7 @@ def profile(
     findings = list(report.findings) if report else []
     asked = others[-1] if what_ifs else first
     _save(asked, html, trace, findings if checked else None)
-    if compare:
-        _save(others[0], _beside(html, compare), _beside(trace, compare), None)
+    _save_beside(others, compare, html, trace)
     comparisons = [first.compare(other) for other in others]
     result = [*chosen.module.warnings, *first.warnings, *findings, first, *others, *comparisons]
     if not as_json:
@@ -358,6 +356,11 @@ def profile(
             show(result, as_json)
         sys.exit(1)
     return result
+
+
+def _save_beside(others: Sequence[Profile], compare: str | None, html: str | None, trace: str | None) -> None:
+    if compare:
+        _save(others[0], _beside(html, compare), _beside(trace, compare), None)
 
 
 def _save(profile: Profile, html: str | None, trace: str | None, findings: Sequence[Diagnostic] | None) -> None:
