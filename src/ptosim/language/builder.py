@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import IndexType, IntAttr, StringAttr, i1, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ptosim.effects.names import Space
+from ptosim.effects.scalar import integers
 from ptosim.language.catalogue import operation
 from ptosim.language.micro.pointer import CastPtr
 from ptosim.language.micro.scope import VecScope
@@ -167,42 +168,41 @@ class Builder:
     # --- arithmetic of sizes and offsets, folded ----------------------------------------------------------------------
 
     def plus(self, a: Number, b: Number) -> Number:
-        return self._folded("arith.addi", a, b, lambda x, y: x + y, neutral=0)
+        return self._folded("arith.addi", a, b, neutral=0)
 
     def minus(self, a: Number, b: Number) -> Number:
         if b == 0:
             return a
-        return 0 if a is b else self._folded("arith.subi", a, b, lambda x, y: x - y)
+        return 0 if a is b else self._folded("arith.subi", a, b)
 
     def times(self, a: Number, b: Number) -> Number:
         if known(a) == 0 or known(b) == 0:
             return 0
-        return self._folded("arith.muli", a, b, lambda x, y: x * y, neutral=1)
+        return self._folded("arith.muli", a, b, neutral=1)
 
     def least(self, a: Number, b: Number) -> Number:
-        return a if a is b else self._folded("arith.minsi", a, b, min)
+        return a if a is b else self._folded("arith.minsi", a, b)
 
     def most(self, a: Number, b: Number) -> Number:
-        return a if a is b else self._folded("arith.maxsi", a, b, max)
+        return a if a is b else self._folded("arith.maxsi", a, b)
 
     def ceiling(self, a: Number, b: int) -> Number:
         """a / b rounded up; a is not negative."""
-        return a if b == 1 else self._folded("arith.ceildivui", a, b, lambda x, y: -(-x // y))
+        return a if b == 1 else self._folded("arith.ceildivui", a, b)
 
     def quotient(self, a: Number, b: Number) -> Number:
         """a / b rounded down; a is not negative."""
-        return a if known(b) == 1 else self._folded("arith.divui", a, b, lambda x, y: x // y)
+        return a if known(b) == 1 else self._folded("arith.divui", a, b)
 
     def remainder(self, a: Number, b: Number) -> Number:
         """a modulo b; a is not negative."""
-        return 0 if known(b) == 1 else self._folded("arith.remui", a, b, lambda x, y: x % y)
+        return 0 if known(b) == 1 else self._folded("arith.remui", a, b)
 
-    def _folded(
-        self, name: str, a: Number, b: Number, fold: Callable[[int, int], int], neutral: int | None = None
-    ) -> Number:
+    def _folded(self, name: str, a: Number, b: Number, neutral: int | None = None) -> Number:
         x, y = known(a), known(b)
-        if x is not None and y is not None:
-            return fold(x, y)
+        rule = integers(64).rule(name)
+        if rule is not None and x is not None and y is not None:
+            return rule(x, y)
         if neutral is not None and neutral in (x, y):
             return b if x == neutral else a
         type_ = a.type if isinstance(a, SSAValue) else b.type if isinstance(b, SSAValue) else INDEX

@@ -7,6 +7,7 @@ from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
+from ptosim.effects.scalar import BINARY, CASTS, UNSIGNED_CASTS, Arithmetic
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, define
 from ptosim.native.build.state import Align, Native
@@ -33,102 +34,87 @@ def _with(**facts: Any) -> Bind:
 # --- integers ---------------------------------------------------------------------------------------------------------
 
 
-def _intrinsic(name: str) -> Function2:
-    return lambda f, a, b: f.intrinsic(name, a.kind, a, b)
+class IntegerInstructions(Arithmetic):
+    """Integers that compiled code computes."""
+
+    def __init__(self, f: FunctionBuilder, bits: int) -> None:
+        self.f = f
+        self.bits = bits
+
+    def muli(self, a: Any, b: Any) -> Any:
+        return a * b if a.kind != I1 else a & b
+
+    def cmpi(self, predicate: str, a: Any, b: Any) -> Any:
+        return a.compare(predicate, b)
+
+    def select(self, condition: Any, chosen: Any, otherwise: Any) -> Any:
+        return condition.select(chosen, otherwise)
+
+    def resized(self, a: Any, bits: int, signed: bool) -> Any:
+        kind = Type(f"i{bits}")
+        return a.signed(kind) if signed or bits <= a.kind.bits else a.zext(kind)
+
+    def divsi(self, a: Any, b: Any) -> Any:
+        return a.sdiv(b)
+
+    def divui(self, a: Any, b: Any) -> Any:
+        return a.udiv(b)
+
+    def remsi(self, a: Any, b: Any) -> Any:
+        return a.srem(b)
+
+    def remui(self, a: Any, b: Any) -> Any:
+        return a.urem(b)
+
+    def shifted(self, instruction: str, a: Any, amount: Any) -> Any:
+        return a << amount if instruction == "shli" else a >> amount if instruction == "shrsi" else a.lshr(amount)
+
+    def minsi(self, a: Any, b: Any) -> Any:
+        return self.f.intrinsic("llvm.smin", a.kind, a, b)
+
+    def maxsi(self, a: Any, b: Any) -> Any:
+        return self.f.intrinsic("llvm.smax", a.kind, a, b)
+
+    def minui(self, a: Any, b: Any) -> Any:
+        return self.f.intrinsic("llvm.umin", a.kind, a, b)
+
+    def maxui(self, a: Any, b: Any) -> Any:
+        return self.f.intrinsic("llvm.umax", a.kind, a, b)
 
 
-def _shift(shift: Callable[[Value, Value], Value], fill: bool) -> Function2:
-    """The amount is unsigned; one that reaches the width leaves nothing, or only the sign."""
-
-    def shifted(f: FunctionBuilder, a: Value, amount: Value) -> Value:
-        most = a.kind.bits - 1
-        inside = amount.compare("ule", most)
-        kept = shift(a, inside.select(amount, amount.like(most)))
-        return kept if fill else inside.select(kept, kept.like(0))
-
-    return shifted
+def _integer(f: FunctionBuilder, lhs: Value, rhs: Value, name: str) -> Value:
+    rule = IntegerInstructions(f, lhs.kind.bits).rule(name)
+    assert rule is not None
+    return rule(lhs, rhs)
 
 
-_INTEGERS: Mapping[str, Function2] = {
-    "addi": lambda f, a, b: a + b,
-    "subi": lambda f, a, b: a - b,
-    "muli": lambda f, a, b: a * b if a.kind != I1 else a & b,
-    "andi": lambda f, a, b: a & b,
-    "ori": lambda f, a, b: a | b,
-    "xori": lambda f, a, b: a ^ b,
-    "maxsi": _intrinsic("llvm.smax"),
-    "minsi": _intrinsic("llvm.smin"),
-    "maxui": _intrinsic("llvm.umax"),
-    "minui": _intrinsic("llvm.umin"),
-    "shli": _shift(lambda a, n: a << n, fill=False),
-    "shrui": _shift(lambda a, n: a.lshr(n), fill=False),
-    "shrsi": _shift(lambda a, n: a >> n, fill=True),
-}
-
-
-def _integer(f: FunctionBuilder, lhs: Value, rhs: Value, function: Function2) -> Value:
-    return function(f, lhs, rhs)
-
-
-for _name, _function in _INTEGERS.items():
-    define(f"arith.{_name}", _integer, _with(function=_function))
-
-
-Divide = Callable[[Value, Value, Value], Value]
-"""The dividend, the divisor, and what stands for it where it is 0 or the quotient would not fit: 1."""
-
-
-def _rounded(up: bool) -> Divide:
-    """Toward minus or plus infinity: one step further where the quotient was not exact and toward zero was wrong."""
-
-    def divide(a: Value, b: Value, safe: Value) -> Value:
-        quotient = a.sdiv(safe)
-        negative = (a ^ b) < 0
-        inexact = quotient * b != a
-        steps = inexact & ((negative ^ 1) if up else negative)
-        return steps.select(quotient + 1 if up else quotient - 1, quotient)
-
-    return divide
-
-
-def _unsigned_ceiling(a: Value, b: Value, safe: Value) -> Value:
-    quotient = a.udiv(safe)
-    return (quotient * b != a).select(quotient + 1, quotient)
-
-
-_SIGNED: Mapping[str, Divide] = {
-    "divsi": lambda a, b, safe: a.sdiv(safe),
-    "remsi": lambda a, b, safe: a.srem(safe),
-    "floordivsi": _rounded(up=False),
-    "ceildivsi": _rounded(up=True),
-}
-
-_UNSIGNED: Mapping[str, Divide] = {
-    "divui": lambda a, b, safe: a.udiv(safe),
-    "remui": lambda a, b, safe: a.urem(safe),
-    "ceildivui": _unsigned_ceiling,
-}
-
-
-def _division(core: Core, lhs: Value, rhs: Value, kind: Element, goes_on: bool, divide: Divide, signed: bool) -> Value:
+def _division(
+    f: FunctionBuilder, core: Core, lhs: Value, rhs: Value, kind: Element, goes_on: bool, name: str, signed: bool
+) -> Value:
+    """By 1 where the divisor is 0 or the quotient would not fit."""
     zero = rhs == 0
     overflow = (rhs == -1) & (lhs == -(1 << (kind.bits - 1))) & signed
     if not goes_on:
         core.fail(zero, "arithmetic", "division by zero")
         core.fail(overflow, "arithmetic", f"the quotient of {{}} and -1 does not fit {kind.name}", lhs)
-    result = divide(lhs, rhs, (zero | overflow).select(rhs.like(1), rhs))
+    result = _integer(f, lhs, (zero | overflow).select(rhs.like(1), rhs), name)
     return zero.select(result.like(0), result) if goes_on else result
 
 
-for _name, _divide in _SIGNED.items():
-    define(f"arith.{_name}", _division, _with(divide=_divide, signed=True))
-for _name, _divide in _UNSIGNED.items():
-    define(f"arith.{_name}", _division, _with(divide=_divide, signed=False))
+_DIVISIONS = {
+    f"arith.{name}{sign}i": sign == "s"
+    for name, signs in (("div", "su"), ("rem", "su"), ("ceildiv", "su"), ("floordiv", "s"))
+    for sign in signs
+}
+
+for _name in sorted(BINARY - {*_DIVISIONS}):
+    define(_name, _integer, _with(name=_name))
+for _name, _signed in _DIVISIONS.items():
+    define(_name, _division, _with(name=_name, signed=_signed))
 
 
-def _add_extended(lhs: Value, rhs: Value) -> tuple[Value, Value]:
-    total = lhs + rhs
-    return total, total.compare("ult", lhs)
+def _add_extended(f: FunctionBuilder, lhs: Value, rhs: Value) -> tuple[Value, Value]:
+    return IntegerInstructions(f, lhs.kind.bits).addui_extended(lhs, rhs)
 
 
 def _multiply_extended(lhs: Value, rhs: Value, kind: Element, extension: str) -> tuple[Value, Value]:
@@ -137,15 +123,13 @@ def _multiply_extended(lhs: Value, rhs: Value, kind: Element, extension: str) ->
     return product.trunc(lhs.kind), product.lshr(kind.bits).trunc(lhs.kind)
 
 
+def _absolute(f: FunctionBuilder, operand: Value) -> Value:
+    return IntegerInstructions(f, operand.kind.bits).absi(operand)
+
+
 define("arith.addui_extended", _add_extended)
 define("arith.mulsi_extended", _multiply_extended, _with(extension="sext"))
 define("arith.mului_extended", _multiply_extended, _with(extension="zext"))
-
-
-def _absolute(operand: Value) -> Value:
-    return (operand < 0).select(-operand, operand)
-
-
 define("math.absi", _absolute)
 
 
@@ -269,13 +253,8 @@ def _kind_of(kind: Element) -> Type:
     return Type(f"i{kind.bits}")
 
 
-def _resize(operand: Value, result_kind: Element) -> Value:
-    return operand.signed(_kind_of(result_kind))
-
-
-def _zero_extend(operand: Value, result_kind: Element) -> Value:
-    kind = _kind_of(result_kind)
-    return operand.zext(kind) if kind.bits > operand.kind.bits else operand.trunc(kind)
+def _resize(f: FunctionBuilder, operand: Value, result_kind: Element, signed: bool) -> Value:
+    return IntegerInstructions(f, operand.kind.bits).resized(operand, result_kind.bits, signed)
 
 
 _WIDE = {sign: element(f"{sign}i64") for sign in ("s", "u")}
@@ -305,10 +284,8 @@ def _reinterpret(operand: Value) -> Value:
     return operand
 
 
-for _name in ("index_cast", "extsi", "trunci"):
-    define(f"arith.{_name}", _resize, _kinds)
-for _name in ("index_castui", "extui"):
-    define(f"arith.{_name}", _zero_extend, _kinds)
+for _name in CASTS:
+    define(_name, _resize, _with(signed=_name not in UNSIGNED_CASTS))
 for _name in ("extf", "truncf"):
     define(f"arith.{_name}", _refloat, _kinds)
 for _sign in _WIDE:

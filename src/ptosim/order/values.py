@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ptosim.effects.names import Space
+from ptosim.effects.scalar import BINARY
 from ptosim.language.micro import predicate
 from ptosim.language.micro.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
 from ptosim.language.micro.scope import StrictVecScope
@@ -43,18 +43,14 @@ from ptosim.order.guards import bounds_of
 from ptosim.order.number import (
     LONGEST_PERIOD,
     Linear,
-    Maybe,
     Number,
     Periodic,
     Symbol,
     between,
     bounds,
-    either,
     key_of,
-    larger,
     multiplied,
     periodic,
-    smaller,
     symbol,
 )
 
@@ -82,6 +78,7 @@ class Values:
         """The loops around a block, where it is the body of one."""
         self.arrays = arrays_of(function)
         self.common = common or Common()
+        self.arithmetic = integers.ClosedForms(self.product, self.quotient)
         self.subblock = subblock
         """Which of the vector cores of a cluster it is, where only that one is meant."""
         for index, argument in enumerate(function.body.block.args):
@@ -296,7 +293,7 @@ def _is_computed(value: SSAValue) -> bool:
     owner = value.owner
     if not isinstance(owner, PTOOperation) or owner.name in _PARTLY:
         return False
-    return owner.name in _RULES and (owner.name != CmpI.name or owner.word("predicate") in _COMPARISONS)
+    return owner.name in _RULES and (owner.name != CmpI.name or owner.word("predicate") in integers.COMPARISONS)
 
 
 class LoopTrial(Values):
@@ -308,6 +305,7 @@ class LoopTrial(Values):
         self._loops = outer._loops  # pyright: ignore[reportPrivateUsage]
         self.arrays = outer.arrays
         self.common = outer.common
+        self.arithmetic = outer.arithmetic
         self.subblock = outer.subblock
         self._dependent = _computed_from(given)
 
@@ -358,8 +356,9 @@ _SAME_FOR_ALL = (GetBlockIdx.name, GetBlockNum.name)
 Rule = Callable[[Values, PTOOperation], Known | None]
 
 
-def _binary(function: Callable[[Number, Number], Number | None]) -> Rule:
-    return lambda values, op: function(values.number(op.operands[0]), values.number(op.operands[1]))
+def _binary(values: Values, op: PTOOperation) -> Known | None:
+    rule = values.arithmetic.rule(op.name)
+    return rule(*map(values.number, op.operands)) if rule is not None else None
 
 
 def _same(values: Values, op: PTOOperation) -> Known | None:
@@ -374,27 +373,11 @@ def _unsigned(values: Values, op: PTOOperation) -> Known | None:
 
 
 def _narrowed(values: Values, op: PTOOperation) -> Known | None:
-    """A value that fits stays what it is."""
-    number, bits = values.number(op.operands[0]), element_of(op.results[0].type).bits
-    low, high = bounds(number)
-    fits = low is not None and high is not None and low >= -(1 << bits - 1) and high < 1 << bits - 1
-    return number if fits else None
-
-
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "slt": lambda a, b: a < b,
-    "sle": lambda a, b: a <= b,
-    "sgt": lambda a, b: a > b,
-    "sge": lambda a, b: a >= b,
-}
+    return values.arithmetic.resized(values.number(op.operands[0]), element_of(op.results[0].type).bits, True)
 
 
 def _compare(values: Values, op: PTOOperation) -> Known | None:
-    compare = _COMPARISONS.get(op.word("predicate") or "")
-    found: Any = compare(*map(values.number, op.operands)) if compare is not None else None
-    return None if found is None or isinstance(found, Maybe) else int(found) if isinstance(found, bool) else found
+    return values.arithmetic.cmpi(op.word("predicate") or "", *map(values.number, op.operands))
 
 
 def _select(values: Values, op: PTOOperation) -> Known | None:
@@ -403,8 +386,7 @@ def _select(values: Values, op: PTOOperation) -> Known | None:
         return chosen if condition else other
     if origin_of(chosen) != origin_of(other):
         return None
-    a, b = number_of(chosen), number_of(other)
-    return with_number(chosen, b + condition * (a - b) if isinstance(condition, Periodic) else either(a, b))
+    return with_number(chosen, values.arithmetic.select(condition, number_of(chosen), number_of(other)))
 
 
 def _cast_pointer(values: Values, op: PTOOperation) -> Known | None:
@@ -464,26 +446,7 @@ _PARTLY = frozenset({*TAILS, LocalArrayGet.name})
 """Operations of which a rule may pass over operands."""
 
 _RULES: dict[str, Rule] = {
-    "arith.addi": _binary(lambda a, b: a + b),
-    "arith.subi": _binary(lambda a, b: a - b),
-    "arith.muli": lambda values, op: values.product(*map(values.number, op.operands)),
-    **dict.fromkeys(
-        ("arith.divsi", "arith.divui", "arith.floordivsi"),
-        lambda values, op: values.quotient(*map(values.number, op.operands)),
-    ),
-    "arith.ceildivsi": _binary(integers.ceiling),
-    "arith.ceildivui": _binary(integers.ceiling),
-    "arith.remsi": _binary(integers.remainder),
-    "arith.remui": _binary(integers.unsigned_remainder),
-    "arith.andi": _binary(integers.masked),
-    "arith.xori": _binary(integers.xor),
-    "arith.shli": _binary(integers.shifted),
-    "arith.shrui": _binary(integers.halved),
-    "arith.shrsi": _binary(integers.halved),
-    "arith.minsi": _binary(smaller),
-    "arith.maxsi": _binary(larger),
-    "arith.minui": _binary(lambda a, b: smaller(a, b) if integers.natural(a, b) else None),
-    "arith.maxui": _binary(lambda a, b: larger(a, b) if integers.natural(a, b) else None),
+    **dict.fromkeys(BINARY, _binary),
     "arith.cmpi": _compare,
     "arith.select": _select,
     "arith.index_cast": _same,

@@ -6,11 +6,14 @@ which ids a computed flag or buffer reaches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from itertools import product
 
 from xdsl.ir import BlockArgument, OpResult, SSAValue
 
+from ptosim.effects.scalar import Arithmetic, integers
+from ptosim.language.analysis.scalar_rules import Rule, rule_of
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.control import For
 
@@ -22,18 +25,35 @@ DEEPEST = 32
 Values = frozenset[int]
 Known = Mapping[SSAValue, Values | None]
 
-_SAME = frozenset(f"arith.{name}" for name in ("index_cast", "index_castui", "extui", "extsi", "trunci"))
-"""Ids are small: none of these changes one."""
-_TWO: dict[str, Callable[[int, int], int]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.andi": lambda a, b: a & b,
-    "arith.ori": lambda a, b: a | b,
-    "arith.xori": lambda a, b: a ^ b,
-    "arith.maxsi": max,
-    "arith.minsi": min,
-}
+
+class FewIntegers(Arithmetic):
+    """Sets of constants, for each pair of which something comes out."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    def rule(self, name: str) -> Rule | None:
+        exact = integers(self.bits).rule(name)
+        if exact is None or name in ("arith.remui", "arith.andi"):
+            return super().rule(name)
+        return partial(_each, exact)
+
+    def remui(self, a: Values | None, b: Values | None) -> Values | None:
+        """Whatever is divided."""
+        return _below(b)
+
+    def andi(self, a: Values | None, b: Values | None) -> Values | None:
+        known = [each for each in (a, b) if each is not None]
+        return _below({mask + 1 for mask in known[0]}) if len(known) == 1 else _each(integers(self.bits).andi, a, b)
+
+    def resized(self, a: Values | None, bits: int, signed: bool) -> Values | None:
+        return None if a is None else _few({integers(self.bits).resized(each, bits, signed) for each in a})
+
+
+def _each(exact: Rule, a: Values | None, b: Values | None) -> Values | None:
+    if a is None or b is None or len(a) * len(b) > MOST * MOST:
+        return None
+    return _few({exact(one, other) for one, other in product(a, b)})
 
 
 def possible(value: SSAValue) -> Values | None:
@@ -58,18 +78,8 @@ def _result(value: OpResult, known: Known, depth: int) -> Values | None:
     name, operands = value.op.name, value.op.operands
     if name == "arith.select":
         return _union(_possible(operand, known, depth) for operand in operands[1:])
-    found = [_possible(operand, known, depth) for operand in operands]
-    if name in _SAME:
-        return found[0]
-    if name == "arith.remui":
-        return _below(found[1])
-    if name == "arith.andi" and None in found:
-        masks = next((each for each in found if each is not None), None)
-        return None if masks is None else _below({mask + 1 for mask in masks})
-    left, right = found if len(found) == 2 else (None, None)
-    if name not in _TWO or left is None or right is None or len(left) * len(right) > MOST * MOST:
-        return None
-    return _few({_TWO[name](one, other) for one, other in product(left, right)})
+    rule = rule_of(value.op, FewIntegers) if name != "arith.cmpi" else None
+    return rule(*(_possible(operand, known, depth) for operand in operands)) if rule is not None else None
 
 
 def _below(divisors: Collection[int] | None) -> Values | None:

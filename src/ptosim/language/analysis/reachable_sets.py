@@ -6,17 +6,16 @@ may run again, a helper may return to any of its callers, and an id that is comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from operator import eq, ge, gt, le, lt, ne
-from typing import Protocol, cast
+from collections.abc import Iterator, Mapping
+from typing import Protocol
 
-from xdsl.dialects.builtin import IntegerType, i1
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
 from ptosim.effects.sim_signal import WRITERS
 from ptosim.effects.sync import SIGNALS
 from ptosim.language.analysis.fast_walk import around
+from ptosim.language.analysis.scalar_rules import evaluated, rule_of
 from ptosim.language.micro.scope import Section
 from ptosim.language.operation import PTOOperation
 from ptosim.language.rules.operand_rules import constant_of
@@ -127,40 +126,12 @@ def is_left_out(op: Operation, given: Mapping[SSAValue, int]) -> bool:
 
 
 def _number(value: SSAValue, given: Mapping[SSAValue, int]) -> int | None:
-    """What follows from the arguments by arithmetic that no width changes: of small numbers that are not negative."""
+    """What follows from the arguments by scalar arithmetic."""
     found = given.get(value, constant_of(value))
     op = value.owner
-    if found is None and isinstance(op, PTOOperation):
-        numbers = [_number(operand, given) for operand in op.operands]
-        match [number for number in numbers if number is not None]:
-            case [a] if op.name in _CASTS and op.operands[0].type != i1:  # whose 1 may become -1
-                found = a
-            case [a, b] if op.name == "arith.cmpi":
-                found = int(_ORDERS[(op.word("predicate") or "")[-2:]](a, b))
-            case [a, b] if op.name in _ARITHMETIC and (b or op.name not in _DIVISIONS):
-                found = _ARITHMETIC[op.name](a, b)
-            case _:
-                pass
-    return found if found is not None and 0 <= found < _limit(value.type) else None
-
-
-def _limit(type_: Attribute) -> int:
-    """Numbers below it are themselves in a type, with a sign and without; of a condition both are."""
-    bits = cast("IntegerType", type_).width.data if isinstance(type_, IntegerType) else 32
-    return 2 if bits == 1 else 1 << min(bits, 32) - 1
-
-
-_ORDERS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
-_CASTS = frozenset(f"arith.{cast}" for cast in ("index_cast", "index_castui", "extui", "extsi", "trunci"))
-_DIVISIONS = ("arith.remui", "arith.divui")
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.andi": lambda a, b: a & b,
-    "arith.ori": lambda a, b: a | b,
-    "arith.remui": lambda a, b: a % b,
-    "arith.divui": lambda a, b: a // b,
-}
+    if found is None and isinstance(op, PTOOperation) and (rule := rule_of(op)) is not None:
+        found = evaluated(rule, [_number(operand, given) for operand in op.operands])
+    return found
 
 
 # --- which key an operation sets --------------------------------------------------------------------------------------

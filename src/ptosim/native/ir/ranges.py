@@ -8,9 +8,10 @@ program: a range holds for every value that an instruction may ever give, of wra
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+
+from ptosim.effects.scalar import Arithmetic
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,18 @@ def only(number: int, bits: int) -> IntegerRange:
     return IntegerRange(number, number, min(bits, (number & -number).bit_length() - 1) if number else bits)
 
 
+@cache
+def _ranges(bits: int) -> IntegerRanges:
+    return IntegerRanges(bits)
+
+
 def combined(name: str, a: IntegerRange, b: IntegerRange, bits: int) -> IntegerRange:
     """The result of an instruction of two operands, by LLVM's name."""
-    rule = _RULES.get(name)
-    found = None if rule is None else rule(a, b)
+    ranges = _ranges(bits)
+    if name in _SHIFTS:
+        found = ranges.shifted(_SHIFTS[name], a, b)
+    else:
+        found = getattr(ranges, _NAMES[name])(a, b) if name in _NAMES else None
     return everything(bits) if found is None else _wrapped(found, bits)
 
 
@@ -87,79 +96,74 @@ def decided(predicate: str, a: IntegerRange, b: IntegerRange) -> bool | None:
 
 # --- the rules --------------------------------------------------------------------------------------------------------
 
-Rule = Callable[[IntegerRange, IntegerRange], "IntegerRange | None"]
+_Known = IntegerRange | None
 
 
-def _add(a: IntegerRange, b: IntegerRange) -> IntegerRange:
-    return IntegerRange(a.low + b.low, a.high + b.high, min(a.zeros, b.zeros))
+class IntegerRanges(Arithmetic):
+    """What comes out of integers of which ranges are known; it may be wider than the type, and wraps then."""
 
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
 
-def _subtract(a: IntegerRange, b: IntegerRange) -> IntegerRange:
-    return IntegerRange(a.low - b.high, a.high - b.low, min(a.zeros, b.zeros))
+    def addi(self, a: IntegerRange, b: IntegerRange) -> IntegerRange:
+        return IntegerRange(a.low + b.low, a.high + b.high, min(a.zeros, b.zeros))
 
+    def subi(self, a: IntegerRange, b: IntegerRange) -> IntegerRange:
+        return IntegerRange(a.low - b.high, a.high - b.low, min(a.zeros, b.zeros))
 
-def _multiply(a: IntegerRange, b: IntegerRange) -> IntegerRange:
-    ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return IntegerRange(min(ends), max(ends), a.zeros + b.zeros)
+    def muli(self, a: IntegerRange, b: IntegerRange) -> IntegerRange:
+        ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+        return IntegerRange(min(ends), max(ends), a.zeros + b.zeros)
 
+    def andi(self, a: IntegerRange, b: IntegerRange) -> _Known:
+        highest = [side.high for side in (a, b) if side.low >= 0]
+        return IntegerRange(0, min(highest), max(a.zeros, b.zeros)) if highest else None
 
-def _and(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
-    highest = [side.high for side in (a, b) if side.low >= 0]
-    return IntegerRange(0, min(highest), max(a.zeros, b.zeros)) if highest else None
-
-
-def _shift_left(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
-    return _multiply(a, only(1 << b.low, 64)) if 0 <= b.low == b.high < 64 else None
-
-
-def _shift_right(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
-    if not 0 <= b.low == b.high < 64:
+    def ori(self, a: IntegerRange, b: IntegerRange) -> None:
         return None
-    return IntegerRange(a.low >> b.low, a.high >> b.low, max(0, a.zeros - b.low))
 
-
-def _of_natural(rule: Rule) -> Rule:
-    """For operands that are not negative, where signed and unsigned are the same."""
-    return lambda a, b: rule(a, b) if a.low >= 0 and b.low >= 0 else None
-
-
-def _divide(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
-    return IntegerRange(a.low // b.high, a.high // b.low) if b.low > 0 else None
-
-
-def _remainder(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
-    return IntegerRange(0, min(a.high, b.high - 1), min(a.zeros, b.zeros)) if b.low > 0 else None
-
-
-def _unsigned_remainder(a: IntegerRange, b: IntegerRange) -> IntegerRange | None:
-    """Whatever the dividend: a negative one is a large number."""
-    if b.low <= 0:
+    def xori(self, a: IntegerRange, b: IntegerRange) -> None:
         return None
-    return IntegerRange(0, min(a.high, b.high - 1) if a.low >= 0 else b.high - 1, min(a.zeros, b.zeros))
+
+    def shifted(self, instruction: str, a: IntegerRange, amount: IntegerRange) -> _Known:
+        by = amount.low
+        if not 0 <= by == amount.high < 64 or (instruction == "shrui" and a.low < 0):
+            return None
+        if instruction == "shli":
+            return self.muli(a, only(1 << by, 64))
+        return IntegerRange(a.low >> by, a.high >> by, max(0, a.zeros - by))
+
+    def divui(self, a: IntegerRange, b: IntegerRange) -> _Known:
+        return IntegerRange(a.low // b.high, a.high // b.low) if a.low >= 0 and b.low > 0 else None
+
+    def remsi(self, a: IntegerRange, b: IntegerRange) -> _Known:
+        return self.remui(a, b) if a.low >= 0 else None
+
+    def remui(self, a: IntegerRange, b: IntegerRange) -> _Known:
+        """Whatever the dividend: a negative one is a large number."""
+        if b.low <= 0:
+            return None
+        return IntegerRange(0, min(a.high, b.high - 1) if a.low >= 0 else b.high - 1, min(a.zeros, b.zeros))
+
+    def minsi(self, a: IntegerRange, b: IntegerRange) -> IntegerRange:
+        return IntegerRange(min(a.low, b.low), min(a.high, b.high), min(a.zeros, b.zeros))
+
+    def maxsi(self, a: IntegerRange, b: IntegerRange) -> IntegerRange:
+        return IntegerRange(max(a.low, b.low), max(a.high, b.high), min(a.zeros, b.zeros))
+
+    def minui(self, a: IntegerRange, b: IntegerRange) -> _Known:
+        return self.minsi(a, b) if a.low >= 0 and b.low >= 0 else None
+
+    def maxui(self, a: IntegerRange, b: IntegerRange) -> _Known:
+        return self.maxsi(a, b) if a.low >= 0 and b.low >= 0 else None
+
+    divsi = divui
 
 
-def _least(a: IntegerRange, b: IntegerRange) -> IntegerRange:
-    return IntegerRange(min(a.low, b.low), min(a.high, b.high), min(a.zeros, b.zeros))
-
-
-def _greatest(a: IntegerRange, b: IntegerRange) -> IntegerRange:
-    return IntegerRange(max(a.low, b.low), max(a.high, b.high), min(a.zeros, b.zeros))
-
-
-_RULES: dict[str, Rule] = {
-    "add": _add,
-    "sub": _subtract,
-    "mul": _multiply,
-    "and": _and,
-    "shl": _shift_left,
-    "ashr": _shift_right,
-    "lshr": _of_natural(_shift_right),
-    "udiv": _of_natural(_divide),
-    "sdiv": _of_natural(_divide),
-    "urem": _unsigned_remainder,
-    "srem": _of_natural(_remainder),
-    "llvm.smin": _least,
-    "llvm.smax": _greatest,
-    "llvm.umin": _of_natural(_least),
-    "llvm.umax": _of_natural(_greatest),
+_NAMES = {
+    **{name: f"{name}i" for name in ("add", "sub", "mul", "and", "or", "xor")},
+    **{name: f"{name[1:]}{name[0]}i" for name in ("udiv", "sdiv", "urem", "srem")},
+    **{f"llvm.{sign}{name}": f"{name}{sign}i" for sign in "su" for name in ("min", "max")},
 }
+"""What arith calls an instruction of LLVM."""
+_SHIFTS = {"shl": "shli", "ashr": "shrsi", "lshr": "shrui"}

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
+from ptosim.language.analysis.scalar_rules import bits_of, is_number
 from ptosim.language.micro.pointer import LdDev, LoadScalar
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.control import For, If, While
 from ptosim.language.structure.function import Function, reached
-from ptosim.order.replay.integer_rules import bits_of, is_number
 from ptosim.order.replay.scalar_run import ReplayLaunch
 
 MOST_TRIPS = 3

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, Region
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
+from ptosim.language.analysis.scalar_rules import Rule, evaluated, is_number, rule_of
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro import pointer, system
 from ptosim.language.micro.scope import Section, StrictVecScope
@@ -24,7 +25,6 @@ from ptosim.language.tile.tile_local import DeclareLocalArray, LocalArrayGet, Lo
 from ptosim.language.types import element_of
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Site
-from ptosim.order.replay.integer_rules import Evaluation, evaluated, is_number, rule_of
 from ptosim.order.replay.scalar_run import ScalarRun, Step, Unreplayable
 from ptosim.order.replay.synchronising_steps import SYNCHRONISING
 from ptosim.order.replay.touched_bytes import PlainOperands, Touched, touched_by
@@ -259,7 +259,7 @@ def _constant(op: Operation) -> int | None:
     return constant_of(op.results[0]) if op.name == "arith.constant" else None
 
 
-def _computed(op: Operation, evaluate: Evaluation) -> Step:
+def _computed(op: Operation, evaluate: Rule) -> Step:
     result, operands = op.results[0], tuple(op.operands)
 
     def step(run: ScalarRun) -> None:

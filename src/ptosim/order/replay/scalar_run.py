@@ -9,10 +9,10 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import Space
+from ptosim.language.analysis.scalar_rules import Scalar, is_number
 from ptosim.language.structure.function import Function
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry
-from ptosim.order.replay.integer_rules import Scalar, is_number
 from ptosim.order.replay.touched_bytes import Touched
 
 Environment = dict[Any, Any]

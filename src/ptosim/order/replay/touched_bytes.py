@@ -13,8 +13,8 @@ from typing import Any
 
 from ptosim.effects.names import Space
 from ptosim.effects.record import Access
+from ptosim.language.analysis.scalar_rules import Scalar
 from ptosim.language.operation import PTOOperation
-from ptosim.order.replay.integer_rules import Scalar
 
 _MOST_ROWS = 1 << 12
 _FARTHEST = 1 << 62

@@ -15,13 +15,13 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.record import Access, Spread
 from ptosim.effects.vector_memory import LoadMode, StoreMode
+from ptosim.language.analysis.scalar_rules import Scalar, evaluated, rule_of
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.pointer import AddPtr, CastPtr
 from ptosim.language.operation import PTOOperation
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.control import For, If
 from ptosim.language.types import MaskType, VregType, element_of
-from ptosim.order.replay.integer_rules import Scalar, evaluated, rule_of
 from ptosim.order.replay.touched_bytes import PlainOperands, Touched, everything, touched_by
 from ptosim.order.values import TAILS
 
