@@ -53,6 +53,9 @@ _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.cal
 MOST_ELEMENTS = 65_536
 """Of a dense literal: far more than any operation takes, and soon filled."""
 
+_OUR_WORDS = {"Could not parse entire input!": "expected an operation or the end of the text"}
+"""What xDSL says, and what is shown instead."""
+
 _SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))|[a-z][\w$.]*+")
 """The text of a type with at most one other type or attribute with brackets in it, or of one that is a word."""
 
@@ -335,6 +338,7 @@ class LocatedParser(Parser):
 
     def raise_error(self, msg: str, at_position: Span | int | None = None, end_position: int | None = None) -> NoReturn:
         """What is missing at the end of a line is reported there, not at the first token of the next."""
+        msg = _OUR_WORDS.get(msg, msg)
         here = self._current_token.span
         if (at_position is None or at_position is here) and "\n" in self.source.text[self._last_end : here.start]:
             at_position = self._last_end

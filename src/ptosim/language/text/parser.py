@@ -23,6 +23,7 @@ from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.function import Call, link
 from ptosim.language.text.located_parser import LocatedParser, Position, Unsupported
 from ptosim.language.text.location_forms import Locations, NamedPlace
+from ptosim.language.text.recovery import MOST_ERRORS, RecoveringParser
 from ptosim.language.text.structured_blocks import BRANCHES
 from ptosim.places import LONGEST_FILE, AuthoredPlaces
 
@@ -238,7 +239,7 @@ def context() -> Context:
 
 
 def parse(source: Source) -> ParsedModule:
-    """Parse a file; the first error is raised as a PTOError with its place."""
+    """Parse a file; raises a PTOError with the first errors, each with its place."""
     _check_size(source)
     if source.places is None:
         source = replace(source, places=AuthoredPlaces(beside=source.name))
@@ -250,15 +251,8 @@ def parse(source: Source) -> ParsedModule:
             module = parser.parse_module()
             link(module)
             names = _located(parser, source)
-    except Unsupported as problem:
-        raise _at(source, "unsupported", problem.msg, problem.span) from None
-    except MultipleSpansParseError as problem:  # branches to blocks that there are not
-        label = problem.refs[0][0]
-        raise _at(source, "syntax", f"there is no block {label.text}", label) from None
     except ParseError as problem:
-        first = source.text[problem.span.start : problem.span.start + 1]
-        message = problem.msg.replace("{first_char}", f"'{first}'")  # xDSL forgets to fill this in
-        raise _at(source, "syntax", message, problem.span) from None
+        raise PTOError(*_errors(source, problem)) from None
     return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints, names=names)
 
 
@@ -279,11 +273,29 @@ def _located(parser: LocatedParser, source: Source) -> dict[SSAValue, str]:
     return names | {value: name for form, value in parser.named if (name := meanings.meaning(form).name)}
 
 
-def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
+def _errors(source: Source, first: ParseError) -> list[Diagnostic]:
+    """The error that ended a reading, and those that one finds which goes on."""
+    with deep_recursion():
+        try:
+            later = RecoveringParser(context(), source).read_on()
+        except ParseError:  # of the first token
+            later = []
+    starts = {problem.span.start: problem for problem in (*later, first)}  # one error a place
+    return [_diagnostic(source, starts[start]) for start in sorted(starts)][:MOST_ERRORS]
+
+
+def _diagnostic(source: Source, problem: ParseError) -> Diagnostic:
+    """A syntax error in our words, with its place."""
+    span, message = problem.span, problem.msg
+    if isinstance(problem, MultipleSpansParseError):  # branches to blocks that there are not
+        span = problem.refs[0][0]
+        message = f"there is no block {span.text}"
     start = min(span.start, len(source.text))
+    message = message.replace("{first_char}", f"'{source.text[start : start + 1]}'")  # xDSL forgets to fill this in
     if len(message) > LONGEST_MESSAGE:  # it quotes a name that is as long as that
         message = f"{message[: LONGEST_MESSAGE - 3]}..."
-    return error(kind, message, source.location(start, max(1, span.end - span.start)))
+    kind = "unsupported" if isinstance(problem, Unsupported) else "syntax"
+    return Diagnostic(kind, "error", message, source.location(start, max(1, span.end - span.start)))
 
 
 def _check_size(source: Source) -> None:
