@@ -1,6 +1,6 @@
 """Every operation of the language has a page, an effects record, a meaning, a lowering and tests.
 
-A failure says which step of docs/architecture.md, "Adding an instruction", is missing and in which file.
+A failure says which step of docs/howto/add-an-instruction.md is missing and in which file.
 """
 
 import inspect
@@ -52,7 +52,7 @@ def file_of(operation: type[PTOOperation], folder: str, prefix: str = "") -> str
 
 
 def missing(step: int, operation: type[PTOOperation], part: str) -> str:
-    return f"step {step} of docs/architecture.md: {operation.name} needs {part}"
+    return f"step {step} of docs/howto/add-an-instruction.md: {operation.name} needs {part}"
 
 
 def test_every_operation_has_a_page() -> None:

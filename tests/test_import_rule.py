@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[1] / "src"
-PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
+PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "architecture.md"
 
 # Floors side by side do not import each other: language and machine, tiles and order, the two engines, sanitize and
 # timing.

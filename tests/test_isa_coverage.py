@@ -1,4 +1,4 @@
-"""docs/isa-coverage.md is up to date, and no cell of it is empty."""
+"""docs/reference/isa-coverage.md is up to date, and no cell of it is empty."""
 
 import ast
 import importlib.util

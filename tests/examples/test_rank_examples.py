@@ -91,7 +91,7 @@ def test_a_transfer_that_is_announced_too_early_wants_a_wait_for_its_event() -> 
 
 def test_what_the_page_shows_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLES.parents[1])
-    (code,) = re.findall(r"```python\n(.*?)```", Path("docs/ranks.md").read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", Path("docs/explanation/ranks.md").read_text(), re.DOTALL)
     exec(code, {})
 
 

@@ -41,7 +41,7 @@ VECTOR: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "unaligned_copy": {"start": range(32), "to": range(32), "count": range(900)},
 }
 """What each script takes. Counts and depths of 16-bit elements are even: an odd one leaves half a word, and is judged
-(docs/engines.md)."""
+(docs/explanation/engines.md)."""
 
 ROWS = {"rows": range(1, 100), "grid": GRIDS}
 BLOCKS_OF_ROWS = {"rows": (64, 128, 192), "grid": GRIDS}

@@ -15,6 +15,8 @@ from ptosim.report.explanation import listing, terminal
 from ptosim.sanitize.explain import Explanation, explanation, kinds
 from sanitize.document import PAGE, page
 
+ROOT = Path(__file__).parents[2]
+
 
 def findings(text: str, arguments: tuple[str, ...], ranks: int | None) -> tuple[ptosim.Finding, ...]:
     try:
@@ -86,15 +88,21 @@ def test_an_unknown_kind_names_the_known_ones() -> None:
 
 def test_the_pytest_example(tmp_path: Path) -> None:
     """It passes, and with a kernel that is wrong it says all that the check has to say."""
-    example = PAGE.read_text("utf-8").partition("In a test of your own:")[2].split("```python\n")[1].split("```")[0]
+    example = (
+        (ROOT / "docs/explanation/sanitizer.md")
+        .read_text("utf-8")
+        .partition("In a test of your own:")[2]
+        .split("```python\n")[1]
+        .split("```")[0]
+    )
     broken = tmp_path / "broken.pto"
-    softmax = (PAGE.parents[1] / "examples" / "softmax.pto").read_text("utf-8")
+    softmax = (ROOT / "examples" / "softmax.pto").read_text("utf-8")
     wait = '      pto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", %parity]\n'
     broken.write_text(softmax.replace(wait, ""))
     (tmp_path / "test_clean.py").write_text(example)
     (tmp_path / "test_broken.py").write_text(example.replace("examples/softmax.pto", str(broken)))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    ended = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "1 failed, 1 passed" in ended.stdout and "FAILED" in ended.stdout and "test_clean.py" not in ended.stdout
     assert "error: race: MTE3 may read ub[" in ended.stdout

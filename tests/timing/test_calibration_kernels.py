@@ -102,5 +102,5 @@ def test_a_mask_takes_nothing_from_the_execute_ports(counted: bool):
 
 
 def test_the_worked_example_of_the_documentation():
-    # docs/timing.md follows it by hand: four registers, vexp, 23 + 35 + 12 cycles.
+    # docs/explanation/timing.md follows it by hand: four registers, vexp, 23 + 35 + 12 cycles.
     assert vector_cycles("vexp", 1, 1, 4, counted=False) == 70

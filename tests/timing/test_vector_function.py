@@ -215,7 +215,7 @@ def test_a_while_decides_before_each_turn():
 
 
 def test_the_worked_example_of_the_documentation():
-    """Four registers through vlds, vexp, vsts, pointers post-updated: docs/timing.md has the schedule."""
+    """Four registers through vlds, vexp, vsts, pointers post-updated: docs/explanation/timing.md has the schedule."""
     load = ModelInstruction("vlds", "load", 4, (10,), (1,), updates=(11,), line=2)
     exp = ModelInstruction("vexp", "exp", 4, (1,), (2,), line=3)
     store = ModelInstruction("vsts", "store", 4, (2, 20), updates=(21,), line=4)

@@ -39,7 +39,7 @@ def test_points_that_the_fit_has_not_seen(left_out: str):
 
 
 def test_the_documentation_shows_what_the_model_says():
-    text = (Path(__file__).parents[2] / "docs" / "timing.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "explanation" / "timing.md").read_text()
     for name in ("vmins", "vexp", "vadd"):
         (shown,) = re.findall(rf"^\| {name}, model \|(.*)\|$", text, re.MULTILINE)
         modelled = [vector_function(point.program, point.path, A5).cycles for point in POINTS if point.name == name]
