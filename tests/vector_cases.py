@@ -47,7 +47,7 @@ def _written(op: type[PTOOperation]) -> Iterator[str]:
         vector.VectorScalar: with_scalar,
     }
     write = next((form for family, form in families.items() if issubclass(op, family)), None)
-    assert write, f"docs/howto/add-an-instruction.md, step 5: {op.name} is of no family; say in _SPECIAL how to write it"
+    assert write, f"docs/howto/add-an-instruction.md, step 5: {op.name} has no family: write it in _SPECIAL"
     for kind in _kinds(op):
         yield write(name, kind)
 
