@@ -8,7 +8,7 @@ TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
 export PYTHONDONTWRITEBYTECODE :=  # the processes that tests start need not compile the sources again
 
-.PHONY: demo test test-all fuzz lint suite bench clean
+.PHONY: demo test test-all fuzz lint suite bench dist clean
 
 demo: $(STAMP)
 	mkdir -p build
@@ -44,6 +44,10 @@ fuzz: $(STAMP)  # KIND: a name of the table in tests/fuzz/__main__.py
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+dist: $(STAMP)  # wheel and source archive, tried in an environment that has nothing else
+	$(BIN)/pyright --pythonversion 3.14
+	$(BIN)/python tests/distribution
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -21,6 +21,7 @@ HEIGHT = {
     "tiles": 4,
     "order": 4,
     "arguments": 4,
+    "options": 5,
     "reference": 5,
     "native": 5,
     "sanitize": 6,

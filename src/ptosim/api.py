@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import bind, whole
 from ptosim.diagnostics import Diagnostic, Finding, PTOError, Severity, Source, authored, error
-from ptosim.module import ENGINES, MEM_BARS, UNWRITTEN, Kernel, Launch, Module, choice, count, load, load_source
+from ptosim.module import Kernel, Launch, Module, load, load_source
+from ptosim.options import MEM_BARS, UNWRITTEN, choice, count, engine_at_hand
 
 if TYPE_CHECKING:
     from ptosim.machine.memory import Region
@@ -190,7 +191,7 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
     strictness = choice("mem_bar", options.mem_bar, MEM_BARS)
     source = kernel.module.outline.source
     lines: Lines = {}
-    by_reference = choice("engine", options.engine, ENGINES) == "reference"
+    by_reference = engine_at_hand(options.engine) == "reference"
     sifting = None if by_reference else sifted(kernel, _noting(lines, launch), chosen)
     observation, judged = None, set[int]()
     most = None if looked_for == "error" else most
@@ -442,7 +443,7 @@ def measure(
     kernel = kernel.on(machine.architecture)
     lines: Lines = {}
     native = None
-    if choice("engine", engine, ENGINES) == "native":
+    if engine_at_hand(engine) == "native":
         native = timed(kernel, _noting(lines, launch), machine)
     _show(launch, lines if native is not None else {})
     recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)

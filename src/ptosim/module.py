@@ -10,9 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ptosim.arguments import Arguments, Parameter, bind, whole
+from ptosim.arguments import Arguments, Parameter, bind
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, authored, error
 from ptosim.language.text.print_format import Say, show
+from ptosim.options import SYNC, choice, count, engine_at_hand
 from ptosim.places import LONGEST_FILE, AuthoredPlaces
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from ptosim.timed_run import Pricing
     from ptosim.timing.work import Prices
 
-ENGINES = ("native", "reference")
-UNWRITTEN = ("off", "note", "error")
-MEM_BARS = ("relaxed", "strict", "off")
-SYNC = ("auto", "written", "insert")
 MOST_BLOCKS = 2**31 - 1
 """A launch counts its blocks in 32 bits."""
 
@@ -285,7 +282,7 @@ class Kernel:
 
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
         """Run a launch on the engine of that name."""
-        choice("engine", engine, ENGINES)
+        engine = engine_at_hand(engine)
         if threads is not None:
             count("threads", threads)
         if engine == "reference":
@@ -473,16 +470,3 @@ class Launch:
             attach,
             self.say,
         )
-
-
-def count(name: str, value: Any) -> int:
-    number = whole(value)
-    if number is None or number < 1:
-        raise error("argument", f"{name} is a positive integer, not {value!r}")
-    return number
-
-
-def choice(name: str, value: str, choices: Sequence[str]) -> Any:
-    if value not in choices:
-        raise error("argument", f"{name} is one of {', '.join(choices)}, not {value!r}")
-    return value

@@ -11,6 +11,7 @@ import pytest
 
 from ptosim.native.host.cache import (
     SOURCES,
+    UNFINISHED,
     Cache,
     Compiled,
     UnusableCache,
@@ -247,7 +248,35 @@ def test_a_kept_digest_is_believed_while_sizes_and_times_stay(tmp_path: Path):
     ],
 )
 def test_the_directory_follows_the_environment(environment: dict[str, str], expected: Path | None):
-    assert default_directory(environment) == expected
+    assert default_directory(environment, "linux") == expected
+
+
+@pytest.mark.parametrize(
+    "system, environment, expected",
+    [
+        ("darwin", {"HOME": "/Users/u"}, Path("/Users/u/Library/Caches/ptosim")),
+        ("darwin", {"HOME": "/Users/u", "XDG_CACHE_HOME": "/var/c"}, Path("/var/c/ptosim")),
+        ("darwin", {"HOME": "/Users/u", "PTOSIM_CACHE": "off"}, None),
+        ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "HOME": "/u"}, Path("/u/AppData/Local/ptosim/Cache")),
+        ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
+        ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "PTOSIM_CACHE": "off"}, None),
+        ("win32", {"HOME": "/u"}, None),
+    ],
+)
+def test_other_systems_have_folders_of_their_own(system: str, environment: dict[str, str], expected: Path | None):
+    assert default_directory(environment, system) == expected
+
+
+def test_where_no_process_can_be_asked_an_old_unfinished_file_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("on Windows this is Ctrl-C"))
+    old, new = (tmp_path / f"{os.getpid()}-{letter}{UNFINISHED}" for letter in "ab")
+    for part in (old, new):
+        part.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    Cache(tmp_path).store(name(1), SOMETHING)
+    assert (old.exists(), new.exists()) == (False, True)
 
 
 # --- processes --------------------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ptosim.arguments import launchable, whole
 from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
-from ptosim.module import ENGINES, MEM_BARS, Kernel, choice, count
+from ptosim.module import Kernel
+from ptosim.options import MEM_BARS, choice, count, engine_at_hand
 from ptosim.ranks.rank_arguments import At, Context, ContextOf, GlobalSpace, Symmetric, Values, resolved, windows_in
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class World:
         self, engine: str = "native", schedule: str = "program", max_steps: int = 10**9, poison: bool = False
     ) -> None:
         """Run the list of launches on the arrays, and forget it."""
-        choice("engine", engine, ENGINES)
+        engine = engine_at_hand(engine)
         if engine != "reference" and schedule != "program":
             raise error("argument", f"schedule {schedule!r} needs engine='reference'; native has only 'program'")
         launches, most = self._list(), count("max_steps", max_steps)

@@ -9,6 +9,8 @@ import hashlib
 import json
 import os
 import stat
+import sys
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -45,8 +47,8 @@ class File:
         return {"path": str(self.path), "size": self.size, "used": self.used}
 
 
-def default_directory(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Where kernels are kept, or None where the user wants none kept."""
+def default_directory(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path | None:
+    """Where kernels are kept on this system, or None where the user wants none kept."""
     chosen = environment.get("PTOSIM_CACHE", "")
     if chosen == "off":
         return None
@@ -55,8 +57,12 @@ def default_directory(environment: Mapping[str, str] = os.environ) -> Path | Non
     root = environment.get("XDG_CACHE_HOME", "")
     if os.path.isabs(root):  # the XDG specification says to ignore a relative one
         return Path(root) / "ptosim"
+    if system == "win32":
+        local = environment.get("LOCALAPPDATA", "")
+        return Path(local) / "ptosim" / "Cache" if local else None
     home = environment.get("HOME", "")
-    return Path(home) / ".cache" / "ptosim" if home else None
+    caches = "Library/Caches" if system == "darwin" else ".cache"
+    return Path(home) / caches / "ptosim" if home else None
 
 
 class UnusableCache(UserWarning):
@@ -198,6 +204,10 @@ def _is_being_written(part: Path) -> bool:
     """
     process = part.name.partition("-")[0]
     if not process.isdecimal():
+        return False
+    if sys.platform == "win32":  # signal 0 is Ctrl-C there: a file of the last minute counts as being written
+        with contextlib.suppress(OSError):
+            return time.time() - part.stat().st_mtime < 60
         return False
     try:
         os.kill(int(process), 0)

@@ -1,0 +1,44 @@
+"""What the options of a run, a check and a profile may be, and what is said of another value."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from ptosim.arguments import whole
+from ptosim.diagnostics import error
+
+ENGINES = ("native", "reference")
+UNWRITTEN = ("off", "note", "error")
+MEM_BARS = ("relaxed", "strict", "off")
+SYNC = ("auto", "written", "insert")
+
+
+def count(name: str, value: Any) -> int:
+    number = whole(value)
+    if number is None or number < 1:
+        raise error("argument", f"{name} is a positive integer, not {value!r}")
+    return number
+
+
+def choice(name: str, value: str, choices: Sequence[str]) -> Any:
+    if value not in choices:
+        raise error("argument", f"{name} is one of {', '.join(choices)}, not {value!r}")
+    return value
+
+
+class NoCompiler(UserWarning):
+    """There is no LLVM for this computer, so the reference engine does what the native one was asked for."""
+
+
+def engine_at_hand(engine: str) -> str:
+    """The engine that is asked for, or the reference engine where kernels cannot be compiled."""
+    if choice("engine", engine, ENGINES) == "native" and find_spec("llvmlite") is None:
+        message = (
+            "llvmlite is not installed: kernels are not compiled, and run on the reference engine, which is slower"
+        )
+        warnings.warn(message, NoCompiler, stacklevel=3)
+        return "reference"
+    return engine
