@@ -8,7 +8,7 @@ TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
 export PYTHONDONTWRITEBYTECODE :=  # the processes that tests start need not compile the sources again
 
-.PHONY: demo test test-all fuzz lint suite bench dist clean
+.PHONY: demo test test-all fuzz lint suite bench size mutants pictures dist clean
 
 demo: $(STAMP)
 	mkdir -p build
@@ -42,8 +42,17 @@ SEED ?= 1
 fuzz: $(STAMP)  # KIND: a name of the table in tests/fuzz/__main__.py
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(KIND) $(N) $(SEED)
 
-bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+bench: $(STAMP)  # AGAINST: a revision to compare with, in turns
+	$(BIN)/python -m $(if $(AGAINST),benchmarks.against $(AGAINST),benchmarks)
+
+size: $(STAMP)  # code lines by floor; AGAINST: how many more than at a revision
+	@$(BIN)/python -m tools.size $(AGAINST)
+
+mutants: $(STAMP)  # faults that the tests of each room catch and miss; MUTANTS="--rooms timing --faults 20"
+	$(BIN)/python -m tools.mutants $(MUTANTS)
+
+pictures: $(STAMP)
+	$(BIN)/python -m tools.pictures
 
 dist: $(STAMP)  # wheel and source archive, tried in an environment that has nothing else
 	$(BIN)/pyright --pythonversion 3.14
