@@ -103,11 +103,11 @@ def _early(kernel: Kernel) -> tuple[Diagnostic, ...]:
     from ptosim.order.prove import dependent
     from ptosim.repair.barriers import barrier
 
-    lines = kernel.module.outline.source.text.split("\n")
+    writer = kernel.module.verified.parsed.writer
 
     def hinted(found: Diagnostic) -> Diagnostic:
         edit = barrier(found)
-        return found if edit is None else replace(found, hint=str(edit), edits=edit.replacements(lines))
+        return found if edit is None else replace(found, hint=writer.hint((edit,)), edits=writer.replacements((edit,)))
 
     return tuple(map(hinted, dependent(kernel.module.executable, dict(kernel.program.entries))))
 

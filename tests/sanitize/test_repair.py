@@ -15,7 +15,6 @@ from ptosim.repair.trials import ORDER, Rehearsal, Trial, Trials
 from ptosim.report.check_report import CheckReport
 from ptosim.report.sarif import sarif
 from ptosim.sanitize.conflict import Enough
-from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import WrittenProgram
@@ -280,31 +279,6 @@ def test_a_trial_ends_with_the_first_conflict_where_order_is_all_that_counts() -
     seen = [rehearsal.here(CLEAN, in_order=in_order) for in_order in (False, True)]  # more is asked about a known text
     assert [each and [finding.kind for finding in each.findings] for each in seen] == [["race"]] * 2
     assert (rehearsal.runs, asked) == (1, [ORDER, frozenset()])
-
-
-def test_added_lines_are_told_from_those_that_were_there() -> None:
-    edits = (Edit("after", 2, "b"), Edit("before", 1, "a"), Edit("before", 3, "c"))
-    result = edited("  one\n two\nthree", edits)
-    assert result.text == "  a\n  one\n two\n b\nc\nthree"
-    assert result.origins == (0, 1, 2, 0, 0, 3)
-
-
-def test_lines_are_replaced_deleted_and_moved() -> None:
-    """A comment stays with its line, a moved line keeps its number and takes the indentation of its neighbour."""
-    text = "one\n  two // why\n    three\nfour"
-    edits = (Edit("at", 2, "zwei"), Edit("at", 4, ""), Edit("after", 3, "", moved=1))
-    result = edited(text, edits)
-    assert result.text == "  zwei // why\n    three\n    one"
-    assert result.origins == (2, 3, 1)
-    said = ["replace line 2 by zwei", "delete line 4", "move line 1 after line 3"]
-    assert list(map(str, edits)) == said
-    pieces = [piece for edit in edits for piece in edit.replacements(text.split("\n"))]
-    assert [(piece.line, piece.count, piece.text) for piece in pieces] == [
-        (2, 1, "  zwei // why\n"),
-        (4, 1, ""),
-        (4, 0, "    one\n"),
-        (1, 1, ""),
-    ]
 
 
 def test_a_clean_kernel_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

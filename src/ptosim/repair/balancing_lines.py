@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.language.edits import Edit
 from ptosim.language.micro.sync import SetFlag, SetFlagDyn, WaitFlag
 from ptosim.language.operation import core_of
 from ptosim.repair.balance import Balance, Token, induction
@@ -19,7 +20,6 @@ from ptosim.repair.places import works
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.signals import SIGNALLING
 from ptosim.repair.written import WrittenSync
-from ptosim.sanitize.edit import Edit, after, before
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,6 @@ def _places(balance: Balance, block: Block, ops: list[Operation], words: Written
     pipe = Pipe(words.pipes[0 if is_put or words.mechanism != "flag" else 1])
     found = works(block, pipe)
     for work in reversed(found) if is_put else found:
-        yield after(program, work, text) if is_put else before(program, work, text)
+        yield program.after(work, text) if is_put else program.before(work, text)
     for op in reversed(ops) if not found else ():
-        yield after(program, op, text)
+        yield program.after(op, text)

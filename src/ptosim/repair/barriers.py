@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.sanitize.edit import Edit, edited
+from ptosim.language.edits import Edit, insert, whole_line
+from ptosim.language.text.edited_text import edited
 
 MOST = 8
 """So often barriers are added and the text is looked at again."""
@@ -17,9 +18,10 @@ MOST = 8
 
 def barrier(found: Diagnostic) -> Edit | None:
     """The line that holds an operation back until its pipe has ended what is before."""
-    if found.location is None:
+    place = found.location
+    if place is None or place.source is None:
         return None
-    return Edit("before", found.location.line, f"pto.barrier #pto.pipe<PIPE_{found.pipe}>")
+    return insert("before", whole_line(place.source, place.line), f"pto.barrier #pto.pipe<PIPE_{found.pipe}>")
 
 
 def held_back(text: str, early: Callable[[str], Sequence[Diagnostic]]) -> str:

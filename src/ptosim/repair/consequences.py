@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ptosim.diagnostics import Diagnostic, Replacement
+from ptosim.diagnostics import Diagnostic
+from ptosim.language.edits import EditWriter
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.search import RepairStep
 from ptosim.repair.trials import Identity, gravity, identity
@@ -26,6 +27,7 @@ def mended(
 ) -> list[Diagnostic]:
     """The findings with the hints of a repair. That buffers overlap is said before any edit."""
     named: dict[Identity, list[int]] = {}
+    writer = observation.program.module.parsed.writer
     for number, finding in enumerate(observation.findings):
         named.setdefault(identity(finding), []).append(number)
     removed_by = {name: step for step in steps for name in step.removed}
@@ -42,22 +44,19 @@ def mended(
             consequences = tuple(observation.findings[number] for number in removed[1:] if number not in beside)
             leading = observation.findings[numbers[0]]
             notes = (*leading.notes, *((HERE_ONLY,) if is_here_only else ()))
-            hint = _hint(observation.found[numbers[0]], step, proposals)
-            edits = _replacements(observation, step)
+            hint = _hint(observation.found[numbers[0]], step, proposals, writer)
+            edits = writer.replacements(step.proposal.edits)
             result.append(replace(leading, hint=hint, notes=notes, consequences=consequences, edits=edits))
-        result += (replace(observation.findings[each], hint=step.proposal.hint) for each in numbers if each in beside)
+        result += (
+            replace(observation.findings[each], hint=step.proposal.told(writer)) for each in numbers if each in beside
+        )
     return result
 
 
-def _replacements(observation: Observation, step: RepairStep) -> tuple[Replacement, ...]:
-    """What the hint says, for those who carry it out."""
-    lines = observation.program.source.text.split("\n")
-    return tuple(each for edit in step.proposal.edits for each in edit.replacements(lines))
-
-
-def _hint(found: Conflict | Diagnostic, step: RepairStep, proposals: Proposals) -> str:
+def _hint(found: Conflict | Diagnostic, step: RepairStep, proposals: Proposals, writer: EditWriter) -> str:
     overlap = proposals.overlap(found) if isinstance(found, Conflict) else None
-    return f"{overlap},\n{MEANT}\n{step.proposal.hint}" if overlap else step.proposal.hint
+    hint = step.proposal.told(writer)
+    return f"{overlap},\n{MEANT}\n{hint}" if overlap else hint
 
 
 def _stands_alone(finding: Diagnostic) -> bool:

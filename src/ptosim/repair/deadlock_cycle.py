@@ -11,13 +11,13 @@ from itertools import chain
 
 from xdsl.ir import Operation
 
+from ptosim.language.edits import Edit
 from ptosim.language.micro.sync import SetFlagDyn, WaitFlagDyn
 from ptosim.language.operation import core_of
 from ptosim.repair.balance import Balance
 from ptosim.repair.possible_values import possible
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import SIGNAL_WAITS, WrittenSync, flag_words
-from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.program import outermost_loop
 
 _Flag = tuple[str, str, int]
@@ -44,7 +44,7 @@ def _later(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposal
             is_signal = words.mechanism == own.mechanism == "semaphore"
             is_set = words.mechanism == "flag" and words.partner() == own
             if words.sign > 0 and (is_signal or is_set) and wait.is_before_in_block(op):
-                yield Proposal((after(balance.program, op, moved=balance.program.first_line(wait)),))
+                yield Proposal((balance.program.moved(wait, "after", op),))
 
 
 # --- flags that a loop waits for first --------------------------------------------------------------------------------
@@ -72,10 +72,10 @@ def _around(balance: Balance, loop: Operation, flags: list[tuple[Operation, Writ
         carried += [key for key in _keys(op, words, -1) if key in again - seen - sets]
         seen.update(_keys(op, words, words.sign))
     for key in carried:
-        yield before(balance.program, loop, f"{flag_words(*key)[0]}  // prime")
+        yield balance.program.before(loop, f"{flag_words(*key)[0]}  // prime")
     for key in carried:
         if key not in waits:
-            yield after(balance.program, loop, f"{flag_words(*key)[1]}  // drain")
+            yield balance.program.after(loop, f"{flag_words(*key)[1]}  // drain")
 
 
 def _keys(op: Operation, words: WrittenSync, sign: int) -> Iterator[_Flag]:
@@ -100,10 +100,10 @@ def _primed_signals(balance: Balance, blamed: Collection[Operation]) -> Iterator
         waits = {op: loop for op, loop in loops.items() if op not in sets}
         if not sets or None in sets.values():
             continue
-        edits = [before(balance.program, loop, f"{balance.written[op]}  // prime") for op, loop in sets.items() if loop]
+        edits = [balance.program.before(loop, f"{balance.written[op]}  // prime") for op, loop in sets.items() if loop]
         if None not in waits.values():
             edits += [
-                after(balance.program, loop, f"{balance.written[op]}  // drain") for op, loop in waits.items() if loop
+                balance.program.after(loop, f"{balance.written[op]}  // drain") for op, loop in waits.items() if loop
             ]
         yield Proposal(tuple(dict.fromkeys(edits)))
 

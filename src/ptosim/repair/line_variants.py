@@ -9,12 +9,14 @@ run (balance.py) say which of these are worth a trial.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
+from ptosim.language.edits import Edit
 from ptosim.language.micro.scope import Section
 from ptosim.language.operation import core_of
 from ptosim.language.structure.control import Condition, For, If, While, Yield
@@ -23,13 +25,16 @@ from ptosim.repair.places import ends_program, neighbour
 from ptosim.repair.possible_values import possible
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import BARRIERS, PARTNER, WrittenSync
-from ptosim.sanitize.edit import Edit, after, before, instead
 from ptosim.sanitize.program import ancestors, launched
 
 INSIDE = For | While | If | Section
 """What a line may be moved into, and out of."""
 Variant = tuple[Edit, Change | None]
 """An edit, and what it changes in the sums."""
+
+_Where = Literal["before", "after"]
+_SIDES: Sequence[tuple[_Where, _Where]] = (("before", "after"), ("after", "before"))
+"""Where a line goes beside a neighbour, and inside of it."""
 
 
 class Variants:
@@ -85,7 +90,7 @@ class Variants:
                 yield from (self._instead(op, other.partner()) for other in ends)
 
     def _instead(self, op: Operation, words: WrittenSync) -> Proposal:
-        return Proposal((instead(self.program, op, str(words)),))
+        return Proposal((self.program.instead(op, str(words)),))
 
     def _in_scope(self, op: Operation) -> Iterator[tuple[str, SSAValue]]:
         """What was computed before an operation, with its name."""
@@ -120,7 +125,7 @@ class Variants:
         far: list[Proposal] = []
         for op, own in self.balance.written.items():
             for edit, crossed in self._moved(op) if not (op.name in BARRIERS and ends_program(op)) else ():
-                change = self._change(op, own, edit.block)
+                change = self._change(op, own, edit.place.block)
                 takes_part = op in concerned or crossed in concerned
                 if self.balance.off:
                     is_cut_off = not self.balance.is_whole and change == Counter() and takes_part
@@ -138,7 +143,7 @@ class Variants:
 
     def _deleted(self, op: Operation) -> Variant:
         own = self.balance.of(op)
-        return instead(self.program, op, ""), Counter({token: -count for token, count in own.items()})
+        return self.program.instead(op, ""), Counter({token: -count for token, count in own.items()})
 
     # --- other words --------------------------------------------------------------------------------------------------
 
@@ -148,7 +153,7 @@ class Variants:
                 continue
             for words in dict.fromkeys(self._otherwise(op, own)):
                 if words != own:
-                    yield instead(self.program, op, str(words)), self._change(op, words, op.parent_block())
+                    yield self.program.instead(op, str(words)), self._change(op, words, op.parent_block())
 
     def _otherwise(self, op: Operation, own: WrittenSync) -> Iterator[WrittenSync]:
         """What a line may have been, the likeliest first."""
@@ -187,21 +192,21 @@ class Variants:
 
     def _moved(self, op: Operation) -> Iterator[tuple[Edit, Operation | None]]:
         """Each with what it is moved past, or into, or out of."""
-        line, block = self.program.first_line(op), op.parent_block()
+        block, moved = op.parent_block(), self.program.moved
         parent = block.parent_op() if block is not None else None
         is_barrier = op.name in BARRIERS
-        for put, put_inside in ((before, after), (after, before)):
-            forward = put is after
+        for where, inside in _SIDES:
+            forward = where == "after"
             beside = neighbour(op, forward)
             if beside is not None:
-                yield put(self.program, beside, moved=line), launched(beside)
+                yield moved(op, where, beside), launched(beside)
             elif isinstance(parent, INSIDE) and not is_barrier:
-                yield put(self.program, parent, moved=line), parent
+                yield moved(op, where, parent), parent
             inner = _bodies(beside) if beside is not None else _other_arm(block, parent, forward)
             for each in inner if not is_barrier else ():
                 end = each.first_op if forward else _last(each)
                 if end is not None:
-                    yield put_inside(self.program, end, moved=line), beside or parent
+                    yield moved(op, inside, end), beside or parent
 
 
 def _bodies(op: Operation) -> Iterator[Block]:

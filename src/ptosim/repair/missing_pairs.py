@@ -22,7 +22,6 @@ from ptosim.repair.free_ids import Taken, UsedIds
 from ptosim.repair.possible_values import possible
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import WrittenSync, flag_words
-from ptosim.sanitize.edit import after, before, instead
 from ptosim.sanitize.program import outermost_loop
 
 
@@ -46,20 +45,20 @@ class FlagPairs:
     def added(self, source: Pipe, destination: Pipe, meeting: CommonBlock, event: int) -> Proposal:
         """A new pair, with prime and drain where it leads into the next iteration."""
         put, take = flag_words(source, destination, event)
-        edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
+        edits = [self.program.after(meeting.first, put), self.program.before(meeting.second, take)]
         loop = None if meeting.first.is_before_in_block(meeting.second) else outermost_loop(meeting.first)
         if loop is not None:
             edits = [
-                before(self.program, loop, f"{put}  // prime"),
+                self.program.before(loop, f"{put}  // prime"),
                 *edits[::-1],
-                after(self.program, loop, f"{take}  // drain"),
+                self.program.after(loop, f"{take}  // drain"),
             ]
         return Proposal(tuple(edits), takes=frozenset({("flag", source, destination, event)}))
 
     def in_turn(self, source: Pipe, destination: Pipe, meeting: CommonBlock) -> Iterator[Proposal]:
         """A new pair with an id that other flags of the block compute."""
         for (put, take), taken in self._computed(source, destination, meeting):
-            edits = after(self.program, meeting.first, put), before(self.program, meeting.second, take)
+            edits = self.program.after(meeting.first, put), self.program.before(meeting.second, take)
             yield Proposal(edits, takes=taken)
 
     def redirected(self, source: Pipe, destination: Pipe, meeting: CommonBlock, event: int) -> Iterator[Proposal]:
@@ -114,7 +113,7 @@ class FlagPairs:
 
     def _instead(self, put: Operation, take: Operation, words: tuple[str, str], taken: Taken) -> Proposal:
         """Other words for a pair that is written."""
-        edits = (instead(self.program, op, text) for op, text in zip((put, take), words, strict=True))
+        edits = (self.program.instead(op, text) for op, text in zip((put, take), words, strict=True))
         return Proposal(tuple(edits), takes=taken)
 
 

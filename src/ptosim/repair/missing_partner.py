@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from xdsl.ir import Block, Operation
 
 from ptosim.effects.names import Pipe
+from ptosim.language.edits import Edit
 from ptosim.language.operation import PTOOperation
 from ptosim.language.structure.control import For, While
 from ptosim.machine.entry import Key
 from ptosim.repair.places import works
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, flag_words, written
-from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.near_misses import flag_ends
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import ancestors, outermost_loop
@@ -66,17 +66,17 @@ class Halves:
         text, is_set = self._partner(op), op.name in SETS
         if text is None:
             return
-        pipe, put = (Pipe(key.destination), before) if is_set else (Pipe(key.source), after)
+        pipe, put = (Pipe(key.destination), self.program.before) if is_set else (Pipe(key.source), self.program.after)
         for early, its_pipe in held:
             if is_set and its_pipe is pipe:
-                yield before(self.program, early, text)
+                yield self.program.before(early, text)
         for block, here in ancestors(op):
             found = works(block, pipe) if is_set else works(block, pipe)[::-1]
             near = [work for work in found if work is not here and here.is_before_in_block(work) is is_set]
-            yield from (put(self.program, work, text) for work in near[:1])
+            yield from (put(work, text) for work in near[:1])
             if _is_in_loop(block):
-                yield from (put(self.program, work, text) for work in found[:1])
-        yield after(self.program, op, text) if is_set else before(self.program, op, text)
+                yield from (put(work, text) for work in found[:1])
+        yield self.program.after(op, text) if is_set else self.program.before(op, text)
 
     def _drains(self, left: list[tuple[Operation, Key]]) -> Iterator[tuple[Edit, ...]]:
         """Waits behind everything, for the flags of one set that are left."""
@@ -85,17 +85,17 @@ class Halves:
             keys = [key for op, key in left if places[op] is place]
             for pair in dict.fromkeys((key.source, key.destination) for key in keys):
                 same = [key for key in keys if (key.source, key.destination) == pair]
-                yield tuple(after(self.program, place, f"{_flag(key)[1]}  // drain") for key in same)
+                yield tuple(self.program.after(place, f"{_flag(key)[1]}  // drain") for key in same)
 
     def _prime(self, op: Operation, key: Key, is_drained: bool = False) -> Iterator[tuple[Edit, ...]]:
         """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them. Where no loop
         has got to the id, it is the drain that waits."""
         loop = outermost_loop(op) if op.name in WAITS else None
         if op.name in WAITS and loop is None and not is_drained:
-            yield from ((before(self.program, each, f"{_flag(key)[0]}  // prime"),) for each in self._loops(op)[:1])
+            yield from ((self.program.before(each, f"{_flag(key)[0]}  // prime"),) for each in self._loops(op)[:1])
         if loop is not None:
-            prime = before(self.program, loop, f"{_flag(key)[0]}  // prime")
-            drain = after(self.program, loop, f"{_flag(key)[1]}  // drain")
+            prime = self.program.before(loop, f"{_flag(key)[0]}  // prime")
+            drain = self.program.after(loop, f"{_flag(key)[1]}  // drain")
             yield (prime, drain) if is_drained else (prime,)
 
     def _loops(self, op: Operation) -> list[Operation]:
@@ -118,7 +118,7 @@ class Halves:
         found, is_get = works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_"))), op.name in GETS
         inside = [work for work in found if op.is_before_in_block(work) is is_get]
         for work in inside[:2] if is_get else inside[:-3:-1]:
-            yield after(self.program, work, text) if is_get else before(self.program, work, text)
+            yield self.program.after(work, text) if is_get else self.program.before(work, text)
 
     def _partner(self, op: Operation) -> str | None:
         """An instruction in the words of its partner, which stands on a line of its own."""

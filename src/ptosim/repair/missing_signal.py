@@ -14,13 +14,13 @@ from itertools import product, zip_longest
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.edits import Edit
 from ptosim.language.operation import core_of
 from ptosim.language.structure.control import For
 from ptosim.machine.entry import Key
 from ptosim.repair.places import work_behind
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import PARTNER, SIGNAL_WAITS, SIGNALS, WAITS
-from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.observation import Imbalance, Observation
 from ptosim.sanitize.program import outermost_loop
 
@@ -56,7 +56,7 @@ class SignalHalves:
         is_wait = name in SIGNAL_WAITS
         early = [(op, pipe) for op, pipe in held if is_wait and core_of(op) is core]
         for word, (op, pipe) in product(words, early):
-            yield before(self.program, op, f"{name} <PIPE_{pipe}>, {word}")
+            yield self.program.before(op, f"{name} <PIPE_{pipe}>, {word}")
         if imbalance.is_left and not early:  # more likely a drain than a wait in a loop
             words.sort(key=lambda word: not word.isdecimal())
             neighbours.sort(key=lambda op: op.name != name or self._written(op)[2] not in words[:1])
@@ -87,15 +87,18 @@ class SignalHalves:
     def _beside(self, op: Operation, text: str, is_wait: bool) -> Edit:
         """In front of another semaphore; a signal behind the work that follows one, or behind it."""
         if is_wait:
-            return before(self.program, op, text)
+            return self.program.before(op, text)
         behind = work_behind(op, Pipe(self._written(op)[1])) if op.name in SIGNAL_WAITS else None
-        return after(self.program, behind or op, text)
+        return self.program.after(behind or op, text)
 
     def _outside(self, op: Operation, text: str, is_wait: bool) -> Iterator[Edit]:
         loop = outermost_loop(op)
         if loop is not None:
-            place, why = (after, "drain") if is_wait else (before, "prime")
-            yield place(self.program, loop, f"{text}  // {why}")
+            yield (
+                self.program.after(loop, f"{text}  // drain")
+                if is_wait
+                else self.program.before(loop, f"{text}  // prime")
+            )
 
     def _among_drains(self, op: Operation, text: str) -> Iterator[Edit]:
         """What was primed in one loop is drained in another, behind the loops that use it: next to flags that are."""
@@ -103,5 +106,5 @@ class SignalHalves:
         follower = loop.next_op if loop is not None else None
         while follower is not None:
             inner = follower.body.block.ops if isinstance(follower, For) else ()
-            yield from (before(self.program, each, f"{text}  // drain") for each in inner if each.name in WAITS)
+            yield from (self.program.before(each, f"{text}  // drain") for each in inner if each.name in WAITS)
             follower = follower.next_op

@@ -8,11 +8,11 @@ from xdsl.ir import Block, Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
+from ptosim.language.edits import Edit
 from ptosim.language.micro.pointer import LoadScalar, StoreScalar
 from ptosim.language.micro.scope import Section
 from ptosim.language.structure.control import Condition, Yield
 from ptosim.language.structure.function import Function, Return
-from ptosim.sanitize.edit import Edit
 from ptosim.sanitize.program import WrittenProgram
 
 _NAME = re.compile(r"%\w+")
@@ -67,11 +67,11 @@ class Visible:
 
     def allows(self, edit: Edit) -> bool:
         """Whether all names that it writes are defined above it."""
-        text = self.program.source.line(edit.moved).partition("//")[0] if edit.moved else edit.text
-        names = set(_NAME.findall(text))
-        block = edit.block
+        text = edit.moved.words if edit.moved else edit.text
+        names, line_behind = set(_NAME.findall(text)), edit.line - (edit.where != "after")
+        block = edit.place.block
         while names and block is not None:
-            names -= {name for line, name in self._of(block) if line <= edit.place}
+            names -= {name for line, name in self._of(block) if line <= line_behind}
             parent = block.parent_op()
             block = parent.parent_block() if parent is not None else None
         return not names

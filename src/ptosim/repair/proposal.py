@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptosim.sanitize.edit import Edit
+from ptosim.language.edits import Edit, EditWriter
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,6 @@ class Proposal:
     takes: frozenset[tuple[object, ...]] = frozenset()
     """The ids that it uses up: ("flag", source, destination, id), ("buffer", id), ("semaphore", id)."""
 
-    @property
-    def hint(self) -> str:
+    def told(self, writer: EditWriter) -> str:
         """In words, a line for each edit."""
-        return self.reason + "\n".join(map(str, self.edits))
+        return self.reason + writer.hint(self.edits)

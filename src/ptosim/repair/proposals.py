@@ -19,6 +19,7 @@ from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Pipe
+from ptosim.language.edits import Edit
 from ptosim.language.micro.pointer import LoadScalar, StoreScalar
 from ptosim.language.micro.sync import EVENT_IDS
 from ptosim.repair.balance import Balance
@@ -37,7 +38,6 @@ from ptosim.repair.trials import ORDER
 from ptosim.repair.whole_core_signals import WholeCoreSignals
 from ptosim.repair.written import EVENTS, WrittenSync, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
-from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import ancestors, launched
 
@@ -69,7 +69,7 @@ class Proposals:
         like = self._event
         if like is None:
             return proposal
-        edits = (edit if edit.moved else replace(edit, text=in_classes(edit.text, like)) for edit in proposal.edits)
+        edits = (replace(edit, operation=in_classes(edit.operation, like)) for edit in proposal.edits)
         return replace(proposal, edits=tuple(edits))
 
     @cached_property
@@ -139,7 +139,7 @@ class Proposals:
     def _rank(self, edit: Edit) -> int:
         """How promising a line to be added is."""
         words = read(edit.text)
-        return self.balance.rank(self.balance.foretold(words, edit.block) if words else None)
+        return self.balance.rank(self.balance.foretold(words, edit.place.block) if words else None)
 
     @cached_property
     def _blamed(self) -> list[Operation]:
@@ -188,7 +188,7 @@ class Proposals:
         elif (meeting := self._meeting(first, second)) is not None:
             if first.pipe is second.pipe:
                 barrier = f"pto.barrier #pto.pipe<PIPE_{first.pipe}>"
-                yield Proposal((before(self.program, meeting.second, barrier),))
+                yield Proposal((self.program.before(meeting.second, barrier),))
             else:
                 yield from self._edge(first, second, meeting, taken)
 
@@ -198,7 +198,7 @@ class Proposals:
         op = self.program.of(second.site)
         if op is not None:
             kind = f"{_fence_class(first)}_{_fence_class(second)}"
-            yield Proposal((before(self.program, op, f'pto.mem_bar "{kind}"'),))
+            yield Proposal((self.program.before(op, f'pto.mem_bar "{kind}"'),))
 
     def _edge(self, first: Party, second: Party, meeting: CommonBlock, taken: Taken) -> Iterator[Proposal]:
         """A pair of instructions between two pipes; a barrier, which holds everything, where there is no other way."""
@@ -215,7 +215,7 @@ class Proposals:
         reason = self._used_up(first, second)
         if not self.used.has_buffers:
             yield from (Proposal(each.edits, f"{reason}; take a buffer:\n", each.takes) for each in brackets)
-        barrier = before(self.program, meeting.second, "pto.barrier #pto.pipe<PIPE_ALL>")
+        barrier = self.program.before(meeting.second, "pto.barrier #pto.pipe<PIPE_ALL>")
         yield Proposal((barrier,), f"{reason}; ")
 
     def _used_up(self, first: Party, second: Party) -> str:
@@ -230,9 +230,9 @@ class Proposals:
         if number is None or Pipe.S in (first.pipe, second.pipe) or meeting.first is meeting.second:
             return
         edits = [
-            where(self.program, op, f'pto.{name} "PIPE_{side.pipe}", {number}, 0')
+            where(op, f'pto.{name} "PIPE_{side.pipe}", {number}, 0')
             for op, side in ((meeting.first, first), (meeting.second, second))
-            for where, name in ((before, "get_buf"), (after, "rls_buf"))
+            for where, name in ((self.program.before, "get_buf"), (self.program.after, "rls_buf"))
         ]
         yield Proposal(tuple(edits), takes=frozenset({("buffer", number)}))
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.language.edits import Edit
+from ptosim.language.text.edited_text import edited
 from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.repair.free_ids import Taken
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.trials import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
-from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.observation import Observation
 
 DEEPEST = 8

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.sync import signalling
+from ptosim.language.edits import Edit, insert, whole_line
 from ptosim.language.micro.scope import Section, SectionCube
 from ptosim.language.micro.system import GetSubblockIdx
 from ptosim.language.operation import PTOOperation, core_of
@@ -24,7 +25,6 @@ from ptosim.repair.free_ids import Taken
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import flag_words
 from ptosim.sanitize.conflict import Conflict, Party
-from ptosim.sanitize.edit import Edit, after, before
 from ptosim.sanitize.program import WrittenProgram
 from ptosim.sanitize.same_loops import DEEPEST, run_alike, way
 from ptosim.target import load_target
@@ -191,13 +191,13 @@ class SignalRepair:
     ) -> list[Edit]:
         program = self.program
         first, second = sides
-        edits = [before(program, second.op, text) for text in exchange.take]
-        put = [after(program, first.op, text) for text in exchange.put]
+        edits = [program.before(second.op, text) for text in exchange.take]
+        put = [program.after(first.op, text) for text in exchange.put]
         if not _is_carried(conflict, first, second):
             edits = [*put, *edits]
         else:
-            prime = [before(program, first.loops[-1], f"{text}  // prime") for text in exchange.put]
-            drain = [after(program, second.loops[-1], f"{text}  // drain") for text in exchange.take]
+            prime = [program.before(first.loops[-1], f"{text}  // prime") for text in exchange.put]
+            drain = [program.after(second.loops[-1], f"{text}  // drain") for text in exchange.take]
             edits = [*prime, *edits, *put, *drain]
             if places:
                 edits += [self._at_the_end(places[-2], text) for text in exchange.relay]
@@ -210,9 +210,9 @@ class SignalRepair:
         written = [op for op in block.ops if op.name not in ("scf.yield", "func.return")]
         opening = block.parent_op()
         assert opening is not None
-        return (
-            after(self.program, written[-1], text) if written else Edit("after", self.program.first_line(opening), text)
-        )
+        if written:
+            return self.program.after(written[-1], text)
+        return insert("after", whole_line(self.program.source, self.program.first_line(opening)), text)
 
 
 def _is_carried(conflict: Conflict, first: _Side, second: _Side) -> bool:

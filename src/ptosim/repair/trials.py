@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ptosim.diagnostics import Diagnostic, Location
+from ptosim.language.text.edited_text import EditedText
 from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.sanitize.conflict import Enough
-from ptosim.sanitize.edit import Edited
 from ptosim.sanitize.observation import Observation
 
 UNREAD = 4
@@ -56,7 +56,7 @@ class Trials:
     """What replays of a text show at few iterations and on every branch, beside those of the text as it was."""
 
 
-def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
+def identity(finding: Diagnostic, text: EditedText | None = None) -> Identity:
     """What stays of a finding when lines are added: its kind and severity, and where it was."""
 
     def place(location: Location | None) -> tuple[int, int] | None:

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from xdsl.ir import Block, Operation
 
 from ptosim.effects.names import CoreKind
+from ptosim.language.edits import Edit
 from ptosim.language.micro.scope import Section
 from ptosim.language.operation import core_of
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import PARTNER, SIGNAL_WAITS, SIGNALS
-from ptosim.sanitize.edit import Edit, after, before, instead
 from ptosim.sanitize.observation import Imbalance, Observation
 
 _WRITTEN = re.compile(r"(pto\.[\w.]+)((?:\s+%\w+\s*,)?\s+%\w+\s*:\s*i64.*)")
@@ -49,7 +49,7 @@ class WholeCoreSignals:
         name, operands = self.lines[own]
         alike = [op for op, words in self.lines.items() if words == (name, operands) and core_of(op) is core_of(own)]
         if len(alike) > 1:  # it is there twice
-            yield instead(self.program, own, "")
+            yield self.program.instead(own, "")
         other = imbalance.key.destination if own.name in SIGNALS else imbalance.key.source
         core = CoreKind.AIC if other == "aic" else CoreKind.AIV
         missing = PARTNER[own.name]
@@ -57,7 +57,7 @@ class WholeCoreSignals:
         for text in dict.fromkeys(f"{self._spelled(missing)}{words}" for words in (operands, *others)):
             yield from self._places(core, text, missing in SIGNAL_WAITS)
         if len(alike) == 1:
-            yield instead(self.program, own, "")
+            yield self.program.instead(own, "")
 
     def _spelled(self, name: str) -> str:
         """An operation as the text spells it, where it has an older name as well."""
@@ -69,14 +69,15 @@ class WholeCoreSignals:
         blocks = dict.fromkeys(op.parent_block() for op in self.lines if core_of(op) is core)
         sections = [op for op in self.program.operations() if isinstance(op, Section) and op.core is core]
         blocks |= dict.fromkeys(section.body.block for section in sections)
-        put, other = (before, after) if is_wait else (after, before)
+        put, other = self.program.before, self.program.after
+        put, other = (put, other) if is_wait else (other, put)
         for block in blocks:
             if block is not None:
                 found = self._done(block)
                 for op in found if is_wait else reversed(found):
-                    yield put(self.program, op, text)
+                    yield put(op, text)
                 for op in found[-1:] if is_wait else found[:1]:
-                    yield other(self.program, op, text)
+                    yield other(op, text)
 
     def _done(self, block: Block) -> list[Operation]:
         """What a core does in a block: its signals, and all that gives no value."""

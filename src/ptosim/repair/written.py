@@ -108,13 +108,12 @@ _CLASSES = {
 
 def in_classes(text: str, like: WrittenSync) -> str:
     """A flag in the words of events of operation classes; one of the scalar unit, which has no class, stays a flag."""
-    code, slashes, comment = text.partition("  //")
-    words = read(code)
+    words = read(text)
     if words is None or words.name not in _AS_EVENT or words.number is None or not set(words.pipes) <= _CLASSES.keys():
         return text
     ends = (re.sub(r"\w+(?=\W*$)", _CLASSES[pipe], like.words[0]) for pipe in words.pipes)
     event = re.sub(r"\d+(?=\W*$)", str(words.number), like.id)
-    return f"{replace(like, name=_AS_EVENT[words.name], words=(*ends, event))}{slashes}{comment}"
+    return str(replace(like, name=_AS_EVENT[words.name], words=(*ends, event)))
 
 
 def read(text: str) -> WrittenSync | None:

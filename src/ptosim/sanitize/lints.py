@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.edits import Edit
 from ptosim.machine.clock import clock_index
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Key, Site
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Conflict, Findings, MemoryPlace, Party
-from ptosim.sanitize.edit import Edit, before
 from ptosim.sanitize.program import WrittenProgram, ancestors
 
 SUBBLOCK_OFFSET = 16
@@ -113,7 +113,7 @@ class Lints:
         blocks = ancestors(op) if op is not None else []
         last = blocks[-1][0].last_op if blocks else None
         if last is not None:
-            self.endings[site.location] = before(self.program, last, "pto.barrier #pto.pipe<PIPE_ALL>")
+            self.endings[site.location] = self.program.before(last, "pto.barrier #pto.pipe<PIPE_ALL>")
 
     def undecided(self, suspicion: Conflict) -> None:
         """There were too many suspected loads of a pair of lines to try all of them."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ptosim.diagnostics import Diagnostic, Location
+from ptosim.language.edits import Edit
 from ptosim.machine.entry import Key, Site
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.edit import Edit
 from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.program import WrittenProgram
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Literal
 
 from xdsl.ir import Block, Operation
 
@@ -12,6 +13,7 @@ from ptosim.diagnostics import Location, Source
 from ptosim.language.analysis.fast_walk import around
 from ptosim.language.analysis.polling_loops import poll_of
 from ptosim.language.analysis.word_answers import WordAnswers, WordUses
+from ptosim.language.edits import Edit, OperationPlace, insert
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.scope import VecScope
 from ptosim.language.operation import is_scope
@@ -103,17 +105,20 @@ class WrittenProgram:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def first_line(self, op: Operation) -> int:
-        return self.source.position(self._start(op))[0]
+        return self.place(op).line
 
     def last_line(self, op: Operation) -> int:
-        """The last line of an operation, its regions included: the last written one before what follows it."""
-        line = self.source.position(self._stop(op))[0]
-        while line > self.first_line(op) and not self._has_code(line):
-            line -= 1
-        return line
+        return self.place(op).last_line
 
-    def _start(self, op: Operation) -> int:
-        return self.module.parsed.positions[op].name.start
+    def place(self, op: Operation) -> OperationPlace:
+        """What an operation takes up in the text, its regions included. A scope that nobody wrote ends with its last
+        instruction."""
+        positions = self.module.parsed.positions
+        position = positions[op]
+        end = position.end
+        if op.regions and not self._as_written[position.name.start].regions:
+            end = max(positions[inner].end for inner in op.walk() if inner in positions)
+        return OperationPlace(position.start, end, self.source, op.parent_block())
 
     @cached_property
     def _as_written(self) -> dict[int, Operation]:
@@ -124,22 +129,20 @@ class WrittenProgram:
                 found.setdefault(positions[op].name.start, op)
         return found
 
-    def _stop(self, op: Operation) -> int:
-        """The end of the line before the next operation of the text in this block, or before the brace that closes it.
-        A scope that nobody wrote ends with its last instruction."""
-        written = self._as_written[self._start(op)]
-        if not written.regions:
-            written = self._as_written[max(map(self._start, op.walk()))]
-        start = self.written.parsed.positions[written].name.start
-        follower = written.next_op
-        stop = self.written.parsed.positions[follower].name.start if follower is not None else start
-        if stop <= start:
-            stop = _closing_brace(self.source.text, start)
-        line_start = self.source.text.rfind("\n", 0, stop)
-        return max(start, line_start)
+    # --- edits --------------------------------------------------------------------------------------------------------
 
-    def _has_code(self, line: int) -> bool:
-        return bool(self.source.line(line).partition("//")[0].strip())
+    def before(self, op: Operation, text: str) -> Edit:
+        return insert("before", self.place(op), text)
+
+    def after(self, op: Operation, text: str) -> Edit:
+        return insert("after", self.place(op), text)
+
+    def instead(self, op: Operation, text: str) -> Edit:
+        """Other words for an operation, or none."""
+        return Edit("at", self.place(op), text)
+
+    def moved(self, op: Operation, where: Literal["before", "after"], beside: Operation) -> Edit:
+        return Edit(where, self.place(beside), moved=self.place(op))
 
 
 class _Joint(WrittenProgram):
@@ -205,25 +208,3 @@ def outermost_loop(op: Operation) -> Operation | None:
     """The outermost loop around an operation."""
     loops = [parent for _, parent in ancestors(op)[1:] if isinstance(parent, For | While)]
     return loops[-1] if loops else None
-
-
-def _closing_brace(text: str, start: int) -> int:
-    """The brace that closes the block around an offset. Braces in comments and strings do not count."""
-    depth = 0
-    offset = start
-    while offset < len(text):
-        character = text[offset]
-        if character == '"':
-            offset = max(text.find('"', offset + 1), offset)
-        elif text.startswith("//", offset):
-            offset = text.find("\n", offset)
-            if offset < 0:
-                break
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-            if depth < 0:
-                return offset
-        offset += 1
-    return len(text)

@@ -10,7 +10,6 @@ import re
 from abc import abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from math import prod
 from typing import NoReturn
 
@@ -26,18 +25,9 @@ from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRTokenKind, P
 from ptosim.diagnostics import Diagnostic, Source
 from ptosim.language.analysis.fast_walk import QuickOperation
 from ptosim.language.text.lexer import Lexer
-from ptosim.language.text.location_forms import LocationForm, comments, parse_location
+from ptosim.language.text.location_forms import LocationForm, Position, comments, parse_location
 from ptosim.language.text.not_simulated import COMMUNICATION, INSTEAD, NOT_SIMULATED, REGIONS, TYPES_NOW, UNPUBLISHED
 from ptosim.language.types import same_type
-
-
-@dataclass
-class Position:
-    """Where an operation was written: its name, its operands in the order of the text, and by role."""
-
-    name: Span
-    operands: list[Span] = field(default_factory=list[Span])
-    roles: dict[str, Span] = field(default_factory=dict[str, Span])
 
 
 class Unsupported(ParseError):
@@ -119,6 +109,7 @@ class LocatedParser(Parser):
         end, form = self._read_by_xdsl
         form = (form if end == self._last_end else None) or self.parse_optional_loc() or comment
         self.placed.append((first.start, form, op))
+        position.start, position.end = first.start, self._last_end
         self.positions[op] = position
         if isinstance(op, Readable):
             if generic:

@@ -12,15 +12,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.places import Location, called
 
 if TYPE_CHECKING:
     from ptosim.language.text.located_parser import LocatedParser
+
+
+@dataclass
+class Position:
+    """Where an operation was written: its name, its operands in the order of the text, and by role; and where it
+    begins and ends, its results included."""
+
+    name: Span
+    operands: list[Span] = field(default_factory=list[Span])
+    roles: dict[str, Span] = field(default_factory=dict[str, Span])
+    start: int = 0
+    end: int = 0
+
+    def __post_init__(self) -> None:
+        self.start, self.end = self.start or self.name.start, self.end or self.name.end
 
 
 @dataclass(frozen=True)

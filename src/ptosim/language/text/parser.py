@@ -19,10 +19,12 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
+from ptosim.language.edits import EditWriter
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.function import Call, link
-from ptosim.language.text.located_parser import LocatedParser, Position, Unsupported
-from ptosim.language.text.location_forms import Locations, NamedPlace
+from ptosim.language.text.edited_text import TextWriter
+from ptosim.language.text.located_parser import LocatedParser, Unsupported
+from ptosim.language.text.location_forms import Locations, NamedPlace, Position
 from ptosim.language.text.recovery import MOST_ERRORS, RecoveringParser
 from ptosim.language.text.structured_blocks import BRANCHES
 from ptosim.places import LONGEST_FILE, AuthoredPlaces
@@ -76,6 +78,9 @@ class ParsedModule:
 
     tiles: dict[Operation, list[NamedTile]] = field(default_factory=dict[Operation, "list[NamedTile]"])
     """Where the tiles of a written operation lie, as far as that is known before it runs."""
+
+    writer: EditWriter = field(default_factory=TextWriter)
+    """Makes lines of edits, for the file that its author wrote."""
 
     def tile_at(self, op: Operation, space: str, low: int, high: int) -> str:
         """The tile that these bytes belong to in the eyes of the operation of the text; nothing where none is known."""
@@ -160,6 +165,7 @@ class ParsedModule:
             origins={new: self.origin(old) for old, new in operations.items()},
             spellings={operations[op]: name for op, name in self.spellings.items() if op in operations},
             names=self.names | {values[value]: name for value, name in self.names.items() if value in values},
+            writer=self.writer,
         )
 
     def location(self, op: Operation, role: str | None = None) -> Location | None:
