@@ -35,8 +35,8 @@ def ptosim(*words: str) -> Result:
 
 def diagnostics(result: Result) -> list[dict[str, Any]]:
     found = json.loads(result.stdout)
-    assert isinstance(found, list)
-    return found
+    assert found["ok"] == (result.exit_code == 0)
+    return found["findings"]
 
 
 def uncaught(result: Result) -> bool:
@@ -174,24 +174,24 @@ def test_json_has_what_the_verifier_warned_of(tmp_path: Path, command: str) -> N
 
 
 def test_json_of_isa() -> None:
-    (page,) = json.loads(ptosim("isa", "vexp", "--json").stdout)
+    (page,) = json.loads(ptosim("isa", "vexp", "--json").stdout)["result"]["instructions"]
     assert (page["name"], page["pipe"], page["targets"]) == ("pto.vexp", "V", ["a5", "a2a3"])
     assert page["operands"].keys() == {"input", "mask"} and page["results"] == ["result"]
     assert page["cycles"]["a5"]["latency"] == {"value": [16, 21], "origin": "CA"}
-    names = [page["name"] for page in json.loads(ptosim("isa", "--json").stdout)]
+    names = [page["name"] for page in json.loads(ptosim("isa", "--json").stdout)["result"]["instructions"]]
     assert {"pto.vexp", "pto.mad", "arith.addi"} <= set(names)
     (diagnostic,) = diagnostics(ptosim("isa", "vabz", "--json"))
     assert "near: vabs" in diagnostic["message"]
 
 
 def test_json_of_explain() -> None:
-    (page,) = json.loads(ptosim("explain", "race", "--json").stdout)
+    (page,) = json.loads(ptosim("explain", "race", "--json").stdout)["result"]["kinds"]
     assert (page["kind"], page["severity"]) == ("race", "error")
     assert "+" in page["changes"] and "pto.wait_flag" in page["repaired"]
-    assert len(json.loads(ptosim("explain", "--json").stdout)) > 15
+    assert len(json.loads(ptosim("explain", "--json").stdout)["result"]["kinds"]) > 15
 
 
-def test_json_of_a_failure_is_one_array() -> None:
+def test_json_of_a_failure_has_what_ended_it() -> None:
     (diagnostic,) = diagnostics(ptosim("run", ABS, "rand:31x32", "zeros:32x32", "--json"))
     assert diagnostic["kind"] == "out-of-bounds"
     assert diagnostic["location"]["line"] == 16
@@ -293,7 +293,7 @@ def test_the_page_of_a_tile_operation() -> None:
 def test_every_page_says_what_it_costs() -> None:
     """Operations on tiles cost what they are lowered to."""
     tiled = {operation.name for operation in operations() if issubclass(operation, TileOperation)}
-    for page in json.loads(ptosim("isa", "--json").stdout):
+    for page in json.loads(ptosim("isa", "--json").stdout)["result"]["instructions"]:
         assert page["summary"], page["name"]
         if page["name"].startswith("pto.") and page["pipe"] and page["name"] not in tiled:
             assert page["example"] and page["cycles"].keys() == set(page["targets"]), page["name"]

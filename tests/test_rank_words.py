@@ -64,7 +64,7 @@ def test_a_check_and_a_profile(tmp_path: Path) -> None:
     assert (code, said.strip()) == (0, "ring_put: no findings")
     code, said = command("check", RING.replace(".pto", ".broken.pto"), *WORDS, "--ranks", "2", "--json")
     assert code == 1
-    assert {found["rank"] for found in json.loads(said) if found["kind"] == "race"} == {1}
+    assert {found["rank"] for found in json.loads(said)["findings"] if found["kind"] == "race"} == {1}
     code, said = command("profile", RING, *WORDS, "--ranks", "2", "--trace", str(tmp_path / "t.json"))
     assert code == 0 and "ring_put on a5" in said
     assert json.loads((tmp_path / "t.json").read_text())

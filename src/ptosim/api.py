@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ptosim.reference.engine import Run
     from ptosim.repair.trials import Trial, Trials
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.envelope import Subject
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
@@ -157,10 +158,21 @@ def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions
     try:
         found = run_checked(kernel, launch, options)
     except PTOError:
-        if refused := refusals(kernel):
-            return _unrun(kernel, refused, options.max_findings)
-        raise
-    return _with_tiles(found, kernel, launch, options.max_findings)
+        refused = refusals(kernel)
+        if not refused:
+            raise
+        report = _unrun(kernel, refused, options.max_findings)
+    else:
+        report = _with_tiles(found, kernel, launch, options.max_findings)
+    return replace(report, subject=subject(kernel, launch))
+
+
+def subject(kernel: Kernel, launch: Launch | None, grid: int = 1) -> Subject:
+    """What a report is about."""
+    from ptosim.report.envelope import launched
+
+    given, grid = ((), grid) if launch is None else (launch.arguments.given, launch.grid)
+    return launched(kernel.module.outline, kernel.outline, given, grid)
 
 
 def refusals(kernel: Kernel) -> Sequence[Diagnostic]:
@@ -402,7 +414,8 @@ def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
         found = run_checked(kernel, launch).findings
         shown = [*found, *(other for each in found for other in each.consequences)]
         confirmed = any(_confirms(each, broken) for each in shown for broken in verdict.broken)
-    return Proof(kernel.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed)
+    about = subject(kernel, launch, grid)
+    return Proof(kernel.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed, about)
 
 
 def _confirms(shown: Finding, broken: Diagnostic) -> bool:
@@ -448,7 +461,8 @@ def measure(
     _show(launch, lines if native is not None else {})
     recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
-    return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
+    names, about = launch.arguments.names, subject(kernel, launch)
+    return Profile(kernel.name, source, machine, launch.grid, recording, names, warnings, about)
 
 
 def timed(kernel: Kernel, launch: Launch, machine: Target) -> TimedRun | None:

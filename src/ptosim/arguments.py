@@ -72,6 +72,8 @@ class Arguments:
     buffers: tuple[Bytes, ...]
     names: tuple[str, ...]
     """The parameters behind each buffer; arguments that share memory are one buffer."""
+    given: tuple[Any, ...] = ()
+    """What the caller gave, arrays with their shapes."""
 
     @cached_property
     def regions(self) -> Regions:
@@ -88,14 +90,15 @@ def bind(signature: Sequence[Parameter], given: Sequence[Any]) -> Arguments:
     """Fit the caller's arguments to the parameters, or say which one does not fit and why."""
     launchable(signature, given)
     numbered = list(enumerate(zip(signature, given, strict=True)))
-    arrays = [(each.name, array_bytes(index, each, value)) for index, (each, value) in numbered if each.is_pointer]
+    shaped = [array_of(index, each, value) if each.is_pointer else value for index, (each, value) in numbered]
+    arrays = [(each.name, _bytes(array)) for each, array in zip(signature, shaped, strict=True) if each.is_pointer]
     buffers, names, places = joined(arrays)
     following = iter(places)
     values = [
         pointer(*next(following)) if parameter.is_pointer else scalar(index, parameter, value)
         for index, (parameter, value) in numbered
     ]
-    return Arguments(tuple(values), tuple(buffers), tuple(names))
+    return Arguments(tuple(values), tuple(buffers), tuple(names), tuple(shaped))
 
 
 def launchable(signature: Sequence[Parameter], given: Sequence[Any]) -> None:
@@ -120,6 +123,16 @@ def unfit(index: int, parameter: Parameter, reason: str) -> PTOError:
 
 
 def array_bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
+    """The bytes of an argument, or why it does not fit."""
+    return _bytes(array_of(index, parameter, value))
+
+
+def _bytes(array: NDArray[Any]) -> Bytes:
+    return array.reshape(-1).view(np.uint8)
+
+
+def array_of(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
+    """A view of an argument with its shape, or why it does not fit."""
     array = _array(index, parameter, value)
     if not array.flags.c_contiguous:
         raise unfit(
@@ -133,7 +146,7 @@ def array_bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
         raise unfit(index, parameter, f"the elements ({array.dtype}) are not in this computer's byte order")
     if (reason := _mismatch(array, parameter.element)) is not None:
         raise unfit(index, parameter, reason)
-    return array.reshape(-1).view(np.uint8)
+    return array
 
 
 def _mismatch(array: NDArray[Any], wanted: Element) -> str | None:

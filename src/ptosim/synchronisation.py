@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -151,6 +151,21 @@ class Synchronised:
             for one in self.second_buffers
         ]
         return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The text, what was inserted, and its cycles, as plain data."""
+        return {
+            "text": self.text,
+            "pairs": self.pairs,
+            "barriers": self.barriers,
+            "ids": self.ids,
+            "cycles": self.cycles,
+            "as_written": self.as_written,
+            "with_barriers": self.with_barriers,
+            "assumptions": list(self.assumptions),
+            "redundant": [asdict(each) for each in self.redundant],
+            "second_buffers": [asdict(each) for each in self.second_buffers],
+        }
 
     def __str__(self) -> str:
         lines = [

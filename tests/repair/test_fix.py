@@ -225,8 +225,9 @@ def test_what_is_left_stays_an_error(tmp_path: Path) -> None:
     assert path.read_text() != BEYOND
 
 
-def test_json_has_the_fix_behind_the_findings(lost: Path) -> None:
-    *findings, fix = json.loads(command(lost, "--fix", "--json").stdout)
-    assert [finding["kind"] for finding in findings] == ["race"]
-    assert (fix["kind"], fix["verified"], fix["left"]) == ("fix", True, [])
+def test_json_has_the_fix_beside_the_findings(lost: Path) -> None:
+    found = json.loads(command(lost, "--fix", "--json").stdout)
+    assert [finding["kind"] for finding in found["findings"]] == ["race"]
+    fix = found["result"]["fix"]
+    assert (fix["verified"], fix["left"]) == (True, [])
     assert fix["diff"].startswith(f"--- {lost}\n")

@@ -84,7 +84,7 @@ def test_copies_that_follow_each_other_share_all_the_way() -> None:
 
 def test_figures_of_the_link_are_told_with_their_origin() -> None:
     profile = timed(sending())
-    assert {"dma.link", "link.peer_gb_s", "link.rank_gb_s"} <= set(profile.to_json()["rests_on"]["R"])
+    assert {"dma.link", "link.peer_gb_s", "link.rank_gb_s"} <= set(profile.result["rests_on"]["R"])
     assert load_target("a3").origin("dma.link.bytes_per_cycle") == "DEV"
 
 
@@ -237,7 +237,7 @@ def test_text_and_json(gemm: Profile) -> None:
     text = str(gemm)
     assert "cycles for 1 block on 2 ranks" in text
     assert "bus bandwidth 3." in text and "skew" in text
-    data = json.loads(json.dumps(gemm.to_json()))
+    data = json.loads(json.dumps(gemm.to_json()))["result"]
     assert set(data["ranks"]) == {"0", "1"}
     assert data["ranks"]["0"]["overlap"] == gemm.ranks[0].overlap
     assert [link["dest"] for link in data["links"]] == [1, 0]

@@ -56,9 +56,9 @@ def test_warnings_do_so_when_strict(lint: str) -> None:
 
 def test_json(race: str) -> None:
     result = ptosim("check", race, "rand:64", "zeros:64", "--json")
-    (finding,) = json.loads(result.stdout)
+    (finding,) = json.loads(result.stdout)["findings"]
     assert (finding["kind"], finding["location"]["line"], result.exit_code) == ("race", 19, 1)
-    assert json.loads(ptosim("check", ABS, "rand:32x32", "zeros:32x32", "--json").stdout) == []
+    assert json.loads(ptosim("check", ABS, "rand:32x32", "zeros:32x32", "--json").stdout)["findings"] == []
 
 
 def test_sarif(race: str, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_one_lost_wait_is_one_finding_with_the_others_inside() -> None:
     shown = str(race).split("   follows: ")[1]
     assert shown.split("\n")[0].startswith("<text>:134:7: warning: double-set: may set flag MTE3 -> V id 0 again")
     assert "undrained: flag V -> MTE3 id 0" in shown
-    data = json.loads(json.dumps(report.to_json()))
+    data = json.loads(json.dumps(report.to_json()))["findings"]
     assert [each["kind"] for each in data[0]["consequences"]] == ["double-set", "undrained"]
     assert data[0]["consequences"][0]["consequences"] == []
     log = json.loads(json.dumps(sarif(report.findings)))

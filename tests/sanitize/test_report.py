@@ -55,7 +55,7 @@ def test_a_limit_keeps_errors() -> None:
 
 
 def test_plain_data() -> None:
-    (first, second) = json.loads(json.dumps(check(RACY).to_json()))
+    (first, second) = json.loads(json.dumps(check(RACY).to_json()))["findings"]
     assert first["kind"] == second["kind"] == "race"
     assert first["location"]["line"] != second["location"]["line"]
     assert {"severity", "message", "related", "hint", "core", "pipe", "bytes", "block", "loops", "count"} <= set(first)

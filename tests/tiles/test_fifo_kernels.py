@@ -332,7 +332,7 @@ def test_a_trace_shows_entries_on_their_way(target: str, split: int, slots: int,
         assert given_back == [returned] * (COUNT // returned) + ([COUNT % returned] if COUNT % returned else [])
         assert levels[-1] == 0 and 1 <= max(levels) <= slots
     receivers = ["aiv0", "aiv1"] if split else ["aiv0"]
-    used = profile.to_json()["fifos"]
+    used = profile.to_json()["result"]["fifos"]
     assert [(fifo["source"], fifo["dest"]) for fifo in used] == [("aic", core) for core in receivers]
     assert all(fifo["entries"] == COUNT and 0 < fifo["mean"] < fifo["most"] <= slots for fifo in used)
     assert "pto.tpush_to_aiv %acc" in profile.text()

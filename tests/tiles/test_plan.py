@@ -89,5 +89,5 @@ def test_the_command_shows_table_json_and_picture(tmp_path: Path):
         ["%a", "ub", "0", "4,096", "6", "7", "to", "7", "vec,", "4x256xf32"]
     ]
     assert "<title>%a: 4,096 bytes at 0, lines 7 to 7</title>" in page.read_text()
-    (found,) = json.loads(CliRunner().invoke(main, ["plan", str(path), "--json"]).stdout)
-    assert found["functions"][0]["peaks"] == {"ub": {"bytes": 4096, "of": 262144}}
+    found = json.loads(CliRunner().invoke(main, ["plan", str(path), "--json"]).stdout)
+    assert found["result"]["functions"][0]["peaks"] == {"ub": {"bytes": 4096, "of": 262144}}

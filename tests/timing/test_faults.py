@@ -66,7 +66,7 @@ def test_an_access_outside_of_gm_is_a_warning(body: str, at: str, says: str) -> 
     assert says in warning.message
     assert found.cycles >= profile(COPIED).cycles
     assert says in str(found)
-    assert found.to_json()["warnings"][0]["location"]["line"] == warning.line
+    assert found.to_json()["findings"][0]["location"]["line"] == warning.line
 
 
 def test_a_line_is_told_once_with_its_loop_indices() -> None:
@@ -81,7 +81,7 @@ def test_a_line_is_told_once_with_its_loop_indices() -> None:
 def test_a_clean_kernel_has_no_warnings() -> None:
     found = profile(COPIED)
     assert found.warnings == ()
-    assert found.to_json()["warnings"] == []
+    assert found.to_json()["findings"] == []
 
 
 def test_the_command_line_shows_them(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ def test_the_command_line_shows_them(tmp_path: Path) -> None:
     assert "warning: out-of-bounds: reads bytes 128 to 383" in shown.output
     assert "reads bytes 128 to 383" in page.read_text()
     data = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
-    assert [entry["kind"] for entry in data] == ["out-of-bounds", "profile"]
+    assert [entry["kind"] for entry in data["findings"]] == ["out-of-bounds"] and data["ok"]

@@ -184,7 +184,7 @@ def test_a_profile_says_what_an_operation_consists_of():
     assert (found.name, found.count, found.cycles, found.is_guess) == ("pto.tcolmax %d", 1, 7 + 9 * (4 + 16), False)
     assert found.sum == "7 + 9 × (2 × 2 (vmax) + 16) = 187" and found.idle_repeats == 0
     assert found.sum in str(profile)
-    (told,) = profile.to_json()["tile_operations"]
+    (told,) = profile.to_json()["result"]["tile_operations"]
     assert told["instructions"][0]["name"] == "vmax" and told["guess"] is False
 
 
@@ -211,7 +211,7 @@ def test_a_guess_is_said():
     (found,) = profile.tile_operations
     assert found.is_guess and found.lane_use is None
     assert "guessed: the cycles of trowprod" in str(profile)
-    assert profile.to_json()["tile_operations"][0]["guess"] is True
+    assert profile.to_json()["result"]["tile_operations"][0]["guess"] is True
 
 
 def test_a5_has_no_sequences():

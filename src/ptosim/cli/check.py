@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptosim.cli.command import ARGUMENTS, MAX_STEPS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.cli.command import (
+    ARGUMENTS,
+    MAX_STEPS,
+    STRICT,
+    TARGET,
+    Launching,
+    Outcome,
+    arguments_of,
+    launches,
+    reports,
+)
 from ptosim.cli.kernel_file import STANDARD_INPUT, loaded
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.diagnostics import Diagnostic, PTOError, writing
@@ -83,7 +92,7 @@ def check(
     max_steps: int,
     as_json: bool,
     **options: Any,
-) -> NoReturn:
+) -> Outcome:
     """Find races, deadlocks and bad accesses.
 
     Runs the kernel under the sanitizer, on copies of its arrays. One run without a finding covers every schedule of
@@ -113,9 +122,7 @@ def check(
     if sarif is not None:
         _write_sarif(sarif, found)
     fix = report.fix() if fixed else None
-    if as_json:
-        show((*found, *([fix] if fix else ())), as_json)
-    else:
+    if not as_json:
         from ptosim.report.terminal import print_report
 
         print_report(report, module.warnings, to_stderr=fixed)
@@ -125,7 +132,9 @@ def check(
             fix.write(file)
             click.echo(f"fix: written to {file}", err=True)
             found = (*module.warnings, *fix.left)
-    sys.exit(1 if (strict and found) or any(finding.severity == "error" for finding in found) else 0)
+    failed = (strict and found) or any(finding.severity == "error" for finding in found)
+    result = report.result | ({"fix": fix.to_json()} if fix else {})
+    return Outcome(report.findings, result, int(bool(failed)), report.notes)
 
 
 def _allow_writing(file: str, fixed: bool) -> None:

@@ -10,17 +10,22 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptosim.cli import INTERRUPTED
-from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT
-from ptosim.diagnostics import PTOError, error
+from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, first_loaded
+from ptosim.diagnostics import Diagnostic, PTOError, error
 
-_JSON_STREAM = "ptosim.json"
+if TYPE_CHECKING:
+    from ptosim.report.envelope import Subject
+
+_JSON = "ptosim.json"
+_LAUNCHED = "ptosim.launched"
 
 TARGET = click.option("--target", metavar="NAME", help="Machine: a5, a2 or a3; by default the module's own.")
 SYNC = click.option(
@@ -99,7 +104,24 @@ def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
 
     counted(kernel, words)
     given = enumerate(zip(words, kernel.signature, strict=True))
-    return [value_of(word, parameter, seed=position) for position, (word, parameter) in given]
+    values = [value_of(word, parameter, seed=position) for position, (word, parameter) in given]
+    if is_json():
+        from ptosim.report.envelope import launched
+
+        grid = click.get_current_context().params.get("grid", 1)
+        note_launch(launched(kernel.module.outline, kernel.outline, values, grid))
+    return values
+
+
+def is_json() -> bool:
+    """Whether the command was asked for JSON."""
+    return click.get_current_context().meta.get(_JSON, False)
+
+
+def note_launch(subject: Subject) -> None:
+    """Keep for --json what the arguments are before anything runs."""
+    arguments = subject.arguments()
+    click.get_current_context().meta.setdefault(_LAUNCHED, replace(subject, arguments=lambda: arguments))
 
 
 def counted(kernel: Any, words: Sequence[str]) -> None:
@@ -115,24 +137,57 @@ class Differs(PTOError):
     """A result is not what --expect says: the kernel is wrong, not the command line."""
 
 
-def reports(command: Callable[..., Any]) -> Callable[..., Any]:
+@dataclass(frozen=True)
+class Outcome:
+    """What a command has found, for --json, and its exit code."""
+
+    findings: Sequence[Diagnostic] = ()
+    """Besides what load said."""
+    result: Any = None
+    exit_code: int = 0
+    notes: Sequence[Diagnostic] = ()
+    subject: Subject | None = None
+    """By default the file that was loaded."""
+
+
+def reports(command: Callable[..., Outcome]) -> Callable[..., Any]:
     """Adds --json, and turns a PTOError into its diagnostics and an exit code."""
 
-    @click.option("--json", "as_json", is_flag=True, help="Print one JSON array: diagnostics, findings, profiles.")
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, as docs/schema says.")
     @wraps(command)
     def reporting(as_json: bool, **options: Any) -> None:
-        click.get_current_context().meta[_JSON_STREAM] = sys.stdout
+        stream = sys.stdout
+        click.get_current_context().meta[_JSON] = as_json
         try:
             with redirect_stdout(sys.stderr) if as_json else nullcontext():  # a kernel may print
                 found = command(as_json=as_json, **options)
         except PTOError as problem:
-            show(problem.diagnostics, as_json)
-            sys.exit(_exit_code(problem))
+            found = Outcome(problem.diagnostics, exit_code=_exit_code(problem))
+            if not as_json:
+                show(found.findings)
+        except click.UsageError as problem:
+            if not as_json:
+                raise
+            found = Outcome([Diagnostic("argument", "error", problem.format_message())], exit_code=2)
         if as_json:
-            show(found or (), as_json)
-        sys.exit(0)
+            click.echo(_json(found), file=stream)
+        sys.exit(found.exit_code)
 
     return reporting
+
+
+def launched_subject() -> Subject | None:
+    """The launch as it was before anything ran, where --json asks for it."""
+    return click.get_current_context().meta.get(_LAUNCHED)
+
+
+def _json(found: Outcome) -> str:
+    from ptosim.report.envelope import Subject, envelope, loaded
+
+    context, outline = click.get_current_context(), first_loaded()
+    about = found.subject or launched_subject() or (Subject() if outline is None else loaded(outline))
+    said = envelope(context.info_name or "", about, not found.exit_code, found.findings, found.notes, found.result)
+    return json.dumps(said, indent=2, allow_nan=False)
 
 
 def _exit_code(problem: PTOError) -> int:
@@ -140,11 +195,8 @@ def _exit_code(problem: PTOError) -> int:
     return 2 if misused and not isinstance(problem, Differs) else 1
 
 
-def show(diagnostics: Sequence[Any], as_json: bool) -> None:
-    if as_json:
-        stream = click.get_current_context().meta[_JSON_STREAM]
-        click.echo(json.dumps([diagnostic.to_json() for diagnostic in diagnostics], indent=2), file=stream)
-        return
+def show(diagnostics: Sequence[Diagnostic]) -> None:
+    """On standard error, in colour where that is a terminal."""
     if sys.stderr.isatty():
         from ptosim.report.terminal import print_diagnostics
 

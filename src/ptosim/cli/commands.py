@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,10 +20,10 @@ from ptosim.cli.command import (
     SYNC,
     TARGET,
     Commands,
-    Differs,
     Launching,
-    Tolerance,
+    Outcome,
     arguments_of,
+    launched_subject,
     launches,
     reports,
     show,
@@ -33,10 +32,11 @@ from ptosim.cli.fit import fit
 from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, loaded
 from ptosim.cli.order import prove, sync
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
-from ptosim.cli.show import numbered, run_showing, summary
+from ptosim.cli.run import run
 from ptosim.diagnostics import Diagnostic, PTOError, writing
 
 if TYPE_CHECKING:
+    from ptosim.report.envelope import Subject
     from ptosim.report.profile import Profile
 
 
@@ -46,6 +46,7 @@ def main() -> None:
     """Run, check, time and see Ascend PTO micro-instruction kernels on any computer."""
 
 
+main.add_command(run)
 main.add_command(check)
 main.add_command(prove)
 main.add_command(sync)
@@ -57,28 +58,39 @@ main.add_command(fit)
 @TARGET
 @STRICT
 @reports
-def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool) -> Sequence[Diagnostic]:
+def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool) -> Outcome:
     """Parse and verify kernel files, without running them."""
     found: list[Diagnostic] = []
-    ok = True
+    verified: list[dict[str, Any]] = []
     for file in files:
         try:
             module = loaded(file, target)
         except PTOError as problem:
             found += problem.diagnostics
-            ok = False
+            verified.append({"file": file, "ok": False, "target": None, "kernels": []})
             continue
         warnings = [*module.warnings, *(_foreseen(each) for each in module.refused if each.kind != "unsupported")]
         found += warnings
-        if strict and warnings:
-            ok = False
-        elif not as_json:
+        ok = not (strict and warnings)
+        verified.append({"file": file, "ok": ok, "target": module.target, "kernels": list(module.kernels)})
+        if ok and not as_json:
             click.echo(f"{file}: ok for {module.target}; kernels: {', '.join(module.kernels) or 'none'}")
-    if not ok:
-        raise PTOError(*found)
     if not as_json:
-        show(found, as_json)
-    return found
+        show(found)
+    misused = all(each.kind == "argument" for each in found)
+    code = 0 if all(each["ok"] for each in verified) else 2 if misused else 1
+    return Outcome(found, {"files": verified}, code, subject=_verified(files, verified))
+
+
+def _verified(files: Sequence[str], verified: Sequence[dict[str, Any]]) -> Subject:
+    """What was verified, where it is one file."""
+    from ptosim.report.envelope import Subject
+
+    if len(files) > 1:
+        return Subject()
+    (only,) = verified
+    kernels = only["kernels"]
+    return Subject(only["file"], kernels[0] if len(kernels) == 1 else None, only["target"])
 
 
 def _foreseen(refused: Diagnostic) -> Diagnostic:
@@ -91,15 +103,15 @@ def _foreseen(refused: Diagnostic) -> Diagnostic:
 @TARGET
 @LOCATIONS
 @reports
-def print_(file: str, target: str | None, locations: bool, as_json: bool) -> Sequence[Diagnostic]:
+def print_(file: str, target: str | None, locations: bool, as_json: bool) -> Outcome:
     """Print a kernel file in canonical text.
 
     Older spellings become current ones, types that were left out are written; comments are not kept.
     """
-    module = loaded(file, target)
+    text = loaded(file, target).text(locations)
     if not as_json:
-        click.echo(module.text(locations), nl=False)
-    return module.warnings
+        click.echo(text, nl=False)
+    return Outcome(result={"text": text})
 
 
 @main.command()
@@ -108,16 +120,16 @@ def print_(file: str, target: str | None, locations: bool, as_json: bool) -> Seq
 @SYNC
 @LOCATIONS
 @reports
-def lower(file: str, target: str | None, sync: str, locations: bool, as_json: bool) -> Sequence[Diagnostic]:
+def lower(file: str, target: str | None, sync: str, locations: bool, as_json: bool) -> Outcome:
     """Print the micro-instructions that a kernel file becomes.
 
     Tiles are lowered and order is inserted; each piece is headed by the line that it serves. The text loads again and
     gives the same bytes.
     """
-    module = loaded(file, target, sync)
+    text = loaded(file, target, sync).lowered(locations).source
     if not as_json:
-        click.echo(module.lowered(locations).source, nl=False)
-    return module.warnings
+        click.echo(text, nl=False)
+    return Outcome(result={"text": text})
 
 
 @main.command()
@@ -125,124 +137,24 @@ def lower(file: str, target: str | None, sync: str, locations: bool, as_json: bo
 @TARGET
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
 @reports
-def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequence[Any]:
+def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Outcome:
     """Show where each tile lies.
 
     With the lines between which it is in use, and how full every memory gets.
     """
-    module = loaded(file, target)
-    found = module.plan()
+    found = loaded(file, target).plan()
     if html is not None:
         with writing(html):
             found.save_html(html)
     if not as_json:
         click.echo(str(found))
-        return module.warnings
-    return [*module.warnings, found]
-
-
-@main.command(cls=Launching, epilog=ARGUMENTS)
-@launches
-@RANKS
-@TARGET
-@click.option("--save", "saves", multiple=True, metavar="N=FILE", help="Write argument N, from 0: .npy, or raw bytes.")
-@click.option("--expect", "expects", multiple=True, metavar="N=FILE", help="Compare argument N with a file.")
-@click.option("--atol", type=Tolerance(0), default=0.0, show_default=True, help="Absolute tolerance of --expect.")
-@click.option("--rtol", type=Tolerance(0), default=0.0, show_default=True, help="Relative tolerance of --expect.")
-@click.option(
-    "--show",
-    "shows",
-    multiple=True,
-    metavar="LINE[:N]",
-    help="Print what a line of the kernel reads, computes and writes, the first N times.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["native", "reference"]),
-    help="By default native; reference for --show and for other schedules.",
-)
-@click.option(
-    "--oob",
-    type=click.Choice(["error", "drop"]),
-    default="error",
-    show_default=True,
-    help="GM accesses outside an argument: stop, or read zeros and drop writes.",
-)
-@click.option("--threads", type=click.IntRange(1), help="Worker threads of the native engine; all cores by default.")
-@click.option(
-    "--schedule",
-    default="program",
-    show_default=True,
-    metavar="ORDER",
-    help="Order in which pipes go on: program, random:SEED or delay:PIPE.",
-)
-@click.option("--poison", is_flag=True, help="Start on-chip memories with a pattern (NaN) instead of zeros.")
-@MAX_STEPS
-@reports
-def run(
-    file: str,
-    words: Sequence[str],
-    kernel: str | None,
-    grid: int,
-    ranks: int | None,
-    target: str | None,
-    saves: Sequence[str],
-    expects: Sequence[str],
-    atol: float,
-    rtol: float,
-    shows: Sequence[str],
-    engine: str | None,
-    oob: str,
-    threads: int | None,
-    schedule: str,
-    poison: bool,
-    max_steps: int,
-    as_json: bool,
-) -> Sequence[Diagnostic]:
-    """Run a kernel and show its arrays."""
-    from ptosim.api import Launch
-    from ptosim.arguments import bind
-    from ptosim.cli.argument_words import save
-    from ptosim.cli.expectation import compare, expectation
-    from ptosim.report.progress import progress
-
-    module = loaded(file, target)
-    chosen = module.kernel(kernel)
-    if speaks_of_ranks(ranks, words):
-        refuse(show=shows, oob=oob != "error", threads=threads)
-        ranked = Ranked(chosen, words, ranks or 1, grid)
-        ranked.world.run(engine or ("native" if schedule == "program" else "reference"), schedule, max_steps, poison)
-        ranked.save(saves)
-        ranked.expect(expects, atol, rtol)
-        if not as_json:
-            ranked.summary()
-        return module.warnings
-    values = arguments_of(chosen, words)
-    outputs = [numbered(text, values) for text in saves]
-    wanted = [expectation(chosen, values, *numbered(text, values)) for text in expects]
-    launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps, poison=poison)
-    before = replace(launch, arguments=launch.arguments.copied()) if wanted else None
-    if shows:
-        run_showing(chosen, launch, shows, engine, as_json)
-    else:
-        with progress(grid, quiet=as_json) as block_done:
-            engine = engine or ("native" if schedule == "program" else "reference")
-            chosen.execute(replace(launch, block_done=block_done), engine, threads=threads)
-    for index, path in outputs:
-        save(path, values[index])
-    if before is not None:
-        differences = compare(chosen, before, values, wanted, atol, rtol)
-        if differences:
-            raise Differs(*differences)
-    if not as_json:
-        summary(chosen, values)
-    return module.warnings
+    return Outcome(result=found.to_json())
 
 
 @main.command()
 @click.argument("kind", required=False)
 @reports
-def explain(kind: str | None, as_json: bool) -> Sequence[Any]:
+def explain(kind: str | None, as_json: bool) -> Outcome:
     """Say what a kind of finding means.
 
     With a minimal kernel and its repair; without a KIND list them all.
@@ -252,14 +164,14 @@ def explain(kind: str | None, as_json: bool) -> Sequence[Any]:
 
     if not as_json:
         click.echo(terminal(explanation(kind)) if kind else listing())
-        return ()
-    return [explanation(each) for each in ([kind] if kind else kinds())]
+        return Outcome()
+    return Outcome(result={"kinds": [explanation(each).to_json() for each in ([kind] if kind else kinds())]})
 
 
 @main.command()
 @click.argument("name", required=False)
 @reports
-def isa(name: str | None, as_json: bool) -> Sequence[Any]:
+def isa(name: str | None, as_json: bool) -> Outcome:
     """Say what an instruction does.
 
     Its meaning, an example, operands, words, element types, pipe and cycles; without a NAME list them all.
@@ -268,8 +180,8 @@ def isa(name: str | None, as_json: bool) -> Sequence[Any]:
 
     if not as_json:
         click.echo(str(page(name)) if name else contents())
-        return ()
-    return [page(name)] if name else pages()
+        return Outcome()
+    return Outcome(result={"instructions": [each.to_json() for each in ([page(name)] if name else pages())]})
 
 
 # --- profile ----------------------------------------------------------------------------------------------------------
@@ -310,7 +222,7 @@ def profile(
     checked: bool,
     max_steps: int,
     as_json: bool,
-) -> Sequence[Any]:
+) -> Outcome:
     """Time a kernel: cycles, pipes, waits.
 
     Shows where the cycles go: per pipe, per line, along the critical path. They rank variants of a kernel; they do not
@@ -347,15 +259,16 @@ def profile(
     _save(asked, html, trace, findings if checked else None)
     _save_beside(others, compare, html, trace)
     comparisons = [first.compare(other) for other in others]
-    result = [*chosen.module.warnings, *first.warnings, *findings, first, *others, *comparisons]
     if not as_json:
         _print_profiles(comparisons or [first])
-        show([*first.warnings, *findings], as_json)
-    if report and not report.ok:
-        if as_json:
-            show(result, as_json)
-        sys.exit(1)
-    return result
+        show([*first.warnings, *findings])
+    result = first.result
+    if others:
+        result["others"] = [{"file": each.source.name, "target": each.target.name, **each.result} for each in others]
+        result["comparisons"] = [each.to_json() for each in comparisons]
+    failed = report is not None and not report.ok
+    about = replace(launched_subject() or first.subject, target=machine.name)
+    return Outcome([*first.warnings, *findings], result, int(failed), report.notes if report else (), about)
 
 
 def _save_beside(others: Sequence[Profile], compare: str | None, html: str | None, trace: str | None) -> None:
@@ -411,7 +324,7 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
 @main.command("cache")
 @click.option("--clear", is_flag=True, help="Remove all of them.")
 @reports
-def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
+def cache_(clear: bool, as_json: bool) -> Outcome:
     """Show where compiled kernels are kept.
 
     And how many there are. PTOSIM_CACHE=/directory names the place, XDG_CACHE_HOME moves it; with PTOSIM_CACHE=off
@@ -424,10 +337,10 @@ def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
     files = kept.files()
     if clear:
         kept.clear()
+    size = sum(file.size for file in files)
     if not as_json:
-        size = sum(file.size for file in files)
         place = kept.directory or "nowhere (PTOSIM_CACHE=off)"
         if kept.directory is not None and kept.directory.exists() and (reason := why_unusable(kept.directory)):
             place = f"{place} is not used ({reason})"
         click.echo(f"{place}: {'removed ' if clear else ''}{len(files)} files, {size / 1e6:.1f} MB")
-    return files
+    return Outcome(result={"files": [file.to_json() for file in files], "bytes": size, "removed": clear})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptosim.cli.command import Differs, arguments_of, reports
+from ptosim.cli.command import Outcome, arguments_of, reports, show
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error, writing
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     help="Also fit what was measured: a figure, a row, a table, or all.",
 )
 @reports
-def fit(
-    measured: str, files: Sequence[str], out: str, target: str, refit: Sequence[str], as_json: bool
-) -> Sequence[Any]:
+def fit(measured: str, files: Sequence[str], out: str, target: str, refit: Sequence[str], as_json: bool) -> Outcome:
     """Fit the figures of a target to measured cycles.
 
     MEASURED.csv has the columns kernel, arguments, grid and cycles (or microseconds); a kernel is FILE or FILE:NAME,
@@ -47,6 +45,7 @@ def fit(
     from ptosim.fit.fitting import fit as fitted
     from ptosim.fit.measurements import read_measurements
     from ptosim.fit.target_file import target_file
+    from ptosim.report.envelope import Subject
     from ptosim.target import load_target
 
     base = load_target(target)
@@ -59,9 +58,13 @@ def fit(
             Path(out).write_text(target_file(found, target, Path(out), measured), encoding="utf-8")
     if not as_json:
         click.echo(_text(found, rows, out))
+    about = Subject(target=found.target.name)
     if not found.is_better:
-        raise Differs(Diagnostic("argument", "error", f"no figures explain {measured} better than those of {target}"))
-    return [found]
+        worse = Diagnostic("argument", "error", f"no figures explain {measured} better than those of {target}")
+        if not as_json:
+            show([worse])
+        return Outcome([worse], found.to_json(), 1, subject=about)
+    return Outcome(result=found.to_json(), subject=about)
 
 
 def _read(path: str) -> Source:

@@ -12,9 +12,11 @@ from ptosim.diagnostics import error
 if TYPE_CHECKING:
     from ptosim.diagnostics import Source
     from ptosim.module import Module
+    from ptosim.native.host.library import ModuleOutline
 
 STANDARD_INPUT = "-"
 _READ = "ptosim.standard_input"
+_LOADED = "ptosim.loaded"
 
 KERNEL_FILE = click.argument("file", type=click.Path(allow_dash=True))
 
@@ -23,7 +25,14 @@ def loaded(file: str, target: str | None = None, sync: str = "auto") -> Module:
     """The module, as ptosim.load returns it."""
     from ptosim.api import load
 
-    return load(_standard_input() if file == STANDARD_INPUT else file, target, sync)
+    module = load(_standard_input() if file == STANDARD_INPUT else file, target, sync)
+    click.get_current_context().meta.setdefault(_LOADED, module.outline)
+    return module
+
+
+def first_loaded() -> ModuleOutline | None:
+    """The outline of the first module that this command has loaded."""
+    return click.get_current_context().meta.get(_LOADED)
 
 
 def _standard_input() -> Source:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
-from ptosim.cli.command import ARGUMENTS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.cli.command import (
+    ARGUMENTS,
+    STRICT,
+    TARGET,
+    Launching,
+    Outcome,
+    arguments_of,
+    launched_subject,
+    launches,
+    reports,
+)
 from ptosim.cli.kernel_file import loaded
-from ptosim.diagnostics import Diagnostic, writing
+from ptosim.diagnostics import writing
 
 UNDECIDED = 3
 """The exit code of a proof that neither proves nor refutes."""
@@ -24,7 +32,7 @@ UNDECIDED = 3
 @reports
 def prove(
     file: str, words: Sequence[str], kernel: str | None, grid: int, target: str | None, strict: bool, as_json: bool
-) -> NoReturn:
+) -> Outcome:
     """Prove that a kernel is in order.
 
     For every number of iterations, every branch and every grid, without running it. With ARGUMENTS, what goes wrong is
@@ -36,11 +44,10 @@ def prove(
     module = loaded(file, target)
     chosen = module.kernel(kernel)
     proof = judge(chosen, *(arguments_of(chosen, words) if words else ()), grid=grid)
-    if as_json:
-        show((*module.warnings, *proof.findings, *proof.undecided), as_json)
-    else:
+    if not as_json:
         click.echo(str(proof))
-    sys.exit(0 if proof.proven else 1 if proof.findings or strict else UNDECIDED)
+    code = 0 if proof.proven else 1 if proof.findings or strict else UNDECIDED
+    return Outcome((*proof.findings, *proof.undecided), proof.result, code, subject=launched_subject() or proof.subject)
 
 
 @click.command(cls=Launching, epilog=ARGUMENTS)
@@ -60,7 +67,7 @@ def sync(
     strip: bool,
     report: bool,
     as_json: bool,
-) -> Sequence[Diagnostic]:
+) -> Outcome:
     """Write out the order of a kernel.
 
     What is missing is inserted beside what is written, and checked on the ARGUMENTS. The text of the kernel goes to
@@ -78,4 +85,4 @@ def sync(
         click.echo(found.report() if report else str(found))
     elif not as_json:
         click.echo(found.text, nl=False)
-    return module.warnings
+    return Outcome(result=found.to_json() if as_json else None)

@@ -10,9 +10,10 @@ import click
 
 from ptosim.api import Kernel
 from ptosim.cli.argument_words import Array, differing, expected, save, shown
-from ptosim.cli.command import Differs, counted
+from ptosim.cli.command import counted, is_json, note_launch
 from ptosim.cli.rank_words import PLACE, arrays_of, is_for_ranks, values_of
 from ptosim.diagnostics import Diagnostic, error
+from ptosim.ranks.rank_arguments import described_arguments
 from ptosim.ranks.world import World, world_of
 
 RANKS = click.option("--ranks", type=click.IntRange(1), help="How many ranks; then arguments may be windows (sym:).")
@@ -32,6 +33,8 @@ class Ranked:
         self.ranks = ranks
         self.values = values_of(words, kernel.signature, ranks)
         self.world: World = world_of(kernel, self.values, ranks, grid)
+        if is_json():
+            note_launch(self.world.subject())
 
     def chosen(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Argument, rank and file of `N@R=FILE`; `*` is every rank."""
@@ -60,10 +63,9 @@ class Ranked:
         for number, rank, path in (each for text in texts for each in self.chosen(text)):
             save(path, self.array(number, rank))
 
-    def expect(self, texts: Sequence[str], atol: float, rtol: float) -> None:
-        found = [wrong for text in texts for each in self.chosen(text) for wrong in self._differs(*each, atol, rtol)]
-        if found:
-            raise Differs(*found)
+    def differences(self, texts: Sequence[str], atol: float, rtol: float) -> list[Diagnostic]:
+        """What differs from the files of --expect."""
+        return [wrong for text in texts for each in self.chosen(text) for wrong in self._differs(*each, atol, rtol)]
 
     def _differs(self, number: int, rank: int, path: str, atol: float, rtol: float) -> Iterator[Diagnostic]:
         parameter, found = self.kernel.signature[number], self.array(number, rank).reshape(-1)
@@ -76,6 +78,11 @@ class Ranked:
                 f"{wrong.size} elements; the first is {first}: {found[first]!s} instead of {wanted[first]!s}"
             )
             yield Diagnostic("argument", "error", message)
+
+    def described(self) -> Sequence[Any]:
+        """The arguments that have arrays, as they are now."""
+        told = described_arguments(self.kernel.signature, self.values, self.ranks)
+        return [each for each, value in zip(told, self.values, strict=True) if arrays_of(value, self.ranks)]
 
     def summary(self) -> None:
         """One line per array and rank."""

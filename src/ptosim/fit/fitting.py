@@ -62,7 +62,6 @@ class Fit:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": "fit",
             "target": self.target.name,
             "figures": [figure._asdict() for figure in self.figures],
             "undetermined": list(self.undetermined),

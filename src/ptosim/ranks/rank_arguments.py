@@ -162,6 +162,31 @@ class LaunchQuery:
 RANK, RANKS, BLOCK, BLOCKS = (LaunchQuery(name) for name in ("rank", "ranks", "block", "blocks"))
 
 
+def described_arguments(signature: Sequence[Parameter], given: Sequence[Any], ranks: int) -> list[Mapping[str, Any]]:
+    """The arguments as reports tell of them."""
+    from ptosim.report.envelope import described, described_on_ranks
+
+    def told(index: int, parameter: Parameter, value: Any) -> Mapping[str, Any]:
+        named = index, parameter.name, parameter.type
+        match value:
+            case Symmetric():
+                return described_on_ranks(*named, value.arrays)
+            case Each(values):
+                return described_on_ranks(*named, values)
+            case LaunchQuery():
+                return described(*named, value.name)
+            case At():
+                return described_on_ranks(
+                    *named, [f"window of rank {value.seen_from(rank, ranks)}" for rank in range(ranks)]
+                )
+            case Context() | ContextOf():
+                return described(*named, "context")
+            case _:
+                return described(*named, value)
+
+    return [told(index, *pair) for index, pair in enumerate(zip(signature, given, strict=True))]
+
+
 # --- what they mean on one rank ---------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ rank is said in ranks/rank_arguments.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ptosim.arguments import launchable, whole
@@ -21,7 +21,17 @@ from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
 from ptosim.module import Kernel
 from ptosim.options import MEM_BARS, choice, count, engine_at_hand
-from ptosim.ranks.rank_arguments import At, Context, ContextOf, GlobalSpace, Symmetric, Values, resolved, windows_in
+from ptosim.ranks.rank_arguments import (
+    At,
+    Context,
+    ContextOf,
+    GlobalSpace,
+    Symmetric,
+    Values,
+    described_arguments,
+    resolved,
+    windows_in,
+)
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.reference.engine import Run
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.envelope import Subject
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.sanitize.undefined_and_racy import MemBar
@@ -44,6 +55,7 @@ class WorldLaunch:
 
     kernel: Kernel
     values: Sequence[Values]
+    given: Sequence[Any]
     grid: int
     stream: int
 
@@ -89,7 +101,7 @@ class World:
         values = [resolved(kernel.signature, args, rank, self.ranks, self.windows) for rank in range(self.ranks)]
         blocks = _within("grid", grid, 1, MOST_BLOCKS)
         self._launches.append(
-            WorldLaunch(self._targeted(kernel), values, blocks, _within("stream", stream, 0, 1 << 16))
+            WorldLaunch(self._targeted(kernel), values, args, blocks, _within("stream", stream, 0, 1 << 16))
         )
 
     def run(
@@ -123,8 +135,10 @@ class World:
         rounds, strictness = _within("repeat", repeat, 1, 1 << 16), choice("mem_bar", mem_bar, MEM_BARS)
         space = self._space(launches)
         kernels = list(dict.fromkeys(each.kernel for each in launches))
+        about = self.subject()
         if refused := list(dict.fromkeys(found for kernel in kernels for found in refusals(kernel))):
-            return report(_title(launches), refused, max_findings, lambda: _no_fix(launches, refused))
+            unrun = report(_title(launches), refused, max_findings, lambda: _no_fix(launches, refused))
+            return replace(unrun, subject=about)
         modules = list(dict.fromkeys(kernel.module for kernel in kernels))
         program = joint_program([module.layout for module in modules])
         subject = Subject(program, space.regions, together=True, mem_bar=strictness)
@@ -136,7 +150,7 @@ class World:
         observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
         more = dict.fromkeys(found for kernel in kernels for found in beyond_runs(kernel))
         found = [*observation.findings, *more]
-        return report(_title(launches), found, max_findings, lambda: _no_fix(launches, found))
+        return replace(report(_title(launches), found, max_findings, lambda: _no_fix(launches, found)), subject=about)
 
     def profile(self, target: str | Target | None = None, max_steps: int = 10**9) -> Profile:
         """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for
@@ -156,7 +170,25 @@ class World:
         place_blocks(recording, len(recording.cores), together=True)
         names = {number: region.label.removeprefix("%") for number, region in space.regions.items()}
         source, grid = launches[0].kernel.module.outline.source, max(each.grid for each in launches)
-        return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings)
+        return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings, self.subject())
+
+    def subject(self) -> Subject:
+        """What reports of the launches are about; arguments are told of launch by launch."""
+        from ptosim.report.envelope import Described, loaded
+
+        launches, ranks = self._list(), self.ranks
+        loads = [loaded(kernel.module.outline) for kernel in dict.fromkeys(each.kernel for each in launches)]
+
+        def told() -> list[Described]:
+            return [
+                argument
+                for each in launches
+                for argument in described_arguments(each.kernel.signature, each.given, ranks)
+            ]
+
+        warnings = tuple(dict.fromkeys(found for each in loads for found in each.warnings))
+        grid = max(each.grid for each in launches)
+        return replace(loads[0], kernel=_title(launches), grid=grid, arguments=told, warnings=warnings)
 
     # --- running ------------------------------------------------------------------------------------------------------
 

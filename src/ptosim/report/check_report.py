@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ptosim.diagnostics import Finding, authored
+from ptosim.report.envelope import Subject, envelope
 from ptosim.report.fix import Fix
 from ptosim.report.sarif import sarif
 
@@ -24,6 +25,8 @@ class CheckReport:
     """Looks for a repair."""
     look: Callable[[], Sequence[Finding]] | None = field(default=None, compare=False, repr=False)
     """Finds the notes."""
+    subject: Subject = field(default=Subject(), compare=False, repr=False)
+    """What was checked."""
 
     @cached_property
     def notes(self) -> tuple[Finding, ...]:
@@ -60,9 +63,20 @@ class CheckReport:
         more = f" ({self.omitted} more not shown)" if self.omitted else ""
         return f"{self.kernel}: {said}{more}" if self.kernel else f"{said}{more}"
 
-    def to_json(self) -> list[dict[str, object]]:
-        """Plain data: one object per finding."""
-        return [finding.to_json() for finding in self.findings]
+    def to_json(self) -> dict[str, Any]:
+        """Plain data: the object that `ptosim check --json` prints."""
+        return envelope("check", self.subject, self.ok, self.findings, self.notes, self.result)
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "clean": not self.findings,
+            "errors": len(self.errors),
+            "warnings": len(self.warnings),
+            "notes": len(self.notes),
+            "omitted": self.omitted,
+        }
 
     def fix(self) -> Fix:
         """The kernel with the least edits that remove the findings: `.diff`, `.text`, `.verified`. Where the findings

@@ -78,7 +78,6 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": "comparison",
             "cycles": [self.first.cycles, self.second.cycles],
             "speedup": self.speedup,
             "bound": [self.first.bound, self.second.bound],

@@ -45,7 +45,6 @@ class Fix:
 
     def to_json(self) -> dict[str, object]:
         return {
-            "kind": "fix",
             "file": self.name,
             "diff": self.diff,
             "text": self.text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
@@ -14,6 +14,7 @@ from ptosim.diagnostics import Diagnostic, Location, Source, authored, error
 from ptosim.machine.memory import decode
 from ptosim.report import communication, time_accounts
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
+from ptosim.report.envelope import Subject, envelope
 from ptosim.report.figures_used import CAVEAT, UsedFigure, by_origin, weak_figures
 from ptosim.report.tile_operations import TileOperationTime, tile_operation_times
 from ptosim.report.time_accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
@@ -134,6 +135,7 @@ class Profile:
         recording: Recording | Pending,
         parameters: Sequence[str] | Mapping[int, str] = (),
         warnings: Sequence[Diagnostic] = (),
+        subject: Subject | None = None,
     ) -> None:
         self.kernel = kernel
         self._text = source
@@ -146,6 +148,8 @@ class Profile:
         """What GM pointers name, by number."""
         self.warnings = tuple(map(authored, warnings))
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
+        self.subject = replace(subject or Subject(source.name), kernel=kernel, target=target.name, grid=grid)
+        """What was timed."""
 
     @cached_property
     def recording(self) -> Recording:
@@ -286,13 +290,13 @@ class Profile:
         return f"<profile of {self.kernel} on {self.target.name}: {self.cycles} cycles, bound by {self.bound}>"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data; the timeline is in the trace."""
+        """Plain data: the object that `ptosim profile --json` prints; the timeline is in the trace."""
+        return envelope("profile", self.subject, True, self.warnings, (), self.result)
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Cycles, and where they go, as plain data."""
         return {
-            "kind": "profile",
-            "kernel": self.kernel,
-            "file": self.source.name,
-            "target": self.target.name,
-            "grid": self.grid,
             "cycles": self.cycles,
             "bound": self.bound,
             "bounds": dict(self.bounds),
@@ -309,7 +313,6 @@ class Profile:
             "lines": [line.to_json(self.source) for line in self.lines],
             "tile_operations": [time.to_json() for time in self.tile_operations],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
-            "warnings": [warning.to_json() for warning in self.warnings],
             "caveat": CAVEAT,
         }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ptosim.diagnostics import Finding, authored
+from ptosim.report.envelope import Subject, envelope
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,8 @@ class Proof:
     assumptions: tuple[str, ...]
     confirmed: bool | None = None
     """Whether a check with the given arguments shows the counterexample; None where it was not run."""
+    subject: Subject = field(default=Subject(), compare=False, repr=False)
+    """What was judged."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", tuple(map(authored, self.findings)))
@@ -50,6 +54,16 @@ class Proof:
     def __repr__(self) -> str:
         return str(self)
 
-    def to_json(self) -> list[dict[str, object]]:
-        """Plain data: one object per finding, those that are undecided as warnings."""
-        return [finding.to_json() for finding in (*self.findings, *self.undecided)]
+    def to_json(self) -> dict[str, Any]:
+        """Plain data: the object that `ptosim prove --json` prints; what is undecided stands behind the findings."""
+        return envelope("prove", self.subject, self.proven, (*self.findings, *self.undecided), (), self.result)
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "verdict": "proven" if self.proven else "not in order" if self.findings else "undecided",
+            "confirmed": self.confirmed,
+            "assumptions": list(self.assumptions),
+            "undecided": len(self.undecided),
+        }
