@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptosim.reference.engine import Run
     from ptosim.repair.trials import Trial, Trials
     from ptosim.report.check_report import CheckReport
-    from ptosim.report.envelope import Subject
+    from ptosim.report.envelope import ReportSubject
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
@@ -167,7 +167,7 @@ def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions
     return replace(report, subject=subject(kernel, launch))
 
 
-def subject(kernel: Kernel, launch: Launch | None, grid: int = 1) -> Subject:
+def subject(kernel: Kernel, launch: Launch | None, grid: int = 1) -> ReportSubject:
     """What a report is about."""
     from ptosim.report.envelope import launched
 

@@ -22,7 +22,7 @@ from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, first_loaded
 from ptosim.diagnostics import Diagnostic, PTOError, error
 
 if TYPE_CHECKING:
-    from ptosim.report.envelope import Subject
+    from ptosim.report.envelope import ReportSubject
 
 _JSON = "ptosim.json"
 _LAUNCHED = "ptosim.launched"
@@ -115,10 +115,11 @@ def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
 
 def is_json() -> bool:
     """Whether the command was asked for JSON."""
-    return click.get_current_context().meta.get(_JSON, False)
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(_JSON, False)
 
 
-def note_launch(subject: Subject) -> None:
+def note_launch(subject: ReportSubject) -> None:
     """Keep for --json what the arguments are before anything runs."""
     arguments = subject.arguments()
     click.get_current_context().meta.setdefault(_LAUNCHED, replace(subject, arguments=lambda: arguments))
@@ -146,7 +147,7 @@ class Outcome:
     result: Any = None
     exit_code: int = 0
     notes: Sequence[Diagnostic] = ()
-    subject: Subject | None = None
+    subject: ReportSubject | None = None
     """By default the file that was loaded."""
 
 
@@ -176,16 +177,16 @@ def reports(command: Callable[..., Outcome]) -> Callable[..., Any]:
     return reporting
 
 
-def launched_subject() -> Subject | None:
+def launched_subject() -> ReportSubject | None:
     """The launch as it was before anything ran, where --json asks for it."""
     return click.get_current_context().meta.get(_LAUNCHED)
 
 
 def _json(found: Outcome) -> str:
-    from ptosim.report.envelope import Subject, envelope, loaded
+    from ptosim.report.envelope import ReportSubject, envelope, loaded
 
     context, outline = click.get_current_context(), first_loaded()
-    about = found.subject or launched_subject() or (Subject() if outline is None else loaded(outline))
+    about = found.subject or launched_subject() or (ReportSubject() if outline is None else loaded(outline))
     said = envelope(context.info_name or "", about, not found.exit_code, found.findings, found.notes, found.result)
     return json.dumps(said, indent=2, allow_nan=False)
 

@@ -36,7 +36,8 @@ from ptosim.cli.run import run
 from ptosim.diagnostics import Diagnostic, PTOError, writing
 
 if TYPE_CHECKING:
-    from ptosim.report.envelope import Subject
+    from ptosim.report.comparison import Comparison
+    from ptosim.report.envelope import ReportSubject
     from ptosim.report.profile import Profile
 
 
@@ -82,15 +83,15 @@ def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool
     return Outcome(found, {"files": verified}, code, subject=_verified(files, verified))
 
 
-def _verified(files: Sequence[str], verified: Sequence[dict[str, Any]]) -> Subject:
+def _verified(files: Sequence[str], verified: Sequence[dict[str, Any]]) -> ReportSubject:
     """What was verified, where it is one file."""
-    from ptosim.report.envelope import Subject
+    from ptosim.report.envelope import ReportSubject
 
     if len(files) > 1:
-        return Subject()
+        return ReportSubject()
     (only,) = verified
     kernels = only["kernels"]
-    return Subject(only["file"], kernels[0] if len(kernels) == 1 else None, only["target"])
+    return ReportSubject(only["file"], kernels[0] if len(kernels) == 1 else None, only["target"])
 
 
 def _foreseen(refused: Diagnostic) -> Diagnostic:
@@ -262,13 +263,18 @@ def profile(
     if not as_json:
         _print_profiles(comparisons or [first])
         show([*first.warnings, *findings])
-    result = first.result
-    if others:
-        result["others"] = [{"file": each.source.name, "target": each.target.name, **each.result} for each in others]
-        result["comparisons"] = [each.to_json() for each in comparisons]
+    result = first.result | (_beside_it(others, comparisons) if others else {})
     failed = report is not None and not report.ok
     about = replace(launched_subject() or first.subject, target=machine.name)
     return Outcome([*first.warnings, *findings], result, int(failed), report.notes if report else (), about)
+
+
+def _beside_it(others: Sequence[Profile], comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """What JSON says of the other profiles."""
+    return {
+        "others": [{"file": each.source.name, "target": each.target.name, **each.result} for each in others],
+        "comparisons": [each.to_json() for each in comparisons],
+    }
 
 
 def _save_beside(others: Sequence[Profile], compare: str | None, html: str | None, trace: str | None) -> None:

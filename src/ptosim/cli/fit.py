@@ -45,7 +45,7 @@ def fit(measured: str, files: Sequence[str], out: str, target: str, refit: Seque
     from ptosim.fit.fitting import fit as fitted
     from ptosim.fit.measurements import read_measurements
     from ptosim.fit.target_file import target_file
-    from ptosim.report.envelope import Subject
+    from ptosim.report.envelope import ReportSubject
     from ptosim.target import load_target
 
     base = load_target(target)
@@ -58,7 +58,7 @@ def fit(measured: str, files: Sequence[str], out: str, target: str, refit: Seque
             Path(out).write_text(target_file(found, target, Path(out), measured), encoding="utf-8")
     if not as_json:
         click.echo(_text(found, rows, out))
-    about = Subject(target=found.target.name)
+    about = ReportSubject(target=found.target.name)
     if not found.is_better:
         worse = Diagnostic("argument", "error", f"no figures explain {measured} better than those of {target}")
         if not as_json:

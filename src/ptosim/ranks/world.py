@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.reference.engine import Run
     from ptosim.report.check_report import CheckReport
-    from ptosim.report.envelope import Subject
+    from ptosim.report.envelope import ReportSubject
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.sanitize.undefined_and_racy import MemBar
@@ -172,7 +172,7 @@ class World:
         source, grid = launches[0].kernel.module.outline.source, max(each.grid for each in launches)
         return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings, self.subject())
 
-    def subject(self) -> Subject:
+    def subject(self) -> ReportSubject:
         """What reports of the launches are about; arguments are told of launch by launch."""
         from ptosim.report.envelope import Described, loaded
 

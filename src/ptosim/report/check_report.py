@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ptosim.diagnostics import Finding, authored
-from ptosim.report.envelope import Subject, envelope
+from ptosim.report.envelope import ReportSubject, envelope
 from ptosim.report.fix import Fix
 from ptosim.report.sarif import sarif
 
@@ -25,7 +25,7 @@ class CheckReport:
     """Looks for a repair."""
     look: Callable[[], Sequence[Finding]] | None = field(default=None, compare=False, repr=False)
     """Finds the notes."""
-    subject: Subject = field(default=Subject(), compare=False, repr=False)
+    subject: ReportSubject = field(default=ReportSubject(), compare=False, repr=False)
     """What was checked."""
 
     @cached_property

@@ -28,7 +28,7 @@ def _no_arguments() -> Sequence[Described]:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ReportSubject:
     """What a command is about; what it has none of is None."""
 
     file: str | None = None
@@ -41,13 +41,13 @@ class Subject:
     """What load said."""
 
 
-def loaded(outline: ModuleOutline) -> Subject:
+def loaded(outline: ModuleOutline) -> ReportSubject:
     """What a command is about that launches nothing; the kernel is the only one, where there is only one."""
     kernel = outline.kernels[0].name if len(outline.kernels) == 1 else None
-    return Subject(outline.source.name, kernel, outline.target, warnings=tuple(map(authored, outline.warnings)))
+    return ReportSubject(outline.source.name, kernel, outline.target, warnings=tuple(map(authored, outline.warnings)))
 
 
-def launched(outline: ModuleOutline, kernel: KernelOutline, given: Sequence[Any], grid: int) -> Subject:
+def launched(outline: ModuleOutline, kernel: KernelOutline, given: Sequence[Any], grid: int) -> ReportSubject:
     """What a command is about that launches a kernel; nothing given: for all arguments."""
 
     def told() -> Sequence[Described]:
@@ -59,7 +59,7 @@ def launched(outline: ModuleOutline, kernel: KernelOutline, given: Sequence[Any]
 
 def envelope(
     command: str,
-    subject: Subject,
+    subject: ReportSubject,
     ok: bool,
     findings: Iterable[Diagnostic] = (),
     notes: Iterable[Diagnostic] = (),

@@ -14,7 +14,7 @@ from ptosim.diagnostics import Diagnostic, Location, Source, authored, error
 from ptosim.machine.memory import decode
 from ptosim.report import communication, time_accounts
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
-from ptosim.report.envelope import Subject, envelope
+from ptosim.report.envelope import ReportSubject, envelope
 from ptosim.report.figures_used import CAVEAT, UsedFigure, by_origin, weak_figures
 from ptosim.report.tile_operations import TileOperationTime, tile_operation_times
 from ptosim.report.time_accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
@@ -135,7 +135,7 @@ class Profile:
         recording: Recording | Pending,
         parameters: Sequence[str] | Mapping[int, str] = (),
         warnings: Sequence[Diagnostic] = (),
-        subject: Subject | None = None,
+        subject: ReportSubject | None = None,
     ) -> None:
         self.kernel = kernel
         self._text = source
@@ -148,7 +148,7 @@ class Profile:
         """What GM pointers name, by number."""
         self.warnings = tuple(map(authored, warnings))
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
-        self.subject = replace(subject or Subject(source.name), kernel=kernel, target=target.name, grid=grid)
+        self.subject = replace(subject or ReportSubject(source.name), kernel=kernel, target=target.name, grid=grid)
         """What was timed."""
 
     @cached_property

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptosim.diagnostics import Finding, authored
-from ptosim.report.envelope import Subject, envelope
+from ptosim.report.envelope import ReportSubject, envelope
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Proof:
     assumptions: tuple[str, ...]
     confirmed: bool | None = None
     """Whether a check with the given arguments shows the counterexample; None where it was not run."""
-    subject: Subject = field(default=Subject(), compare=False, repr=False)
+    subject: ReportSubject = field(default=ReportSubject(), compare=False, repr=False)
     """What was judged."""
 
     def __post_init__(self) -> None:
