@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -42,3 +43,13 @@ def test_folders_and_files_keep_a_size_to_look_through():
     assert {str(folder): count for folder, count in folders.items() if count > MOST_FILES} == {}
     lines = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in FILES}
     assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+
+
+PAGES = [*SOURCE.parents[1].glob("docs/**/*.md"), SOURCE.parents[1] / "README.md", *SOURCE.rglob("*.toml"), *FILES]
+
+
+def test_sentences_start_with_the_thing():
+    """Nobody and whoever hide who it is, and "of what" hides the thing."""
+    hidden = re.compile(r"\b(nobody|whoever|of\s+what)\b", re.IGNORECASE)
+    found = {str(path): hidden.findall(path.read_text()) for path in PAGES}
+    assert {path: words for path, words in found.items() if words} == {}

@@ -159,7 +159,7 @@ def test_a_notice_in_a_branch_of_another_rank_is_none_that_is_left(engine: str) 
     line = Line()
     line.launch(kernel(strayed))
     (found,) = line.world.check().errors
-    message = "S waits until %words[0] of rank 0 >= 1; it is 0, and nobody is left that would notify it"
+    message = "S waits until %words[0] of rank 0 >= 1; it is 0, and nothing is left that would notify it"
     assert (found.kind, found.rank, found.message) == ("unmatched-wait", 0, message)
     assert "%words[0] of rank 1 was notified once" in found.notes
     with pytest.raises(PTOError) as stuck:

@@ -17,7 +17,7 @@ from ptosim.places import Location, Source
 
 Severity = Literal["error", "warning", "note"]
 
-# The severity of a kind unless whoever reports it knows better (a race whose writes store equal bytes is a warning).
+# The severity of a kind unless its reporter knows better (a race whose writes store equal bytes is a warning).
 SEVERITY: dict[str, Severity] = {
     "race": "error",
     "scope-alias": "error",

@@ -61,7 +61,7 @@ def lowering(sync: str) -> Sequence[Pass]:
     return (
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
-        _rewriting(normalise),  # copies, loads and stores have one spelling; also of what lowering has written
+        _rewriting(normalise),  # copies, loads and stores have one spelling, lowered ones included
         between_entries if sync == DRAINED else partial(order_entries, sync=sync),  # entries that depend are ordered
     )
 
@@ -112,7 +112,7 @@ def prepared_text(copy: VerifiedModule) -> tuple[str, list[int | None]]:
 
 
 def as_loaded(written: VerifiedModule, executable: VerifiedModule) -> LoadedModule:
-    """A module that was lowered already, with something else to run in place of what it was lowered to."""
+    """A module that was lowered already, with something else to run in its place."""
     loaded = LoadedModule(written, executable, "written")
     loaded.executable = replace(executable, kernels=loaded.kernels)
     return loaded

@@ -164,7 +164,7 @@ class Module:
 
     @cached_property
     def layout(self) -> WrittenProgram:
-        """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
+        """The operations and where each was written, for the sanitizer: inferred vector scopes included."""
         from ptosim.sanitize.program import WrittenProgram
 
         return WrittenProgram(self.executable, self.verified)
@@ -437,13 +437,13 @@ class Launch:
     schedule: str = "program"
     max_steps: int = 10**9
     block_done: Callable[[], None] | None = None
-    """Called after each block, perhaps on another thread, for whoever shows how far the run is."""
+    """Called after each block, perhaps on another thread, to show how far the run is."""
     found: Callable[[str, str, Location | None], None] | None = None
     """Called by a check with severity, kind and place of a finding, as soon as its block is judged."""
     poison: bool = False
     """On-chip memories start with a pattern instead of zeros."""
     say: Say | None = show
-    """Takes what the kernel prints; None: nobody does."""
+    """Takes what the kernel prints; None: it is dropped."""
 
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):

@@ -180,7 +180,7 @@ def test_an_endless_loop_is_cut_off() -> None:
 
 
 ENDLESS = ("limit", "more than 1000000000 loop iterations and calls in one block (max_steps)")
-NOT_NOTIFIED = ("deadlock", "S waits until %a[0] != 0; it is 0, and nobody is left that would notify it")
+NOT_NOTIFIED = ("deadlock", "S waits until %a[0] != 0; it is 0, and nothing is left that would notify it")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_a_loop_that_nobody_ends_is_a_deadlock_after_so_many_looks(engine: str) 
     kernel = ptosim.load(text).kernel()
     (found,) = ptosim.check(kernel, *words.arguments(), grid=2, engine=engine).findings
     assert (found.kind, found.severity) == ("deadlock", "error")
-    assert found.message == "S waits until %words[0] >= 1; it is 0, and nobody is left that would notify it"
+    assert found.message == "S waits until %words[0] >= 1; it is 0, and nothing is left that would notify it"
     with pytest.raises(ptosim.PTOError) as caught:
         kernel(*words.arguments(), grid=2, engine=engine)
     assert [(each.kind, each.message) for each in caught.value.diagnostics] == [("deadlock", found.message)]

@@ -94,7 +94,7 @@ def test_a_wait_on_another_word_is_unmatched_and_says_who_was_notified() -> None
     found = checked(ring(at=16, clear=False))
     assert kinds(found) == [("unmatched-wait", "error")]
     assert found[0].message == (
-        "S waits until %words[16] of rank 0 >= 1; it is 0, and nobody is left that would notify it"
+        "S waits until %words[16] of rank 0 >= 1; it is 0, and nothing is left that would notify it"
     )
     assert "%words[16] of rank 0 was notified 0 times" in found[0].notes
 
@@ -519,4 +519,4 @@ def test_polling_that_is_bounded_ends_without(engine: str) -> None:
 def test_polling_for_ever_is_found() -> None:
     (found,) = checked(polling(False, notify=False))
     assert (found.kind, found.rank) == ("deadlock", 0)
-    assert found.message == "S waits until %words[0] of rank 0 >= 1; it is 0, and nobody is left that would notify it"
+    assert found.message == "S waits until %words[0] of rank 0 >= 1; it is 0, and nothing is left that would notify it"

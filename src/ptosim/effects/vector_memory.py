@@ -120,7 +120,7 @@ LOAD_MODES = _named(
         _load("DINTLV_B32", 512, 4, _every(2)),
     ]
 )
-"""The dist modes of vlds. DINTLV_B32 is there the first half of what vldsx2 loads."""
+"""The dist modes of vlds. DINTLV_B32 is there the first half of vldsx2."""
 
 DUAL_LOAD_MODES = _named(
     _load(name, 512, size, _every(2), _every(2, 1))

@@ -78,7 +78,7 @@ def _solved(weighted: Floats, wanted: Floats, before: Floats, free: Flags) -> tu
 
 
 def _joined(weighted: Floats, free: Flags) -> NDArray[np.bool_]:
-    """Where what is kept would be written as a sum of what is solved for."""
+    """Where a kept figure would be written as a sum of solved ones."""
     joined = np.zeros((len(free), len(free)), bool)
     if free.any():
         columns: Floats = weighted / np.maximum(np.linalg.norm(weighted, axis=0), np.finfo(float).tiny)

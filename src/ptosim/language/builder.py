@@ -1,4 +1,4 @@
-"""Builds operations by role, for passes that lower what was written and for whoever writes kernels in Python.
+"""Builds operations by role, for passes that lower operations and for authors of kernels in Python.
 
     build = Builder(parsed, Place.before(tile_op), serves=tile_op)
     sum = build.vadd(lhs=x, rhs=y, mask=m)                       # pto.vadd; the result type follows from lhs

@@ -32,7 +32,7 @@ def clock_index(core: Core, pipe: Pipe) -> int:
 
 
 def stores_index(core: Core) -> int:
-    """That of what its scalar unit has stored."""
+    """The queue of stores of its scalar unit."""
     return core.index * PIPES + STORES
 
 
@@ -50,7 +50,7 @@ TRANSFER_SLOTS: dict[CoreKind, tuple[int, ...]] = {
     CoreKind.AIC: (SLOT[Pipe.V], SLOT[Pipe.MTE3]),
     CoreKind.AIV: (SLOT[Pipe.FIX], SLOT[Pipe.MTE1], SLOT[Pipe.M]),
 }
-"""Of each queue of what the scalar unit has begun to copy, the slot of a pipe that its kind of core does not have."""
+"""Of each queue of copies that the scalar unit has begun, the slot of a pipe that its kind of core does not have."""
 
 
 def transfer_index(core: Core, queue: int) -> int:
@@ -177,7 +177,7 @@ class Clocks:
             entry.clock = {**known, self.base: self.core.steps}  # its stores may still be in its cache
 
     def learn(self, told: Iterable[Clock]) -> Clock:
-        """The scalar unit learns something between two steps. Gives what it knew before of what it has learnt."""
+        """The scalar unit learns something between two steps. Gives its earlier knowledge of the same queues."""
         before = self.known[0]
         for clock in told:
             self.known[0] = joined(self.known[0], clock)
@@ -202,8 +202,8 @@ class Clocks:
 
     def published(self) -> Clock:
         """What the scalar unit can tell of by a word in GM: what it knows to have ended, its own steps included. Its
-        stores have ended only if a dsb or a barrier of all pipes came after them. A barrier of one pipe is taken for
-        what it was meant to be; whoever looks for it says that it is not (`weakly_ended`)."""
+        stores have ended only if a dsb or a barrier of all pipes came after them. A barrier of one pipe counts as
+        if it drained the pipe; `weakly_ended` reports where it does not."""
         told = {**self.known[0], self.base: self.core.steps}
         for pipe in self.weakly_ended():
             told[self.base + SLOT[pipe]] = self.barred[pipe]

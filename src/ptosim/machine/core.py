@@ -88,7 +88,7 @@ class Core:
         self.grid: Grid
         self.progress: Progress
         self.signals: SignalWords
-        self.pending: dict[tuple[int, int], Site] = {}  # transfers that nobody has waited for, by queue and number
+        self.pending: dict[tuple[int, int], Site] = {}  # transfers without a wait so far, by queue and number
         self.regions = NO_REGIONS  # what GM pointers name, as far as the engine has said
         self.late = LateStores()
         self.words = words
@@ -349,7 +349,7 @@ class Core:
         self._pass(site, watched)
 
     def _pass(self, site: Site, watched: WatchedWords | None) -> None:
-        """Let others go first. Where nobody has done anything else for long, nobody will."""
+        """Let others go first. After MOST_POLLS looks without progress the run is a deadlock."""
         entry = Entry(site, Pipe.S, self, PASS)
         entry.watched = watched
         self.signals.fruitless = 1 if self.words[MOVED] else self.signals.fruitless + 1

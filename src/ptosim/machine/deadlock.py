@@ -162,8 +162,8 @@ class _Search:
         return queued
 
     def _writers(self, waiting: Core, key: Key) -> list[Release]:
-        """The scalar units that may still write a word: they stand somewhere, or their launch has not begun. Whoever
-        polls does not change it by going on."""
+        """The scalar units that may still write a word: they stand somewhere, or their launch has not begun. A
+        core that polls does not change it by going on."""
         found: list[Release] = []
         polls = waiting.waiting is not None and waiting.waiting.kind is EntryKind.PASS
         for core in self.cores:
@@ -280,7 +280,7 @@ def _diagnostic(deadlock: Deadlock, root: Root) -> Diagnostic:
 def _message(root: Root) -> str:
     first = root.heads[0]
     if first.unmatched and first.entry.watched:
-        return f"{first.pipe} {_condition(first)}, and nobody is left that would notify it"
+        return f"{first.pipe} {_condition(first)}, and nothing is left that would notify it"
     if first.missing:
         return f"{first.pipe} waits for {first.key}, and {_names_of(first.missing)} will not come"
     if first.unmatched:

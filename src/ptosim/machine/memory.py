@@ -22,7 +22,7 @@ maxima and minima show them."""
 
 OFFSET_BITS = 48
 FARTHEST = 1 << (OFFSET_BITS - 1)
-"""Half of what a pointer can say: how far a copy may reach."""
+"""Half of the range of a pointer: how far a copy may reach."""
 
 
 MOST_RANKS = 64

@@ -12,14 +12,14 @@ The times of a core that compiled code shares with this package are words of a p
     PLACE                        the number of the core in its cluster
     PATH_HASH, PATH_LENGTH       of the path that the entry which runs has taken so far,
     PATH                         and the address of its items, PATH_ITEMS at most
-    TOUCHED, TOUCHES             the address of what the entry that ran last has touched, and how many accesses it has:
+    TOUCHED, TOUCHES             the address of the accesses of the entry that ran last, and how many accesses it has:
                                  of each the lowest byte and one past the highest (0: it did not happen); above
                                  ROW_BITS of the first, whether it writes, and 2 * (1 + place) of the core whose UB it
                                  is, if not its own
     TOUCH_HASH                   a number that differs where they do
-    LOG, ROUTINES                addresses of the log and of what compiled code calls
-    FLYING                       the address of what entries in flight touch: FLYING_WORDS each, the moment at which one
-                                 ends, the number of a memory in `MEMORIES`, its first byte and one past the last
+    LOG, ROUTINES                addresses of the log and of the routines of compiled code
+    FLYING                       the address of the bytes of entries in flight: FLYING_WORDS each, when it ends, the
+                                 number of a memory in `MEMORIES`, its first byte and one past the last
     FLYING_COUNT, REACHED        how many, and how many behind them that the entry which ran last has touched
     AWAITED                      the latest moment that a wait for bytes has found so far
     FIRST + part                 the number of the first record of the block

@@ -86,7 +86,7 @@ class Quick(Protocol):
 
 
 class Observer:
-    """The whole of what can be observed. This one overlooks all but errors, which stop the run as they do without an
+    """Everything that can be observed. This one overlooks all but errors, which stop the run as they do without an
     observer; derive from it and override what you need."""
 
     wants_clocks = False

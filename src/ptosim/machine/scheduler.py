@@ -93,7 +93,7 @@ class Scheduler:
 
     def attend(self, block: int) -> Core:
         """Join a block with one core that is already running: whatever it has done so far, the words of the block that
-        this scheduler had before tell of it. Whoever runs it drains the core at its end."""
+        this scheduler had before tell of it. The caller drains the core at its end."""
         self._build([(0, block)], new=False)
         (core,) = self.cores
         core.started = True

@@ -9,8 +9,8 @@ the head of a stalled pipe drains its queue at once, depth first, before anythin
 Copies of MTE2 and MTE3 read when they begin and write when they end, and those in flight end in any order; other work
 is one step. Before each access to memory a scalar unit may have to wait for its turn, and its stores end later.
 
-Whoever polls a word in GM can always go on. So that no schedule waits for ever for what another one would do, those who
-have looked in vain for a while let everybody else go first.
+A core that polls a word in GM can always go on. So that no schedule starves the others, it lets every other core go
+first after some looks in vain.
 
 Both are driven by whichever scalar unit holds the turn. They change hands through `Turns`; threads belong to
 `scheduler`.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ptosim.machine.core import Core
 
 IN_FLIGHT = 16  # copies of one pipe that may be open at a time
-PATIENCE = 64  # looks at words in vain, in a row, after which whoever does not look goes on
+PATIENCE = 64  # looks at words in vain, in a row, after which a core that does not poll goes on
 LONGEST_SEED = 40  # digits; Python refuses to read numbers that are very much longer
 
 
@@ -193,7 +193,7 @@ class QueuedSchedule:
         self.pick_end = pick_end
         self.pick_store = pick_store
         self.turn = 0
-        """Of those who poll, where nobody does anything else."""
+        """Of the cores that poll, where none does anything else."""
         self.cores: list[Core] = []
         self.actors: list[tuple[Actor, Actor, list[tuple[PipeQueue, Actor, Actor]]]] = []
         """Of each core its scalar unit, what ends its stores, and what begins and ends the entries of each pipe."""

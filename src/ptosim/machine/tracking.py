@@ -69,8 +69,7 @@ class Tracker:
         self.observer.end(entry)
 
     def step(self, entry: Entry) -> None:
-        """A step of the scalar unit, which is issued, starts and ends at once (a store ends later, but nobody sees
-        when)."""
+        """A step of the scalar unit, which is issued, starts and ends at once (a store ends later, unseen)."""
         if self.clocks:
             self.clocks.step(entry)
             if entry.kind is NOTIFY:

@@ -33,7 +33,7 @@ _LIMIT = 1 << 31
 
 @dataclass(frozen=True, eq=False)
 class WordWrite:
-    """One write of a word: who it was, what whoever sees it knows, and the word afterwards in this run."""
+    """One write of a word: its writer, the clock that its readers get, and the word afterwards in this run."""
 
     entry: Entry
     value: int | None
@@ -200,7 +200,7 @@ def _wrapped(value: int) -> int:
 
 
 def _reaches(comparison: str, value: int, start: int, terms: Sequence[int]) -> bool:
-    """Whether the condition may hold of a number and some of what may be added to it."""
+    """Whether the condition may hold of a number plus some of the possible additions."""
     least = start + sum(term for term in terms if term < 0)
     most = start + sum(term for term in terms if term > 0)
     if least < -_LIMIT or most >= _LIMIT:

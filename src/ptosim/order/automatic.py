@@ -11,7 +11,7 @@ from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_sync import TSync
 
 _WRITTEN = signalling("flag", "buffer") | {TSync.name}
-"""Whoever writes one of these orders the function; barriers, fences and signals between cores do not count."""
+"""A function with one of these orders itself; barriers, fences and signals between cores do not count."""
 
 
 def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
@@ -27,7 +27,7 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
 
 
 def _is_left_open(module: VerifiedModule, function: Function) -> bool:
-    """Asked of the text, since the copy has its tiles lowered: of the function, and of what was taken into it."""
+    """Asked of the text, since the copy has its tiles lowered: of the function, and of those inlined into it."""
     taken_in = {module.parsed.origin(op) for op in function.walk()}
     written = [*module.parsed.origin(function).walk(), *taken_in]
     return any(isinstance(op, TileOperation) for op in written) and not any(op.name in _WRITTEN for op in written)

@@ -15,7 +15,7 @@ from ptosim.order.places import Places
 
 
 def both_run(places: Places, earlier: EntryNode, later: EntryNode, apart: int) -> bool | None:
-    """Whether the branches around two entries may all be taken, so many iterations apart; None where nobody knows."""
+    """Whether the branches around two entries may all be taken, so many iterations apart; None where it is unknown."""
     found: bool | None = True
     for condition, arm in _taken(places, earlier):
         for other, other_arm in _taken(places, later):

@@ -172,8 +172,8 @@ class _Member(Reader):
         return VECTORS if self.target == "a2a3" else (None,)
 
     def _of_slots(self, around: If | For, op: Operation) -> Iterator[Node]:
-        """A slot of a FIFO that is free again. They are given back some at a time: whoever fills a slot is behind the
-        one who gave it back in any case, as if each had its own signal."""
+        """A slot of a FIFO that is free again. They are given back some at a time: an entry that fills a slot is
+        behind the one that gave it back in any case, as if each had its own signal."""
         slots, period = fifo_of(op) or (0, 1)
         for node in self._semaphore(op, self.values):
             assert isinstance(node, SignalNode)

@@ -107,7 +107,7 @@ class Conflicts:
         return self._exact[key]
 
     def _is_long(self, place: int) -> bool:
-        """Whether the vector unit writes a place for so long that whoever reads it next comes late enough, even on a
+        """Whether the vector unit writes a place for so long that its next reader comes late enough, even on a
         machine where vector operations overlap."""
         known = self._places[place]
         return known.high - known.low > (_LONG - 1) * VECTOR_BYTES and known.range.spans != (None,)

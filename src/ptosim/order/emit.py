@@ -140,7 +140,7 @@ class OrderWriter:
         self.counts[pair.block, lanes] = self._by_counter(pair, lanes) if found is None else found
 
     def _by_index(self, loop: LoopNode, lanes: int) -> Number | None:
-        """The index of the loop says it, where the step is known. Behind the loop nobody asks."""
+        """The index of the loop says it, where the step is known. Behind the loop it is not needed."""
         op = self.place(loop.op)
         assert isinstance(op, For)
         step = known(op.step)

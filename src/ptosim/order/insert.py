@@ -1,6 +1,6 @@
 """Insertion: pairs of set and wait and barriers, so that every dependence is kept, and none that is not needed.
 
-A walk (walk.py) tells of an entry that may start too early. Of what it depends on, the latest entry on another pipe
+A walk (walk.py) tells of an entry that may start too early. Of its dependences, the latest entry on another pipe
 gets a pair: the set behind the node that holds it, the wait before the node that holds the later one, both in the
 innermost block around them, or in the body of the loop whose iterations are between them. So both execute equally often
 on every way. What remains on the same pipe gets a barrier. Later walks find lanes: how many ids a pair takes in turn.

@@ -63,7 +63,7 @@ class Maybe:
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __bool__(self) -> bool:
-        raise TypeError("nobody knows")
+        raise TypeError("not known")
 
     def __mul__(self, other: Any) -> Difference:
         return Difference(self, other)
@@ -152,7 +152,7 @@ class Periodic(SymbolicNumber):
 
     loop: int
     start: tuple[object, ...]
-    """What the iteration counts from: empty for 0, else the key of the number that nobody knows."""
+    """What the iteration counts from: empty for 0, else the key of the unknown number."""
     values: tuple[int | Linear, ...]
 
     @property

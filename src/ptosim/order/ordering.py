@@ -33,7 +33,7 @@ CAREFUL = "careful"
 """Insert everywhere, copies of unknown length being taken to stay inside of their buffers."""
 ASSUMED = "assumed"
 """Likewise, accesses to GM that only may meet being taken not to, and signals to say all that is to be said between
-cores. Whoever asks for it checks the result."""
+cores. The caller checks the result."""
 BY_SIGNALS = "what other cores touch is in order by their signals and the pipes that these are on"
 
 

@@ -87,7 +87,7 @@ def read(
     serial: frozenset[Pipe],
     shared: tuple[EntryTouch, ...] | None = None,
 ) -> OrderProgram:
-    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows.
+    """The program of a function on one kind of core; `shared` is what other cores touch, everything if that is unknown.
     If it is nothing, signals order what is on their own pipe and no more."""
     return Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
 
@@ -240,9 +240,9 @@ class Reader:
             yield self._entry(op, record.pipe, touches, path)
 
     def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
-        """A signal counts as a write of what another core touches; one of a FIFO, of its slots. Where it names no pipe
-        of this core, or stops the scalar unit, all that came before has to be in order with all that follows; a FIFO
-        asks nothing of what came before."""
+        """A signal counts as a write of all bytes that another core touches; one of a FIFO, of its slots. Where it
+        names no pipe of this core, or stops the scalar unit, all that came before has to be in order with all that
+        follows; a FIFO asks nothing of earlier entries."""
         assert isinstance(op, PTOOperation)
         pipe = pipe_of(op, "pipe")
         stops, slots = pipe is Pipe.S or (self.target == "a2a3" and "wait" in op.name), slots_of(op)

@@ -2,7 +2,7 @@
 
 Sets are integers: bit n is the entry of number n, or the wait of an inserted pair. An entry is in the set of a pipe as
 long as the next entry of that pipe might start before it has ended. A token is what its source pipe did not know when
-it was set; whoever waits for it knows as much from then on.
+it was set; a pipe that waits for it knows as much from then on.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class State:
     here: int = 0
     """The core whose program is followed."""
     mixed: frozenset[object] = frozenset()
-    """Families of flags of which nobody knows which one has which of their tokens (rotating_ids.py)."""
+    """Families of flags whose tokens are not told apart (rotating_ids.py)."""
 
     def __post_init__(self) -> None:
         self.open = self.cores[self.here]

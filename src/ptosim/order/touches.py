@@ -30,7 +30,7 @@ from ptosim.order.number import Linear, Number, Periodic, Plain, between, bounds
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Values
 
 ENDLESS = between(None, None)
-"""An end that nobody knows."""
+"""An unknown end."""
 
 
 class ClosedOperands:
@@ -45,7 +45,7 @@ class ClosedOperands:
                 setattr(self, role, given[0])
 
     def __getattr__(self, name: str) -> Any:
-        """Special registers hold something that nobody knows."""
+        """Special registers hold something unknown."""
         if name.isupper():
             return between(None, None)
         raise AttributeError(name)
@@ -198,7 +198,7 @@ def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, tur
 
 
 def _active_bytes(op: PTOOperation, access: Access, values: Values) -> Number | None:
-    """How far behind its first byte an access reaches at most, by the lanes of its mask; None where nobody knows."""
+    """How far behind its first byte an access reaches at most, by the lanes of its mask; None where it is unknown."""
     if access.mask is None or not isinstance(access.map, LoadMode | StoreMode):
         return None
     mask = op.segment(access.mask)[0]

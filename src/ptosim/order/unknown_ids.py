@@ -2,7 +2,7 @@
 
 Such a value is followed under a name of its own. It may be any number, so all flags of its two pipes, or all buffers of
 its core, have to name the same one; and where it is another one in each iteration of a loop, each iteration has to take
-what it sets. Of what cannot be followed is said why, by value and line.
+what it sets. An id that cannot be followed is named with its reason, by value and line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the values of a program are, as far as they are known before it runs: integers and pointers in closed form.
 
-Integers are numbers of number.py, pointers an origin and an offset in bytes. Loops are named by numbers; whoever walks
+Integers are numbers of number.py, pointers an origin and an offset in bytes. Loops are named by numbers; a walk of
 the program enters each of them with `loop_of` before it asks for values inside.
 """
 
@@ -250,7 +250,7 @@ class Values:
         return total
 
     def tallied(self, tally: Tally, more: int | None) -> Number | None:
-        """How often a loop has gone round in all; whoever tallies the same loop has the same number."""
+        """How often a loop has gone round in all; every tally of one loop has the same number."""
         path = self._loops.get(tally.loop.body.block)
         if path is None or more is None:
             return None
@@ -289,7 +289,7 @@ def _without(divisor: Symbol, product: Symbol) -> tuple[Symbol, ...] | None:
 
 
 def _is_computed(value: SSAValue) -> bool:
-    """Whether a rule asks for all operands of what gives a value."""
+    """Whether a rule asks for all operands of the operation that gives a value."""
     owner = value.owner
     if not isinstance(owner, PTOOperation) or owner.name in _PARTLY:
         return False

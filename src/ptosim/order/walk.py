@@ -210,7 +210,7 @@ class Walker:
         return open_ & mask
 
     def _met(self, entry: EntryNode, here: Round) -> int:
-        """What an entry depends on, of what is followed."""
+        """The followed entries that conflict with this one."""
         if here.loop is None or here.distance == 0:
             return self.together[entry.number] & ~(1 << entry.number)
         met = self.apart.get((entry.number, here.loop.name), {})
@@ -234,7 +234,7 @@ class Walker:
         return members
 
     def _issue(self, entry: EntryNode, state: State) -> None:
-        """A load of the scalar unit has ended when anything behind it is issued; its stores nobody else knows of."""
+        """A load of the scalar unit has ended when anything behind it is issued; its stores only it knows."""
         if entry.pipe is Pipe.S and not any(touch.writes for touch in entry.touches):
             return
         is_known = entry.pipe in self.program.serial or entry.is_signal  # by what follows on the same pipe

@@ -80,7 +80,7 @@ def _number(what: str, value: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class At:
-    """The window of one rank, for whoever takes it as an argument."""
+    """The window of one rank, for every rank that takes it as an argument."""
 
     window: Symmetric
     rank: int | Callable[[int, int], int]
@@ -324,7 +324,7 @@ class GlobalSpace:
             self._enter(argument_number(argument, own), Region(argument, name, len(data), own), data)
 
     def name_of(self, rank: int) -> int | None:
-        """The rank as it is called: where there is one only, nobody speaks of it."""
+        """The rank to show; None in a world of one."""
         return rank if self.ranks > 1 else None
 
     def copied(self) -> GlobalSpace:

@@ -75,7 +75,7 @@ class World:
         return self.adopt(Symmetric(shape, dtype))
 
     def adopt(self, window: Symmetric) -> Symmetric:
-        """Make a window of what `ptosim.symmetric` gave."""
+        """Make a window from the value of `ptosim.symmetric`."""
         if len(self.windows) >= MOST_WINDOWS:
             raise error("limit", f"a world has at most {MOST_WINDOWS} windows")
         window.allot(len(self.windows), self.ranks)

@@ -15,7 +15,7 @@ A parameter is the role of an operand (its value), the name of a property (its w
     config, ctrl    the configuration registers and CTRL as they were when the instruction was issued
     site            machine.entry.Site, for instructions that talk to the machine
 
-or a key of what `bind(static)` returned when the kernel was translated, or of the facts of the operation class. An
+or a key of the result of `bind(static)` when the kernel was translated, or of the facts of the operation class. An
 instruction with a role `mask` whose function asks for neither `mask` nor `active` is zeroing: inactive lanes of its
 register results become zero afterwards. Functions must not change their arguments.
 

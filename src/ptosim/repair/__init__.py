@@ -5,5 +5,5 @@
     Proposals                      what may help, as edits of the text                     (proposals.py)
     Rehearsal                      trying edited texts, at this size and at a larger one   (trials.py)
 
-No engine is imported here: whoever calls says how a text is tried.
+No engine is imported here: the caller says how a text is tried.
 """

@@ -207,7 +207,7 @@ class Balance:
         return Counter(dict.fromkeys(around[1], count // len(around[1])))
 
     def rank(self, change: Change | None) -> int:
-        """How promising it is: 0 where all sums become zero, 1 where they come nearer, 2 where nobody can tell, 3 where
+        """How promising it is: 0 where all sums become zero, 1 where they come nearer, 2 where it is unknown, 3 where
         they do not. If a program was not issued to its end, 0 where it mends two of the keys that are known to be off,
         or the only one, 1 where it mends one."""
         if change is None:

@@ -1,6 +1,6 @@
 """Circles: pipes or cores of which each waits for what another one does later.
 
-In a loop nobody has primed them: whatever a loop waits for before it is set there wants a set in front of the loop, and
+In a loop they are not primed: a signal that a loop waits for before it sets it wants a set in front of the loop, and
 a wait behind it, all of them at once. Elsewhere a wait stands too early: it goes behind a set of its own program.
 """
 

@@ -1,7 +1,7 @@
 """Repairing what a check has found: the findings with hints, and the text as it would be without them.
 
 A hint is the first edit of a repair, so both come out of one search. It is bounded: for a hint it ends after some
-edited texts; whoever asks for the repair itself and got no hint has it go on.
+edited texts; a request for the repair itself goes on where there was no hint.
 """
 
 from __future__ import annotations

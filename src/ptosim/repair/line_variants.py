@@ -118,8 +118,8 @@ class Variants:
         return self._ranked(map(self._deleted, self.balance.written), rank)
 
     def moves(self, concerned: Collection[Operation]) -> Iterator[Proposal]:
-        """Lines moved past their neighbours, where either takes part in what was found, or where sums become zero; of
-        a program that stopped the sums say nothing of what it did not come to, such as a set right behind its wait.
+        """Lines moved past their neighbours, where either takes part in what was found, or where sums become zero; the
+        sums of a program that stopped leave out later operations, such as a set right behind its wait.
         Signals may take part from afar, since they order all that another core does."""
         near: list[Proposal] = []
         far: list[Proposal] = []

@@ -2,9 +2,9 @@
 without its release.
 
 The instruction is written as its partner is, so that a computed id stays the computed one. It goes next to the nearest
-work of its own pipe: a wait in front of what it holds, a set behind what it tells of; in the block of the partner, or
-at the other end of a loop around it, or outside of all loops, where it primes or drains. Which of these places is the
-right one a trial decides.
+work of its own pipe: a wait in front of the entry that it holds, a set behind the entry that it tells of; in the block
+of the partner, or at the other end of a loop around it, or outside of all loops, where it primes or drains. A trial
+decides between these places.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Proposals:
             yield from variants.replacements(rank)
 
     def _halves(self, own: list[tuple[Operation, Pipe]]) -> Iterator[Proposal]:
-        """The missing half of a pair, first in front of what a finding itself says to be too early."""
+        """The missing half of a pair, first in front of the entry that a finding calls too early."""
         early = list(dict.fromkeys((*own, *self._held)))
         yield from self.halves.proposals(early)
         yield from self.signal_halves.proposals(early)

@@ -1,6 +1,6 @@
 """Trying edits out: the edited text is checked, at this size and at a larger one, before anybody is told to write it.
 
-Whoever proposes edits, and why, is of no concern here, nor how a text is run: the trials are handed in. Findings of two
+Proposals and engines are of no concern here: the trials are handed in. Findings of two
 texts are compared by kind, severity and the lines they had before the edits.
 """
 

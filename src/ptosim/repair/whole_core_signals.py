@@ -65,7 +65,7 @@ class WholeCoreSignals:
         return spelled.get(name, name)
 
     def _places(self, core: CoreKind, text: str, is_wait: bool) -> Iterator[Edit]:
-        """In front of what a core does, for a wait, or behind it; from its signals on."""
+        """In front of the entries of a core, for a wait, or behind them; from its signals on."""
         blocks = dict.fromkeys(op.parent_block() for op in self.lines if core_of(op) is core)
         sections = [op for op in self.program.operations() if isinstance(op, Section) and op.core is core]
         blocks |= dict.fromkeys(section.body.block for section in sections)

@@ -48,7 +48,7 @@ class RankTime:
     sent: int
     """Bytes that went from it to other ranks,"""
     received: int
-    """and that came from them, whoever copied them."""
+    """and that came from them, by any copy."""
     bandwidth: float
     """GB/s: what it sent or received, whichever is more, over the cycles of the whole run."""
 
@@ -88,7 +88,7 @@ class WaitSkew:
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """GB/s of a collective: of the data that it is about, and of what its best algorithm sends over each link."""
+    """GB/s of a collective: of its data, and of the data that its best algorithm sends over each link."""
 
     algorithm: float
     bus: float

@@ -1,4 +1,4 @@
-"""Which figures of the target a profile rests on, and which of them nobody has measured."""
+"""Which figures of the target a profile rests on, and which of them are not measured."""
 
 from __future__ import annotations
 

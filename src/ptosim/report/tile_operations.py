@@ -28,7 +28,7 @@ class TileOperationTime:
     sum: str
     """How these add up: "7 + 64 × 2 (vadd) + 18 = 153"."""
     lane_use: float | None
-    """How much of what the repeats could take is valid, up to 1; None where there are no repeats or it is a guess."""
+    """The valid share of the lanes of the repeats, up to 1; None where there are no repeats or it is a guess."""
     idle_repeats: float
     """Repeats whose lanes do nothing, all instructions together: 2 of 8 where a quarter of the lanes is off."""
     single_repeats: int

@@ -96,7 +96,7 @@ def _meta(process: int, thread: int, name: str, about: dict[str, Any]) -> str:
 
 
 def scalar_stretches(recording: Recording) -> Iterator[tuple[int, int, int]]:
-    """Core, begin and end of what its scalar unit did between two waits of its own."""
+    """Core, begin and end of a stretch of its scalar unit between two waits of its own."""
     rows = recording.rows
     moments = [core.begin for core in recording.cores]
     for pipe, kind, core, start, end in zip(rows.pipe, rows.kind, rows.core, rows.start, rows.end, strict=True):
@@ -208,7 +208,7 @@ class _Tracks:
         return place > 0 and ends[place - 1] >= time
 
     def reached(self, core: int, pipe: int, site: int, over: int) -> float | None:
-        """A moment inside the wait that was over then, or of what the pipe did next; None where there is neither.
+        """A moment inside the wait that was over then, or in the next entry of the pipe; None where there is neither.
 
         Of several waits in a row that nothing follows, only one may have held the pipe: then that is reached by all.
         """

@@ -5,5 +5,5 @@
 
 Memory shadow and happens-before are in shadow.py and global_shadow.py, the inside of vector scopes in scope.py and
 dependence.py, taint in taint.py, wording in conflict.py and wording.py. What to do about a finding is said in
-`repair/`. No engine is imported here: whoever calls says how a kernel is run.
+`repair/`. No engine is imported here: the caller says how a kernel is run.
 """

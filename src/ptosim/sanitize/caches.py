@@ -144,8 +144,8 @@ class Caches:
         cache.dirty = cache.dirty - lines
 
     def settled(self, entry: Entry) -> None:
-        """A fence, a barrier of all pipes, or a notice, which has a dsb behind its word: what was cleaned before has
-        arrived for those who hear of what comes later."""
+        """A fence, a barrier of all pipes, or a notice, which has a dsb behind its word: a line that was cleaned before
+        has arrived for every later reader."""
         cache = self._cache(entry.core)
         for stored in cache.leaving:
             stored.settled = entry.n + 1

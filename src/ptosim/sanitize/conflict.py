@@ -131,7 +131,7 @@ class Conflict:
 
 
 class Enough(Exception):
-    """There is a conflict of a kind that ends the run: whoever runs it wants to know no more."""
+    """A conflict of a kind that ends the run, because its caller needs no more."""
 
 
 @dataclass

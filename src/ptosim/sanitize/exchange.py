@@ -105,8 +105,8 @@ class Exchange:
             core.signals.write(entry, address, value, adds, known, self._told(entry))
 
     def _told(self, entry: Entry) -> Clock:
-        """What whoever sees a word knows that was stored: what was known when the store began. Others of its pipe may
-        still be under way."""
+        """The clock that the reader of a stored word gets: that of the begin of the store. Others of its pipe may still
+        be under way."""
         if entry.pipe is not Pipe.S:
             return entry.clock or {}
         tracker = entry.core.tracker

@@ -17,7 +17,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.observer import Change, Footprint, Observer
 
-NOBODY = -1
+NO_SITE = -1
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class LastWriter(Observer):
         owner, key = footprint.owner, _memory(footprint)
         assert owner is not None
         if key not in self._memories:
-            self._memories[key] = np.full(owner.target.memory[footprint.space], NOBODY, np.int32)
+            self._memories[key] = np.full(owner.target.memory[footprint.space], NO_SITE, np.int32)
         self._writers.append(_written(entry, site, None))
         memory, addresses = self._memories[key], _addresses(footprint)
         memory[addresses[(addresses >= 0) & (addresses < len(memory))]] = len(self._writers) - 1
@@ -93,16 +93,16 @@ class LastWriter(Observer):
 
     def _writer(self, footprint: Footprint, address: int) -> LastWrite | None:
         memory = self._memories.get(_memory(footprint))
-        if memory is None or not 0 <= address < len(memory) or memory[address] == NOBODY:
+        if memory is None or not 0 <= address < len(memory) or memory[address] == NO_SITE:
             return None
         return self._writers[int(memory[address])]
 
 
 def _memory(footprint: Footprint) -> tuple[Space, int]:
-    """L1 belongs to a whole cluster, the others to a core; GM is nobody's."""
+    """L1 belongs to a whole cluster, the others to a core; GM belongs to no core."""
     owner = footprint.owner
     if owner is None:
-        return footprint.space, NOBODY
+        return footprint.space, NO_SITE
     return footprint.space, owner.cluster.cores[0].index if footprint.space is Space.L1 else owner.index
 
 

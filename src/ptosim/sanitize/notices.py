@@ -78,7 +78,7 @@ class Notices:
 
     def _unfenced(self, entry: Entry) -> None:
         """Stores that have ended before the notice, of which nothing says that they have arrived. A word of another
-        rank tells nobody of what is private; of a word of the own one it shows at the end whether it tells anybody."""
+        rank does not cover private memory; a word of the own rank is judged at the end of the run."""
         is_own = self._rank_of(entry) == entry.core.rank
         for pipe in (Pipe.MTE3, Pipe.FIX, Pipe.S):
             for in_window in (True, False) if is_own else (True,):

@@ -41,7 +41,7 @@ class WrittenProgram:
 
     def operation(self, location: Location | None) -> Operation | None:
         """The operation that a diagnostic points at: the first there, for an implicit yield stands at the place of its
-        parent. A scope that nobody wrote begins at its first instruction, which is the one that is meant."""
+        parent. An inferred scope begins at its first instruction, which is the one that is meant."""
         return min(self.placed(location), key=lambda op: isinstance(op, VecScope), default=None)
 
     def executed(self, site: Site) -> Operation | None:
@@ -88,12 +88,12 @@ class WrittenProgram:
         return replace(place, tile=tile)
 
     def operations(self) -> Iterator[Operation]:
-        """Those that have a place in the text: a module that nobody wrote around the functions has none."""
+        """Those that have a place in the text: an implicit module around the functions has none."""
         parsed = self.module.parsed
         return (op for op in parsed.module.walk() if op in parsed.positions)
 
     def unused(self, block: Block) -> Iterator[str]:
-        """The names of what a block computes for nothing."""
+        """The names of unused results of a block."""
         for op in block.ops:
             if op.name.startswith("arith.") and len(op.results) == 1 and not op.results[0].uses:
                 yield self.name_of(op)
@@ -111,7 +111,7 @@ class WrittenProgram:
         return self.place(op).last_line
 
     def place(self, op: Operation) -> OperationPlace:
-        """What an operation takes up in the text, its regions included. A scope that nobody wrote ends with its last
+        """What an operation takes up in the text, its regions included. An inferred scope ends with its last
         instruction."""
         positions = self.module.parsed.positions
         position = positions[op]

@@ -24,7 +24,7 @@ Heard = Callable[[str, str, Location | None], None]
 MOST_RUNS = 8
 """So often is a run repeated by what the one before has shown of words in GM; each learns less than that."""
 Said = Collection[tuple[str, str, int | None]]
-"""Kind, message and line of what the verifier has said already."""
+"""Kind, message and line of findings that the verifier has reported already."""
 
 
 def observe(

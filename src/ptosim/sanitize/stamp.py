@@ -21,7 +21,7 @@ FENCE_ONE = 1 << SITE_BITS
 ENTRY_ONE = 1 << (SITE_BITS + FENCE_BITS)
 MOST_FENCES = (1 << FENCE_BITS) - 1
 MOST_ENTRIES = 1 << (ENTRY_BITS - 1)
-"""Half of what fits, so that the entries of a block never wrap around those of the block before."""
+"""Half of the room, so that the entries of a block never wrap around those of the block before."""
 
 _SITE_MASK = FENCE_ONE - 1
 

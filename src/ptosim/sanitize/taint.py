@@ -45,8 +45,8 @@ class Origins:
 
 
 _GRAVE: frozenset[Use] = frozenset(("scalar", "mask", "address", "condition", "product", "crossed"))
-"""What is undefined must not be used like this; lane by lane, moved or stored by FIXPIPE it may be a tail that nobody
-looks at."""
+"""What is undefined must not be used like this; lane by lane, moved or stored by FIXPIPE it may be an unused
+tail."""
 
 
 def judged(kind: str, use: Use | MachineUse, pipe: Pipe, number: int) -> tuple[Use, Severity]:

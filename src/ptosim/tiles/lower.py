@@ -55,7 +55,7 @@ _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 """Types that no value has afterwards."""
 
 _WITHOUT_EFFECT = (ScalarOperation, AddPtr, CastPtr, Constant)
-"""Operations that nobody misses where nobody takes what they give."""
+"""Pure operations, removed when unused."""
 
 _REGION = LocalArrayType(ViewType((2,), i64))
 """A valid region that changes inside loops and branches."""
@@ -206,7 +206,7 @@ class _Function:
                 write.nothing()
 
     def _note_tiles(self, op: PTOOperation) -> None:
-        """Where the tiles of an operation lie, for whoever speaks of their bytes."""
+        """Where the tiles of an operation lie, for rules about their bytes."""
         found = [tile for value in op.operands if isinstance(tile := self.known.get(value), Tile)]
         named = [tile for tile in map(_named, found) if tile is not None]
         if named:

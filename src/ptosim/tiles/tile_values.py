@@ -30,7 +30,7 @@ class Tile:
     valid: tuple[Number, Number]
     """Rows and columns of the valid region, within the shape."""
     storage: tuple[int, int]
-    """Rows and columns of what lies in memory: the parent's for a subview."""
+    """Rows and columns of the tile in memory: the parent's for a subview."""
     name: str
     """As the author calls it, for messages and for the values that are made of it."""
 

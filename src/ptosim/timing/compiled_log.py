@@ -302,7 +302,7 @@ def _arguments(
     waits: NDArray[np.bool_],
     chosen: NDArray[np.bool_],
 ) -> None:
-    """The operands of what is no vector scope, row by row."""
+    """The operands of entries other than vector scopes, row by row."""
     pool, _, _ = blocks.part(LogPart.POOL)
     pool = pool.reshape(-1)
     words, names = np.zeros(len(operations), np.int64), np.zeros(len(operations), np.int64)

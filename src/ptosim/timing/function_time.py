@@ -13,7 +13,7 @@ class PricedInstruction:
     repeats: float  # the mean, where a long run takes several
     slope: float
     tail: float
-    lane_use: float  # how much of what the repeats could take is valid, up to 1
+    lane_use: float  # the valid share of the lanes of the repeats, up to 1
     line: int
     column: int  # of the slopes: 0 for elements of 4 bytes and more, 1 for smaller ones
     bytes: int  # valid ones of each
@@ -53,7 +53,7 @@ class VectorFunctionTiming:
 
     @property
     def lane_use(self) -> float | None:
-        """How much of what its repeats could take is valid: of a tile operation on A2A3, up to 1."""
+        """The valid share of the lanes of its repeats: of a tile operation on A2A3, up to 1."""
         weights = [each.times * each.repeats for each in self.instructions]
         if not any(weights):
             return None

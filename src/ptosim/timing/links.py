@@ -51,7 +51,7 @@ class Caps:
         return cls(target.link.peer_gb_s / clock, target.link.rank_gb_s / clock)
 
     def paces(self, demands: Floats, sources: Ints, dests: Ints, ranks: int) -> Floats:
-        """The part of what it could take that each of the copies under way gets."""
+        """The part of its bandwidth that each of the copies under way gets."""
         rates = demands.copy()
         for cap, users in ((self.peer, sources * ranks + dests), (self.rank, sources), (self.rank, dests)):
             wanted = np.bincount(users, rates)[users]

@@ -1,4 +1,4 @@
-"""One order for what a recording names by number, whoever wrote it: sites as they stand in the program,
+"""One order for everything that a recording names by number, from either engine: sites as they stand in the program,
 causes and functions as rows come to them."""
 
 from __future__ import annotations

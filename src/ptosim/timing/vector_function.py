@@ -23,7 +23,7 @@ from ptosim.timing.program import Body, Choice, LoopTurns, ModelBranch, ModelLoo
 
 _OF_CONTROL = ("iteration", "loop_entry", "post_update", "branch")
 _PATIENCE = 200  # instructions and iterations that a loop must have behind it and before it for its period to pay
-_ENDING = 2  # queue depths, in cycles: after these nothing of what was in the queues is left
+_ENDING = 2  # queue depths, in cycles: after these the queues are empty
 
 
 def vector_function(body: Body, path: Path, target: Target) -> VectorFunctionTiming:

@@ -19,7 +19,7 @@ class QuickOperation(Operation, metaclass=ByInheritance):
     """An operation through which one loop walks, where xDSL has three generators for every depth."""
 
     def walk(self, *, reverse: bool = False, region_first: bool = False) -> Iterator[Operation]:
-        """This operation and those inside, as written. Whoever walks may erase the one given, or put others into it."""
+        """This operation and those inside, as written. The caller may erase the one given, or put others into it."""
         if reverse or region_first:
             yield from super().walk(reverse=reverse, region_first=region_first)
             return

@@ -114,7 +114,7 @@ class WordAnswers:
         return None if one is None or other is None else one | other
 
     def _computed(self, op: Operation, holds: bool, around: frozenset[SSAValue]) -> Answered | None:
-        """The same of what scalar arithmetic gives."""
+        """The same for the results of scalar arithmetic."""
         if isinstance(op, CmpI):
             return self._compared(op, holds, around)
         if op.name in _CASTS:

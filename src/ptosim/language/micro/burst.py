@@ -30,7 +30,7 @@ from ptosim.language.text.located_parser import LocatedParser
 LOOPS = ("loop", "loop1", "loop2")
 
 PREFETCH = "pto.sim.prefetch"
-"""An attribute of copies whose data nobody is to use: what they write is undefined."""
+"""An attribute of copies without a use of their data: what they write is undefined."""
 
 
 def burst_sizes(op: PTOOperation) -> Iterator[Problem]:

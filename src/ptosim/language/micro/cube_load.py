@@ -156,7 +156,7 @@ def boolean_transpose(op: PTOOperation) -> Iterator[Problem]:
 
 
 class _Left(PTOOperation):
-    """A load of what is multiplied from the left."""
+    """A load of the left operand of a product."""
 
     shape: ClassVar[tuple[str, str]] = ("m", "k")
     operand_order = ("source", "dest", *shape)
@@ -166,7 +166,7 @@ class _Left(PTOOperation):
 
 
 class _Right(PTOOperation):
-    """A load of what is multiplied from the right."""
+    """A load of the right operand of a product."""
 
     shape: ClassVar[tuple[str, str]] = ("k", "n")
     operand_order = ("source", "dest", *shape)

@@ -1,4 +1,4 @@
-"""Synchronisation that passes write inside of what they lower a tile operation to.
+"""Synchronisation that passes write inside a lowered tile operation.
 
 Private tokens are flags beside the eight that a kernel has for each pair of pipes, so that a lowering never meets an id
 of its user. The scoped wait is what a tsync of tiles becomes.

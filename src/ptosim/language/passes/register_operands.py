@@ -1,7 +1,7 @@
 """Older spellings become current ones, and what instructions take from configuration registers becomes their operands.
 
 This happens on the copy that engines read, so that they, the observers and `order/` see one copy, one load and one
-store of each sort. Whoever prints, hints or reports looks at the operation that was written, which each new one serves.
+store of each sort. Texts, hints and reports show the operation that was written, which each new one serves.
 A field of a register is a constant, or the operand of the write, where it is known which write came last; elsewhere it
 is read (pto.sim.register).
 
@@ -112,7 +112,7 @@ class _Normaliser:
                 self._inside(op, state, head)
 
     def _inside(self, op: Operation, state: State, head: Head) -> None:
-        """Loops find what an earlier round has left; behind branches and sections nobody knows which of them ran."""
+        """Loops find what an earlier round has left; behind branches and sections it is unknown which of them ran."""
         inside = [*op.walk()]
         called = [each.function for each in inside if isinstance(each, Call) and each.function is not None]
         names = {each.name for each in (*inside, *reached(*called))}

@@ -1,6 +1,6 @@
 """Where tiles and views lie and how: the rules that moves, products, FIFOs and communication share.
 
-The memories of the operands decide most of what these operations ask, so the rules are asked one by one, unlike the
+The memories of the operands decide most demands of these operations, so the rules are asked one by one, unlike the
 checks of tile_rules.py, which a family of vector operations lists once.
 """
 

@@ -229,7 +229,7 @@ class SyncThreads(PTOOperation, name="pto.syncthreads"):
 class ThreadFence(PTOOperation, name="pto.threadfence"):
     """Fence of one workitem for all cores.
 
-    Orders its accesses of UB and GM before it ahead of those behind it, as others see them. It waits for nobody.
+    Orders its accesses of UB and GM before it ahead of those behind it, as others see them. It does not wait.
 
         pto.threadfence
     """

@@ -3,7 +3,7 @@
     loc("f.py":1:2)   loc("f.py":1:2 to 1:9)   loc("f.py":1:2 to :9)   loc(unknown)   loc(#loc7)
     loc("sum")   loc("sum"("f.py":1:2))   loc(callsite("g.py":1:2 at "f.py":7:3))   loc(fused<{i = 3}>["f.py":1:2])
 
-A bare name calls the value so in messages. Of what is fused the first counts; the numbers that it is fused with are the
+A bare name calls the value so in messages. Of fused places the first counts; the numbers beside them are the
 turns of loops that were unrolled. Aliases may be defined before or after their use. A comment that is exactly
 `// PATH:LINE` or `// PATH:LINE:COLUMN`, on a line of its own, gives the place of the next operation.
 """

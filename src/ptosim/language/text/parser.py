@@ -221,7 +221,7 @@ def _unplaced(op: Operation, position: Position, role: str) -> Span | None:
 
 
 class _Context(Context):
-    """Attributes that nobody knows are kept as they are written; unknown operations and types are errors."""
+    """Unknown attributes are kept as they are written; unknown operations and types are errors."""
 
     def get_optional_attr(self, name: str) -> type[Attribute]:
         return super().get_optional_attr(name) or _unregistered(name)

@@ -1,4 +1,4 @@
-"""What tiles pto.tquant.mx takes: the shapes of what is said of groups of 32 elements, and the room that it needs.
+"""The tiles of pto.tquant.mx: the shapes of the results for groups of 32 elements, and the room that it needs.
 
 Of each group there are an exponent, a greatest magnitude and a scale. They stand in rows and columns like the groups,
 or in a tile of one row one after the other (flat).

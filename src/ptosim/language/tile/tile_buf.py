@@ -88,7 +88,7 @@ class TileBuf:
 
     @property
     def element_bits(self) -> int:
-        """Bits in memory of what an extent counts."""
+        """Bits in memory of one unit of an extent."""
         return 4 if self.counts_values else self.kind.bytes * 8
 
     @property

@@ -1,4 +1,4 @@
-"""FIFOs by handles: the form into which the assembler turns those of tile_fifo.py; nobody but its tests writes it."""
+"""FIFOs by handles: the form into which the assembler turns those of tile_fifo.py; only its tests write it."""
 
 from __future__ import annotations
 

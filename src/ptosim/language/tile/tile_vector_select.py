@@ -246,7 +246,7 @@ _WRAPPING = {
     "i64": ("i32",),
     "i32": ("i16",),
 }
-"""The conversions that keep the low bits of what does not fit; a signless integer stands for a signed one, too."""
+"""The conversions that keep the low bits of a value out of range; a signless integer stands for a signed one, too."""
 
 
 _GREATEST = {"f32": 3.5e38, "bf16": 3.3e38, "f16": 65504, "f8E5M2": 57344, "f8E4M3FN": 448}

@@ -32,7 +32,7 @@ def build_blocks(module: ObjectModule, name: str) -> None:
 def _take(f: FunctionBuilder) -> Value:
     """The next block becomes this thread's; whether it may begin.
 
-    Whoever ends the run lowers the last block and then looks which ones are running. In one order or the other, so
+    The end of a run lowers the last block and then looks which ones are running. In one order or the other, so
     either it sees this block or this sees the new limit.
     """
     handout = f.base(ContextWord.HANDOUT)

@@ -25,7 +25,7 @@ from ptosim.native.host.cache import Compiled
 from ptosim.native.host.toolchain import Host, compile_object, this_host
 from ptosim.native.ir.module import ObjectModule
 from ptosim.native.observe.argument_use import usage
-from ptosim.native.observe.hooks import NOBODY, CodeObserver
+from ptosim.native.observe.hooks import UNOBSERVED, CodeObserver
 from ptosim.target.profile import load_target
 
 _ATOMIC_BITS = range(6, 11)
@@ -37,7 +37,7 @@ def compile_kernel(
     program: KernelProgram,
     drop: bool,
     host: Host | None = None,
-    observer: CodeObserver = NOBODY,
+    observer: CodeObserver = UNOBSERVED,
 ) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     host = host or this_host()
@@ -55,7 +55,7 @@ def compile_kernel(
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
         **observer.facts(),
     }
-    if observer is not NOBODY:
+    if observer is not UNOBSERVED:
         used = usage(program, module.target)
         data["usage"] = used and [sorted(side) for side in used]
     return Compiled(compile_object(unit.module.text(), host), data)
@@ -81,7 +81,7 @@ def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
 
 @without_collection()
 def lower(
-    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: CodeObserver = NOBODY
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: CodeObserver = UNOBSERVED
 ) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     operations = list(reached(*program.entries.values()))

@@ -23,7 +23,7 @@ from ptosim.native.ir.context import MEMORIES, UB_OF, WORD_BYTES, Register, regi
 from ptosim.native.ir.flow import FunctionBuilder, Reported
 from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
-from ptosim.native.observe.hooks import NOBODY, CodeObserver, CopyRows, OnChipAccess
+from ptosim.native.observe.hooks import UNOBSERVED, CodeObserver, CopyRows, OnChipAccess
 from ptosim.native.vector import registers
 from ptosim.native.vector.numbers import lane_type, lanes_as
 from ptosim.target.profile import Target
@@ -64,7 +64,7 @@ class Unit:
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
     may_set_ctrl: bool = True
     """Whether some instruction of the kernel writes all of CTRL."""
-    observer: CodeObserver = NOBODY
+    observer: CodeObserver = UNOBSERVED
     """Who adds code of its own."""
     routines: dict[str, FunctionBuilder] = field(default_factory=dict[str, FunctionBuilder])
     reads: int = 0
@@ -354,7 +354,7 @@ class Core:
     @property
     def is_observed(self) -> bool:
         """Whether it is worth while to compute something for an observer."""
-        return self.unit.observer is not NOBODY
+        return self.unit.observer is not UNOBSERVED
 
     def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
         """So many bytes of GM are read or written by something else than a copy."""

@@ -75,7 +75,7 @@ def fill_runner(function: FunctionBuilder) -> None:
 
 def issue(function: FunctionBuilder, operation: int, captured: Sequence[Value] = (), sifts: bool = False) -> None:
     """Hand an operation to the scheduler, with the loop indices and the captured values as words. `sifts`: even in code
-    that is sifting, because another core may have to wait for it, or it for another core, or nobody ever."""
+    that is sifting, because another core may have to wait for it, or it for another core, or for ever."""
     function.settle()
     if function.module.sifting and not sifts:
         function.leave_with(function.constant(I32, Status.FAILED))

@@ -18,7 +18,7 @@ when absent), or
     static          effects.record.Static of the operation
     ctrl, ar, …     a register (context.Register, in lower case) as it was when the instruction was issued, i64
 
-or a key of what `bind(static)` returned, or of the facts of the operation class.
+or a key of the result of `bind(static)`, or of the facts of the operation class.
 
 How values look
     register        lanes of the element's `lane_type` (numbers.py); of a returned register only the bytes matter

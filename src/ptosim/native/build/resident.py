@@ -25,8 +25,8 @@ _ONE_AT_A_TIME = Lock()
 def resident() -> LoadedObject:
     """The code in memory, linked once for the process.
 
-    Threads that start cores at the same time must get the same one: another would be unmapped as soon as nobody holds
-    it, while cores keep its addresses.
+    Threads that start cores at the same time must get the same one: another would be unmapped as soon as no owner is
+    left, while cores keep its addresses.
     """
     with _ONE_AT_A_TIME:
         return _linked()

@@ -78,7 +78,7 @@ class Cache:
         self._told = False
 
     def key(self, **parts: str) -> str:
-        """The name of what these parts and this version of the program determine."""
+        """The name of the object that these parts and this version of the program determine."""
         words = json.dumps([self._version, sorted(parts.items())])
         return hashlib.blake2b(words.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 

@@ -37,7 +37,7 @@ class ContextWord(IntEnum):
     BUFFER_NUM = 8  # the highest number of a buffer
     CORE_SYNC = 9  # addresses of the sync words of this core
     CLUSTER_SYNC = 10  # and of its cluster, which belong to the machine floor
-    ISSUE = 11  # address of what takes an operation that does not happen inline: (operation, captured) -> Status
+    ISSUE = 11  # address of the routine for an operation that does not happen inline: (operation, captured) -> Status
     UB = 12  # addresses of the memories that this core sees, or 0
     L1 = 13
     L0A = 14
@@ -63,17 +63,17 @@ class ContextWord(IntEnum):
     MAX_STEPS = 107  # what STEPS is at the start of a block
     CLEARED = 108  # address of two words per stretch of memory that a block finds zero, base and bytes
     CLEARED_NUM = 109
-    RESET = 110  # address of what the registers hold at the start of a block
+    RESET = 110  # address of the contents of registers at the start of a block
     PROGRAM = 111  # addresses of the scalar program of a block with one core,
-    READ = 112  # and of what moves rows (transfer.py)
+    READ = 112  # and of the routine that moves rows (routines/row_transfer.py)
     STREAM = 113
-    EXP = 114  # of e^x for a register of f32 (elementary.py); where there is no AVX-512 nobody calls it
+    EXP = 114  # of e^x for a register of f32 (elementary.py); not called where there is no AVX-512
     READS = 115  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
-    OBSERVED = 127  # addresses of what an observed kernel keeps (observe/) for this core, or 0,
+    OBSERVED = 127  # addresses of the notes of an observed kernel (observe/) for this core, or 0,
     OBSERVED_CLUSTER = 128  # for its cluster,
     OBSERVED_AIV0 = 129  # and for other cores of it
     OBSERVED_AIV1 = 130
-    RECORD = 131  # address of what notes accesses to GM (observe/records.py)
+    RECORD = 131  # address of the routine that notes accesses to GM (observe/records.py)
     READABLE = 132  # bits by the number of a buffer: whether an observed kernel may read it (observe/stand_ins.py),
     WRITABLE = 133  # and whether it may write to it
 

@@ -125,7 +125,7 @@ class FunctionBuilder(Instructions):
     def access(self, address: Value, extent: int, size: int, align: int, site: int) -> Value:
         """The address, confined, of `extent` bytes in an on-chip memory, checked for bounds and alignment.
 
-        The site reports one address for both; whoever reads the report sees from it which of the two was wrong.
+        The site reports one address for both; the address shows which of the two was wrong.
         """
         # two comparisons, because LLVM often knows that one of them cannot fail
         misaligned = (address & (align - 1)) != 0

@@ -352,7 +352,7 @@ def _in_all_lanes(text: str, scalar: str) -> str:
 
 
 def poison(emitter: InstructionSink, kind: Type) -> Value:
-    """A value that nobody may look at."""
+    """A value that must not be looked at."""
     return Value(emitter, kind, "poison")
 
 

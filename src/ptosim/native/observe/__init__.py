@@ -1,7 +1,7 @@
 """What compiled code keeps of a run that somebody watches: `check` (clocks and a shadow of memory, to see whether there
 may be anything to report) or `profile` (the times of the pipes).
 
-hooks.py says where code asks its observer to add something of its own. A kernel that nobody watches has none, and not
+hooks.py says where code asks its observer to add something of its own. A kernel that is not observed has none, and not
 one instruction more.
 """
 

@@ -47,7 +47,7 @@ class Stock:
         return StandIns(found, *(sum(1 << (number + 1) for number in side) for side in (read, written)))
 
     def take_back(self, stand_ins: StandIns, buffers: Sequence[Bytes]) -> None:
-        """Nobody needs these any more."""
+        """These are not needed any more."""
         self._idle = [each for each, given in zip(stand_ins.buffers, buffers, strict=True) if each is not given]
         if sum(map(len, self._idle)) > KEPT:
             self._idle = []

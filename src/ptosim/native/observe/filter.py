@@ -343,7 +343,7 @@ class Filter(CodeObserver):
         return GranuleTouch(touch.granule, 1, active.select(touch.some, none), active.select(touch.whole, none))
 
     def _visited(self, f: FunctionBuilder, verb: str, visit: Visit, touch: GranuleTouch, taint: Value | None) -> Value:
-        """Note one lane; gives the doubtful words of what it has read."""
+        """Note one lane; gives the doubtful words that it has read."""
         if verb == "writes":
             self._write(f, Space.UB, visit, touch, taint)
             return touch.some.like(0)
@@ -351,7 +351,7 @@ class Filter(CodeObserver):
         return touch.some.like(0) if read is None else read
 
     def _read(self, f: FunctionBuilder, space: Space, visit: Visit, touch: GranuleTouch) -> Value | None:
-        """Note a read; gives the doubtful words of what a scope has read."""
+        """Note a read; gives the doubtful words that a scope has read."""
         instruction, scope = self._instructions[-1], self._scopes.get(f)
         racy, undefined = self.shadow.read(f, Area(space), visit, touch)
         if scope is None:

@@ -212,5 +212,5 @@ class CodeObserver:
         """One was waited for, inline or by the scheduler, which may have passed the turn meanwhile."""
 
 
-NOBODY = CodeObserver()
+UNOBSERVED = CodeObserver()
 """For kernels that are not watched."""

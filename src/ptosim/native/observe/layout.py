@@ -130,7 +130,7 @@ class Layout:
         self.size = self.release + BUFFER_IDS * PIPES * self.row
         """Bytes that a core keeps."""
         self.semaphores = (PAIRS + 2 * SEMAPHORE_IDS * self.meets) * Semaphore.BYTES if self.is_mixed else 0
-        """Bytes of what a cluster keeps of signals, and of all that it keeps."""
+        """Bytes that a cluster keeps of signals, and of all that it keeps."""
         self.shared = self.semaphores
 
     def add(self, tracks: Iterable[Track]) -> None:

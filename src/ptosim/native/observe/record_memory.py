@@ -33,7 +33,7 @@ Pages = ctypes.Array[ctypes.c_char]
 
 
 class Reserve:
-    """Memory that nobody uses."""
+    """Free memory."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -79,7 +79,7 @@ class RecordMemory:
     def __init__(self, state: HostMemory) -> None:
         self._state = state
         self._pages: Pages | None = None
-        """While blocks run: they are many, and a kernel that nobody needs any more may live for long."""
+        """While blocks run: they are many, and a kernel that is no longer needed may live for long."""
 
     @property
     def is_worn(self) -> bool:

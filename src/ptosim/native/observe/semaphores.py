@@ -39,7 +39,7 @@ class Semaphores:
 
     def set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         if not self.clocks.layout.is_mixed:
-            # A core that is alone has nobody to wait for its signals, and no place is kept for their counters.
+            # No other core waits for the signals of a core that is alone, and no place is kept for their counters.
             self.suspect(core.f, core.f.constant(I1, 1))
             return
         routine = core.unit.routine(f"semaphore_set_{core.kind}_{pipe}", [I64], lambda f: self._set(f, core.kind, pipe))

@@ -42,7 +42,7 @@ class GranuleTouch:
 
 
 def _for_each(kind: Type, touch: GranuleTouch) -> Type:
-    """One for each granule of an access. (One alone has no vector: LLVM fails at some of what is done to such.)"""
+    """One for each granule of an access. (One alone has no vector: LLVM fails at some operations on such.)"""
     return kind if touch.count == 1 else kind.vector(touch.count)
 
 

@@ -2,7 +2,7 @@
 
 A log is written by one worker, whose cores take turns. Its parts grow by chunks of memory; where one ends, compiled
 code asks for the next. Chunks and prices are kept from launch to launch (`Supplies`): memory that a process has not
-touched before costs as much as writing to it. What prices are is said by whoever starts the run.
+touched before costs as much as writing to it. The caller of the run says the prices.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Price = Callable[[int, Sequence[int], int, Touches], tuple[int, int]]
 """Of a work, its path, the address of its words and what it has touched: the cycles, and a number for what else there
 is to say."""
 MOST_VARIANTS = 1 << 10
-"""Of what one work touches; if it goes on like that, the rest counts as one of them."""
+"""Most touch patterns per work; later ones share one price."""
 
 
 def _memory(words: int) -> Words:
@@ -192,7 +192,7 @@ class WorkerSheet:
         if following >= MOST_RECORDS and part is not LogPart.CORES and not self.kept:
             self._cut(part)
         if self.kept and part is not LogPart.CORES:
-            chunk = self._spare.setdefault(part, self.supplies.chunk(part))  # over and over: nobody will read it
+            chunk = self._spare.setdefault(part, self.supplies.chunk(part))  # over and over: it is not read
         else:
             if self.chunks[part]:
                 self.ends[part].append(following)
@@ -219,13 +219,13 @@ class WorkerSheet:
         ]
 
     def give_back(self) -> None:
-        """Nobody will read the log any more."""
+        """The log is not read any more."""
         for part, chunk in self._spare.items():
             self.chunks[part].append(chunk)
         self.supplies.take_back(self.chunks, self._paths)
         self.chunks, self._paths = {}, []
 
-    # --- for the machine, and whoever times what it does --------------------------------------------------------------
+    # --- for the machine, and the observer that times it --------------------------------------------------------------
 
     def page(self, role: str) -> Words:
         return self._pages[role]
@@ -273,7 +273,7 @@ class WorkerSheet:
         self.header[place + moments.SETS] = number + 1
 
     def hear(self, counter: int) -> tuple[int, int, int, int]:
-        """What the next signal that nobody has waited for tells, and the number that stands for it."""
+        """What the next signal without a wait tells, and the number that stands for it."""
         place = _counter(counter)
         number = self.header[place + moments.WAITS]
         self.header[place + moments.WAITS] = number + 1
@@ -326,8 +326,8 @@ def _touches(page: Words) -> Touches:
 
 
 class Stopwatch:
-    """Times one launch of a kernel. `signals` are what is waited for by the words of a cluster; `follow` makes whoever
-    times what the machine does, for a log."""
+    """Times one launch of a kernel. `signals` are what is waited for by the words of a cluster; `follow` makes the
+    observer that times the machine, for a log."""
 
     def __init__(
         self,

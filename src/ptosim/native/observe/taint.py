@@ -55,7 +55,7 @@ class ObservedInstruction:
     covered: tuple[Value, Value] | None = None
     """Of a store of blocks: the words of its register that are stored in part, and those that are wholly."""
     stored: Value | None = None
-    """The doubtful words of what it stores, in the order of memory; None where it is clean for certain."""
+    """The doubtful words of its stored value, in the order of memory; None where it is clean for certain."""
 
 
 class DoubtBits:
@@ -100,7 +100,7 @@ def covered_words(body: FunctionBody, instruction: ObservedInstruction) -> tuple
 
 
 def about_to_store(f: FunctionBuilder, doubts: DoubtBits, instruction: ObservedInstruction) -> Value | None:
-    """The doubtful words of what an instruction writes, as they will lie in memory."""
+    """The doubtful words of the bytes that an instruction writes, as they will lie in memory."""
     found = doubts.operands(instruction.op)
     if not found or instruction.record is None:
         return None

@@ -184,7 +184,7 @@ def _asked(f: FunctionBuilder, page: Value, work: Value, full: Value, words: Val
 
 
 def set_signal(f: FunctionBuilder, head: int, word: Value) -> None:
-    """In place: a set or release keeps what it tells for whoever waits."""
+    """In place: a set or release keeps what it tells for the wait."""
     moment, _ = _reached(page_of(f), _slot(head))
     _tell(f, f.constant(I64, head), _slot(head), word, moment)
 
@@ -278,7 +278,7 @@ def _wait_for_all(
 
 def _release(f: FunctionBuilder, head: Value, buffer: Value, mode: Value) -> None:
     """A release in mode 1 happens when all other pipes have got as far as now: in a bracket of the buffer to the end of
-    what was issued there, otherwise to their own release."""
+    their queue, otherwise to their own release."""
     page, pipe, sync = page_of(f), _pipe(head), f.base(ContextWord.CORE_SYNC)
     moment, _ = _reached(page, pipe)
     for slot in RELEASING[1:]:  # the scalar unit itself is at this place
@@ -399,7 +399,7 @@ def _begin(f: FunctionBuilder) -> None:
 
 
 def _forget_signals(f: FunctionBuilder, page: Value) -> None:
-    """The first core of a cluster begins a block: nobody has signalled yet."""
+    """The first core of a cluster begins a block: no signal is set yet."""
     with f.each(CLUSTER_WORDS, lower=TO_AIV) as number:
         place = _counter(f, page, number)
         store(place, moments.SETS, number.like(0))

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _RECORD = 2 * WORD_BYTES
 _FLYING_BYTES = moments.FLYING_WORDS * WORD_BYTES
 _FAR = moments.ROW_MASK
-"""Above every address on chip: the lowest byte of what has not been touched."""
+"""Above every address on chip: the lowest byte of untouched memory."""
 _ENDS = {True: (_FAR, 0), False: ((1 << 63) - 1, -(1 << 63))}
-"""Of what lies on chip, and of GM: the lowest byte and one past the highest where nothing was touched."""
+"""On chip, and in GM: the lowest byte and one past the highest where nothing was touched."""
 _CALLED = ("reads", "writes")
 """What called functions do comes first."""
 _PLACES = {None: 0, "aiv0": 2, "aiv1": 3}
@@ -157,7 +157,7 @@ def _touched(f: FunctionBuilder) -> Value:
 
 
 def _called(f: FunctionBuilder, verb: str) -> _Hull:
-    """Where the hull of what called functions do is kept."""
+    """Where the hull of the accesses of called functions is kept."""
     place = _touched(f).at(_CALLED.index(verb) * _RECORD)
     return place, place.at(WORD_BYTES)
 

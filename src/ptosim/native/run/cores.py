@@ -1,7 +1,7 @@
 """The cores of a cluster as compiled code meets them: contexts, memories, and the way back into the scheduler.
 
-Contexts and memories are made once and serve one block after the other. What a failing site means is known to whoever
-compiled the kernel (`Executable.explain`).
+Contexts and memories are made once and serve one block after the other. The compiler of the kernel knows the meaning of
+a failing site (`Executable.explain`).
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ class _BlockSifter(_BlockWorker):
     def run_blocks(self, lock: threading.Lock, most: int) -> int:
         try:
             return super().run_blocks(lock, most)
-        except PTOError as problem:  # a core that waits for a signal, which nobody can send
+        except PTOError as problem:  # a core that waits for a signal without a sender
             raise Suspicion from problem
 
 
@@ -265,7 +265,7 @@ class _ClusterSifter(_Worker):
             raise Suspicion from problem
         core = self._scheduler.cores[0]
         if any(core.cluster_words) or any(counter.value for counter in core.cluster.counters()):
-            raise Suspicion  # a signal that nobody has waited for
+            raise Suspicion  # a signal without a wait
         self.rooms.end_block()
 
 

@@ -52,7 +52,7 @@ def extremum(f: FunctionBuilder, a: Value, b: Value, largest: bool) -> Value:
 
 def _extremum(f: FunctionBuilder, a: Value, b: Value, largest: bool) -> Value:
     lanes = a.kind.lanes
-    which = f.constant(I32, 0b0101 if largest else 0b0100)  # and the sign of what it takes
+    which = f.constant(I32, 0b0101 if largest else 0b0100)  # and the sign of the chosen one
     every = f.constant(I16 if lanes == LANES else I8, -1)
     rounding = [f.constant(I32, _AS_ALWAYS)] if lanes == LANES else []
     return _call(f, f"mask.range.ps.{32 * lanes}", a.kind, a, b, which, a, every, *rounding)

@@ -1,7 +1,7 @@
 """Which bytes an entry touches: those that it may, and those that it is sure to.
 
 The extents of the effects records are asked on plain integers. Rows of a copy are told from the extents of fewer rows;
-of what lies between the first and the last byte of another access nothing is sure.
+between the first and the last byte of another access no byte is certain.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ Lane = Callable[[int], Lanes]
 
 @cache
 def scalar_lane(element: Element) -> Lane:
-    """One lane holding a scalar, to meet a whole register. Scalars recur, so the last lanes are kept; nobody may write
-    to them."""
+    """One lane holding a scalar, to meet a whole register. Scalars recur, so the last lanes are kept; they are
+    read-only."""
 
     @lru_cache(1024)
     def lane(value: int) -> Lanes:

@@ -25,7 +25,7 @@ from ptosim.reference.numeric.integers import signed64
 from ptosim.reference.observed.taint import Observed
 
 _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
-"""The path of the scalar unit itself, which nobody asks for."""
+"""The path of the scalar unit itself, which is not used."""
 
 
 Where = tuple[Space, str | None, int, Site | None]

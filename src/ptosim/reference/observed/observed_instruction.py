@@ -138,7 +138,7 @@ class Act:
         return max(self.register, counted(self.observed, self.taints or ()))
 
     def _largest(self) -> int:
-        """The taint of what any byte reaches."""
+        """The taint of every byte that any byte reaches."""
         return max((self.register, *map(self.observed.passed_on, self._origins())))
 
     def _written(self, core: Core) -> list[Image | None]:

@@ -75,7 +75,7 @@ class Remarks:
                 self._lint(f"{message}: before it is flushed this load gets older bytes")
 
     def lost(self) -> None:
-        """At the end of a scope: streams that nobody has flushed."""
+        """At the end of a scope: streams without a flush."""
         for align, site in self.held.items():
             pending = align.stream.pending
             message = f"a lost tail: {pending} bytes of the store stream are never flushed and do not reach ub"

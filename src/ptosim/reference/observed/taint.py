@@ -75,7 +75,7 @@ class Observed:
         return bool(self.registers_read or self.registers_written)
 
     def passed_on(self, number: int) -> int:
-        """The taint of what an operand with this taint becomes."""
+        """The taint of an operand with this taint after conversion."""
         return number | CROSSED if self.crosses else number
 
     def kept(self) -> int | None:

@@ -72,7 +72,7 @@ def _turned(write: SequenceWriter, src: Tile) -> None:
 
 @sequence("tmov", "textract", "tinsert")
 def _moved(write: SequenceWriter, src: Tile, dst: Tile) -> None:
-    """From UB to UB: a copy of what the smaller of the two holds."""
+    """From UB to UB: a copy as large as the smaller of the two."""
     if src.buf.loc == dst.buf.loc == "vec":
         build = write.build
         rows, cols = build.least(src.rows, dst.rows), build.least(src.cols, dst.cols)

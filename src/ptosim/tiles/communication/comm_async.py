@@ -54,7 +54,7 @@ def tput_async(build: Builder, dst: GmView, src: GmView, session: Session, targe
         through(build, src, [dst], [_line(session.scratch, src)], target)
         tell(build, "MTE3", "S", _LAST)
         hear(build, "MTE3", "S", _LAST)
-        build.op("pto.dsb", memory=StringAttr("DDR"))  # whoever is notified next finds it there
+        build.op("pto.dsb", memory=StringAttr("DDR"))  # the next one notified finds it there
         return build.i64(0)
     return _transfer(build, dst, src, session)
 
@@ -109,7 +109,7 @@ def _line(scratch: Tile, view: GmView) -> Tile:
 
 @lowering(WaitAsyncEvent, TestAsyncEvent)
 def completed(build: Builder, event: SSAValue, session: Session | SSAValue) -> SSAValue:
-    """A test may find it done, and so it does. Nobody waits for hints."""
+    """A test may find it done, and so it does. Hints need no wait."""
     if isinstance(session, Session):
         build.op("pto.sim.wait_transfers", event=event, session=IntegerAttr(session.number, i64))
     return build.constant(1, i1)

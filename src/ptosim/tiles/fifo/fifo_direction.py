@@ -6,7 +6,7 @@ one or two slots and half of them for more, and the producer waits for that befo
     push  if i >= S and i % P = 0 wait free;  fill slot i % S;  set ready;  i += 1
     pop   wait ready;  take slot i % S;  i += 1
     free  j += 1;  if j % P = 0 set free
-    end   the producer waits for the credits that nobody used
+    end   the producer waits for the unused credits
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def _to_cube(build: Builder, line: Line, entry: SSAValue, number: Number, split:
         raise Refused(f"an ND tile through an L1 FIFO is taken as {popped.layout}", "entry", "invalid", hint)
     down, across = 1 + (split == 1), 1 + (split == 2)
     shape = buf.rows * down, buf.cols * across
-    compact = 0 if popped is None else popped.compact  # blocks lie in L1 as whoever takes them looks for them
+    compact = 0 if popped is None else popped.compact  # blocks lie in L1 as their reader expects them
     slot = replace(buf, loc="mat", rows=shape[0], cols=shape[1], valid=shape, pad=0, compact=compact)
     which: Number = build.index(sub) if sub is not None else 0
     build.tinsert(

@@ -1,6 +1,6 @@
 """Accumulators: how far apart their groups of columns lie, and their ways to GM, UB and L1 through the fixpipe.
 
-A product writes 16-column groups of as many rows as it has, rounded up to 16; whoever reads has to know. The products
+A product writes 16-column groups of as many rows as it has, rounded up to 16; its readers have to know. The products
 that a function has for a tile say it where they agree, else the valid rows of the tile do.
 """
 

@@ -40,7 +40,7 @@ def tload(build: Builder, op: TLoad, src: GmView, dst: Tile, target: str) -> Non
 
 @lowering(TPrefetch)
 def tprefetch(build: Builder, op: TPrefetch, src: GmView, dst: Tile, target: str) -> None:
-    """A load whose data nobody is to use, so that rows or columns of the view may lie in any tile as they are."""
+    """A load whose data is not used, so that rows or columns of the view may lie in any tile as they are."""
     before, blayout = op.prev_op, {"nd": "row_major", "dn": "col_major"}.get(layout_of(src))
     if blayout is not None and not is_fp4(dst.element):
         dst = replace(dst, buf=replace(dst.buf, blayout=blayout, slayout="none_box"))

@@ -125,8 +125,8 @@ def _of_values(build: Builder, k: Number, multiply: Callable[[], None], begin: C
 
 
 def _meets(build: Builder, op: TileProduct, dst: Tile, m: Number, n: Number) -> None:
-    """The accumulator says what the product has, and its groups of columns lie as far apart as whoever reads it will
-    take it."""
+    """The accumulator says what the product has, and its groups of columns lie as far apart as its readers
+    take them."""
     for extent, valid, side in ((m, dst.rows, "rows"), (n, dst.cols, "columns")):
         remark(build, agrees(build, extent, valid), f"the product has other {side} than are valid in its accumulator")
     if (columns := known(n)) is not None and columns <= ROWS:

@@ -31,7 +31,7 @@ _LOADS = {"left": ("mte_l1_l0a_mx", 0), "right": ("mte_l1_l0b_mx", 1)}
 
 @lowering(TGetScaleAddr)
 def tget_scale_addr() -> None:
-    """Whoever moves or reads the scales asks for the operand."""
+    """Moves and readers of the scales ask for the operand."""
 
 
 def _bound(scale: SSAValue) -> set[SSAValue]:

@@ -115,7 +115,7 @@ def _rows(build: Builder, tile: Tile, view: GmView, sides: tuple[str, str]) -> I
 
 
 def _first(build: Builder, count: Number, axes: Sequence[Axis], length: Number) -> Iterator[Piece]:
-    """The first so many of what axes enumerate, the outermost first; there are at least as many."""
+    """The first so many elements along axes, the outermost first; there are at least as many."""
     if not axes:
         yield Piece(length, (Axis(count, 0, 0),))
         return

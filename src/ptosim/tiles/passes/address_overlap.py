@@ -64,7 +64,7 @@ class _Before:
     )
     """Tiles that another one was filled over before anybody had read them."""
     unread: Set[_Placed] = frozenset()
-    """Tiles that were written and that nobody has read."""
+    """Tiles that were written and not read."""
 
 
 def overlaps(module: VerifiedModule, entries: Container[str]) -> Iterator[Diagnostic]:

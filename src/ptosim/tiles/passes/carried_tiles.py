@@ -18,7 +18,7 @@ from ptosim.tiles.refusal import Refused
 from ptosim.tiles.tile_values import Tile
 
 CARRIED: tuple[Attribute, ...] = (i64, IndexType(), IndexType())
-"""The types of what is carried of a tile: address, valid rows, valid columns."""
+"""The types of the carried values of a tile: address, valid rows, valid columns."""
 
 Known = Mapping[SSAValue, object]
 
@@ -49,7 +49,7 @@ def _parts(build: Builder, known: Known, value: SSAValue) -> Iterator[SSAValue]:
 
 
 def types(values: Sequence[SSAValue]) -> list[Attribute]:
-    """The types of what is carried."""
+    """The types of the carried values."""
     return [type_ for value in values for type_ in (CARRIED if _is_tile(value) else (value.type,))]
 
 

@@ -32,14 +32,14 @@ def _zero(element: Element) -> int:
 
 
 def _greatest(element: Element) -> int:
-    """The bits of what nothing is above: infinity, or the greatest integer."""
+    """The bits of the top: infinity, or the greatest integer."""
     if element.is_float:
         return _INFINITY[element.name]
     return (1 << element.bits - (not element.name.startswith("u"))) - 1
 
 
 def _least(element: Element) -> int:
-    """The bits of what nothing is below: minus infinity, or the least integer."""
+    """The bits of the bottom: minus infinity, or the least integer."""
     if element.is_float:
         return _INFINITY[element.name] | 1 << element.bits - 1
     return 0 if element.name.startswith("u") else 1 << element.bits - 1
