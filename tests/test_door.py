@@ -172,3 +172,12 @@ def test_a_cache_that_cannot_be_used_is_told_of_once(tmp_path: Path) -> None:
 def test_the_public_names_are_listed() -> None:
     assert set(dir(ptosim)) == {*ptosim.__all__, "__version__"}
     assert all(getattr(ptosim, name) is not None for name in dir(ptosim))
+
+
+def test_public_values_list_their_public_names() -> None:
+    module = ptosim.load(ABS)
+    report = ptosim.check(module.kernel(), bytearray(4096), bytearray(4096))
+    for value in (module, module.kernel(), report):
+        assert [name for name in dir(value) if not hasattr(value, name)] == []
+    assert {"signature", "name"} <= {*dir(module.kernel())} and "native" not in dir(module.kernel())
+    assert {"ok", "findings", "notes", "to_json", "to_sarif"} <= {*dir(report)} and "mend" not in dir(report)

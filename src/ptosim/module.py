@@ -204,6 +204,10 @@ class Module:
         """The module in canonical text."""
         return self.text()
 
+    def __dir__(self) -> list[str]:
+        """The public names; the others are for the floors above."""
+        return ["kernel", "kernels", "lowered", "plan", "source", "target", "text", "warnings"]
+
     def text(self, locations: bool = False) -> str:
         """The same; with `locations` each operation says where its author wrote it."""
         from ptosim.language.load import text
@@ -247,6 +251,10 @@ class Kernel:
     def __repr__(self) -> str:
         parameters = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in self.signature)
         return f"<kernel {self.name}({parameters}) for {self.module.target}>"
+
+    def __dir__(self) -> list[str]:
+        """The public names; the others are for the floors above."""
+        return ["kind", "module", "name", "signature"]
 
     def __call__(
         self,

@@ -12,6 +12,7 @@ from golden import test_cube
 from native.test_filter_coverage import program
 from native.test_sieve import ALONE, ODD, STREAM, assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import scopes
+from ptosim.options import ENGINES
 from tile_programs import Given
 from tiles.test_table import INDICES, SCATTER, UNDEFINED, some, source
 
@@ -37,7 +38,7 @@ def test_a_kernel_that_prints_does_so_once(clean: bool, capfd: pytest.CaptureFix
     """Whether it is run, checked or profiled, and though edited texts are tried for a hint."""
     kernel = ptosim.load(PRINTING if clean else PRINTING.replace("pto.wait_flag", "// pto.wait_flag")).kernel()
     x = np.zeros(64, "f4")
-    for engine in ptosim.api.ENGINES:
+    for engine in ENGINES:
         assert ptosim.check(kernel, x, engine=engine).ok == clean
         assert capfd.readouterr().out == "b0.aiv0: 256 bytes\n"
         ptosim.profile(kernel, x, engine=engine)
@@ -61,13 +62,13 @@ def test_blocks_that_are_judged_print_in_their_turn(
     arrays = [np.zeros(256, "f4"), np.zeros(256, "f4")]
     assert judged_blocks(kernel, launch_of(kernel, arrays, 4)) == {1, 3}
     capfd.readouterr()
-    for engine in ptosim.api.ENGINES:
+    for engine in ENGINES:
         ptosim.check(kernel, *arrays, grid=4, max_findings=most, engine=engine)
         lines = [f"b{block}.aiv0: {text}" for block in range(last + 1) for text in ("begun", f"block {block}")]
         assert capfd.readouterr().out.splitlines() == lines
 
 
-@pytest.mark.parametrize("engine", ptosim.api.ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_that_has_to_be_repeated_prints_once(engine: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Whether a load uses what is copied too early is found out by another run; a profile is left to the other engine
     where a flag is set twice."""
@@ -390,9 +391,7 @@ def test_modes_that_are_computed(modes: str, judged: Sequence[int]) -> None:
     for block in range(2):
         found = judged_blocks(kernel, launch_of(kernel, arrays, 2), [block])
         assert found == ({block} if block in judged else set())
-        reports = [
-            str(ptosim.check(kernel, *arrays, grid=2, blocks=[block], engine=each)) for each in ptosim.api.ENGINES
-        ]
+        reports = [str(ptosim.check(kernel, *arrays, grid=2, blocks=[block], engine=each)) for each in ENGINES]
         assert reports[0] == reports[1]
         assert (": error: " in reports[0] or ": warning: " in reports[0]) == (block in judged)
 

@@ -21,6 +21,7 @@ from ptosim.arguments import bind
 from ptosim.effects.catalogue import effects
 from ptosim.native.observe.coverage import is_followed
 from ptosim.native.observe.remark_conditions import COPIES, RULES
+from ptosim.options import ENGINES
 from ptosim.reference.catalogue import semantics_of
 from sanitize.case import EXAMPLES, NAMES, SIZES, source
 from sanitize.random_clusters import arguments as cluster_arguments
@@ -271,7 +272,7 @@ def test_a_block_that_meets_one_that_failed_early_is_judged_with_it():
 def test_bytes_that_no_block_writes_are_told_by_both_engines(elements: int, left: bool):
     kernel = ptosim.load(BLOCKS.format(step=64, to="%y")).kernel()
     arrays = [np.zeros(256, "f4"), np.zeros(elements, "f4")]
-    reports = [ptosim.check(kernel, *arrays, grid=4, engine=engine) for engine in ptosim.api.ENGINES]
+    reports = [ptosim.check(kernel, *arrays, grid=4, engine=engine) for engine in ENGINES]
     assert bool(reports[0].notes) == left
     assert [each.findings for each in reports] == [(), ()]
     assert as_text(reports[0]) == as_text(reports[1])
@@ -290,7 +291,7 @@ ODD = BLOCKS.format(step=64, to="%y").replace(
 """Every other block leaves a flag set."""
 
 
-@pytest.mark.parametrize("engine", ptosim.api.ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_the_judge_stops_where_there_are_enough(engine: str):
     kernel = ptosim.load(ODD).kernel()
     arrays = [np.zeros(8 * 64, "f4"), np.zeros(8 * 64, "f4")]

@@ -55,6 +55,11 @@ class CheckReport:
     def __repr__(self) -> str:
         return str(self)  # what a notebook shows, and pytest for `assert report.ok, report`
 
+    def __dir__(self) -> list[str]:
+        """The public names."""
+        counted = ["errors", "findings", "notes", "ok", "omitted", "summary", "warnings"]
+        return [*counted, "fix", "kernel", "to_json", "to_sarif"]
+
     @property
     def summary(self) -> str:
         """The last line of the text."""
