@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
+from xdsl.ir import Operation
+
 from ptosim.diagnostics import Diagnostic, PTOError, Source
 from ptosim.effects.sync import signalling
 from ptosim.language.analysis.kernel_entries import kernels
@@ -103,12 +105,11 @@ class LoadedModule:
         return in_source_order([each for found in self.executable.refused.values() for each in found])
 
 
-def prepared_text(copy: VerifiedModule) -> tuple[str, list[int | None]]:
-    """What the passes of a load make of a module that may be changed: tiles with addresses. Besides the lines that its
-    operations were written in, but for ends of regions, which are not always."""
+def prepared_text(copy: VerifiedModule) -> tuple[str, list[Operation]]:
+    """What the passes of a load make of a module that may be changed: tiles with addresses. Besides the operations that
+    its own serve, but for ends of regions, which are not always written."""
     parsed = _passed(copy, preparing()).parsed
-    places = [parsed.location(op) for op in parsed.module.walk() if not isinstance(op, Yield)]
-    return text(parsed), [None if place is None else place.line for place in places]
+    return text(parsed), [parsed.origin(op) for op in parsed.module.walk() if not isinstance(op, Yield)]
 
 
 def as_loaded(written: VerifiedModule, executable: VerifiedModule) -> LoadedModule:

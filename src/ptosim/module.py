@@ -208,11 +208,12 @@ class Module:
         """The public names; the others are for the floors above."""
         return ["kernel", "kernels", "lowered", "plan", "source", "target", "text", "warnings"]
 
-    def text(self, locations: bool = False) -> str:
-        """The same; with `locations` each operation says where its author wrote it."""
+    def text(self, locations: bool = False, comments: bool = False) -> str:
+        """The same; with `locations` each operation says where its author wrote it, with `comments` those of the text
+        are kept."""
         from ptosim.language.load import text
 
-        return text(self.verified, locations)
+        return text(self.verified, locations, comments)
 
 
 class Kernel:

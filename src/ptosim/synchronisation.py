@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from ptosim.api import Kernel, Launch, Module, check, load, measure, profile, prove
 from ptosim.arguments import bind
@@ -18,6 +18,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.structure.control import For, Yield
 from ptosim.language.structure.function import Function
 from ptosim.language.structure.scalar import Constant
+from ptosim.language.text.module_edits import rewritten
 from ptosim.language.text.parser import ParsedModule, without_collection
 from ptosim.language.text.printing import text
 from ptosim.loading import DRAINED, LoadedModule, as_loaded, load_module, prepared_text
@@ -251,10 +252,10 @@ def _primes(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A text that is about to get its order, and the lines that its operations were written in."""
+    """A text that is about to get its order, and the operations of the kernel that its own serve."""
 
     text: str
-    lines: list[int | None]
+    origins: list[Operation]
 
 
 class Draft:
@@ -265,7 +266,8 @@ class Draft:
         self._loaded = load_module(Source("<text>", source.text, is_own=True), self._target_name, "written")
         self.written = self._loaded.written
         operations = (op for op in self.written.parsed.module.walk() if not isinstance(op, Yield))
-        self._lines = dict(zip(operations, source.lines, strict=True))
+        self._before = kernel.module.verified.parsed
+        self._serves = dict(zip(operations, source.origins, strict=True))
         self.orders = list(orders(self._loaded.executable, order))
         if known := self._meeting(launch):
             self.orders = list(orders(self._loaded.executable, order, known))
@@ -320,7 +322,30 @@ class Draft:
         copy, images = _copied(self.written)
         for order in self.orders:
             order.write(_target(order, copy, lambda op: images[self._origin(op)]))
-        return text(copy.parsed)
+        kept = {images[op]: old for op, old in self._kept.items()}
+        return rewritten(self._before, copy.parsed, kept, self._canonical)
+
+    @cached_property
+    def _kept(self) -> dict[Operation, Operation]:
+        """Operations that the kernel has as well."""
+        found, taken = dict[Operation, Operation](), set[Operation]()
+        for op, old in self._serves.items():
+            if old.name == op.name and old not in taken and old.get_toplevel_object() is self._before.module:
+                taken.add(old)
+                found[op] = old
+        ends = [
+            (one, other) for op, old in found.items() for one, other in zip(_blocks(op), _blocks(old), strict=False)
+        ]
+        return found | {
+            one.last_op: other.last_op
+            for one, other in ends
+            if isinstance(one.last_op, Yield) and isinstance(other.last_op, Yield)
+        }
+
+    def _canonical(self, found: str) -> str | None:
+        with suppress(PTOError):
+            return text(load_module(Source("<text>", found, is_own=True), self._target_name, "written").written.parsed)
+        return None
 
     def _origin(self, op: Operation) -> Operation:
         """The operation of the text that one which runs serves."""
@@ -349,8 +374,8 @@ class Draft:
 
     def _lines_of(self, entries: Iterable[EntryNode]) -> tuple[int, ...]:
         """The lines that entries were written in."""
-        lines = {self._lines[self._origin(entry.op)] for entry in entries}
-        return tuple(sorted(line for line in lines if line is not None))
+        places = {self._before.location(self._serves[self._origin(entry.op)]) for entry in entries}
+        return tuple(sorted({place.line for place in places if place is not None}))
 
 
 def _copied(module: VerifiedModule) -> tuple[VerifiedModule, dict[Operation, Operation]]:
@@ -364,6 +389,10 @@ def _target(order: Order, module: VerifiedModule, image: Callable[[Operation], O
     function = image(order.function)
     assert isinstance(function, Function)
     return EmitTarget(module, function, image)
+
+
+def _blocks(op: Operation) -> list[Block]:
+    return [block for region in op.regions for block in region.blocks]
 
 
 def _named(lines: Sequence[int]) -> str:

@@ -277,3 +277,19 @@ def test_own_output_may_be_longer_than_a_file(monkeypatch: pytest.MonkeyPatch):
     assert len(ordered.text) > len(source) and "redundant" not in ordered.report()
     with pytest.raises(ptosim.PTOError, match="has more than"):
         ptosim.load(source + "\n")
+
+
+@pytest.mark.parametrize("name", ["softmax", "tiles/softmax"])
+def test_what_stays_keeps_its_words_its_comments_and_its_layout(name: str):
+    """Only lines of the order itself come and go, and of tiles the lines that get an address."""
+    text, given = (EXAMPLES / f"{name}.pto").read_text(), launch(name)
+    kernel = ptosim.load(text).kernel()
+    found = ptosim.synchronise(kernel, *given.arguments, grid=given.grid, strip=True).text.splitlines()
+    own = re.compile(r"pto\.(set_flag|wait_flag|barrier|alloc_tile)|module|%c\d+\w* =|%remui|%addi")
+    kept = [line for line in text.splitlines() if not own.search(line)]
+    assert [line for line in found if not own.search(line)] == kept and any("//" in line for line in kept)
+
+
+def test_a_kernel_in_order_stays_as_it_is():
+    text, given = (EXAMPLES / "softmax.pto").read_text(), launch("softmax")
+    assert ptosim.synchronise(ptosim.load(text).kernel(), *given.arguments, grid=given.grid).text == text

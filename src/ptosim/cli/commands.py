@@ -107,9 +107,9 @@ def _foreseen(refused: Diagnostic) -> Diagnostic:
 def print_(file: str, target: str | None, locations: bool, as_json: bool) -> Outcome:
     """Print a kernel file in canonical text.
 
-    Older spellings become current ones, types that were left out are written; comments are not kept.
+    Older spellings become current ones, types that were left out are written; comments stay with their operations.
     """
-    text = loaded(file, target).text(locations)
+    text = loaded(file, target).text(locations, comments=True)
     if not as_json:
         click.echo(text, nl=False)
     return Outcome(result={"text": text})

@@ -78,9 +78,9 @@ def _verified(parsed: ParsedModule, target: str | None) -> VerifiedModule:
     return VerifiedModule(parsed, machine, found, tuple(kernels(parsed)))
 
 
-def text(module: VerifiedModule, locations: bool = False) -> str:
+def text(module: VerifiedModule, locations: bool = False, comments: bool = False) -> str:
     """The module in canonical text."""
-    return printing.text(module.parsed, locations=locations)
+    return printing.text(module.parsed, locations=locations, comments=comments)
 
 
 def target_of(parsed: ParsedModule, override: str | None) -> str:

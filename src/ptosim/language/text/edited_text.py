@@ -98,7 +98,7 @@ def _splices(edit: Edit) -> Iterator[_Splice]:
     if edit.where == "at":
         yield _replaced(place, edit.text) if edit.text else _deleted(place)
         return
-    origin, text = 0, edit.text
+    origin, text = 0, edit.text.replace("\n", f"\n{_indentation(place)}")
     if edit.moved is not None:
         deleted = _deleted(edit.moved)
         yield deleted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
@@ -11,18 +12,29 @@ from xdsl.printer import Printer
 from ptosim.language.micro.pointer import CastPtr
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.text.assembly_format import word_in
+from ptosim.language.text.kept_comments import Stretch, with_comments
 from ptosim.language.text.location_forms import quoted, written
 from ptosim.language.text.parser import ParsedModule, deep_recursion
 from ptosim.language.tile.tile_attributes import KINDS
 
 
-def text(parsed: ParsedModule, origins: bool = False, locations: bool = False) -> str:
+def text(parsed: ParsedModule, origins: bool = False, locations: bool = False, comments: bool = False) -> str:
     """The module as text; it reads back as the same module. With `origins`, what serves another operation of the source
-    is headed by its line; with `locations`, each operation says where its author wrote it."""
+    is headed by its line; with `locations`, each operation says where its author wrote it; with `comments`, those of
+    the source are kept."""
+    found, stretches = printed(parsed, origins, locations)
+    return with_comments(found, parsed.positions, parsed.source.text, stretches) if comments else found
+
+
+def printed(
+    parsed: ParsedModule, origins: bool = False, locations: bool = False
+) -> tuple[str, Mapping[Operation, Stretch]]:
+    """The same, and where each operation stands in it."""
     out = StringIO()
+    printer = _Printer(out, parsed, origins, locations)
     with deep_recursion():
-        _Printer(out, parsed, origins, locations).print_op(parsed.module)
-    return out.getvalue() + "\n"
+        printer.print_op(parsed.module)
+    return out.getvalue() + "\n", printer.printed
 
 
 class _Printer(Printer):
@@ -34,6 +46,9 @@ class _Printer(Printer):
         self._origins = origins
         self._locations = locations
         self._shown: Operation | None = None
+        self._out = out
+        self.printed: dict[Operation, Stretch] = {}
+        """Where each operation begins and ends in what was printed."""
         self._spans = parsed.definitions
         self._names: dict[SSAValue, str] = {}
         self._visible: dict[str, str | None] = {}
@@ -44,7 +59,7 @@ class _Printer(Printer):
     def print_op(self, op: Operation) -> None:
         if self._origins:
             self._print_origin(op)
-        visible = len(self._visible)
+        visible, start = len(self._visible), self._out.tell()
         if isinstance(op, ModuleOp):
             self.print_string("module")
             op.print(self)
@@ -52,6 +67,7 @@ class _Printer(Printer):
             super().print_op(op)
         if self._locations:
             self._print_location(op)
+        self.printed[op] = start, self._out.tell()
         if op.regions:
             self._forget(visible)
             self._visible |= dict.fromkeys(self._names[result] for result in op.results)
