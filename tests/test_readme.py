@@ -41,6 +41,7 @@ def test_a_command_of_the_first_ten_minutes(command: str, elsewhere: Path) -> No
 
 def test_there_are_commands() -> None:
     assert [command.split()[1] for command in COMMANDS] == [
+        "check",
         "run",
         "check",
         "profile",
@@ -67,7 +68,7 @@ def test_the_broken_softmax(elsewhere: Path) -> None:
     kernel = (ROOT / "examples" / "softmax.pto").read_text()
     assert kernel.count(line) == 1
     (elsewhere / "softmax.pto").write_text("".join(row for row in kernel.splitlines(keepends=True) if line not in row))
-    _, words = COMMANDS[1].split("softmax.pto ")
+    _, words = COMMANDS[2].split("softmax.pto ")
     result = CliRunner().invoke(main, ["check", "softmax.pto", *words.split()])
     assert result.exit_code == 1
     (shown,) = [text for _, text in BLOCKS if "error: race" in text]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ptosim
+from ptosim.argument_words import differing, dtype_of, save, value_of
 from ptosim.arguments import Parameter
-from ptosim.cli.argument_words import differing, dtype_of, save, value_of
 from ptosim.cli.command import arguments_of
 
 F32 = Parameter("x", "!pto.ptr<f32, gm>")

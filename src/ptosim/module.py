@@ -289,6 +289,14 @@ class Kernel:
         )
         self.execute(launch, engine, threads)
 
+    def example_arguments(
+        self, seed: int = 0, grid: int = 1, scalars: Mapping[str, Any] | None = None
+    ) -> tuple[Any, ...]:
+        """Arguments made up: arrays as long as the kernel reaches; `scalars`: some that are known, by name."""
+        from ptosim.example_arguments import example_arguments
+
+        return example_arguments(self, seed, grid, scalars)
+
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
         """Run a launch on the engine of that name."""
         engine = engine_at_hand(engine)

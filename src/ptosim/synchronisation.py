@@ -188,7 +188,7 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) 
         shown = _shortened(written, kernel.module.executable.parsed, kernel.name)
         return SearchLaunch(args, 1).interpreted_cycles(shown) * 102 // 100
 
-    source = Prepared(*prepared_text(stripped(written, _all(groups) if strip else ())))
+    source = _prepared(written, strip)
     draft, ordered = _checked(source, kernel, launch, Goal(_pairs(written), allowed) if strip and groups else None)
     return Synchronised(
         ordered.module.source,
@@ -201,6 +201,37 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) 
         launch,
         draft,
     )
+
+
+@dataclass(frozen=True)
+class OrderedText:
+    """A kernel with an order that holds for every launch."""
+
+    name: str
+    text: str
+    pairs: int
+    barriers: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As of one that is searched for; what depends on a launch is null."""
+        costs = dict.fromkeys(("ids", "cycles", "as_written", "with_barriers"))
+        nothing = dict.fromkeys(("assumptions", "redundant", "second_buffers"), ())
+        return {"text": self.text, "pairs": self.pairs, "barriers": self.barriers, **costs, **nothing}
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.pairs} pairs and {self.barriers} barriers inserted, for all launches"
+
+
+def order_for_all_launches(kernel: Kernel, strip: bool = False) -> OrderedText:
+    """Write out what a load inserts: no launch is tried and nothing is assumed."""
+    draft = Draft(_prepared(kernel.module.verified, strip), kernel, "insert")
+    ordered = draft.kernel()
+    barriers = _barriers(ordered.module.verified) - _barriers(draft.written)
+    return OrderedText(kernel.name, ordered.module.source, len(draft.pairs), barriers)
+
+
+def _prepared(written: VerifiedModule, strip: bool) -> Prepared:
+    return Prepared(*prepared_text(stripped(written, _all(written_sync(written)) if strip else ())))
 
 
 def _checked(source: Prepared, kernel: Kernel, launch: SearchLaunch, goal: Goal | None) -> tuple[Draft, Kernel]:
@@ -261,7 +292,7 @@ class Prepared:
 class Draft:
     """A kernel whose order is being written out: its text, with an address for every tile, and what that lacks."""
 
-    def __init__(self, source: Prepared, kernel: Kernel, order: str, launch: SearchLaunch) -> None:
+    def __init__(self, source: Prepared, kernel: Kernel, order: str, launch: SearchLaunch | None = None) -> None:
         self._name, self._target_name = kernel.name, kernel.module.target
         self._loaded = load_module(Source("<text>", source.text, is_own=True), self._target_name, "written")
         self.written = self._loaded.written
@@ -269,7 +300,7 @@ class Draft:
         self._before = kernel.module.verified.parsed
         self._serves = dict(zip(operations, source.origins, strict=True))
         self.orders = list(orders(self._loaded.executable, order))
-        if known := self._meeting(launch):
+        if launch is not None and (known := self._meeting(launch)):
             self.orders = list(orders(self._loaded.executable, order, known))
 
     def _meeting(self, launch: SearchLaunch) -> set[tuple[Operation, Operation]]:

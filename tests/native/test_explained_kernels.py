@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import ptosim
-from ptosim.cli.argument_words import value_of
+from ptosim.argument_words import value_of
 from ptosim.sanitize.explain import explanation, kinds
 
 KERNELS = [

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ptosim
-from ptosim.cli.argument_words import value_of
+from ptosim.argument_words import value_of
 from ptosim.cli.rank_words import values_of
 from ptosim.diagnostics import Source
 from ptosim.ranks.world import world_of

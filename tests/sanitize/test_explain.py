@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ptosim
-from ptosim.cli.argument_words import value_of
+from ptosim.argument_words import value_of
 from ptosim.cli.rank_words import values_of
 from ptosim.diagnostics import SEVERITY
 from ptosim.ranks.world import world_of

@@ -134,7 +134,7 @@ def check(
             found = (*module.warnings, *fix.left)
     failed = (strict and found) or any(finding.severity == "error" for finding in found)
     result = report.result | ({"fix": fix.to_json()} if fix else {})
-    return Outcome(report.findings, result, int(bool(failed)), report.notes)
+    return Outcome(report.findings, result, int(bool(failed)), report.notes, is_text=fixed)
 
 
 def _allow_writing(file: str, fixed: bool) -> None:

@@ -19,7 +19,8 @@ import click
 
 from ptosim.cli import INTERRUPTED
 from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, first_loaded
-from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.cli.made_up import SET, repeat_line, words_of
+from ptosim.diagnostics import Diagnostic, PTOError
 
 if TYPE_CHECKING:
     from ptosim.report.envelope import ReportSubject
@@ -48,11 +49,17 @@ MAX_STEPS = click.option(
 _NEGATIVE_NUMBER = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
 
 ARGUMENTS = """\b
-One ARGUMENT for each parameter of the kernel:
+One ARGUMENT for each parameter of the kernel, or none: then all are made up,
+and the last line says the command that repeats this one.
   file.npy, file.bin   an array; .bin is raw, its elements are the parameter's
   zeros:24x128         an array of zeros; likewise ones: and arange: (0, 1, 2...)
   rand:24x128:7        random, seed 7: floats from -1 to 1, integers from 0 to 99;
                        without a seed it is the number of the argument, from 0
+  rand:24x128:7:2..5   from 2 to 5; rand:24x128:f16 is of another type
+  index:24:8           random numbers from 0 to 7; index:24:8:7 with seed 7
+  full:24x128:0.5      all of them 0.5
+  null                 a pointer to nothing
+  auto                 an argument that is made up; --set n=24 gives a scalar
   24, 0x18, -0.5       a number, for a scalar
 With --ranks, besides:
   sym:zeros:2x1        a window: an array on each rank, which all can address
@@ -89,6 +96,7 @@ class Launching(click.Command):
 def launches(command: Callable[..., Any]) -> Callable[..., Any]:
     """What a command takes that launches a kernel."""
     for decorate in (
+        SET,
         click.option("--grid", type=click.IntRange(1), default=1, show_default=True, help="How many blocks."),
         click.option("--kernel", metavar="NAME", help="Which kernel of the module, where it has several."),
         click.argument("words", nargs=-1, metavar="[ARGUMENT]..."),
@@ -99,11 +107,11 @@ def launches(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
-    """The arguments of a launch, from the words of the command line. Random arrays that name no seed differ."""
-    from ptosim.cli.argument_words import value_of
+    """The arguments of a launch, from the words of the command line; what these leave out is made up. Random arrays
+    that name no seed differ."""
+    from ptosim.argument_words import value_of
 
-    counted(kernel, words)
-    given = enumerate(zip(words, kernel.signature, strict=True))
+    given = enumerate(zip(words_of(kernel, words), kernel.signature, strict=True))
     values = [value_of(word, parameter, seed=position) for position, (word, parameter) in given]
     if is_json():
         from ptosim.report.envelope import launched
@@ -125,15 +133,6 @@ def note_launch(subject: ReportSubject) -> None:
     click.get_current_context().meta.setdefault(_LAUNCHED, replace(subject, arguments=lambda: arguments))
 
 
-def counted(kernel: Any, words: Sequence[str]) -> None:
-    """One word for each parameter."""
-    signature = kernel.signature
-    if len(words) != len(signature):
-        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
-        message = f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
-        raise error("argument", message, hint="ptosim run --help says how arguments are written")
-
-
 class Differs(PTOError):
     """A result is not what --expect says: the kernel is wrong, not the command line."""
 
@@ -149,6 +148,8 @@ class Outcome:
     notes: Sequence[Diagnostic] = ()
     subject: ReportSubject | None = None
     """By default the file that was loaded."""
+    is_text: bool = False
+    """Standard output is a text for other programs."""
 
 
 def reports(command: Callable[..., Outcome]) -> Callable[..., Any]:
@@ -172,6 +173,8 @@ def reports(command: Callable[..., Outcome]) -> Callable[..., Any]:
             found = Outcome([Diagnostic("argument", "error", problem.format_message())], exit_code=2)
         if as_json:
             click.echo(_json(found), file=stream)
+        elif (again := repeat_line()) is not None:
+            click.echo(again, err=found.is_text)
         sys.exit(found.exit_code)
 
     return reporting
@@ -188,6 +191,8 @@ def _json(found: Outcome) -> str:
     context, outline = click.get_current_context(), first_loaded()
     about = found.subject or launched_subject() or (ReportSubject() if outline is None else loaded(outline))
     said = envelope(context.info_name or "", about, not found.exit_code, found.findings, found.notes, found.result)
+    if (again := repeat_line()) is not None:
+        said["repeat"] = again.removeprefix("repeat: ")
     return json.dumps(said, indent=2, allow_nan=False)
 
 

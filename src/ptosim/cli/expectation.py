@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ptosim.api import Kernel, Launch
-from ptosim.cli.argument_words import Array, differing, expected
+from ptosim.argument_words import Array, differing, expected
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.sanitize.last_writer import LastWrite
 

@@ -19,6 +19,7 @@ from ptosim.cli.command import (
     reports,
 )
 from ptosim.cli.kernel_file import loaded
+from ptosim.cli.made_up import has_sets
 from ptosim.diagnostics import writing
 
 UNDECIDED = 3
@@ -43,6 +44,8 @@ def prove(
 
     module = loaded(file, target)
     chosen = module.kernel(kernel)
+    if has_sets() and not words:
+        raise click.UsageError("--set is for arguments that are made up: say auto for them")
     proof = judge(chosen, *(arguments_of(chosen, words) if words else ()), grid=grid)
     if not as_json:
         click.echo(str(proof))
@@ -70,19 +73,27 @@ def sync(
 ) -> Outcome:
     """Write out the order of a kernel.
 
-    What is missing is inserted beside what is written, and checked on the ARGUMENTS. The text of the kernel goes to
+    What is missing is inserted beside what is written. Without ARGUMENTS it is what a load inserts, for all launches;
+    with them (or auto) the order that costs least is looked for and checked on them. The text of the kernel goes to
     OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
     """
-    from ptosim.synchronisation import synchronise
+    chosen = loaded(file, target).kernel(kernel)
+    if words or not chosen.signature:
+        from ptosim.synchronisation import synchronise
 
-    module = loaded(file, target)
-    chosen = module.kernel(kernel)
-    found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
+        found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
+        told = found.report() if report else str(found)
+    else:
+        from ptosim.synchronisation import order_for_all_launches
+
+        if report or has_sets() or grid > 1:
+            raise click.UsageError("costs are those of a launch: give ARGUMENTS, or auto for each")
+        found = order_for_all_launches(chosen, strip)
+        told = str(found)
     if output is not None:
         with writing(output):
             Path(output).write_text(found.text, "utf-8")
-    if not as_json and (report or output is not None):
-        click.echo(found.report() if report else str(found))
-    elif not as_json:
-        click.echo(found.text, nl=False)
-    return Outcome(result=found.to_json() if as_json else None)
+    is_text = not report and output is None
+    if not as_json:
+        click.echo(found.text if is_text else told, nl=not is_text)
+    return Outcome(result=found.to_json() if as_json else None, is_text=is_text)

@@ -12,15 +12,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ptosim.argument_words import Array, value_of, wrong
 from ptosim.arguments import Parameter
-from ptosim.cli.argument_words import Array, value_of, wrong
 from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, At, ContextOf, Each, Symmetric
 
 QUERIES = {query.name: query for query in (RANK, RANKS, BLOCK, BLOCKS)}
 PLACE = "{rank}"
 _PEER = re.compile(r"peer:(\d{1,3}):([+-]?)(\d{1,3})")
 _CONTEXT = re.compile(r"ctx:(\d{1,3})")
-_SEEDED = re.compile(r"(rand:[^:]*)(?::(\d+))?")
+_SEEDED = re.compile(r"(rand:[^:]*(?::[a-z]\w*)?)(?::(\d+))?((?::[^:]*\.\.[^:]*)?)")
 
 
 def is_for_ranks(word: str) -> bool:
@@ -70,7 +70,7 @@ def _value(word: str, parameter: Parameter, seed: int, ranks: int) -> Any:
 
 def _of_rank(word: str, rank: int, seed: int) -> str:
     if match := _SEEDED.fullmatch(word):
-        return f"{match[1]}:{int(match[2] or seed) + rank}"
+        return f"{match[1]}:{int(match[2] or seed) + rank}{match[3]}"
     return word.replace(PLACE, str(rank))
 
 

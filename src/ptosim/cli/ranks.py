@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from ptosim.api import Kernel
-from ptosim.cli.argument_words import Array, differing, expected, save, shown
-from ptosim.cli.command import counted, is_json, note_launch
+from ptosim.argument_words import Array, differing, expected, save, shown
+from ptosim.cli.command import is_json, note_launch
+from ptosim.cli.made_up import counted
 from ptosim.cli.rank_words import PLACE, arrays_of, is_for_ranks, values_of
 from ptosim.diagnostics import Diagnostic, error
 from ptosim.ranks.rank_arguments import described_arguments

@@ -119,7 +119,7 @@ def _run(
     kernel: Kernel, launch: Launch, before: Launch, values: list[Any], engine: str, options: dict[str, Any]
 ) -> Sequence[Diagnostic]:
     """Run, save and show; what differs from --expect. `before` has the arguments that the launch began with."""
-    from ptosim.cli.argument_words import save
+    from ptosim.argument_words import save
     from ptosim.cli.expectation import compare, expectation
     from ptosim.report.progress import progress
 

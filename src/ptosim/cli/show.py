@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ptosim.cli.argument_words import shown
+from ptosim.argument_words import shown
 from ptosim.diagnostics import error
 
 

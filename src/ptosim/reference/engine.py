@@ -145,7 +145,7 @@ class Run:
         place = machine.progress.number, machine.block
         if place not in self._clusters:
             self._clusters[place] = self._memories(machine)
-        core = Core(
+        core = self._core_of(
             machine, self._clusters[place], part.memory, self.max_steps, self.target.architecture, self.stop or Stop()
         )
         core.together = self.together or len(self.parts) > 1
@@ -156,6 +156,9 @@ class Run:
             core.witness = witness = _WITNESSES[self.observer.closeness](core)
             core.use(witness)
         return core
+
+    def _core_of(self, *given: Any) -> Core:
+        return Core(*given)
 
     def _memories(self, machine: MachineCore) -> dict[str, dict[Space, Bytes]]:
         shared = self._new(Space.L1)

@@ -1,0 +1,104 @@
+"""Arguments that the command line leaves out: which words stand for them, and the command that says them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from ptosim.argument_words import AUTO, value_of, wrong
+from ptosim.diagnostics import error
+
+_WORDS = "ptosim.made_up_words"
+_SETS = "ptosim.set_scalars"
+
+
+def _keep(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> None:
+    context.meta[_SETS] = texts
+
+
+SET = click.option(
+    "--set",
+    multiple=True,
+    metavar="NAME=VALUE",
+    expose_value=False,
+    callback=_keep,
+    help="A scalar, where arguments are made up.",
+)
+
+
+def words_of(kernel: Any, words: Sequence[str]) -> list[str]:
+    """A word for each parameter: those of the command line, and made up ones for what it leaves out."""
+    context = click.get_current_context(silent=True)
+    scalars = _scalars(kernel, words, () if context is None else context.meta.get(_SETS, ()))
+    if words:
+        counted(kernel, words)
+    asked = list(words) or [AUTO] * len(kernel.signature)
+    if AUTO not in asked:
+        return asked
+    from ptosim.example_arguments import example_words
+
+    grid = 1 if context is None else context.params.get("grid", 1)
+    chosen = example_words(kernel, asked, grid=grid, scalars=scalars)
+    if context is not None:
+        context.meta[_WORDS] = chosen
+    return chosen
+
+
+def counted(kernel: Any, words: Sequence[str]) -> None:
+    """One word for each parameter."""
+    signature = kernel.signature
+    if len(words) != len(signature):
+        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
+        message = f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
+        raise error("argument", message, hint="ptosim run --help says how arguments are written")
+
+
+def has_sets() -> bool:
+    """Whether --set was given."""
+    return bool(click.get_current_context().meta.get(_SETS))
+
+
+def _scalars(kernel: Any, words: Sequence[str], sets: Sequence[str]) -> Mapping[str, str]:
+    """What --set says, by name."""
+    scalars: dict[str, str] = {}
+    parameters = {parameter.name: parameter for parameter in kernel.signature}
+    for text in sets:
+        name, equals, value = text.partition("=")
+        name = name.removeprefix("%")
+        if not equals or not name or not value:
+            raise click.UsageError(f"'{text}' is not of the form NAME=VALUE")
+        if name in scalars:
+            raise error("argument", f"--set says {name} twice: {scalars[name]} and {value}")
+        if name in parameters and not parameters[name].is_pointer:
+            value_of(value, parameters[name])
+        if name in parameters and value == AUTO:
+            raise wrong(value, parameters[name], "expected a number")
+        scalars[name] = value
+    given = dict(zip(parameters, words, strict=False))
+    for name in scalars:
+        if given.get(name, AUTO) != AUTO:
+            raise error("argument", f"--set {name} beside the word '{given[name]}' for {name}: say one of them")
+    return scalars
+
+
+def repeat_line() -> str | None:
+    """The command line that repeats this command with the arguments it has made up; None where it made up none."""
+    context = click.get_current_context()
+    words = context.meta.get(_WORDS)
+    if words is None:
+        return None
+    parts = ["ptosim", str(context.info_name), context.params["file"], *words]
+    said = {name for name in context.params if _is_said(context, name)}
+    for parameter in context.command.params:
+        if isinstance(parameter, click.Option) and parameter.name in said - {"as_json"}:
+            value, option = context.params[str(parameter.name)], max(parameter.opts, key=len)
+            for each in value if parameter.multiple else [value]:
+                parts += [option] if parameter.is_flag else [option, str(each)]
+    return f"repeat: {shlex.join(parts)}"
+
+
+def _is_said(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE

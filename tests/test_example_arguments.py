@@ -1,0 +1,141 @@
+"""Arguments made up: what every example is launched with, the words that say it, and what is said where nothing can."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ptosim
+from ptosim.argument_words import value_of
+from ptosim.cli.commands import main
+from ptosim.example_arguments import example_words
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SOFTMAX = str(EXAMPLES / "tiles" / "softmax.pto")
+KERNELS = sorted([*EXAMPLES.glob("*.pto"), *(EXAMPLES / "tiles").glob("*.pto")])
+
+TABLE = """module attributes {pto.target_arch = "a5"} {
+  func.func @rows(%x: !pto.ptr<f32>, %table: !pto.ptr<i32>, %y: !pto.ptr<f32>, %n: i32)
+      attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %c64 = arith.constant 64 : index
+    %rows = arith.index_cast %n : i32 to index
+    %all = arith.constant 100 : index
+    %xv = pto.make_tensor_view %x, shape = [%all, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
+    %yv = pto.make_tensor_view %y, shape = [%rows, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
+    %a = pto.alloc_tile : !pto.tile_buf<vec, 1x64xf32>
+    scf.for %i = %c0 to %rows step %c1 {
+      %place = pto.load_scalar %table[%i] : !pto.ptr<i32> -> i32
+      %row = arith.index_cast %place : i32 to index
+      %xp = pto.partition_view %xv, offsets = [%row, %c0], sizes = [%c1, %c64]
+        : !pto.tensor_view<?x64xf32> -> !pto.partition_tensor_view<1x64xf32>
+      %yp = pto.partition_view %yv, offsets = [%i, %c0], sizes = [%c1, %c64]
+        : !pto.tensor_view<?x64xf32> -> !pto.partition_tensor_view<1x64xf32>
+      pto.tload ins(%xp : !pto.partition_tensor_view<1x64xf32>) outs(%a : !pto.tile_buf<vec, 1x64xf32>)
+      pto.tstore ins(%a : !pto.tile_buf<vec, 1x64xf32>) outs(%yp : !pto.partition_tensor_view<1x64xf32>)
+    }
+    return
+  }
+}
+"""
+
+FAR = """module attributes {pto.target_arch = "a5"} {
+  func.func @far(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>) attributes {pto.kernel} {
+    %far = arith.constant 100000000 : index
+    %zero = arith.constant 0.0 : f32
+    pto.store_scalar %zero, %x[%far] : !pto.ptr<f32, gm>, f32
+    return
+  }
+}
+"""
+
+
+def words_of(kernel: ptosim.Kernel, **options: object) -> list[str]:
+    return example_words(kernel, ["auto"] * len(kernel.signature), **options)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_example_is_launched_without_arguments_and_is_clean(path: Path) -> None:
+    said = CliRunner().invoke(main, ["check", str(path)])
+    assert said.exit_code == 0, said.output
+    first, last = said.output.strip().split("\n")[0], said.output.strip().split("\n")[-1]
+    assert first.endswith("no findings") and last.startswith(f"repeat: ptosim check {path} ")
+    again = CliRunner().invoke(main, shlex.split(last.removeprefix("repeat: ptosim ")))
+    assert again.output.strip() == "\n".join(said.output.strip().split("\n")[:-1])
+
+
+def test_sizes_are_those_that_the_kernel_reaches() -> None:
+    kernel = ptosim.load(SOFTMAX).kernel()
+    assert words_of(kernel) == ["rand:70x128", "zeros:70x128", "70"]  # two turns of 32 rows, and six
+    assert words_of(kernel, scalars={"rows": 5}) == ["rand:5x128", "zeros:5x128", "5"]
+    x, y, rows = kernel.example_arguments(scalars={"rows": 40})
+    assert x.shape == y.shape == (40, 128) and rows == 40 and not y.any()
+
+
+def test_seeds_give_other_numbers_which_words_repeat() -> None:
+    kernel = ptosim.load(SOFTMAX).kernel()
+    first, second = kernel.example_arguments()[0], kernel.example_arguments(seed=3)[0]
+    assert (first != second).any()
+    words = words_of(kernel, seed=3)
+    given = enumerate(zip(words, kernel.signature, strict=True))
+    np.testing.assert_array_equal(second, next(value_of(word, each, index) for index, (word, each) in given))
+
+
+def test_some_arguments_may_be_given() -> None:
+    kernel = ptosim.load(SOFTMAX).kernel()
+    assert example_words(kernel, ["ones:24x128", "auto", "24"]) == ["ones:24x128", "zeros:24x128", "24"]
+
+
+def test_tables_hold_numbers_of_rows() -> None:
+    kernel = ptosim.load(TABLE).kernel()
+    x, table, y, rows = kernel.example_arguments()
+    assert rows >= 2 and len(table) == rows and y.size == rows * 64
+    assert table.min() >= 0 and x.size == (table.max() + 1) * 64 and table.max() > 0
+    assert ptosim.check(kernel, x, table, y, rows).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--set", "columns=3"], "there is no scalar 'columns'; those of this kernel are: rows"),
+        (["--set", "x=3"], "x: !pto.ptr<f32, gm> is an array, not a scalar: give its word"),
+        (["--set", "rows=many"], "'many' for rows: i32: expected a whole number"),
+        (["--set", "rows=3", "--set", "rows=4"], "--set says rows twice: 3 and 4"),
+        (["auto", "auto", "24", "--set", "rows=3"], "--set rows beside the word '24' for rows: say one of them"),
+        (["rand:4:3..1", "auto", "24"], "the range 3..1 is empty: 3 is above 1"),
+        (["index:4", "auto", "24"], "index needs a limit: index:4:LIMIT"),
+        (["full:4:x", "auto", "24"], "'x' is not a number"),
+        (["rand:4:many", "auto", "24"], "a seed is a whole number"),
+        (["zeros:4:1..2", "auto", "24"], "'1..2' is not part of zeros:SHAPE[:TYPE]"),
+        (["auto", "auto"], "softmax takes 3 arguments"),
+    ],
+)
+def test_one_message_for_words_that_do_not_fit(words: list[str], message: str) -> None:
+    said = CliRunner().invoke(main, ["check", SOFTMAX, *words])
+    assert said.exit_code == 2
+    assert said.stderr.count("error:") == 1 and message in said.stderr
+
+
+def test_arrays_that_would_be_too_large_ask_for_a_size(tmp_path: Path) -> None:
+    path = tmp_path / "far.pto"
+    path.write_text(FAR)
+    said = CliRunner().invoke(main, ["check", str(path)])
+    assert said.exit_code == 2 and "no arguments can be made up" in said.stderr
+
+
+def test_prove_makes_nothing_up_and_sync_without_words_holds_for_all_launches(tmp_path: Path) -> None:
+    assert "repeat:" not in CliRunner().invoke(main, ["prove", SOFTMAX]).output
+    out = tmp_path / "ordered.pto"
+    said = CliRunner().invoke(main, ["sync", SOFTMAX, "-o", str(out)])
+    assert said.output == "softmax: 4 pairs and 1 barriers inserted, for all launches\n"
+    assert ptosim.prove(ptosim.load(out, sync="written").kernel()).proven
+    searched = CliRunner().invoke(main, ["sync", SOFTMAX, "auto", "auto", "auto", "--report"])
+    assert "cycles" in searched.output
+    assert "repeat: ptosim sync" in searched.output and "rand:70x128 zeros:70x128 70 --report" in searched.output
+    assert CliRunner().invoke(main, ["sync", SOFTMAX, "--report"]).exit_code == 2
