@@ -1,9 +1,12 @@
-"""The arithmetic of the pipes, written once: when the scalar unit has issued something, when a pipe starts, what a wait
-costs. `timing` evaluates it on Python ints, the native engine on values of its IR.
+"""What the pipes do, in time, written once: when the scalar unit has issued something, when a pipe starts, what a wait
+or a barrier costs, when a core ends.
+
+The timer of the reference engine evaluates these rules and events on Python objects (timing/pipe_timer.py), the timer of
+the machine beside compiled code on words (timing/paged_timer.py), compiled code on values of its IR
+(native/observe/timekeeping.py). Each writes its own rows.
 
 A moment is a time, and the row of the recording whose end led to it (NOTHING: none did). All is built from +,
-comparison and the choice between two quantities (effects/geometry.py). What is written down about it is for each engine
-to do.
+comparison and the choice between two quantities (effects/geometry.py).
 
 The times of a core that compiled code shares with this package are words of a page (`Core.words` has its flags):
     FIGURES                      latencies of the target, in the order of `Figure`
@@ -39,9 +42,9 @@ Words that all cores of a cluster share, the log:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 
 from ptosim.effects.geometry import select
 from ptosim.effects.names import Pipe, Space
@@ -75,7 +78,7 @@ def counted(unit: Moment, operations: Any, scalar: Any) -> Moment:
 def ready(free: Moment, issued: Moment) -> tuple[Moment, Any]:
     """When a pipe gets to an entry, and whether it was the pipe that was late, rather than the scalar unit."""
     by_pipe = free[0] >= issued[0]
-    return _choice(by_pipe, free, issued), by_pipe
+    return chosen(by_pipe, free, issued), by_pipe
 
 
 def seen(signal: Moment, hop: Any) -> Moment:
@@ -94,14 +97,75 @@ def last(moments: Iterable[Moment]) -> Moment:
     found, *others = moments
     for other in others:
         is_later = (other[0] > found[0]) | ((other[0] == found[0]) & (other[1] > found[1]))
-        found = _choice(is_later, other, found)
+        found = chosen(is_later, other, found)
     return found
 
 
-def _choice(condition: Any, chosen: Moment, otherwise: Moment) -> Moment:
+def chosen(condition: Any, pair: tuple[Any, Any], otherwise: tuple[Any, Any]) -> tuple[Any, Any]:
+    """One of two pairs."""
     if isinstance(condition, bool):  # of ints; every entry of an observed run passes here
-        return chosen if condition else otherwise
-    return select(condition, chosen[0], otherwise[0]), select(condition, chosen[1], otherwise[1])
+        return pair if condition else otherwise
+    return select(condition, pair[0], otherwise[0]), select(condition, pair[1], otherwise[1])
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+class PipeMoments(Protocol):
+    """The moments of a core, with its busy and waiting cycles."""
+
+    def free(self, slot: Any) -> Moment: ...
+
+    def keep(self, slot: Any, moment: Moment) -> None: ...
+
+    def worked(self, slot: Any, cycles: Any) -> None: ...
+
+    def waited(self, slot: Any, cycles: Any) -> None: ...
+
+
+def work(page: PipeMoments, slot: Any, issued: Moment, cycles: Any, row: Callable[[Any, Any, Any, Any], Any]) -> Moment:
+    """An entry takes its time once the pipe is free; `row` writes start, end, the row before, and whether the pipe was
+    late. Gives the end."""
+    moment = taken(page.free(slot), issued, cycles, row)
+    page.keep(slot, moment)
+    page.worked(slot, cycles)
+    return moment
+
+
+def taken(free: Moment, issued: Moment, cycles: Any, row: Callable[[Any, Any, Any, Any], Any]) -> Moment:
+    """The end of an entry that begins when it has been issued and the way is free."""
+    (start, before), by_pipe = ready(free, issued)
+    end = start + cycles
+    return end, row(start, end, before, by_pipe)
+
+
+def heard(since: Any, signals: Iterable[tuple[Any, Moment, Any, tuple[Any, Any]]]) -> tuple[Moment, tuple[Any, Any]]:
+    """When a wait is over that a pipe reaches at a time, and the cause of the last signal that it sees after that. Each
+    signal says whether it exists, its moment, how far away it is, and its cause: two values."""
+    over, cause = (since, since * 0 + NOTHING), (since * 0, since * 0)
+    for exists, signal, hop, its_cause in signals:
+        arrival = seen(signal, hop)
+        is_later = exists & is_held(over[0], arrival)
+        over, cause = chosen(is_later, arrival, over), chosen(is_later, its_cause, cause)
+    return over, cause
+
+
+def held(page: PipeMoments, slot: Any, since: Any, until: Moment, row: Callable[[Any, Moment], Any]) -> Moment:
+    """A pipe stood still from a time to a moment; `row` writes both. Gives when it goes on."""
+    page.waited(slot, until[0] - since)
+    return until[0], row(since, until)
+
+
+def passed(page: PipeMoments, slot: Any, issued: Moment, cost: Any) -> None:
+    """A barrier of a pipe, where entries follow each other anyway: it only costs time."""
+    reached, _ = ready(page.free(slot), issued)
+    page.keep(slot, seen(reached, cost))
+
+
+def ended(unit: Moment, pipes: Iterable[Moment]) -> tuple[Any, Any]:
+    """When a core has ended, and the row that its pipes ended with, if they ended after its scalar unit."""
+    final = last(pipes)
+    return chosen(final[0] > unit[0], final, (unit[0], unit[0] * 0 + NOTHING))
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------

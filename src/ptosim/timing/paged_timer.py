@@ -13,7 +13,21 @@ from ptosim.effects.names import Pipe
 from ptosim.machine import moments
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Key
-from ptosim.machine.moments import LatencyWord, LogPart, Moment, counted, is_held, last, ready, seen
+from ptosim.machine.moments import (
+    LatencyWord,
+    LogPart,
+    Moment,
+    counted,
+    ended,
+    heard,
+    held,
+    is_held,
+    last,
+    passed,
+    ready,
+    seen,
+    work,
+)
 from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.sync import DONE, OPEN, PIPES, SLOT, buffer_word
 from ptosim.timing.recording import WaitCause
@@ -22,6 +36,43 @@ Words = ctypes.Array[ctypes.c_int64]
 """In memory that does not move."""
 
 _ON_CORE = ("flag", "token")
+
+
+class CorePage:
+    """The moments of a core, in its page."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    def __getitem__(self, word: int) -> int:
+        return self.words[word]
+
+    def free(self, slot: int, table: int = moments.FREE) -> Moment:
+        return self.words[table + 2 * slot], self.words[table + 2 * slot + 1]
+
+    def keep(self, slot: int, moment: Moment, table: int = moments.FREE) -> None:
+        self.words[table + 2 * slot], self.words[table + 2 * slot + 1] = moment
+
+    def worked(self, slot: int, cycles: int) -> None:
+        self.words[moments.BUSY + slot] += cycles
+
+    def waited(self, slot: int, cycles: int) -> None:
+        self.words[moments.WAITING + slot] += cycles
+
+    def pipes(self) -> Iterator[Moment]:
+        """Until when each pipe is busy."""
+        return (self.free(slot) for slot in range(1, PIPES))
+
+    def token(self, word: int) -> tuple[Moment, int]:
+        """What a signal tells: its moment and its head."""
+        place = moments.TOKENS + word * moments.TOKEN_WORDS
+        return (self.words[place], self.words[place + 1]), self.words[place + 2]
+
+    def named(self, entry: Entry) -> int:
+        head = moments.head(entry.site.number, SLOT.get(entry.pipe, moments.S))
+        return head | self.words[moments.PLACE] << moments.CORE_SHIFT
 
 
 class ClusterSheet(Protocol):
@@ -72,58 +123,49 @@ class PagedTimer(Observer):
         self.inter_core = inter_core
         self.remembered = remembered
 
-    # --- pages --------------------------------------------------------------------------------------------------------
-
-    def _free(self, page: Words, slot: int, table: int = moments.FREE) -> Moment:
-        return page[table + 2 * slot], page[table + 2 * slot + 1]
-
-    def _keep(self, page: Words, slot: int, moment: Moment, table: int = moments.FREE) -> None:
-        page[table + 2 * slot], page[table + 2 * slot + 1] = moment
-
-    def _named(self, page: Words, entry: Entry) -> int:
-        head = moments.head(entry.site.number, SLOT.get(entry.pipe, moments.S))
-        return head | page[moments.PLACE] << moments.CORE_SHIFT
+    def _page(self, core: Core) -> CorePage:
+        return CorePage(self.sheet.page(core.role))
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def issue(self, entry: Entry) -> None:
-        page = self.sheet.page(entry.core.role)
-        entry.data = counted(self._free(page, moments.S), 1, page[LatencyWord.SCALAR])
-        self._keep(page, moments.S, entry.data)
+        page = self._page(entry.core)
+        entry.data = counted(page.free(moments.S), 1, page[LatencyWord.SCALAR])
+        page.keep(moments.S, entry.data)
         if entry.kind is EntryKind.GET:
             entry.facts = list(self._released(page, entry))
         elif entry.kind is EntryKind.RELEASE:
             entry.facts = list(self._brackets(page, entry))
 
     def start(self, entry: Entry) -> None:
-        page, kind = self.sheet.page(entry.core.role), entry.kind
+        page, kind = self._page(entry.core), entry.kind
         slot = SLOT.get(entry.pipe, moments.S)
-        page[moments.TOLD + 2 * slot] = 0
+        page.words[moments.TOLD + 2 * slot] = 0
         if kind is EntryKind.SET or kind is EntryKind.RELEASE:
-            entry.data, _ = ready(self._free(page, slot), entry.data)
+            entry.data, _ = ready(page.free(slot), entry.data)
             if entry.joint:  # what compiled code has executed by itself is in no queue
-                entry.data = last((entry.data, *(self._free(page, other) for other in range(1, PIPES))))
+                entry.data = last((entry.data, *page.pipes()))
         elif kind is EntryKind.WAIT or kind is EntryKind.GET:
             self._wait(page, entry, slot)
         elif kind is EntryKind.BARRIER:
             self._barrier(page, entry, slot)
 
     def end(self, entry: Entry) -> None:
-        page, slot = self.sheet.page(entry.core.role), SLOT.get(entry.pipe, moments.S)
+        page, slot = self._page(entry.core), SLOT.get(entry.pipe, moments.S)
         if entry.kind is EntryKind.SET or entry.kind is EntryKind.RELEASE:
             self._fire(page, entry)
             return
         if entry.kind is EntryKind.WORK:
             self._work(page, entry, slot)
-        entry.data = self._free(page, slot)
+        entry.data = page.free(slot)
 
-    def _fire(self, page: Words, entry: Entry) -> None:
+    def _fire(self, page: CorePage, entry: Entry) -> None:
         """Keep what a set tells for waits that compiled code makes."""
         others = entry.facts if entry.kind is EntryKind.RELEASE else entry.needs
         entry.data = last((entry.data, *(other.data if isinstance(other, Entry) else other for other in others)))
         queue = entry.core.queues.get(entry.pipe)
         if queue is not None and queue.last is entry:
-            self._keep(page, SLOT[entry.pipe], entry.data, moments.TOLD)
+            page.keep(SLOT[entry.pipe], entry.data, moments.TOLD)
         words = [counter.index for counter in entry.counters if counter.key.mechanism in _ON_CORE]
         if entry.kind is EntryKind.RELEASE:
             assert entry.key is not None
@@ -131,32 +173,32 @@ class PagedTimer(Observer):
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE and counter.value:
                 raise _uncovered("a flag is set that is still set")
-        told = *entry.data, self._named(page, entry)
+        told = *entry.data, page.named(entry)
         for word in words:
             place = moments.TOKENS + word * moments.TOKEN_WORDS
-            page[place], page[place + 1], page[place + 2] = told
+            page.words[place], page.words[place + 1], page.words[place + 2] = told
         for counter in self._between_cores(entry):
             self.sheet.tell(counter, told)
 
-    def _work(self, page: Words, entry: Entry, slot: int) -> None:
-        (start, before), by_pipe = ready(self._free(page, slot), entry.data)
-        words = entry.facts
-        operation = entry.site.number
+    def _work(self, page: CorePage, entry: Entry, slot: int) -> None:
+        words, operation = entry.facts, entry.site.number
         cycles, number = self.sheet.price(operation, entry.core.role, words)
-        link = (WaitCause.PIPE if by_pipe else WaitCause.ISSUE) << moments.LINK_SHIFT
-        first = self._named(page, entry) | link | number << moments.DETAIL_SHIFT
-        row = self.sheet.write(LogPart.ROWS, (first, before, start, start + cycles))
-        self._keep(page, slot, (start + cycles, row))
-        page[moments.BUSY + slot] += cycles
+
+        def row(start: int, end: int, before: int, by_pipe: bool) -> int:
+            link = (WaitCause.PIPE if by_pipe else WaitCause.ISSUE) << moments.LINK_SHIFT
+            first = page.named(entry) | link | number << moments.DETAIL_SHIFT
+            return self.sheet.write(LogPart.ROWS, (first, before, start, end))
+
+        moment = work(page, slot, entry.data, cycles, row)
         if page[moments.REACHED]:
-            self._fly(page, self.sheet.flying(entry.core.role), (start + cycles, row))
+            self._fly(page, self.sheet.flying(entry.core.role), moment)
         if count := self.remembered(operation):
             for word in words[:count]:
                 self.sheet.write(LogPart.POOL, (word,))
 
     # --- buffers ------------------------------------------------------------------------------------------------------
 
-    def _brackets(self, page: Words, entry: Entry) -> Iterator[Moment | Entry]:
+    def _brackets(self, page: CorePage, entry: Entry) -> Iterator[Moment | Entry]:
         """What a release in mode 1 waits for on other pipes: when that has ended, or an entry that has not."""
         assert entry.key is not None
         words, buffer = entry.core.words, entry.key.id
@@ -165,48 +207,43 @@ class PagedTimer(Observer):
             if unended or pipe is entry.pipe:
                 yield from unended
             elif words[buffer_word(OPEN, pipe, buffer)]:
-                yield last(self._free(page, SLOT[pipe], table) for table in (moments.FREE, moments.TOLD))
+                yield last(page.free(SLOT[pipe], table) for table in (moments.FREE, moments.TOLD))
             elif words[word := buffer_word(DONE, pipe, buffer)]:
-                yield self._token(page, word)[0]
+                yield page.token(word)[0]
 
-    def _released(self, page: Words, entry: Entry) -> Iterator[tuple[tuple[Moment, int] | Entry, int]]:
+    def _released(self, page: CorePage, entry: Entry) -> Iterator[tuple[tuple[Moment, int] | Entry, int]]:
         """The releases that a get waits for, as pipes are heard: what they tell, or those that have not happened; and
         their words."""
         order = [SLOT[pipe] for pipe in moments.PIPE_ORDER]
         for word, count in sorted(entry.snapshot, key=lambda item: order.index((item[0] - DONE) % PIPES)):
             if entry.core.words[word] == count:
-                yield self._token(page, word), word
+                yield page.token(word), word
             else:
                 yield next(each for each in entry.consumed if SLOT[each.pipe] == (word - DONE) % PIPES), word
 
     # --- waits --------------------------------------------------------------------------------------------------------
 
-    def _wait(self, page: Words, entry: Entry, slot: int) -> None:
-        (since, before), _ = ready(self._free(page, slot), entry.data)
-        over: Moment = since, before
-        cause: tuple[int, int] | None = None
+    def _wait(self, page: CorePage, entry: Entry, slot: int) -> None:
+        (since, _), _ = ready(page.free(slot), entry.data)
         told = list(self._told(page, entry))
-        for signal, head, hop, word in told:
-            arrival = seen(signal, hop)
-            if is_held(over[0], arrival):
-                over, cause = arrival, (head, word)
-        if cause is not None:
+        over, cause = heard(since, ((True, signal, hop, (head, word)) for signal, head, hop, word in told))
+        if over[0] > since:
             self._hold(page, entry, slot, WaitCause.SIGNAL, since, over, *cause)
-        waiting = self._named(page, entry)
+        waiting = page.named(entry)
         row = self.sheet.rows << moments.DETAIL_SHIFT
         for signal, head, _, word in told:
             self.sheet.write(LogPart.SIGNALS, (signal[0], over[0], head | row, waiting | word << moments.DETAIL_SHIFT))
 
-    def _told(self, page: Words, entry: Entry) -> Iterator[tuple[Moment, int, int, int]]:
+    def _told(self, page: CorePage, entry: Entry) -> Iterator[tuple[Moment, int, int, int]]:
         """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
         if entry.kind is EntryKind.GET:
             for release, word in entry.facts:
-                moment, head = (release.data, self._named(page, release)) if isinstance(release, Entry) else release
+                moment, head = (release.data, page.named(release)) if isinstance(release, Entry) else release
                 yield moment, head, page[LatencyWord.FLAG], word
             return
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE:
-                yield *self._token(page, counter.index), page[LatencyWord.FLAG], counter.index
+                yield *page.token(counter.index), page[LatencyWord.FLAG], counter.index
         for counter in self._between_cores(entry):
             time, row, head, key = self.sheet.hear(counter)
             yield (time, row), head, self.inter_core, key
@@ -216,7 +253,7 @@ class PagedTimer(Observer):
             assert entry.key is not None
             yield (
                 signal.data,
-                self._named(self.sheet.page(signal.core.role), signal),
+                self._page(signal.core).named(signal),
                 hop,
                 self.sheet.key(entry.key, hop),
             )
@@ -225,27 +262,21 @@ class PagedTimer(Observer):
         """The words of the cluster that a signal to another core of it raises, or a wait takes from."""
         return [counter.index for counter in entry.counters if counter.words is entry.core.cluster_words]
 
-    def _token(self, page: Words, word: int) -> tuple[Moment, int]:
-        place = moments.TOKENS + word * moments.TOKEN_WORDS
-        return (page[place], page[place + 1]), page[place + 2]
-
-    def _barrier(self, page: Words, entry: Entry, slot: int) -> None:
+    def _barrier(self, page: CorePage, entry: Entry, slot: int) -> None:
         if entry.pipe is Pipe.S:
             return
         cost = page[LatencyWord.BARRIER]
         self.sheet.met_barrier()
         if entry.pipe is Pipe.ALL:
-            unit = self._free(page, moments.S)
+            (since, _), final = page.free(moments.S), last(page.pipes())
             if entry.ranges is not None:
                 raise _uncovered("a wait for bytes comes to a pipe that stands")
-            final = last(self._free(page, other) for other in range(1, PIPES))
-            if is_held(unit[0], final):
-                self._hold(page, entry, moments.S, WaitCause.DRAIN, unit[0], seen(final, cost), 0, 0)
+            if is_held(since, final):
+                self._hold(page, entry, moments.S, WaitCause.DRAIN, since, seen(final, cost), 0, 0)
                 return
-        reached, _ = ready(self._free(page, slot), entry.data)
-        self._keep(page, slot, seen(reached, cost))
+        passed(page, slot, entry.data, cost)
 
-    def _fly(self, page: Words, flying: Words, moment: Moment) -> None:
+    def _fly(self, page: CorePage, flying: Words, moment: Moment) -> None:
         """What an entry touches gets its moment, and what has ended by now is dropped."""
         before, count, width = page[moments.FLYING_COUNT], 0, moments.FLYING_WORDS
         for number in range(before + page[moments.REACHED]):
@@ -255,40 +286,30 @@ class PagedTimer(Observer):
                 for offset, word in enumerate(record):
                     flying[count * width + offset] = word
                 count += 1
-        page[moments.FLYING_COUNT], page[moments.REACHED] = count, 0
+        page.words[moments.FLYING_COUNT], page.words[moments.REACHED] = count, 0
 
     def _hold(
-        self, page: Words, entry: Entry, slot: int, link: WaitCause, since: int, until: Moment, head: int, word: int
+        self, page: CorePage, entry: Entry, slot: int, link: WaitCause, since: int, until: Moment, head: int, word: int
     ) -> None:
-        end, before = until
-        kind = moments.WAIT_BIT | moments.TOLD_BIT | link << moments.LINK_SHIFT
-        first = self._named(page, entry) | kind | word << moments.DETAIL_SHIFT
-        setter = (head & moments.SITE_MASK) << moments.ROW_BITS
-        row = self.sheet.write(LogPart.ROWS, (first, before & moments.ROW_MASK | setter, since, end))
-        self._keep(page, slot, (end, row))
-        page[moments.WAITING + slot] += end - since
+        def row(since: int, until: Moment) -> int:
+            kind = moments.WAIT_BIT | moments.TOLD_BIT | link << moments.LINK_SHIFT
+            first = page.named(entry) | kind | word << moments.DETAIL_SHIFT
+            setter = (head & moments.SITE_MASK) << moments.ROW_BITS
+            return self.sheet.write(LogPart.ROWS, (first, until[1] & moments.ROW_MASK | setter, since, until[0]))
+
+        page.keep(slot, held(page, slot, since, until, row))
 
     # --- cores --------------------------------------------------------------------------------------------------------
 
     def finish(self, core: Core) -> None:
         """A core of several has ended; one that is alone says so itself."""
-        page = self.sheet.page(core.role)
-        unit = self._free(page, moments.S)
-        final = last(self._free(page, slot) for slot in range(1, PIPES))
-        by_pipe = final[0] > unit[0]
-        self.sheet.write(
-            LogPart.CORES,
-            (
-                core.block,
-                page[moments.PLACE],
-                *page[moments.FIRST : moments.FIRST + LogPart.CORES],
-                max(final[0], unit[0]),
-                final[1] if by_pipe else moments.NOTHING,
-                unit[1],
-                unit[0],
-                *page[moments.BUSY : moments.BUSY + 2 * PIPES],
-            ),
-        )
+        page = self._page(core)
+        unit = page.free(moments.S)
+        firsts = page.words[moments.FIRST : moments.FIRST + LogPart.CORES]
+        sums = page.words[moments.BUSY : moments.BUSY + 2 * PIPES]
+        place = page[moments.PLACE]
+        words = (core.block, place, *firsts, *ended(unit, page.pipes()), unit[1], unit[0], *sums)
+        self.sheet.write(LogPart.CORES, words)
 
 
 def _uncovered(message: str) -> Exception:

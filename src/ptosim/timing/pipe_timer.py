@@ -12,7 +12,7 @@ told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -21,7 +21,21 @@ from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Key, Site
 from ptosim.machine.memory import decode
-from ptosim.machine.moments import BEGIN, NOTHING, Moment, counted, is_held, last, ready, seen
+from ptosim.machine.moments import (
+    BEGIN,
+    NOTHING,
+    Moment,
+    counted,
+    ended,
+    heard,
+    held,
+    is_held,
+    last,
+    passed,
+    ready,
+    seen,
+    taken,
+)
 from ptosim.machine.observer import Change, Closeness, Footprint, Observer
 from ptosim.target import Target
 from ptosim.timing import recording as rec
@@ -60,17 +74,29 @@ class Done(NamedTuple):
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
-    __slots__ = ("flying", "free", "index", "operations", "queues", "run", "spent")
+    __slots__ = ("flying", "index", "moments", "operations", "queues", "run", "spent")
 
     def __init__(self, index: int, core: Core, name: str, begin: Moment) -> None:
         self.index = index
         self.operations = 0
-        self.free: MutableSequence[Moment] = [begin] * len(PIPES)
+        self.moments = [begin] * len(PIPES)
         self.spent = [CorePipeTime() for _ in PIPES]
         pipes: dict[str, CorePipeTime] = {pipe: self.spent[_NUMBER[pipe]] for pipe in PIPES_OF[core.kind]}
         self.run = CoreRun(name, core.role, core.block, pipes, core.rank, since=begin[0])
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
         self.queues: dict[int, list[Moment]] = {}  # of each session, when its transfers end
+
+    def free(self, slot: int) -> Moment:
+        return self.moments[slot]
+
+    def keep(self, slot: int, moment: Moment) -> None:
+        self.moments[slot] = moment
+
+    def worked(self, slot: int, cycles: int) -> None:
+        self.spent[slot].busy += cycles
+
+    def waited(self, slot: int, cycles: int) -> None:
+        self.spent[slot].waiting += cycles
 
 
 class PipeTimer(Observer):
@@ -133,23 +159,22 @@ class PipeTimer(Observer):
         scalar.busy = end - run.since - scalar.waiting
         if state.queues:
             run.pipes[SDMA] = state.spent[_SDMA]
-        final = last([*state.free[_S + 1 :], *(ends[-1] for ends in state.queues.values())])
         run.scalar_last = row
-        run.end = max(end, final[0])
-        run.last = final[1] if final[0] > end else NOTHING
+        run.end, run.last = ended((end, row), (*state.moments[_S + 1 :], *(ends[-1] for ends in state.queues.values())))
         number = core.progress.number
-        self._ended[number] = max(self._ended.get(number, BEGIN), (run.end, final[1] if final[0] > end else row))
+        over = run.end, row if run.last == NOTHING else run.last
+        self._ended[number] = max(self._ended.get(number, BEGIN), over)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def issue(self, entry: Entry) -> None:
         state, operations = self._cores[entry.core.index], entry.operations
-        entry.data = counted(state.free[_S], operations + 1 - state.operations, self.latency.scalar)
-        state.free[_S], state.operations = entry.data, operations
+        entry.data = counted(state.free(_S), operations + 1 - state.operations, self.latency.scalar)
+        state.moments[_S], state.operations = entry.data, operations
 
     def _advance(self, state: _CoreState, operations: int) -> Moment:
         """The scalar unit has come to so many operations."""
-        state.free[_S] = moment = counted(state.free[_S], operations - state.operations, self.latency.scalar)
+        state.moments[_S] = moment = counted(state.free(_S), operations - state.operations, self.latency.scalar)
         state.operations = operations
         return moment
 
@@ -158,11 +183,11 @@ class PipeTimer(Observer):
         if kind is EntryKind.WORK:
             self._reads, self._writes, self._written = {}, {}, 0
         elif kind is EntryKind.SET or kind is EntryKind.RELEASE:
-            entry.data, _ = ready(self._cores[entry.core.index].free[_NUMBER[entry.pipe]], entry.data)
+            entry.data, _ = ready(self._cores[entry.core.index].free(_NUMBER[entry.pipe]), entry.data)
         elif kind is EntryKind.WAIT or kind is EntryKind.GET:
             self._wait(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
         elif kind is EntryKind.NOTIFY:
-            self.words.notify(entry, ready(self._cores[entry.core.index].free[_S], entry.data)[0])
+            self.words.notify(entry, ready(self._cores[entry.core.index].free(_S), entry.data)[0])
         elif kind is EntryKind.WATCH:
             self._watch(self._cores[entry.core.index], entry)
         elif kind is EntryKind.BARRIER:
@@ -182,22 +207,21 @@ class PipeTimer(Observer):
     def ended(self, entry: Entry, done: Done | None) -> None:
         kind = entry.kind
         if kind is EntryKind.SET or kind is EntryKind.RELEASE:
-            for other in entry.needs:
-                entry.data = max(entry.data, other.data)
+            entry.data = last((entry.data, *(other.data for other in entry.needs)))
             return
         state, pipe = self._cores[entry.core.index], _NUMBER[entry.pipe]
         if done is not None:
             self._work(state, entry, pipe, done)
-        entry.data = state.free[pipe]
+        entry.data = state.free(pipe)
 
     def _work(self, state: _CoreState, entry: Entry, pipe: int, done: Done) -> None:
-        moment = self._take(state, entry, pipe, pipe, state.free[pipe], done.cost, done.path)
+        moment = self._take(state, entry, pipe, pipe, state.free(pipe), done.cost, done.path)
+        state.keep(pipe, moment)
         for writes, hulls in enumerate((done.reads, done.writes)):
             if stretches := _stretches(hulls):
                 self.recorder.touched(moment[1], writes, stretches)
-        state.free[pipe] = moment
         if self.prices.waits_for_bytes:
-            now = state.free[_S][0]
+            now = state.free(_S)[0]
             state.flying = [(end, touches) for end, touches in state.flying if end[0] > now]
             touched = (*done.reads.items(), *done.writes.items())
             state.flying.append((moment, [(space, owner, *bytes) for (_, space, owner), bytes in touched]))
@@ -208,23 +232,24 @@ class PipeTimer(Observer):
         """Write down that an entry takes its time on a pipe, once that is free, or on one of the queues of transfers;
         when it ends."""
         recorder = self.recorder
-        (start, before), by_pipe = ready(free, entry.data)
         site = recorder.site(entry.site)
-        link = WaitCause.PIPE if by_pipe else WaitCause.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
         function = recorder.function(cost.function, path)
         way = self._way(entry) if entry.core.rank is not None else None
         crossing, cycles = recorder.crossings.count, cost.cycles
         if way is not None and crossing < len(self.delayed):
             cycles = self.delayed[crossing]
-        end = start + cycles
-        row = recorder.rows.append(
-            (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
-        )
+
+        def row(start: int, end: int, before: int, by_pipe: bool) -> int:
+            link = WaitCause.PIPE if by_pipe else WaitCause.ISSUE
+            numbers = (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
+            return recorder.rows.append(numbers)
+
+        moment = taken(free, entry.data, cycles, row)
         if way is not None:
-            recorder.crossings.append((row, *way, cost.cycles, lane))
-        state.spent[pipe].busy += cycles
-        return end, row
+            recorder.crossings.append((moment[1], *way, cost.cycles, lane))
+        state.worked(pipe, cycles)
+        return moment
 
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
@@ -256,7 +281,7 @@ class PipeTimer(Observer):
     def _settle(self, state: _CoreState, entry: Entry, session: int, count: int) -> None:
         """The scalar unit stands until so many transfers of a session have ended."""
         ends = state.queues.get(session, [])[:count]
-        (since, _), _ = ready(state.free[_S], entry.data)
+        (since, _), _ = ready(state.free(_S), entry.data)
         if ends and is_held(since, ends[-1]):
             cause = self.recorder.cause("transfers", self.recorder.site(entry.site), 0)
             self._hold(state, entry, _S, WaitCause.SIGNAL, since, ends[-1], cause)
@@ -264,15 +289,12 @@ class PipeTimer(Observer):
     # --- waits --------------------------------------------------------------------------------------------------------
 
     def _wait(self, state: _CoreState, entry: Entry, pipe: int) -> None:
-        (since, before), _ = ready(state.free[pipe], entry.data)
-        over, latest, hop = (since, before), None, 0
-        for signal in entry.consumed:
-            distance = self.latency.flag if signal.core is entry.core else self.latency.inter_core
-            arrival = seen(signal.data, distance)
-            if is_held(over[0], arrival):
-                over, latest, hop = arrival, signal, distance
-        recorder = self.recorder
-        if latest is not None:
+        (since, _), _ = ready(state.free(pipe), entry.data)
+        near, far, recorder = self.latency.flag, self.latency.inter_core, self.recorder
+        hops = [near if signal.core is entry.core else far for signal in entry.consumed]
+        told = zip(entry.consumed, hops, strict=True)
+        over, (latest, hop) = heard(since, ((True, signal.data, hop, (signal, hop)) for signal, hop in told))
+        if over[0] > since:
             cause = recorder.cause(entry.key, recorder.site(latest.site), hop)
             self._hold(state, entry, pipe, WaitCause.SIGNAL, since, over, cause)
         site, number = recorder.site(entry.site), NOTHING if entry.key is None else entry.key.id
@@ -284,7 +306,7 @@ class PipeTimer(Observer):
     def _watch(self, state: _CoreState, entry: Entry) -> None:
         """The scalar unit stands until the words in GM are what it waits for."""
         assert entry.watched is not None
-        (since, _), _ = ready(state.free[_S], entry.data)
+        (since, _), _ = ready(state.free(_S), entry.data)
         said = self.words.satisfied(entry.watched, entry.core, since)
         by = NOTHING if said is None else self._cores[said.entry.core.index].index
         over = since if said is None else said.seen_by(entry.core)
@@ -307,17 +329,14 @@ class PipeTimer(Observer):
         cost = self.latency.barrier
         self.recorder.recording.barriers = True
         if entry.pipe is Pipe.ALL:
-            unit = state.free[_S]
-            if entry.ranges is None:
-                final = last(state.free[_S + 1 :])
-            else:
-                final = last([*self._touching(state, entry.ranges)] or [unit])
+            unit = state.free(_S)
+            touching = state.moments[_S + 1 :] if entry.ranges is None else self._touching(state, entry.ranges)
+            final = last([*touching] or [unit])
             if is_held(unit[0], final):
                 cause = self.recorder.cause("all pipes", self.recorder.site(entry.site), cost)
                 self._hold(state, entry, _S, WaitCause.DRAIN, unit[0], seen(final, cost), cause)
                 return
-        reached, _ = ready(state.free[pipe], entry.data)
-        state.free[pipe] = seen(reached, cost)
+        passed(state, pipe, entry.data, cost)
 
     def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
         """The ends of the entries in flight that touch bytes of a range."""
@@ -333,11 +352,13 @@ class PipeTimer(Observer):
         self, state: _CoreState, entry: Entry, pipe: int, link: WaitCause, since: int, until: Moment, cause: int
     ) -> None:
         """A pipe, or the scalar unit, stood still from a moment on until something happened elsewhere."""
-        end, before = until
-        site = self.recorder.site(entry.site)
-        row = self.recorder.rows.append((_WAIT, link, pipe, state.index, site, before, since, end, cause, 0, 0))
-        state.free[pipe] = (end, row)
-        state.spent[pipe].waiting += end - since
+
+        def row(since: int, until: Moment) -> int:
+            end, before = until
+            site = self.recorder.site(entry.site)
+            return self.recorder.rows.append((_WAIT, link, pipe, state.index, site, before, since, end, cause, 0, 0))
+
+        state.keep(pipe, held(state, pipe, since, until, row))
 
     # --- memory -------------------------------------------------------------------------------------------------------
 

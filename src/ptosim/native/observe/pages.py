@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ptosim.machine import moments
 from ptosim.machine.moments import Moment
+from ptosim.machine.sync import PIPES
 from ptosim.native.ir.context import WORD_BYTES, ContextWord
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, PTR, Value
@@ -37,9 +40,31 @@ def keep(page: Value, pipe: int | Value, moment: Moment, table: int = moments.FR
     store(place, table + 1, moment[1])
 
 
-def add(page: Value, table: int, pipe: Value, cycles: Value) -> None:
-    place = word_at(page, pipe + table)
-    place.store(place.load(I64, WORD_BYTES) + cycles, WORD_BYTES)
+class PageInCode:
+    """The moments of a core, for the events of machine/moments.py."""
+
+    def __init__(self, words: Value) -> None:
+        self._words = words
+
+    def free(self, slot: int | Value) -> Moment:
+        return free(self._words, slot)
+
+    def keep(self, slot: int | Value, moment: Moment) -> None:
+        keep(self._words, slot, moment)
+
+    def worked(self, slot: Value, cycles: Value) -> None:
+        self._add(moments.BUSY, slot, cycles)
+
+    def waited(self, slot: Value, cycles: Value) -> None:
+        self._add(moments.WAITING, slot, cycles)
+
+    def pipes(self) -> Iterator[Moment]:
+        """Until when each pipe is busy."""
+        return (self.free(slot) for slot in range(1, PIPES))
+
+    def _add(self, table: int, slot: Value, cycles: Value) -> None:
+        place = word_at(self._words, slot + table)
+        place.store(place.load(I64, WORD_BYTES) + cycles, WORD_BYTES)
 
 
 def token_of(page: Value, word: Value) -> Value:

@@ -11,14 +11,30 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from ptosim.machine import moments
-from ptosim.machine.moments import EndRecord, LatencyWord, LogPart, Moment, counted, is_held, last, ready, seen
+from ptosim.machine.moments import (
+    EndRecord,
+    LatencyWord,
+    LogPart,
+    Moment,
+    chosen,
+    counted,
+    ended,
+    heard,
+    held,
+    is_held,
+    last,
+    passed,
+    ready,
+    seen,
+    work,
+)
 from ptosim.machine.sync import CLUSTER_WORDS, DONE, OPEN, PIPES, TO_AIV, buffer_word
 from ptosim.native.ir.context import WORD_BYTES, ContextWord, Status
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe.in_flight import fly, nothing, seek
-from ptosim.native.observe.pages import add, free, keep, load, log_of, page_of, store, token_of, word_at
+from ptosim.native.observe.pages import PageInCode, free, keep, load, log_of, page_of, store, token_of, word_at
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
 AHEAD = 512
@@ -107,27 +123,33 @@ def _issued(page: Value, operations: int = 1) -> Moment:
     return moment
 
 
-def _reached(page: Value, pipe: int | Value) -> tuple[Moment, Value]:
-    """The scalar unit has issued one thing more, to a pipe: when that gets to it, and whether the pipe was late."""
-    before, issued = free(page, pipe), _issued(page)
+def _given(page: Value, pipe: int | Value) -> Moment:
+    """The scalar unit has issued one thing more, to a pipe."""
+    issued = _issued(page)
     store(page.at((pipe << 1) * WORD_BYTES), moments.TOLD, issued[0].like(0))
+    return issued
+
+
+def _reached(page: Value, pipe: int | Value) -> tuple[Moment, Value]:
+    """The same; when the pipe gets to it, and whether the pipe was late."""
+    before, issued = free(page, pipe), _given(page, pipe)
     return ready(before, issued)
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
-def _work(f: FunctionBuilder, head: Value, key: Value, work: Value, words: Value, number: Value) -> None:
+def _work(f: FunctionBuilder, head: Value, key: Value, entry: Value, words: Value, number: Value) -> None:
     """An entry has been executed; so many of its words are operands to remember."""
     page, pipe = page_of(f), _pipe(head)
-    price = _price(f, page, work, key, words)
+    price = _price(f, page, entry, key, words)
     cycles, detail = load(price, 1), load(price, 2)
-    (start, before), by_pipe = _reached(page, pipe)
-    link = by_pipe.select(start.like(LINK_PIPE), LINK_ISSUE) << moments.LINK_SHIFT
-    end = start + cycles
-    row = _row(f, page, head | link, detail, (start, end), before)
-    keep(page, pipe, (end, row))
-    add(page, moments.BUSY, pipe, cycles)
+
+    def row(start: Value, end: Value, before: Value, by_pipe: Value) -> Value:
+        link = by_pipe.select(start.like(LINK_PIPE), LINK_ISSUE) << moments.LINK_SHIFT
+        return _row(f, page, head | link, detail, (start, end), before)
+
+    work(PageInCode(page), pipe, _given(page, pipe), cycles, row)
     _when(f, number > 0, lambda: _remember(f, page, words, number))
 
 
@@ -220,7 +242,7 @@ def _held(f: FunctionBuilder, head: Value, word: Value, since: Value) -> None:
     page = page_of(f)
     token = token_of(page, word)
     arrival = seen((load(token, 0), load(token, 1)), load(page, LatencyWord.FLAG))
-    _hold(f, page, head, word, token, since, arrival)
+    _hold(f, page, head, since, arrival, (load(token, 2), word))
 
 
 def _passed(f: FunctionBuilder, head: Value, word: Value, since: Value) -> None:
@@ -230,16 +252,16 @@ def _passed(f: FunctionBuilder, head: Value, word: Value, since: Value) -> None:
 
 
 def _hold(
-    f: FunctionBuilder, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment
+    f: FunctionBuilder, page: Value, head: Value, since: Value, until: Moment, cause: tuple[Value, Value]
 ) -> None:
-    """A pipe stands still until it sees a signal. The cause is the word that was set, and who set it."""
-    setter = load(token, 2) & moments.SITE_MASK
-    pipe, until = _pipe(head), arrival[0]
-    kind = head | (moments.WAIT_BIT | LINK_SIGNAL << moments.LINK_SHIFT)
-    before = arrival[1] & moments.ROW_MASK | setter << moments.ROW_BITS
-    row = _row(f, page, kind, word, (since, until), before)
-    keep(page, pipe, (until, row))
-    add(page, moments.WAITING, pipe, until - since)
+    """A pipe stands still until it sees a signal. The cause is who set it, and the word that was set."""
+
+    def row(since: Value, until: Moment) -> Value:
+        setter, kind = cause[0] & moments.SITE_MASK, head | (moments.WAIT_BIT | LINK_SIGNAL << moments.LINK_SHIFT)
+        before = until[1] & moments.ROW_MASK | setter << moments.ROW_BITS
+        return _row(f, page, kind, cause[1], (since, until[0]), before)
+
+    keep(page, _pipe(head), held(PageInCode(page), _pipe(head), since, until, row))
 
 
 def _get(f: FunctionBuilder, head: Value, buffer: Value, mode: Value) -> None:
@@ -264,14 +286,9 @@ def _wait_for_all(
     signals: Sequence[tuple[Value, Value, Value]],
 ) -> None:
     """A pipe stands still until it sees the last of several signals: whether there is one, what it tells, its key."""
-    over: Moment = since, since.like(moments.NOTHING)
-    cause, its_key = page, since.like(0)
-    for exists, token, key in signals:
-        arrival = seen((load(token, 0), load(token, 1)), hop)
-        later = exists & is_held(over[0], arrival)
-        over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
-        cause, its_key = later.select(token, cause), later.select(key, its_key)
-    _when(f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, its_key, cause, since, over))
+    told = ((exists, (load(each, 0), load(each, 1)), hop, (load(each, 2), key)) for exists, each, key in signals)
+    over, cause = heard(since, told)
+    _when(f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, since, over, cause))
     for exists, token, key in signals:
         _when(f, exists, lambda token=token, key=key: _signal(f, page, token, key, head, over[0]))
 
@@ -286,10 +303,9 @@ def _release(f: FunctionBuilder, head: Value, buffer: Value, mode: Value) -> Non
         is_open, released = load(sync, word + OPEN) != 0, load(sync, word + DONE) > 0
         token = token_of(page, word + DONE)
         so_far = last((free(page, slot), free(page, slot, moments.TOLD)))
-        ends = is_open.select(so_far[0], load(token, 0)), is_open.select(so_far[1], load(token, 1))
+        ends = chosen(is_open, so_far, (load(token, 0), load(token, 1)))
         counts = (is_open | released) & (pipe != slot) & (mode == 1)
-        later = last((moment, ends))
-        moment = counts.select(later[0], moment[0]), counts.select(later[1], moment[1])
+        moment = chosen(counts, last((moment, ends)), moment)
     _tell(f, head, pipe, buffer * PIPES + pipe + DONE, moment)
 
 
@@ -318,8 +334,7 @@ def _signal_cores(f: FunctionBuilder, head: Value, first: Value, second: Value, 
     page = page_of(f)
     own, _ = _reached(page, _pipe(head))
     issued = free(page, moments.S)
-    final = last((issued, *(free(page, slot) for slot in range(1, PIPES))))
-    moment = (joint != 0).select(final[0], own[0]), (joint != 0).select(final[1], own[1])
+    moment = chosen(joint != 0, last((issued, *PageInCode(page).pipes())), own)
 
     keep(page, _pipe(head), moment, moments.TOLD)
 
@@ -350,31 +365,29 @@ def _hear(f: FunctionBuilder, head: Value, first: Value, second: Value) -> None:
 def _barrier(f: FunctionBuilder, head: Value, _: Value) -> None:
     """One of a pipe, where entries follow each other anyway, has nothing to wait for."""
     page, pipe = page_of(f), _pipe(head)
-    reached, _ = _reached(page, pipe)
-    keep(page, pipe, seen(reached, load(page, LatencyWord.BARRIER)))
+    passed(PageInCode(page), pipe, _given(page, pipe), load(page, LatencyWord.BARRIER))
     store(log_of(f, page), moments.BARRIERS, pipe.like(1))
 
 
 def _drain(f: FunctionBuilder, head: Value, is_scoped: Value) -> None:
     """One of all pipes holds the scalar unit until they are empty; a wait for bytes, until what it has found ends."""
     page, cost = page_of(f), load(page_of(f), LatencyWord.BARRIER)
-    unit = _issued(page)
-    final, found = last(free(page, slot) for slot in range(1, PIPES)), free(page, 0, moments.AWAITED)
-    final = (is_scoped != 0).select(found[0], final[0]), (is_scoped != 0).select(found[1], final[1])
+    core, unit = PageInCode(page), _issued(page)
+    final = chosen(is_scoped != 0, free(page, 0, moments.AWAITED), last(core.pipes()))
     keep(page, 0, nothing(f), moments.AWAITED)
-    held = is_held(unit[0], final)
     store(log_of(f, page), moments.BARRIERS, unit[0].like(1))
 
-    def hold() -> Sequence[Value]:
+    def row(since: Value, until: Moment) -> Value:
         kind = head | (moments.WAIT_BIT | LINK_DRAIN << moments.LINK_SHIFT)
-        until, before = seen(final, cost)
-        row = _row(f, page, kind, head.like(0), (unit[0], until), before)
-        add(page, moments.WAITING, head.like(moments.S), until - unit[0])
-        return until, row
+        return _row(f, page, kind, head.like(0), (since, until[0]), until[1])
 
     f.settle()
-    time, row = f.choose(held, hold, lambda: seen(unit, cost))
-    keep(page, moments.S, (time, row))
+    time, row_number = f.choose(
+        is_held(unit[0], final),
+        lambda: held(core, head.like(moments.S), unit[0], seen(final, cost), row),
+        lambda: seen(unit, cost),
+    )
+    keep(page, moments.S, (time, row_number))
 
 
 def _fence(f: FunctionBuilder) -> None:
@@ -410,14 +423,13 @@ def _end(f: FunctionBuilder) -> None:
     """The program of a core that is alone has returned, and its pipes are empty."""
     page = page_of(f)
     unit = free(page, moments.S)
-    final = last(free(page, slot) for slot in range(1, PIPES))
-    by_pipe = final[0] > unit[0]
+    time, row = ended(unit, PageInCode(page).pipes())
     _, place = _new(f, page, LogPart.CORES, 1)
     words = {
         EndRecord.BLOCK: f.word(ContextWord.BLOCK).load(I64, WORD_BYTES),
         EndRecord.PLACE: load(page, moments.PLACE),
-        EndRecord.TIME: by_pipe.select(final[0], unit[0]),
-        EndRecord.LAST: by_pipe.select(final[1], moments.NOTHING),
+        EndRecord.TIME: time,
+        EndRecord.LAST: row,
         EndRecord.SCALAR_LAST: unit[1],
         EndRecord.SCALAR_TIME: unit[0],
     }
