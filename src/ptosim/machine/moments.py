@@ -1,7 +1,7 @@
 """What the pipes do, in time, written once: when the scalar unit has issued something, when a pipe starts, what a wait
 or a barrier costs, when a core ends.
 
-The timer of the reference engine evaluates these rules and events on Python objects (timing/pipe_timer.py), the timer of
+The timer of the reference engine evaluates them on Python objects (timing/pipe_timer.py), the timer of
 the machine beside compiled code on words (timing/paged_timer.py), compiled code on values of its IR
 (native/observe/timekeeping.py). Each writes its own rows.
 
