@@ -12,18 +12,7 @@ from ptosim.language.micro import fixpipe as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Operands, given, lowering
 from ptosim.native.ir.values import F32, I1, I64, Value
-from ptosim.native.routines.accumulator_store import (
-    Store,
-    check_shape,
-    for_each_core,
-    is_representable,
-    perform,
-    quant_scalar,
-    quant_vector,
-    saturation,
-    slope_scalar,
-    slope_vector,
-)
+from ptosim.native.routines import accumulator_store
 from ptosim.native.routines.quantisation import Lanes, Relu, Steps
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, widen
 
@@ -39,8 +28,8 @@ def _parameters(core: Core, static: Static, payload: Value | None, n: Value) -> 
         return None
     if mode.endswith("_vec"):
         _look_at_segment(core, payload, Space.FB)
-        return quant_vector(core, quant_row(payload), n)
-    return quant_scalar(core.f, _as_f32(payload, static.elements["quant_payload"]).zext(I64))
+        return accumulator_store.quant_vector(core, quant_row(payload), n)
+    return accumulator_store.quant_scalar(core.f, _as_f32(payload, static.elements["quant_payload"]).zext(I64))
 
 
 def _look_at_segment(core: Core, payload: Value, expected: Space) -> None:
@@ -54,8 +43,8 @@ def _slope(core: Core, static: Static, payload: Value | None, n: Value) -> Lanes
         return None
     if static.words.get("relu_mode") == "vector_relu":
         _look_at_segment(core, payload, Space.FB_RELU)
-        return slope_vector(core, relu_row(payload), n)
-    return slope_scalar(core.f, _as_f32(payload, static.elements["relu_payload"]))
+        return accumulator_store.slope_vector(core, relu_row(payload), n)
+    return accumulator_store.slope_scalar(core.f, _as_f32(payload, static.elements["relu_payload"]))
 
 
 def _atomic(core: Core, static: Static, ctrl: Value) -> Value | None:
@@ -72,7 +61,7 @@ def _atomic(core: Core, static: Static, ctrl: Value) -> Value | None:
 def mte_l0c(core: Core, operands: Operands, sub_block: Value | None, ctrl: Value, static: Static, space: Space) -> None:
     f, n, clip, split = core.f, operands.n, operands.clip, operands.split
     shape = StoreShape(*(n.like(size) if isinstance(size, int) else size for size in written_shape(operands)))
-    check_shape(core, shape)
+    accumulator_store.check_shape(core, shape)
     words = static.words
     parameters = _parameters(core, static, operands.quant_payload, n)
     slope = _slope(core, static, operands.relu_payload, n)
@@ -85,17 +74,21 @@ def mte_l0c(core: Core, operands: Operands, sub_block: Value | None, ctrl: Value
         Relu(f.constant(I1, relu == "normal_relu"), f.constant(I1, relu in ("scalar_relu", "vector_relu"))),
         f.constant(I1, clip is not None),
         n.like(0) if clip is None else _wide(clip, static.elements["clip"]),
-        saturation(f, words.get("sat"), ctrl),
+        accumulator_store.saturation(f, words.get("sat"), ctrl),
         parameters,
         slope,
     )
-    if not is_representable(core, steps):
+    if not accumulator_store.is_representable(core, steps):
         return
     layout = f.constant(I1, 1), words.get("layout", "nz2nd")
     atomic = _atomic(core, static, ctrl) if space is Space.GM else None
-    store = Store(operands.source, operands.dest, space, shape, [layout], no if split is None else split != 0, atomic)
+    store = accumulator_store.Store(
+        operands.source, operands.dest, space, shape, [layout], no if split is None else split != 0, atomic
+    )
     mode = words.get("dst_mode") if sub_block is None else sub_block
-    for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps))
+    accumulator_store.for_each_core(
+        core, store, mode, lambda parts: accumulator_store.perform(core, store, parts, steps)
+    )
 
 
 def _wide(clip: Value, kind: Element) -> Value:

@@ -6,23 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ptosim.effects import vector_memory
 from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.effects.vector_memory import (
-    ALWAYS,
-    DUAL_LOAD_MODES,
-    DUAL_STORE_MODES,
-    NOTHING,
-    STRIDED_LOAD_MODES,
-    STRIDED_STORE_MODES,
-    LoadMode,
-    StoreMode,
-    block_offsets,
-    block_strides,
-    load_mode,
-    store_mode_of,
-)
 from ptosim.language.micro import vector_memory as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Operands, lowering
@@ -69,7 +56,7 @@ def _way(role: str, mode_of: Callable[[Static], Any]) -> Bind:
 
 
 def _loaded(
-    f: FunctionBuilder, core: Core, address: Value, mode: LoadMode, mask: Mask | None, element: Element
+    f: FunctionBuilder, core: Core, address: Value, mode: vector_memory.LoadMode, mask: Mask | None, element: Element
 ) -> list[Value]:
     """The registers that a mode fills, their lanes outside of a mask cleared."""
     if mask is None:
@@ -78,7 +65,7 @@ def _loaded(
     return [zeroed(view(f, value, lane_type(element)), mask) for value in _filled(f, window, mode)]
 
 
-def _filled(f: FunctionBuilder, window: Value, mode: LoadMode) -> list[Value]:
+def _filled(f: FunctionBuilder, window: Value, mode: vector_memory.LoadMode) -> list[Value]:
     size = unit_of(*mode.tables)
     if mode.footprint == size:
         return [splat(f, window.load(kind_of(size, 0)), VECTOR_BYTES // size)]
@@ -88,12 +75,12 @@ def _filled(f: FunctionBuilder, window: Value, mode: LoadMode) -> list[Value]:
     return [distributed(f, units(table, size), memory) for table in mode.tables]
 
 
-def _loads(result: str, mode_of: Callable[[Static], LoadMode]) -> Bind:
+def _loads(result: str, mode_of: Callable[[Static], vector_memory.LoadMode]) -> Bind:
     return lambda static: {**_way("source", mode_of)(static), "loaded": static.elements[result]}
 
 
-@lowering(op.VLds, bind=_loads("result", lambda static: load_mode(static.words.get("dist"))))
-@lowering(op.VLdsX2, bind=_loads("low", lambda static: DUAL_LOAD_MODES[static.words["dist"]]))
+@lowering(op.VLds, bind=_loads("result", lambda static: vector_memory.load_mode(static.words.get("dist"))))
+@lowering(op.VLdsX2, bind=_loads("low", lambda static: vector_memory.DUAL_LOAD_MODES[static.words["dist"]]))
 def load(
     f: FunctionBuilder, core: Core, source: Value, offset: Value, mask: Mask | None, way: _Way, loaded: Element
 ) -> tuple[Value, ...]:
@@ -101,7 +88,7 @@ def load(
     return *_loaded(f, core, address, way.mode, mask, loaded), *following
 
 
-@lowering(op.VSld, bind=_way("source", lambda static: STRIDED_LOAD_MODES[static.words["stride"]]))
+@lowering(op.VSld, bind=_way("source", lambda static: vector_memory.STRIDED_LOAD_MODES[static.words["stride"]]))
 def vsld(f: FunctionBuilder, core: Core, source: Value, offset: Value, way: _Way) -> Value:
     mode, size = way.mode, way.mode.alignment
     window = core.window("reads", Space.UB, source + offset * way.unit, mode.footprint, size)
@@ -112,25 +99,27 @@ def vsld(f: FunctionBuilder, core: Core, source: Value, offset: Value, way: _Way
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-def _stored(f: FunctionBuilder, core: Core, address: Value, mode: StoreMode, mask: Mask | None, *values: Value) -> None:
+def _stored(
+    f: FunctionBuilder, core: Core, address: Value, mode: vector_memory.StoreMode, mask: Mask | None, *values: Value
+) -> None:
     size = min(unit_of(mode.source), _gate_unit(mode))
     order = units(mode.source, size)
     registers = [view(f, value, kind_of(size, 0)) for value in values]
     # units at their places: what lies between is not stored
     data = shuffle(f, [max(0, place) for place in order], *registers)
     gates = mode.gate[::size]
-    if mask is not None and ALWAYS not in gates:
+    if mask is not None and vector_memory.ALWAYS not in gates:
         active = gated(f, mask, gates)
         masked_store(f, core.masked_window(address, active, size, mode.alignment), data, active)
         return
-    written = [int(place != NOTHING) for place in order]
+    written = [int(place != vector_memory.NOTHING) for place in order]
     lanes = f.constant(I1.vector(len(written)), 1 if all(written) else written)
     some = None if all(written) else lambda: lanes
     access = OnChipAccess("writes", Space.UB, address, mode.footprint, mode.alignment, some, size)
     masked_store(f, core.whole_window(access), data, lanes)
 
 
-def _gate_unit(mode: StoreMode) -> int:
+def _gate_unit(mode: vector_memory.StoreMode) -> int:
     """The largest unit of memory that one predicate bit enables as a whole."""
     sizes = (size for size in (8, 4, 2, 1) if mode.footprint % size == 0)
     return next(
@@ -138,7 +127,7 @@ def _gate_unit(mode: StoreMode) -> int:
     )
 
 
-@lowering(op.VSts, bind=_way("dest", store_mode_of))
+@lowering(op.VSts, bind=_way("dest", vector_memory.store_mode_of))
 def vsts(
     f: FunctionBuilder, core: Core, value: Value, dest: Value, offset: Value, mask: Mask | None, way: _Way
 ) -> tuple[Value, ...]:
@@ -147,14 +136,14 @@ def vsts(
     return following
 
 
-@lowering(op.VStsX2, bind=_way("dest", lambda static: DUAL_STORE_MODES[static.words["dist"]]))
+@lowering(op.VStsX2, bind=_way("dest", lambda static: vector_memory.DUAL_STORE_MODES[static.words["dist"]]))
 def vstsx2(
     f: FunctionBuilder, core: Core, low: Value, high: Value, dest: Value, offset: Value, mask: Mask, way: _Way
 ) -> None:
     _stored(f, core, dest + offset * way.unit, way.mode, None, low, high)
 
 
-@lowering(op.VSst, bind=_way("dest", lambda static: STRIDED_STORE_MODES[static.words["stride"]]))
+@lowering(op.VSst, bind=_way("dest", lambda static: vector_memory.STRIDED_STORE_MODES[static.words["stride"]]))
 def vsst(f: FunctionBuilder, core: Core, value: Value, dest: Value, offset: Value, way: _Way) -> None:
     _stored(f, core, dest + offset * way.unit, way.mode, None, value)
 
@@ -167,9 +156,9 @@ def _blocks(f: FunctionBuilder, static: Static, base: Value, operands: Operands)
     strides = {role: getattr(operands, role) for role in ("control", "block_stride", "repeat_stride")}
     wide = Operands(**{role: value.zext(I64) for role, value in strides.items() if value is not None})
     starts = f.poison(I64.vector(BLOCKS))
-    for number, offset in enumerate(block_offsets(wide, static)):
+    for number, offset in enumerate(vector_memory.block_offsets(wide, static)):
         starts = insert(starts, number, base + offset)
-    return starts, base + block_strides(wide, static)[1] * GRANULE
+    return starts, base + vector_memory.block_strides(wide, static)[1] * GRANULE
 
 
 def _of_block(f: FunctionBuilder, vector: Value, number: int) -> Value:

@@ -12,16 +12,7 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language.micro import fixpipe as op
 from ptosim.reference.core import Core
-from ptosim.reference.memory.accumulator_store import (
-    Store,
-    check_shape,
-    perform,
-    quant_scalar,
-    quant_vector,
-    saturation,
-    slope_scalar,
-    slope_vector,
-)
+from ptosim.reference.memory import accumulator_store
 from ptosim.reference.numeric import float_lanes
 from ptosim.reference.numeric.quantisation import QuantisationWords, Steps, Values
 from ptosim.reference.semantics import Bind, Operands, semantics
@@ -39,8 +30,8 @@ def _parameters(core: Core, static: Static, payload: int | None, n: int) -> Quan
         return None
     if mode.endswith("_vec"):
         _look_at_segment(core, payload, Space.FB)
-        return quant_vector(core, quant_row(payload), n)
-    return quant_scalar(_as_f32(payload, static.elements["quant_payload"]))
+        return accumulator_store.quant_vector(core, quant_row(payload), n)
+    return accumulator_store.quant_scalar(_as_f32(payload, static.elements["quant_payload"]))
 
 
 def _look_at_segment(core: Core, payload: int, expected: Space) -> None:
@@ -53,8 +44,8 @@ def _slope(core: Core, static: Static, payload: int | None, n: int) -> Values | 
         return None
     if static.words.get("relu_mode") == "vector_relu":
         _look_at_segment(core, payload, Space.FB_RELU)
-        return slope_vector(core, relu_row(payload), n)
-    return slope_scalar(_as_f32(payload, static.elements["relu_payload"]))
+        return accumulator_store.slope_vector(core, relu_row(payload), n)
+    return accumulator_store.slope_scalar(_as_f32(payload, static.elements["relu_payload"]))
 
 
 def _atomic(static: Static, ctrl: int) -> int:
@@ -74,7 +65,7 @@ def mte_l0c(
     core: Core, operands: Operands, sub_block: int | None, split: int | None, ctrl: int, static: Static, space: Space
 ) -> None:
     words, n = static.words, operands.n
-    store = Store(
+    store = accumulator_store.Store(
         operands.source,
         operands.dest,
         space,
@@ -84,7 +75,7 @@ def mte_l0c(
         words["dst_mode"] if sub_block is None and space is Space.UB else sub_block or 0,
         _atomic(static, ctrl),
     )
-    check_shape(core, store)
+    accumulator_store.check_shape(core, store)
     steps = Steps(
         static.elements["source"],
         static.elements["dest"],
@@ -93,6 +84,6 @@ def mte_l0c(
         words.get("relu_mode", "no_relu"),
         _slope(core, static, operands.relu_payload, n),
         operands.clip,
-        saturation(words.get("sat"), ctrl),
+        accumulator_store.saturation(words.get("sat"), ctrl),
     )
-    perform(core, store, steps)
+    accumulator_store.perform(core, store, steps)

@@ -13,16 +13,7 @@ from ptosim.language.micro.fixpipe_modes import QUANT_MODES
 from ptosim.language.rules.fixpipe_rules import CLIPS
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.memory.accumulator_store import (
-    Store,
-    check_shape,
-    perform,
-    quant_scalar,
-    quant_vector,
-    saturation,
-    slope_scalar,
-    slope_vector,
-)
+from ptosim.reference.memory import accumulator_store
 from ptosim.reference.numeric.quantisation import CODES, QuantisationWords, Steps, Values
 from ptosim.reference.requirement import demand
 from ptosim.reference.semantics import Bind, Operands, semantics
@@ -42,14 +33,14 @@ def _cores(core: Core, space: Space, config1: int, shape: StoreShape) -> str | i
 
 def _parameters(core: Core, mode: str, n: int, fpc: int, quant_pre: int) -> QuantisationWords | None:
     if mode.endswith("_vec"):
-        return quant_vector(core, field(fpc, 15, 8) * QUANT_ROW, n)
-    return quant_scalar(quant_pre) if mode.endswith("_scalar") else None
+        return accumulator_store.quant_vector(core, field(fpc, 15, 8) * QUANT_ROW, n)
+    return accumulator_store.quant_scalar(quant_pre) if mode.endswith("_scalar") else None
 
 
 def _slope(core: Core, mode: str, n: int, fpc: int, relu_alpha: int) -> Values | None:
     if mode == "vector_relu":
-        return slope_vector(core, field(fpc, 7, 0) * RELU_ROW, n)
-    return slope_scalar(relu_alpha) if mode == "scalar_relu" else None
+        return accumulator_store.slope_vector(core, field(fpc, 7, 0) * RELU_ROW, n)
+    return accumulator_store.slope_scalar(relu_alpha) if mode == "scalar_relu" else None
 
 
 def _named(names: Mapping[int, str], code: int, what: str) -> str:
@@ -69,10 +60,10 @@ def copy_matrix_cc(core: Core, operands: Operands, ctrl: int, static: Static, sp
     shape, config1, fpc = raw_shape(operands), operands.config1, operands.fpc
     layout = next(layout for layout in LAYOUTS if is_layout(config1, layout))
     split = bool(field(config1, 42, 42))
-    store = Store(
+    store = accumulator_store.Store(
         operands.source, operands.dest, space, shape, layout, split, _cores(core, space, config1, shape), ctrl
     )
-    check_shape(core, store)
+    accumulator_store.check_shape(core, store)
     source_element, dest_element = static.elements["source"], static.elements["dest"]
     mode = _named(CODES, quant_code(config1), "quantisation")
     if not QUANT_MODES[mode].joins(source_element.name, dest_element.name):
@@ -89,6 +80,6 @@ def copy_matrix_cc(core: Core, operands: Operands, ctrl: int, static: Static, sp
         relu,
         _slope(core, relu, shape.n, fpc, operands.relu_alpha),
         operands.fix_clip_relu if clips else None,
-        saturation(None, ctrl),
+        accumulator_store.saturation(None, ctrl),
     )
-    perform(core, store, steps)
+    accumulator_store.perform(core, store, steps)

@@ -11,23 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects import vector_memory
 from ptosim.effects.element import BLOCKS, GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
-from ptosim.effects.vector_memory import (
-    ALWAYS,
-    DUAL_LOAD_MODES,
-    DUAL_STORE_MODES,
-    NOTHING,
-    STRIDED_LOAD_MODES,
-    STRIDED_STORE_MODES,
-    LoadMode,
-    StoreMode,
-    block_offsets,
-    block_strides,
-    load_mode,
-    store_mode_of,
-)
 from ptosim.language.micro import vector_memory as op
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.memory.access_places import hull
@@ -44,7 +31,7 @@ from ptosim.reference.semantics import Operands, semantics
 class _Load:
     """What is known of a load before it runs."""
 
-    mode: LoadMode
+    mode: vector_memory.LoadMode
     spreads: tuple[Distribution | None, ...]
     unit: int
     dtype: Any
@@ -57,12 +44,12 @@ class _Load:
         return read_logical(core, address, self.mode, self.mode.alignment, mask, self.dtype.itemsize)
 
 
-def _load(static: Static, mode: LoadMode, result: str) -> dict[str, Any]:
+def _load(static: Static, mode: vector_memory.LoadMode, result: str) -> dict[str, Any]:
     unit, dtype = static.elements["source"].bytes, dtype_of(static.elements[result])
     return {"how": _Load(mode, tuple(map(distribution, mode.tables)), unit, dtype, "next" in static.present)}
 
 
-@semantics(op.VLds, bind=lambda static: _load(static, load_mode(static.words.get("dist")), "result"))
+@semantics(op.VLds, bind=lambda static: _load(static, vector_memory.load_mode(static.words.get("dist")), "result"))
 def vlds(core: Core, source: int, offset: int, mask: Mask | None, how: _Load) -> Any:
     """With an updated pointer the access is at the old one."""
     further = source + offset * how.unit
@@ -77,7 +64,7 @@ def vlds(core: Core, source: int, offset: int, mask: Mask | None, how: _Load) ->
     return (value, further) if how.post else value
 
 
-@semantics(op.VLdsX2, bind=lambda static: _load(static, DUAL_LOAD_MODES[static.words["dist"]], "low"))
+@semantics(op.VLdsX2, bind=lambda static: _load(static, vector_memory.DUAL_LOAD_MODES[static.words["dist"]], "low"))
 def vldsx2(core: Core, source: int, offset: int, mask: Mask | None, how: _Load) -> tuple[Any, ...]:
     further = source + offset * how.unit
     window = how.window(core, source if how.post else further, mask)
@@ -87,7 +74,9 @@ def vldsx2(core: Core, source: int, offset: int, mask: Mask | None, how: _Load) 
     return (*pair, further) if how.post else pair
 
 
-@semantics(op.VSld, bind=lambda static: _load(static, STRIDED_LOAD_MODES[static.words["stride"]], "result"))
+@semantics(
+    op.VSld, bind=lambda static: _load(static, vector_memory.STRIDED_LOAD_MODES[static.words["stride"]], "result")
+)
 def vsld(core: Core, source: int, offset: int, how: _Load) -> Lanes:
     (spread,) = how.spreads
     assert spread is not None
@@ -98,9 +87,9 @@ def vsld(core: Core, source: int, offset: int, how: _Load) -> Lanes:
 
 
 @cache
-def _gate(mode: StoreMode) -> NDArray[np.intp] | None:
+def _gate(mode: vector_memory.StoreMode) -> NDArray[np.intp] | None:
     """The predicate bit of each byte of the footprint; None where the mask has no say."""
-    return None if ALWAYS in mode.gate else np.array(mode.gate, np.intp)
+    return None if vector_memory.ALWAYS in mode.gate else np.array(mode.gate, np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +110,8 @@ class _Store:
         return data.view(np.uint8) if self.gather is None else self.gather(data.view(np.uint8))
 
 
-def _store(static: Static, mode: StoreMode) -> dict[str, Any]:
-    written = np.array([place != NOTHING for place in mode.source])
+def _store(static: Static, mode: vector_memory.StoreMode) -> dict[str, Any]:
+    written = np.array([place != vector_memory.NOTHING for place in mode.source])
     # 1PT: the unit in its place, and nothing else
     gather = itemgetter(slice(mode.footprint)) if mode.footprint < GRANULE else distribution(mode.source)
     unit, stride = static.elements["dest"].bytes, VECTOR_BYTES // len(set(mode.gate))
@@ -130,7 +119,7 @@ def _store(static: Static, mode: StoreMode) -> dict[str, Any]:
     return {"how": _Store(gather, mode.alignment, _gate(mode), skips, unit, "next" in static.present, stride)}
 
 
-@semantics(op.VSts, bind=lambda static: _store(static, store_mode_of(static)))
+@semantics(op.VSts, bind=lambda static: _store(static, vector_memory.store_mode_of(static)))
 def vsts(core: Core, value: Lanes, dest: int, offset: int, mask: Mask | None, how: _Store) -> int | None:
     further = dest + offset * how.unit
     address = dest if how.post else further
@@ -151,14 +140,14 @@ def _store_active(core: Core, address: int, data: Bytes, active: Bits) -> None:
         core.write(UB, address + low, data[low:high], 1, active[low:high])
 
 
-@semantics(op.VStsX2, bind=lambda static: _store(static, DUAL_STORE_MODES[static.words["dist"]]))
+@semantics(op.VStsX2, bind=lambda static: _store(static, vector_memory.DUAL_STORE_MODES[static.words["dist"]]))
 def vstsx2(core: Core, low: Lanes, high: Lanes, dest: int, offset: int, mask: Mask, how: _Store) -> None:
     if not mask.is_full(low.itemsize):
         core.lint("an interleaving store ignores its mask: the inactive lanes are stored as well")
     core.write(UB, dest + offset * how.unit, how.gathered(np.concatenate((low, high))), how.alignment)
 
 
-@semantics(op.VSst, bind=lambda static: _store(static, STRIDED_STORE_MODES[static.words["stride"]]))
+@semantics(op.VSst, bind=lambda static: _store(static, vector_memory.STRIDED_STORE_MODES[static.words["stride"]]))
 def vsst(core: Core, value: Lanes, dest: int, offset: int, how: _Store) -> None:
     core.write(UB, dest + offset * how.unit, how.gathered(value), how.alignment, how.written)
 
@@ -168,8 +157,8 @@ def vsst(core: Core, value: Lanes, dest: int, offset: int, how: _Store) -> None:
 
 def _block_starts(base: int, operands: Operands, static: Static) -> tuple[NDArray[np.int64], int]:
     """Where the 8 blocks lie, and the pointer advanced by the repeat stride."""
-    advance = block_strides(operands, static)[1] * GRANULE
-    return np.array(block_offsets(operands, static), np.int64) + base, base + advance
+    advance = vector_memory.block_strides(operands, static)[1] * GRANULE
+    return np.array(vector_memory.block_offsets(operands, static), np.int64) + base, base + advance
 
 
 @semantics(op.VSldb)

@@ -14,31 +14,10 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.builder import Builder, Number, known
 from ptosim.language.operation import PTOOperation
-from ptosim.language.tile.tensor_view import (
-    DeclareGlobal,
-    GetTensorViewDim,
-    GetTensorViewStride,
-    MakeTensorView,
-    PartitionView,
-    TensorViewAddr,
-)
+from ptosim.language.tile import tensor_view, tile_view
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_reserve import ReserveBuffer
 from ptosim.language.tile.tile_types import TileBufType
-from ptosim.language.tile.tile_view import (
-    AllocMultiTile,
-    AllocTile,
-    BitCast,
-    DeclareTile,
-    GetValidShape,
-    MultiTileGet,
-    SubView,
-    TAssign,
-    TileBufAddr,
-    TileValidCols,
-    TileValidRows,
-    TReshape,
-)
 from ptosim.tiles.element_layout import byte_offset
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
@@ -70,9 +49,14 @@ def region(
     return rows, clipped(build, valid_col, buf.cols, buf.valid[1], "valid_col")
 
 
-@lowering(AllocTile)
+@lowering(tile_view.AllocTile)
 def alloc_tile(
-    build: Builder, op: AllocTile, addr: SSAValue, valid_row: SSAValue | None, valid_col: SSAValue | None, name: str
+    build: Builder,
+    op: tile_view.AllocTile,
+    addr: SSAValue,
+    valid_row: SSAValue | None,
+    valid_col: SSAValue | None,
+    name: str,
 ) -> Tile | Slots:
     buf, valid = op.tile, region(build, op.tile, valid_row, valid_col)
     if op.slots > 1:
@@ -80,10 +64,10 @@ def alloc_tile(
     return Tile(buf, addr, valid, buf.shape, name)
 
 
-@lowering(AllocMultiTile)
+@lowering(tile_view.AllocMultiTile)
 def alloc_multi_tile(
     build: Builder,
-    op: AllocMultiTile,
+    op: tile_view.AllocMultiTile,
     addr: SSAValue,
     valid_row: SSAValue | None,
     valid_col: SSAValue | None,
@@ -92,11 +76,11 @@ def alloc_multi_tile(
     return Slots(op.tile, _slots(build, op, addr), region(build, op.tile, valid_row, valid_col), name)
 
 
-def _slots(build: Builder, op: AllocTile | AllocMultiTile, addr: SSAValue) -> tuple[SSAValue, ...]:
+def _slots(build: Builder, op: tile_view.AllocTile | tile_view.AllocMultiTile, addr: SSAValue) -> tuple[SSAValue, ...]:
     return tuple(build.i64(build.plus(addr, slot * op.pitch)) for slot in range(op.slots))
 
 
-@lowering(MultiTileGet)
+@lowering(tile_view.MultiTileGet)
 def multi_tile_get(build: Builder, source: Slots, slot: SSAValue) -> Tile:
     """A slot by number; one that is not known is looked up, and one that does not exist is an error."""
     if (number := known(slot)) is not None:
@@ -114,14 +98,14 @@ def multi_tile_get(build: Builder, source: Slots, slot: SSAValue) -> Tile:
     return Tile(source.buf, address, source.valid, source.buf.shape, source.name)
 
 
-@lowering(DeclareTile)
-def declare_tile(build: Builder, op: DeclareTile, name: str) -> Tile:
+@lowering(tile_view.DeclareTile)
+def declare_tile(build: Builder, op: tile_view.DeclareTile, name: str) -> Tile:
     """A tile whose address is said later; until then it lies at the start of its memory."""
     buf = _tile_type(op)
     return Tile(buf, build.i64(0), region(build, buf, None, None), buf.shape, name)
 
 
-@lowering(TAssign)
+@lowering(tile_view.TAssign)
 def tassign(source: Tile, addr: SSAValue) -> Tile:
     return replace(source, address=addr)
 
@@ -131,10 +115,10 @@ def reserve_buffer(build: Builder, op: ReserveBuffer) -> SSAValue:
     return build.constant(op.integer("base") or 0, i32)
 
 
-@lowering(SubView)
+@lowering(tile_view.SubView)
 def subview(
     build: Builder,
-    op: SubView,
+    op: tile_view.SubView,
     source: Tile,
     row: SSAValue,
     col: SSAValue,
@@ -157,15 +141,15 @@ def _inside(build: Builder, start: SSAValue, size: int, extent: int, role: str) 
         require(build, build.compare("ule", start, extent - size), "out-of-bounds", message, fatal=True)
 
 
-@lowering(TReshape)
-def treshape(op: TReshape, source: Tile, name: str) -> Tile:
+@lowering(tile_view.TReshape)
+def treshape(op: tile_view.TReshape, source: Tile, name: str) -> Tile:
     buf = _tile_type(op)
     rows, cols = (extent if extent is not None else whole for extent, whole in zip(buf.valid, buf.shape, strict=True))
     return Tile(buf, source.address, (rows, cols), buf.shape, name)
 
 
-@lowering(BitCast)
-def bitcast(op: BitCast, source: Tile, name: str) -> Tile:
+@lowering(tile_view.BitCast)
+def bitcast(op: tile_view.BitCast, source: Tile, name: str) -> Tile:
     """The valid region stays, and rows of a part of a tile are as far apart as they were."""
     buf = _tile_type(op)
     if source.is_gapless:
@@ -175,22 +159,22 @@ def bitcast(op: BitCast, source: Tile, name: str) -> Tile:
     return replace(source, buf=buf, name=name)
 
 
-@lowering(GetValidShape)
+@lowering(tile_view.GetValidShape)
 def get_validshape(build: Builder, source: Tile) -> tuple[SSAValue, SSAValue]:
     return build.index(source.rows), build.index(source.cols)
 
 
-@lowering(TileValidRows)
+@lowering(tile_view.TileValidRows)
 def tile_valid_rows(build: Builder, source: Tile) -> SSAValue:
     return build.index(source.rows)
 
 
-@lowering(TileValidCols)
+@lowering(tile_view.TileValidCols)
 def tile_valid_cols(build: Builder, source: Tile) -> SSAValue:
     return build.index(source.cols)
 
 
-@lowering(TileBufAddr)
+@lowering(tile_view.TileBufAddr)
 def tile_buf_addr(build: Builder, source: Tile) -> SSAValue:
     return source.pointer(build)
 
@@ -204,22 +188,26 @@ def _tile_type(op: PTOOperation) -> TileBuf:
 # --- views of global memory -------------------------------------------------------------------------------------------
 
 
-@lowering(MakeTensorView)
+@lowering(tensor_view.MakeTensorView)
 def make_tensor_view(
-    op: MakeTensorView, pointer: SSAValue, shape: Sequence[SSAValue], strides: Sequence[SSAValue], build: Builder
+    op: tensor_view.MakeTensorView,
+    pointer: SSAValue,
+    shape: Sequence[SSAValue],
+    strides: Sequence[SSAValue],
+    build: Builder,
 ) -> GmView:
     sizes = tuple(_number(value) for value in shape)
     steps = tuple(_number(value) for value in strides)
     return GmView(pointer, *_five(build, sizes, steps), len(sizes), cast("ViewLayout | None", op.word("layout")), sizes)
 
 
-@lowering(DeclareGlobal)
+@lowering(tensor_view.DeclareGlobal)
 def declare_global() -> GmView:
     """An entry of a FIFO gives a declared view its place, before tiles are lowered."""
     raise Refused("nothing gives this view its place: no entry of a FIFO is bound to it", "result", kind="invalid")
 
 
-@lowering(PartitionView)
+@lowering(tensor_view.PartitionView)
 def partition_view(build: Builder, source: GmView, offsets: Sequence[SSAValue], sizes: Sequence[SSAValue]) -> GmView:
     start: Number = 0
     for offset, stride in zip(offsets, source.strides[RANK - source.rank :], strict=True):
@@ -239,12 +227,12 @@ def _within(build: Builder, source: GmView, offsets: Sequence[SSAValue], sizes: 
             require(build, build.compare("sle", end, extent), "lint", message)
 
 
-@lowering(GetTensorViewDim)
+@lowering(tensor_view.GetTensorViewDim)
 def get_tensor_view_dim(build: Builder, source: GmView, dimension: SSAValue) -> SSAValue:
     return _nth(build, source.sizes[RANK - source.rank :], dimension)
 
 
-@lowering(GetTensorViewStride)
+@lowering(tensor_view.GetTensorViewStride)
 def get_tensor_view_stride(build: Builder, source: GmView, dimension: SSAValue) -> SSAValue:
     return _nth(build, source.strides[RANK - source.rank :], dimension)
 
@@ -259,7 +247,7 @@ def _nth(build: Builder, numbers: Sequence[Number], which: SSAValue) -> SSAValue
     return found
 
 
-@lowering(TensorViewAddr)
+@lowering(tensor_view.TensorViewAddr)
 def tensor_view_addr(source: GmView) -> SSAValue:
     return source.pointer
 

@@ -14,17 +14,8 @@ from xdsl.printer import Printer
 from ptosim.effects.burst import COUNT_LIMIT, SHORT_LIMIT
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, lint
 from ptosim.language.rules.operand_rules import constants, nth
+from ptosim.language.text import clauses
 from ptosim.language.text.assembly_format import write
-from ptosim.language.text.clauses import (
-    ClauseOrder,
-    Written,
-    by_role,
-    parse_clause_types,
-    parse_group,
-    parse_leading,
-    print_clause_types,
-    print_group,
-)
 from ptosim.language.text.located_parser import LocatedParser
 
 LOOPS = ("loop", "loop1", "loop2")
@@ -59,41 +50,43 @@ class GroupedCopy(PTOOperation):
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
-        written: Written = []
-        parse_leading(parser, written, *cls.leading)
-        order = ClauseOrder(parser, cls.slots, frozenset(LOOPS))
+        written: clauses.Written = []
+        clauses.parse_leading(parser, written, *cls.leading)
+        order = clauses.ClauseOrder(parser, cls.slots, frozenset(LOOPS))
         loops = 0
         parser.parse_optional_punctuation(",")
         while (word := order.next()) is not None:
             if word in LOOPS:
                 roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
-                parse_group(parser, written, *(nth(role, loops) for role in roles))
+                clauses.parse_group(parser, written, *(nth(role, loops) for role in roles))
                 loops += 1
             else:
                 cls.parse_clause(parser, word, written)
             parser.parse_optional_punctuation(",")
-        operands = by_role(written)
+        operands = clauses.by_role(written)
         if "n_burst" not in operands:
             parser.raise_error(f"expected 'nburst(n_burst, {', '.join(cls.steps)})' of {cls.name}")
         attributes, properties = cls.parse_dictionary(parser)
-        parse_clause_types(parser, written, (*LOOPS, "pad"))
+        clauses.parse_clause_types(parser, written, (*LOOPS, "pad"))
         return cls.make(operands, (), properties, attributes)
 
     @classmethod
-    def parse_clause(cls, parser: LocatedParser, word: str, written: Written) -> None:
+    def parse_clause(cls, parser: LocatedParser, word: str, written: clauses.Written) -> None:
         if word == "nburst":
-            parse_group(parser, written, "n_burst", *cls.steps)
+            clauses.parse_group(parser, written, "n_burst", *cls.steps)
         elif word == "l2_cache_ctl":
-            parse_group(parser, written, "l2_cache_ctl")
+            clauses.parse_group(parser, written, "l2_cache_ctl")
 
     def print(self, printer: Printer) -> None:
         leading = [value for role in self.leading for value in self.segment(role)]
         write(printer, " ", leading)
         groups = list(self.groups())
         for word, values in groups:
-            print_group(printer, word, values)
+            clauses.print_group(printer, word, values)
         printer.print_op_attributes(({"older": self.older} if self.older is not None else {}) | self.attributes)
-        print_clause_types(printer, [("", leading), *((w if w in (*LOOPS, "pad") else "", v) for w, v in groups)])
+        clauses.print_clause_types(
+            printer, [("", leading), *((w if w in (*LOOPS, "pad") else "", v) for w, v in groups)]
+        )
 
     def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
         """The clauses as they are printed."""

@@ -17,16 +17,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.effects.names import Space
 from ptosim.language.micro.cube import CubeOperation
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
-from ptosim.language.rules.fixpipe_rules import (
-    ATOMIC_WORDS,
-    CLAUSE_WORDS,
-    DST_MODES,
-    LAYOUTS,
-    clauses_together,
-    clip_types,
-    quant_types,
-    relu_types,
-)
+from ptosim.language.rules import fixpipe_rules
 from ptosim.language.text.assembly_format import parse_word, write
 from ptosim.language.text.clauses import ClauseOrder, Written, parse_group, parse_leading
 from ptosim.language.text.located_parser import LocatedParser
@@ -38,11 +29,11 @@ LOOP3 = ("loop3_count", "loop3_source_stride", "loop3_dest_stride")
 class _Store(CubeOperation):
     """Leading operands, then the clauses, in a fixed order and separated by commas."""
 
-    words = CLAUSE_WORDS
+    words = fixpipe_rules.CLAUSE_WORDS
     leading: ClassVar[tuple[str, ...]] = ("source", "dest", "m", "n", "source_stride", "dest_stride")
     slots: ClassVar[Sequence[Sequence[str]]] = (
         *(("unit_flag",), ("pre_quant",), ("pre_relu",)),
-        *(LAYOUTS, ("loop3",), ("sat", "nosat")),
+        *(fixpipe_rules.LAYOUTS, ("loop3",), ("sat", "nosat")),
     )
     source = Operand()
     dest = Operand()
@@ -201,10 +192,10 @@ class _Store(CubeOperation):
     # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from quant_types(self)
-        yield from relu_types(self)
-        yield from clip_types(self)
-        yield from clauses_together(self)
+        yield from fixpipe_rules.quant_types(self)
+        yield from fixpipe_rules.relu_types(self)
+        yield from fixpipe_rules.clip_types(self)
+        yield from fixpipe_rules.clauses_together(self)
 
 
 class MteL0cL1(_Store, name="pto.mte_l0c_l1"):
@@ -236,7 +227,7 @@ class MteL0cGm(_Store, name="pto.mte_l0c_gm"):
     """
 
     leading = operand_order = (*_Store.leading, "sid", "l2_cache_ctl")
-    words = {**CLAUSE_WORDS, **ATOMIC_WORDS}
+    words = {**fixpipe_rules.CLAUSE_WORDS, **fixpipe_rules.ATOMIC_WORDS}
     slots = (*_Store.slots, ("atomic",))
     spaces = {"source": (Space.L0C,), "dest": (Space.GM,)}
     sid = Operand("i64")
@@ -280,7 +271,7 @@ class MteL0cUb(_Store, name="pto.mte_l0c_ub"):
 
     targets = ("a5",)
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
-    words = {**CLAUSE_WORDS, **DST_MODES}
+    words = {**fixpipe_rules.CLAUSE_WORDS, **fixpipe_rules.DST_MODES}
     operand_order = (*_Store.leading, "sub_block")
     sub_block = OptionalOperand("i64")
     dst_mode = OptionalProperty()

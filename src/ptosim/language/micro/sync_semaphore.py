@@ -17,15 +17,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.language.micro.sync import PIPES, has_id, parse_number
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation, lint
 from ptosim.language.rules.tile_place_rules import count, in_gm
-from ptosim.language.text.assembly_format import (
-    Vocabulary,
-    compare_types,
-    integers_in,
-    parse_types,
-    parse_word,
-    types_of,
-    write,
-)
+from ptosim.language.text import assembly_format
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.tile.tile_types import view_of
 from ptosim.language.types import PtrType
@@ -55,7 +47,7 @@ def slots_of(op: Operation) -> tuple[int, int] | None:
 
 
 def _pair(op: Operation, name: str) -> tuple[int, int] | None:
-    numbers = integers_in(op.attributes[name]) if name in op.attributes else ()
+    numbers = assembly_format.integers_in(op.attributes[name]) if name in op.attributes else ()
     return (numbers[0], numbers[1]) if len(numbers) == 2 else None
 
 
@@ -83,7 +75,7 @@ class _Semaphore(PTOOperation):
         operands: dict[str, SSAValue] = {}
         properties: dict[str, Attribute] = {}
         if not cls.older or not parser.at(MLIRTokenKind.PERCENT_IDENT):
-            properties["pipe"] = StringAttr(parse_word(parser, "pipe", PIPES))
+            properties["pipe"] = StringAttr(assembly_format.parse_word(parser, "pipe", PIPES))
             parser.parse_punctuation(",", " before the semaphore id")
             parse_number(parser, "id", operands, properties)
             return cls.parse_rest(parser, operands, properties)
@@ -99,16 +91,16 @@ class _Semaphore(PTOOperation):
         return cls.parse_rest(parser, operands, properties)
 
     def print(self, printer: Printer) -> None:
-        write(printer, " ")
+        assembly_format.write(printer, " ")
         if self.core_id is not None:
-            write(printer, self.core_id, ", ")
+            assembly_format.write(printer, self.core_id, ", ")
         elif self.pipe is not None:
-            write(printer, f"<{self.word('pipe')}>, ")
-        write(printer, self.id or str(self.integer("id_literal")))
+            assembly_format.write(printer, f"<{self.word('pipe')}>, ")
+        assembly_format.write(printer, self.id or str(self.integer("id_literal")))
         mode = self.attribute("ffts_mode")
         printer.print_op_attributes({**({"ffts_mode": mode} if mode is not None else {}), **self.attributes})
         if self.operands and self.pipe is None:
-            write(printer, " : ", types_of(self.operands))
+            assembly_format.write(printer, " : ", assembly_format.types_of(self.operands))
 
     def rules(self, target: str) -> Iterator[Problem]:
         pipe = self.word("pipe")
@@ -279,8 +271,8 @@ class WaitCrossCore(WaitFlagDev, name="pto.wait_cross_core"):
     replaced_by = "pto.wait_flag_dev"
 
 
-SYNCALL_MODES = Vocabulary(("hard", "soft"))
-CORE_TYPES = Vocabulary(
+SYNCALL_MODES = assembly_format.Vocabulary(("hard", "soft"))
+CORE_TYPES = assembly_format.Vocabulary(
     ("aic_only", "aiv_only", "mix"),
     {"aic": "aic_only", "cube": "aic_only", "aiv": "aiv_only", "vector": "aiv_only", "all": "mix"},
 )
@@ -317,7 +309,7 @@ class SyncAll(PTOOperation, name="pto.syncall"):
             if parser.parse_optional_punctuation(":") is not None:
                 if parser.at_word("memref"):
                     parser.report("the workspace of pto.syncall is a !pto.ptr, not a memref", parser.span_here())
-                compare_types(parser, parse_types(parser), list(operands.items()))
+                assembly_format.compare_types(parser, assembly_format.parse_types(parser), list(operands.items()))
         parser.parse_punctuation(")")
         mode = cls._parse_clause(parser, "mode", SYNCALL_MODES)
         parser.parse_punctuation(",")
@@ -325,15 +317,15 @@ class SyncAll(PTOOperation, name="pto.syncall"):
         return cls.parse_rest(parser, operands, {"mode": mode, "core_type": core_type})
 
     @classmethod
-    def _parse_clause(cls, parser: LocatedParser, name: str, vocabulary: Vocabulary) -> StringAttr:
+    def _parse_clause(cls, parser: LocatedParser, name: str, vocabulary: assembly_format.Vocabulary) -> StringAttr:
         parser.parse_keyword(name)
         parser.parse_punctuation("=")
-        return StringAttr(parse_word(parser, name, vocabulary))
+        return StringAttr(assembly_format.parse_word(parser, name, vocabulary))
 
     def print(self, printer: Printer) -> None:
         printer.print_string("(")
         if self.operands:
-            write(printer, self.operands, " : ", types_of(self.operands))
+            assembly_format.write(printer, self.operands, " : ", assembly_format.types_of(self.operands))
         mode, core_type = self.word("mode"), self.word("core_type")
         printer.print_string(f") mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{core_type}>")
         printer.print_op_attributes(self.attributes)

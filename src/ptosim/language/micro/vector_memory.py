@@ -12,18 +12,7 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
-from ptosim.effects.vector_memory import (
-    DUAL_LOAD_MODES,
-    DUAL_STORE_MODES,
-    LOAD_MODES,
-    STORE_MODES,
-    STRIDED_LOAD_MODES,
-    STRIDED_STORE_MODES,
-    LoadMode,
-    StoreMode,
-    load_mode,
-    store_mode,
-)
+from ptosim.effects import vector_memory
 from ptosim.language.micro.demanded_lanes import Logical
 from ptosim.language.micro.vector import mask_matches, same_types, type_of
 from ptosim.language.operation import (
@@ -41,17 +30,19 @@ from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.overload import Overloaded
 from ptosim.language.types import MaskType, VregType, element_of, mask_for
 
-LOAD_DISTS = Vocabulary(tuple(LOAD_MODES), {"BLK": "BRC_BLK", "UNPK4_B8": "UNPK4", "SPLT4CHN_B8": "SPLT4CHN"})
-DUAL_LOAD_DISTS = Vocabulary(tuple(DUAL_LOAD_MODES))
-STORE_DISTS = Vocabulary(tuple(STORE_MODES))
-DUAL_STORE_DISTS = Vocabulary(tuple(DUAL_STORE_MODES))
-LOAD_STRIDES = Vocabulary(tuple(STRIDED_LOAD_MODES))
-STORE_STRIDES = Vocabulary(tuple(STRIDED_STORE_MODES))
+LOAD_DISTS = Vocabulary(
+    tuple(vector_memory.LOAD_MODES), {"BLK": "BRC_BLK", "UNPK4_B8": "UNPK4", "SPLT4CHN_B8": "SPLT4CHN"}
+)
+DUAL_LOAD_DISTS = Vocabulary(tuple(vector_memory.DUAL_LOAD_MODES))
+STORE_DISTS = Vocabulary(tuple(vector_memory.STORE_MODES))
+DUAL_STORE_DISTS = Vocabulary(tuple(vector_memory.DUAL_STORE_MODES))
+LOAD_STRIDES = Vocabulary(tuple(vector_memory.STRIDED_LOAD_MODES))
+STORE_STRIDES = Vocabulary(tuple(vector_memory.STRIDED_STORE_MODES))
 
 # --- rules shared in this room ----------------------------------------------------------------------------------------
 
 
-def _supported(mode: LoadMode | StoreMode) -> Iterator[Problem]:
+def _supported(mode: vector_memory.LoadMode | vector_memory.StoreMode) -> Iterator[Problem]:
     if not mode.on_hardware:
         message = (
             f"dist {mode.name} is unsupported on current hardware; it is simulated as the instruction set words it"
@@ -106,7 +97,7 @@ class VLds(_Distributed, Logical, name="pto.vlds"):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from updated_base(self, "source")
         yield from self.logical_rules()
-        mode = load_mode(self.word("dist"))
+        mode = vector_memory.load_mode(self.word("dist"))
         yield from _supported(mode)
         if mode.name != "NORM":
             yield from _at_most_32_bits(self, "result")
@@ -172,7 +163,7 @@ class VSts(_Distributed, name="pto.vsts"):
     def mask_type(self) -> MaskType | None:
         if not isinstance(type_ := self.value.type, VregType):
             return None
-        granularity = store_mode(self.word("dist"), element_of(type_)).granularity
+        granularity = vector_memory.store_mode(self.word("dist"), element_of(type_)).granularity
         return mask_for(type_) if granularity is None else MaskType(StringAttr(granularity))
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -180,13 +171,13 @@ class VSts(_Distributed, name="pto.vsts"):
         if not isinstance(type_ := self.value.type, VregType):
             return
         stride = self.mask.type.stride if self.mask is not None and isinstance(self.mask.type, MaskType) else None
-        mode = store_mode(self.word("dist"), element_of(type_), stride)
+        mode = vector_memory.store_mode(self.word("dist"), element_of(type_), stride)
         yield from _supported(mode)
         if self.mask is not None:
             yield from _store_mask(self, mode, type_, self.mask.type)
 
 
-def _store_mask(op: PTOOperation, mode: StoreMode, type_: VregType, mask: Attribute) -> Iterator[Problem]:
+def _store_mask(op: PTOOperation, mode: vector_memory.StoreMode, type_: VregType, mask: Attribute) -> Iterator[Problem]:
     element = element_of(type_)
     if mode.granularity is None:
         yield from mask_matches(op, "mask", type_)

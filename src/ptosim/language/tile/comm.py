@@ -20,17 +20,8 @@ from ptosim.language.operation import (
     Result,
     VariadicOperand,
 )
+from ptosim.language.rules import tile_place_rules
 from ptosim.language.rules.operand_rules import nth
-from ptosim.language.rules.tile_place_rules import (
-    count,
-    element_at,
-    has_elements,
-    lies_in,
-    may_be_added_to,
-    same_elements,
-    static_view,
-    view_at,
-)
 from ptosim.language.rules.tile_rules import at_type, extents, name_of
 from ptosim.language.text.call_syntax import CallOperation
 from ptosim.language.tile.tile_attributes import KINDS
@@ -44,7 +35,7 @@ def staged(op: CallOperation, like: str, *roles: str) -> Iterator[Problem]:
     for role in roles:
         if not op.has(role):
             continue
-        wrong = [*lies_in(op, role, "vec"), *same_elements(op, role, like)]
+        wrong = [*tile_place_rules.lies_in(op, role, "vec"), *tile_place_rules.same_elements(op, role, like)]
         yield from wrong
         if not wrong and op.tile(role) != op.tile("ping"):
             types = [op.segment(each)[0].type for each in ("ping", role)]
@@ -55,7 +46,7 @@ def chunks_divide(op: CallOperation, view: ViewExtents) -> Iterator[Problem]:
     """What does not pass at once passes in chunks of the valid region, which the view is a multiple of."""
     *outer, rows, cols = (1, *view.shape) if view.rank == 1 else view.shape
     valid = op.tile("ping").valid
-    whole = count((*outer, rows))
+    whole = tile_place_rules.count((*outer, rows))
     fits = all(
         extent is not None and (limit is None or extent <= limit)
         for extent, limit in zip((whole, cols), valid, strict=True)
@@ -98,12 +89,12 @@ class _Copy(_Staged):
     src = Operand()
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        dst, src = view_at(self, "dst"), view_at(self, "src")
+        dst, src = tile_place_rules.view_at(self, "dst"), tile_place_rules.view_at(self, "src")
         for role, view in (("dst", dst), ("src", src)):
-            yield from has_elements(self, role)
+            yield from tile_place_rules.has_elements(self, role)
             if None in view.shape and not isinstance(self.segment(role)[0].type, PartitionViewType):
                 yield at_type(self, role, "with dynamic extents to be a partition view", self.segment(role)[0].type)
-        yield from same_elements(self, "src", "dst")
+        yield from tile_place_rules.same_elements(self, "src", "dst")
         if dst.shape != src.shape:
             yield at_type(
                 self, "src", f"to have the static and dynamic extents of dst, {extents(dst.shape)}", extents(src.shape)
@@ -129,7 +120,7 @@ class TPut(_Copy, name="pto.comm.tput"):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
-        yield from may_be_added_to(self, "dst")
+        yield from tile_place_rules.may_be_added_to(self, "dst")
 
 
 class TGet(_Copy, name="pto.comm.tget"):
@@ -160,8 +151,8 @@ class _Signal(CommOperation):
     value = Operand("i32")
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        view = view_at(self, "signal")
-        yield from static_view(self, "signal", view)
+        view = tile_place_rules.view_at(self, "signal")
+        yield from tile_place_rules.static_view(self, "signal", view)
         if view.element != i32:
             yield at_type(self, "signal", "to hold i32", name_of(view.element))
 
@@ -182,7 +173,7 @@ class TNotify(_Signal, name="pto.comm.tnotify"):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
-        size = count(view_at(self, "signal").shape)
+        size = tile_place_rules.count(tile_place_rules.view_at(self, "signal").shape)
         if size is not None and size > 1:
             yield at_type(self, "signal", "to be one word", f"{size} words")
 
@@ -235,7 +226,7 @@ class Collective(_Staged):
         return [view for value in self.group if (view := view_of(value.type)) is not None]
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        yield from static_view(self, self.buffer, view_at(self, self.buffer))
+        yield from tile_place_rules.static_view(self, self.buffer, tile_place_rules.view_at(self, self.buffer))
         if not self.group:
             yield Problem(f"the group of {self.name} has no members")
             return
@@ -248,10 +239,10 @@ class Collective(_Staged):
 
     def _group(self) -> Iterator[Problem]:
         expected = self.group[0].type
-        element = element_at(self, self.buffer)
+        element = tile_place_rules.element_at(self, self.buffer)
         for index, (value, view) in enumerate(zip(self.group, self.members(), strict=True)):
             place = nth("group", index)
-            yield from static_view(self, place, view)
+            yield from tile_place_rules.static_view(self, place, view)
             if value.type != expected:
                 yield at_type(self, place, f"to have the type of the other members, {expected}", value.type)
             elif not index and view.element != element:
@@ -260,8 +251,8 @@ class Collective(_Staged):
 
     def holds(self, parts: int) -> Iterator[Problem]:
         """The root's buffer has room for so many members, one below the other, or behind it where it is a line."""
-        buffer, members = view_at(self, self.buffer), self.members()
-        size, part = count(buffer.shape), count(members[0].shape) if members else None
+        buffer, members = tile_place_rules.view_at(self, self.buffer), self.members()
+        size, part = tile_place_rules.count(buffer.shape), tile_place_rules.count(members[0].shape) if members else None
         if size is None or part is None:
             return
         found, needed = _alike(buffer.shape, members[0].shape)

@@ -13,15 +13,7 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.names import Pipe, Space
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
-from ptosim.language.rules.tile_place_rules import (
-    count,
-    has_elements,
-    lies_in,
-    same_elements,
-    static_view,
-    unsigned_name,
-    view_at,
-)
+from ptosim.language.rules import tile_place_rules as place
 from ptosim.language.rules.tile_rules import at_type, extents
 from ptosim.language.tile.comm import CommOperation
 from ptosim.language.tile.tile_types import AsyncEventType, AsyncSessionType, PrefetchAsyncContextType
@@ -80,12 +72,12 @@ class BuildAsyncSession(_Async, name="pto.comm.build_async_session"):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
-        yield from lies_in(self, "control", "vec")
+        yield from place.lies_in(self, "control", "vec")
         if self.tile("control").size < CONTROL_BYTES:
             found = f"{self.tile('control').size}"
             yield at_type(self, "control", f"to have at least {CONTROL_BYTES} bytes", found)
         type_ = self.workspace.type
-        if not isinstance(type_, PtrType) or type_.space is not Space.GM or unsigned_name(type_.element) != "i8":
+        if not isinstance(type_, PtrType) or type_.space is not Space.GM or place.unsigned_name(type_.element) != "i8":
             yield at_type(self, "workspace", "to be a pointer to 8-bit integers in gm", type_)
         for name, (low, high) in self.limits.items():
             number = self.integer(name)
@@ -109,13 +101,13 @@ class _Transfer(_Async):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
-        dst, src = view_at(self, "dst"), view_at(self, "src")
+        dst, src = place.view_at(self, "dst"), place.view_at(self, "src")
         for role, view in (("dst", dst), ("src", src)):
-            yield from static_view(self, role, view)
+            yield from place.static_view(self, role, view)
             if any(extent not in (1, None) for extent in view.shape[:-1]):
                 yield at_type(self, role, "to be one line, all extents but the last 1", extents(view.shape))
-        yield from same_elements(self, "src", "dst")
-        lengths = [count(view.shape) for view in (dst, src)]
+        yield from place.same_elements(self, "src", "dst")
+        lengths = [place.count(view.shape) for view in (dst, src)]
         if None not in lengths and lengths[0] != lengths[1]:
             yield at_type(self, "src", f"to have {lengths[0]} elements like dst", str(lengths[1]))
 
@@ -275,7 +267,7 @@ class TPrefetchAsync(_Async, name="pto.tprefetch_async"):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
-        yield from has_elements(self, "src")
+        yield from place.has_elements(self, "src")
 
 
 class GetPrefetchAsyncSession(PTOOperation, name="pto.get_prefetch_async_session"):

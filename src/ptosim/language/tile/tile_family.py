@@ -15,27 +15,14 @@ from typing import Any, ClassVar
 
 from ptosim.language.micro.vector import INTEGERS, integers
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, made
-from ptosim.language.rules.tile_rules import (
-    Check,
-    Elements,
-    at_type,
-    distinct,
-    element_in,
-    in_vec,
-    name_of,
-    number,
-    on,
-    row_major,
-    same_element,
-    same_valid,
-)
+from ptosim.language.rules import tile_rules as rule
 from ptosim.language.tile.tile_attributes import KINDS
 from ptosim.language.tile.tile_operation import TileOperation
 
 A5, A2A3 = "a5", "a2a3"
 
 
-def elements(a5: str, a2a3: str | None = None) -> Elements:
+def elements(a5: str, a2a3: str | None = None) -> rule.Elements:
     """Sets of element types by target; `i8` stands for every integer of that width. One set serves both targets."""
     return {A5: _names(a5), A2A3: _names(a5 if a2a3 is None else a2a3)}
 
@@ -60,12 +47,12 @@ UP_TO_32_BITS = elements("i8 i16 i32 f16 bf16 f32")
 class VectorTile(TileOperation):
     """A tile operation on tiles in UB: its rules are checks, and one of its tiles decides the element types."""
 
-    accepted: ClassVar[Elements] = {}
+    accepted: ClassVar[rule.Elements] = {}
     """Element types that an operation takes; none: whatever its own rules say."""
     typed_by: ClassVar[str] = "src"
     """The role whose element type has to be among them."""
-    checks: ClassVar[tuple[Check, ...]] = ()
-    more_checks: ClassVar[tuple[Check, ...]] = ()
+    checks: ClassVar[tuple[rule.Check, ...]] = ()
+    more_checks: ClassVar[tuple[rule.Check, ...]] = ()
     """Rules of one operation of a family, after those of the family."""
 
     note: ClassVar[str] = ""
@@ -75,7 +62,7 @@ class VectorTile(TileOperation):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         if self.accepted:
-            yield from element_in(self.typed_by, self.accepted)(self, target)
+            yield from rule.element_in(self.typed_by, self.accepted)(self, target)
         for check in (*self.checks, *self.more_checks):
             yield from check(self, target)
 
@@ -86,7 +73,7 @@ class Row:
 
     family: type[VectorTile]
     name: str
-    accepted: Elements
+    accepted: rule.Elements
     text: str
     """The first line is a sentence; then comes the meaning with every edge."""
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -107,7 +94,7 @@ def _operation(module: str, row: Row) -> type[VectorTile]:
     return made(module, row.family, f"pto.{row.name}", **facts)
 
 
-def _shown(accepted: Elements) -> str:
+def _shown(accepted: rule.Elements) -> str:
     """The element type of an example: f32 where there is one."""
     return next(name for name in ("f32", "i32", "i16") if name in accepted[A5] & accepted[A2A3])
 
@@ -131,10 +118,10 @@ class TileUnary(VectorTile):
     note = OVER_DST
     example = f"NAME ins(%a : {tile()}) outs(%d : {tile()})"
     checks = (
-        in_vec("src", "dst"),
-        row_major("src", "dst"),
-        same_element("src", "dst"),
-        same_valid("dst", "src"),
+        rule.in_vec("src", "dst"),
+        rule.row_major("src", "dst"),
+        rule.same_element("src", "dst"),
+        rule.same_valid("dst", "src"),
     )
 
 
@@ -158,10 +145,10 @@ class TileBinary(VectorTile):
     note = OVER_DST
     example = f"NAME ins(%a, %b : {tile()}, {tile()}) outs(%d : {tile()})"
     checks = (
-        in_vec("src0", "src1", "dst"),
-        row_major("src0", "src1", "dst"),
-        same_element("src0", "src1", "dst"),
-        same_valid("dst", "src0", "src1"),
+        rule.in_vec("src0", "src1", "dst"),
+        rule.row_major("src0", "src1", "dst"),
+        rule.same_element("src0", "src1", "dst"),
+        rule.same_valid("dst", "src0", "src1"),
     )
 
 
@@ -182,10 +169,10 @@ class TileScalar(VectorTile):
     note = OVER_DST
     example = f"NAME ins(%a, %x : {tile()}, ELEMENT) outs(%d : {tile()})"
     checks = (
-        in_vec("src", "dst"),
-        same_element("src", "dst"),
-        same_valid("dst", "src"),
-        number("scalar"),
+        rule.in_vec("src", "dst"),
+        rule.same_element("src", "dst"),
+        rule.same_valid("dst", "src"),
+        rule.number("scalar"),
     )
 
 
@@ -229,7 +216,7 @@ def precise_needs_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
 def power_rules(op: TileOperation, target: str) -> Iterator[Problem]:
     """Which elements of a power go with a working tile and with high precision."""
     role = op.operand_roles[0]
-    name = name_of(op.tile(role).element)
+    name = rule.name_of(op.tile(role).element)
     if name in INTEGERS and op.has("tmp"):
         yield Problem(f"{op.name} takes no tmp for integers", at="tmp")
     if not is_precise(op):
@@ -238,15 +225,15 @@ def power_rules(op: TileOperation, target: str) -> Iterator[Problem]:
     elif target != A5:
         yield Problem(f"{op.name} has precisionType high_precision only on {A5}", at="precisionType")
     elif name in INTEGERS:
-        yield at_type(op, role, "to have elements of f16, bf16, f32 for precisionType high_precision", name)
+        yield rule.at_type(op, role, "to have elements of f16, bf16, f32 for precisionType high_precision", name)
 
 
-def like_dst(source: str) -> Check:
+def like_dst(source: str) -> rule.Check:
     """On a2a3 the working tile is like the result, and a tile of its own; a5 does not look at it."""
-    return on(
+    return rule.on(
         A2A3,
-        same_element("dst", "tmp"),
-        same_valid("dst", "tmp"),
-        distinct(source, "tmp"),
-        distinct("dst", "tmp"),
+        rule.same_element("dst", "tmp"),
+        rule.same_valid("dst", "tmp"),
+        rule.distinct(source, "tmp"),
+        rule.distinct("dst", "tmp"),
     )

@@ -11,20 +11,8 @@ from typing import Self
 from ptosim.effects.fixpipe import COLUMN_LIMIT
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.rules import tile_place_rules as place
 from ptosim.language.rules.operand_rules import constant_of
-from ptosim.language.rules.tile_place_rules import (
-    LOW_PRECISION,
-    count,
-    element_at,
-    has_elements,
-    is_laid_out,
-    lies_in,
-    may_be_added_to,
-    same_width,
-    tensor_of,
-    view_at,
-    written_layout,
-)
 from ptosim.language.rules.tile_rules import at_type, extents, name_of
 from ptosim.language.text.located_parser import LocatedParser, Unsupported
 from ptosim.language.tile.tile_accumulator import leaves
@@ -66,21 +54,21 @@ class TLoad(TileOperation, name="pto.tload"):
         return op
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        yield from lies_in(self, "dst", "vec", "mat", "scaling")
-        yield from has_elements(self, "src")
-        yield from same_width(self, "dst", "src")
+        yield from place.lies_in(self, "dst", "vec", "mat", "scaling")
+        yield from place.has_elements(self, "src")
+        yield from place.same_width(self, "dst", "src")
         yield from _low_precision(self, target, "dst")
         tile = self.tile("dst")
         if target == "a5" and tile.element_bytes == 8 and tile.pad > 1:
             yield at_type(self, "dst", "of 8-byte elements with pad 0 (null) or 1 (zero) on a5", tile.pad)
         if tile.loc != "vec" or tile.rows == 1:  # one row is linear, whatever boxes its type has
             return
-        legal = list(is_laid_out(self, "dst", "ND", "DN", "NZ", on=" in vec"))
+        legal = list(place.is_laid_out(self, "dst", "ND", "DN", "NZ", on=" in vec"))
         yield from legal or self._same_layout()
 
     def _same_layout(self) -> Iterator[Problem]:
         """Copies to UB do not rearrange: a layout that is written for the view is that of the tile."""
-        tile, written = self.tile("dst"), written_layout(self.src)
+        tile, written = self.tile("dst"), place.written_layout(self.src)
         hint = "a load to vec keeps the layout; pto.tmov and pto.ttrans change it"
         if 1 in tile.shape:
             return
@@ -93,11 +81,11 @@ class TLoad(TileOperation, name="pto.tload"):
 
     def _stride_of_columns(self) -> int | None:
         """The last stride of the tensor that src is of, where it is known and counts."""
-        owner = tensor_of(self.src)
+        owner = place.tensor_of(self.src)
         if not isinstance(owner, PTOOperation) or owner.name != "pto.make_tensor_view":
             return None
         strides = owner.segment("strides")
-        return constant_of(strides[-1]) if strides and view_at(self, "src").shape[-1] != 1 else None
+        return constant_of(strides[-1]) if strides and place.view_at(self, "src").shape[-1] != 1 else None
 
 
 class TPrefetch(TileOperation, name="pto.tprefetch"):
@@ -114,16 +102,16 @@ class TPrefetch(TileOperation, name="pto.tprefetch"):
     dst = Operand()
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        yield from lies_in(self, "dst", "vec", "mat")
-        yield from has_elements(self, "src")
-        yield from same_width(self, "dst", "src")
+        yield from place.lies_in(self, "dst", "vec", "mat")
+        yield from place.has_elements(self, "src")
+        yield from place.same_width(self, "dst", "src")
         for role in ("src", "dst"):
             yield from _low_precision(self, target, role)
 
 
 def _low_precision(op: TileOperation, target: str, role: str) -> Iterator[Problem]:
-    found = name_of(element_at(op, role))
-    if target != "a5" and found in LOW_PRECISION:
+    found = name_of(place.element_at(op, role))
+    if target != "a5" and found in place.LOW_PRECISION:
         yield Problem(f"{role}: dtype {found} is not supported by {op.name} on {target}", at=f"{role}_type")
 
 
@@ -166,22 +154,22 @@ class TStore(TileOperation, name="pto.tstore"):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         places = ("vec", "acc") if target == "a5" else ("vec", "acc", "mat")
-        misplaced = list(lies_in(self, "src", *places, on=f" on {target}"))
+        misplaced = list(place.lies_in(self, "src", *places, on=f" on {target}"))
         yield from misplaced
         if misplaced:
             return
         yield from self._counts()
-        yield from leaves(self, target, element_at(self, "dst"))
-        yield from may_be_added_to(self, "dst")
+        yield from leaves(self, target, place.element_at(self, "dst"))
+        yield from place.may_be_added_to(self, "dst")
         if self.has("fp") and self.setting("stPhase") != "unspecified":
             yield Problem("a store with fp has no stPhase", at="stPhase")
         yield from self._accumulator(target) if self.tile("src").loc == "acc" else self._local(target)
 
     def _local(self, target: str) -> Iterator[Problem]:
-        yield from same_width(self, "dst", "src")
+        yield from place.same_width(self, "dst", "src")
         yield from _low_precision(self, target, "src")
         if target == "a5" and 1 not in self.tile("src").shape:
-            yield from is_laid_out(self, "src", "ND", "DN", "NZ", on=" in vec")
+            yield from place.is_laid_out(self, "src", "ND", "DN", "NZ", on=" in vec")
 
     def _accumulator(self, target: str) -> Iterator[Problem]:
         tile = self.tile("src")
@@ -190,10 +178,14 @@ class TStore(TileOperation, name="pto.tstore"):
 
     def _counts(self) -> Iterator[Problem]:
         """What is stored fills the view, except where nothing is stored."""
-        valid, shape = self.tile("src").valid, view_at(self, "dst").shape
+        valid, shape = self.tile("src").valid, place.view_at(self, "dst").shape
         if 0 in (*valid, *shape) or self.has("fp"):  # parameters of columns go with any view
             return
-        if (expected := count(valid)) is not None and (found := count(shape)) is not None and expected != found:
+        if (
+            (expected := place.count(valid)) is not None
+            and (found := place.count(shape)) is not None
+            and expected != found
+        ):
             message = f"dst static element count ({found}) to match src valid_shape {extents(valid)}"
             yield Problem(f"{self.name} expects {message} ({expected})", at="dst_type")
 

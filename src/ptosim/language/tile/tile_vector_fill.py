@@ -6,19 +6,7 @@ from collections.abc import Iterator
 
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
-from ptosim.language.rules.tile_rules import (
-    any_integer,
-    at_type,
-    in_vec,
-    integer_of,
-    located,
-    name_of,
-    on,
-    row_major,
-    scalar_of,
-    tiles,
-    tmp_bytes,
-)
+from ptosim.language.rules import tile_rules as rule
 from ptosim.language.tile.tile_family import A2A3, A5, INDICES, UP_TO_32_BITS, VectorTile, elements
 from ptosim.language.tile.tile_operation import TileOperation
 
@@ -34,7 +22,7 @@ class Fill(VectorTile):
 
 def _vec_is_row_major(op: TileOperation, target: str) -> Iterator[Problem]:
     if op.tile("dst").loc == "vec":
-        yield from row_major("dst")(op, target)
+        yield from rule.row_major("dst")(op, target)
 
 
 class TExpands(Fill, name="pto.texpands"):
@@ -48,7 +36,11 @@ class TExpands(Fill, name="pto.texpands"):
 
     accepted = UP_TO_32_BITS
     pipes = (Pipe.V, Pipe.MTE2)
-    checks = (located("dst", allowed=("vec", "mat")), scalar_of("scalar", "dst"), on(A2A3, _vec_is_row_major))
+    checks = (
+        rule.located("dst", allowed=("vec", "mat")),
+        rule.scalar_of("scalar", "dst"),
+        rule.on(A2A3, _vec_is_row_major),
+    )
 
     def pipe(self, target: str) -> Pipe:
         return Pipe.V if self.tile("dst").loc == "vec" else Pipe.MTE2
@@ -60,12 +52,12 @@ _COUNTED = elements("i16 i32")
 def _first_is_an_element(op: TileOperation, target: str) -> Iterator[Problem]:
     type_, element = op.segment("scalar")[0].type, op.tile("dst").element
     if type_ != element:
-        yield at_type(op, "scalar", f"to be exactly the element type of dst, {name_of(element)}", type_)
+        yield rule.at_type(op, "scalar", f"to be exactly the element type of dst, {rule.name_of(element)}", type_)
 
 
 def _several_columns(op: TileOperation, target: str) -> Iterator[Problem]:
     if op.tile("dst").cols == 1:
-        yield at_type(op, "dst", "with more than one column", 1)
+        yield rule.at_type(op, "dst", "with more than one column", 1)
 
 
 _COUNTING_BYTES = {2: 1792, 4: 768}
@@ -73,12 +65,12 @@ _COUNTING_BYTES = {2: 1792, 4: 768}
 
 
 def _counting_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
-    for role, tmp in tiles(op, "tmp"):
+    for role, tmp in rule.tiles(op, "tmp"):
         if tmp.element_bytes != 4:
-            yield at_type(op, role, "to have elements of 4 bytes", name_of(tmp.element))
+            yield rule.at_type(op, role, "to have elements of 4 bytes", rule.name_of(tmp.element))
         least = _COUNTING_BYTES.get(op.tile("dst").element_bytes)
         if least is not None:
-            yield from tmp_bytes(least)(op, target)
+            yield from rule.tmp_bytes(least)(op, target)
 
 
 class TCi(Fill, name="pto.tci"):
@@ -98,7 +90,7 @@ class TCi(Fill, name="pto.tci"):
     pipes = (Pipe.S,)
     flags = ("descending",)
     defaults = {"descending": False}
-    checks = (in_vec("dst"), _first_is_an_element, _several_columns, on(A2A3, _counting_tmp))
+    checks = (rule.in_vec("dst"), _first_is_an_element, _several_columns, rule.on(A2A3, _counting_tmp))
 
 
 def _either_half(op: TileOperation, target: str) -> Iterator[Problem]:
@@ -122,7 +114,7 @@ class TTri(Fill, name="pto.ttri"):
     inside = ("upperOrLower",)
     numbers = ("upperOrLower",)
     defaults = {"upperOrLower": 0}
-    checks = (in_vec("dst"), row_major("dst"), any_integer("scalar"), _either_half)
+    checks = (rule.in_vec("dst"), rule.row_major("dst"), rule.any_integer("scalar"), _either_half)
 
 
 _KEYS = ("key0", "key1")
@@ -160,4 +152,4 @@ class TRandom(VectorTile, name="pto.trandom"):
     inside = ("rounds",)
     numbers = ("rounds",)
     defaults = {"rounds": 10}
-    checks = (in_vec("dst"), row_major("dst"), integer_of(32, *_KEYS, *_COUNTERS), _seven_or_ten)
+    checks = (rule.in_vec("dst"), rule.row_major("dst"), rule.integer_of(32, *_KEYS, *_COUNTERS), _seven_or_ten)

@@ -10,22 +10,8 @@ from xdsl.printer import Printer
 
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.rules import tile_rules as rule
 from ptosim.language.rules.operand_rules import constant_of
-from ptosim.language.rules.tile_rules import (
-    any_integer,
-    at_type,
-    element_in,
-    every,
-    full_cols,
-    in_vec,
-    number,
-    on,
-    row_major,
-    same_element,
-    same_valid,
-    tiles,
-    valid_rows,
-)
 from ptosim.language.text.assembly_format import Vocabulary, check_word
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.tile_syntax import Clause, print_dictionary
@@ -83,15 +69,15 @@ class ByPattern(VectorTile):
         if axis is None:
             yield Problem(f'{self.name} with maskPattern requires an axis, "row" or "col"', at="maskPattern")
             return
-        checks = (in_vec("src", "dst"), row_major("src", "dst"), same_element("src", "dst"))
-        yield from every(*checks)(self, target)
+        checks = (rule.in_vec("src", "dst"), rule.row_major("src", "dst"), rule.same_element("src", "dst"))
+        yield from rule.every(*checks)(self, target)
         index, noun = (1, "columns") if axis == "row" else (0, "rows")
         source, result = self.tile("src").valid[index], self.tile("dst").valid[index]
         factor = _FACTORS[str(self.pattern)]
         wide, narrow = (source, result) if self.gathers else (result, source)
         if wide is not None and narrow is not None and wide != narrow * factor:
             ratio = f"1/{factor}" if self.gathers else f"{factor} times"
-            yield at_type(self, "dst", f"to have {ratio} of the {source} valid {noun} of src", result)
+            yield rule.at_type(self, "dst", f"to have {ratio} of the {source} valid {noun} of src", result)
 
 
 class TGather(ByPattern, name="pto.tgather"):
@@ -146,7 +132,7 @@ class TGather(ByPattern, name="pto.tgather"):
         if self.has("cdst") != self.has("scalar"):
             yield Problem(f"{self.name} has cdst only, and always, in the form that compares", at="dst")
         elif self.pattern is not None:
-            yield from element_in("src", _TAKEN)(self, target)
+            yield from rule.element_in("src", _TAKEN)(self, target)
             yield from self.pattern_rules(target)
         elif self.has("scalar"):
             yield from self._compare_rules(target)
@@ -156,18 +142,18 @@ class TGather(ByPattern, name="pto.tgather"):
     def _index_rules(self, target: str) -> Iterator[Problem]:
         if target == A2A3 and not self.has("tmp"):
             yield Problem(f"{self.name} requires tmp on {A2A3}", at="idx")
-        yield from every(
-            in_vec("src", "idx", "dst"),
-            element_in("src", _GATHERED),
-            same_element("src", "dst"),
-            element_in("idx", _OFFSETS),
-            on(A2A3, same_element("idx", "tmp"), same_valid("idx", "tmp")),
-            full_cols("dst", "idx"),
+        yield from rule.every(
+            rule.in_vec("src", "idx", "dst"),
+            rule.element_in("src", _GATHERED),
+            rule.same_element("src", "dst"),
+            rule.element_in("idx", _OFFSETS),
+            rule.on(A2A3, rule.same_element("idx", "tmp"), rule.same_valid("idx", "tmp")),
+            rule.full_cols("dst", "idx"),
         )(self, target)
 
     def _compare_rules(self, target: str) -> Iterator[Problem]:
-        checks = (in_vec("src", "dst", "cdst"), element_in("dst", INDICES), element_in("cdst", INDICES))
-        yield from every(element_in("src", _COMPARED), *checks, number("scalar"))(self, target)
+        checks = (rule.in_vec("src", "dst", "cdst"), rule.element_in("dst", INDICES), rule.element_in("cdst", INDICES))
+        yield from rule.every(rule.element_in("src", _COMPARED), *checks, rule.number("scalar"))(self, target)
         if (mode := self.setting("cmpMode")) not in ("eq", "gt"):
             yield Problem(f"{self.name} compares with eq or gt, not {mode}", at="cmpMode")
         elif target == A2A3 and mode != "eq" and self.tile("src").kind.is_integer:
@@ -204,7 +190,7 @@ class TScatter(ByPattern, name="pto.tscatter"):
         return Pipe.S if target == A2A3 and self.pattern is None else Pipe.V
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        yield from element_in("src", self.accepted)(self, target)
+        yield from rule.element_in("src", self.accepted)(self, target)
         if self.pattern is not None:
             if self.has("idx"):
                 yield Problem(f"{self.name} takes idx or maskPattern, not both", at="idx")
@@ -212,8 +198,12 @@ class TScatter(ByPattern, name="pto.tscatter"):
         elif not self.has("idx"):
             yield Problem(f"{self.name} requires idx or maskPattern", at="src")
         else:
-            checks = (in_vec("src", "idx", "dst"), same_element("src", "dst"), element_in("idx", elements("i16 i32")))
-            yield from every(*checks)(self, target)
+            checks = (
+                rule.in_vec("src", "idx", "dst"),
+                rule.same_element("src", "dst"),
+                rule.element_in("idx", elements("i16 i32")),
+            )
+            yield from rule.every(*checks)(self, target)
 
 
 class TGatherB(VectorTile, name="pto.tgatherb"):
@@ -231,7 +221,7 @@ class TGatherB(VectorTile, name="pto.tgatherb"):
     dst = Operand()
 
     accepted = UP_TO_32_BITS
-    checks = (in_vec("src", "idx", "dst"), same_element("src", "dst"), element_in("idx", INDICES))
+    checks = (rule.in_vec("src", "idx", "dst"), rule.same_element("src", "dst"), rule.element_in("idx", INDICES))
 
 
 # --- sorting ----------------------------------------------------------------------------------------------------------
@@ -256,10 +246,10 @@ class TSort32(VectorTile, name="pto.tsort32"):
     accepted = FLOATS
     scratch = ("tmp",)
     checks = (
-        in_vec("src", "idx", "dst"),
-        row_major("src", "idx", "dst"),
-        same_element("src", "dst"),
-        element_in("idx", INDICES),
+        rule.in_vec("src", "idx", "dst"),
+        rule.row_major("src", "idx", "dst"),
+        rule.same_element("src", "dst"),
+        rule.element_in("idx", INDICES),
     )
 
 
@@ -302,10 +292,10 @@ class TMrgSort(VectorTile, name="pto.tmrgsort"):
     inside = ("exhausted",)
     defaults = {"exhausted": False}
     checks = (
-        in_vec(*_SOURCES, "tmp", "dst"),
-        row_major(*_SOURCES, "dst"),
-        same_element(*_SOURCES, "tmp", "dst"),
-        valid_rows(1, *_SOURCES, "dst"),
+        rule.in_vec(*_SOURCES, "tmp", "dst"),
+        rule.row_major(*_SOURCES, "dst"),
+        rule.same_element(*_SOURCES, "tmp", "dst"),
+        rule.valid_rows(1, *_SOURCES, "dst"),
     )
 
     @classmethod
@@ -340,7 +330,7 @@ class TMrgSort(VectorTile, name="pto.tmrgsort"):
         yield from self._block_rules(target) if self.has("blockLen") else self._list_rules()
 
     def _block_rules(self, target: str) -> Iterator[Problem]:
-        yield from any_integer("blockLen")(self, target)
+        yield from rule.any_integer("blockLen")(self, target)
         length = constant_of(self.segment("blockLen")[0])
         if length is not None and (length <= 0 or length % 64):
             yield Problem(
@@ -354,9 +344,9 @@ class TMrgSort(VectorTile, name="pto.tmrgsort"):
         if not self.has("executed"):
             yield Problem(f"{self.name} of lists expects executed, of type {expected}, after dst", at="dst")
         elif (found := self.segment("executed")[0].type) != expected:
-            yield at_type(self, "executed", f"to be {expected}", found)
-        total = sum(source.valid[1] or 0 for _, source in tiles(self, *_SOURCES))
-        for role, tmp in tiles(self, "tmp"):
+            yield rule.at_type(self, "executed", f"to be {expected}", found)
+        total = sum(source.valid[1] or 0 for _, source in rule.tiles(self, *_SOURCES))
+        for role, tmp in rule.tiles(self, "tmp"):
             if tmp.cols < total:
                 expected = f"to have at least the {total} valid columns of its sources"
-                yield at_type(self, role, expected, tmp.cols)
+                yield rule.at_type(self, role, expected, tmp.cols)

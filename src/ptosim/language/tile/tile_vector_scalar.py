@@ -7,54 +7,17 @@ from collections.abc import Iterator
 from xdsl.ir import SSAValue
 
 from ptosim.language.operation import Operand, Problem
+from ptosim.language.rules import tile_rules as rule
 from ptosim.language.rules.operand_rules import constant_of
-from ptosim.language.rules.tile_rules import (
-    at_type,
-    distinct,
-    element_in,
-    every,
-    in_vec,
-    name_of,
-    number,
-    on,
-    row_major,
-    same_element,
-    same_shape,
-    same_valid,
-    scalar_is,
-    scalar_of,
-    signless_integer,
-    tmp_valid_rows,
-)
-from ptosim.language.tile.tile_family import (
-    A2A3,
-    BITS,
-    FLOATS,
-    NUMBERS,
-    OVER_DST,
-    POWERS,
-    UP_TO_32_BITS,
-    WIDE,
-    WITHOUT_BF16,
-    Row,
-    TileScalar,
-    TileScalarTmp,
-    VectorTile,
-    elements,
-    like_dst,
-    power_rules,
-    precise,
-    table,
-    tile,
-)
+from ptosim.language.tile import tile_family as family
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_types import TileBufType
 
-_TYPED = (scalar_of("scalar", "src"),)
+_TYPED = (rule.scalar_of("scalar", "src"),)
 """The scalar has the type of the elements."""
 
-_BITWISE = (row_major("src", "dst"), distinct("src", "dst"), signless_integer("scalar"))
-_BITWISE_ELEMENTS = elements("i8 i16 i32", "i8 i16")
+_BITWISE = (rule.row_major("src", "dst"), rule.distinct("src", "dst"), rule.signless_integer("scalar"))
+_BITWISE_ELEMENTS = family.elements("i8 i16 i32", "i8 i16")
 
 
 def _count_is_not_negative(op: TileOperation, target: str) -> Iterator[Problem]:
@@ -63,61 +26,61 @@ def _count_is_not_negative(op: TileOperation, target: str) -> Iterator[Problem]:
         yield Problem(f"{op.name} expects a count that is not negative, not {count}", at="scalar")
 
 
-_SHIFT = (row_major("src", "dst"), signless_integer("scalar"), _count_is_not_negative)
+_SHIFT = (rule.row_major("src", "dst"), rule.signless_integer("scalar"), _count_is_not_negative)
 
-_TILE_SCALAR = table(
+_TILE_SCALAR = family.table(
     __name__,
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tadds",
-        WIDE,
+        family.WIDE,
         """Sum with a scalar.
 
         Integers wrap, floats are rounded once.""",
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tsubs",
-        WIDE,
+        family.WIDE,
         """Difference, src - scalar.
 
         Integers wrap, floats are rounded once.""",
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tmuls",
-        WIDE,
+        family.WIDE,
         """Product with a scalar.
 
         Of integers the low half, floats are rounded once.""",
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tmaxs",
-        WIDE,
+        family.WIDE,
         """The greater of an element and a scalar.
 
         A NaN in either gives NaN.""",
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tmins",
-        WIDE,
+        family.WIDE,
         """The lesser of an element and a scalar.
 
         A NaN in either gives NaN.""",
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tfmods",
-        NUMBERS,
+        family.NUMBERS,
         """Remainder by a scalar, with the sign of the dividend.
 
         src - scalar * q, where q is the quotient cut towards zero; f16 is computed in f32.""",
-        precise("fmod") | {"more_checks": _TYPED},
+        family.precise("fmod") | {"more_checks": _TYPED},
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tands",
         _BITWISE_ELEMENTS,
         """Bitwise and with a scalar.
@@ -125,8 +88,8 @@ _TILE_SCALAR = table(
         src and dst are different tiles.""",
         {"more_checks": _BITWISE},
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tors",
         _BITWISE_ELEMENTS,
         """Bitwise or with a scalar.
@@ -134,73 +97,73 @@ _TILE_SCALAR = table(
         src and dst are different tiles.""",
         {"more_checks": _BITWISE},
     ),
-    Row(
-        TileScalarTmp,
+    family.Row(
+        family.TileScalarTmp,
         "txors",
         _BITWISE_ELEMENTS,
         """Bitwise exclusive or with a scalar.
 
         src and dst are different tiles. On a2a3 tmp is like dst; a5 does not look at it.""",
-        {"more_checks": (*_BITWISE, like_dst("src"))},
+        {"more_checks": (*_BITWISE, family.like_dst("src"))},
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tshls",
-        BITS,
+        family.BITS,
         """Shift to the left by a scalar count.
 
         Zeros come in from the right. The count is not negative.""",
         {"more_checks": _SHIFT},
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tshrs",
-        BITS,
+        family.BITS,
         """Shift to the right by a scalar count.
 
         Copies of the sign come in from the left, zeros for unsigned elements. The count is not negative.""",
         {"more_checks": _SHIFT},
     ),
-    Row(
-        TileScalarTmp,
+    family.Row(
+        family.TileScalarTmp,
         "trems",
-        elements("i16 i32 f16 f32", "i32 f32"),
+        family.elements("i16 i32 f16 f32", "i32 f32"),
         """Remainder by a scalar, with the sign of the divisor.
 
         src - scalar * q, where q is the quotient rounded down; f16 is computed in f32. On a2a3 tmp has at least 1 valid
         row; a5 does not touch it.""",
-        precise("rem") | {"more_checks": (*_TYPED, on(A2A3, tmp_valid_rows(1)))},
+        family.precise("rem") | {"more_checks": (*_TYPED, rule.on(family.A2A3, rule.tmp_valid_rows(1)))},
     ),
-    Row(
-        TileScalarTmp,
+    family.Row(
+        family.TileScalarTmp,
         "tpows",
-        POWERS,
+        family.POWERS,
         """Power, src to the scalar.
 
         Floats are computed in f32 as exp(scalar * log|src|), with the special cases of IEEE pow. Integers wrap; a
         negative exponent gives 0, but 1 for base 1 and +-1 for base -1. Integers take no tmp. precisionType
         high_precision is for floats on a5; only it takes bf16.""",
-        precise("pow") | {"more_checks": (*_TYPED, power_rules)},
+        family.precise("pow") | {"more_checks": (*_TYPED, family.power_rules)},
     ),
-    Row(
-        TileScalar,
+    family.Row(
+        family.TileScalar,
         "tlrelu",
-        FLOATS,
+        family.FLOATS,
         """An element where it is positive, else its product with a slope.
 
         src > 0 ? src : src * scalar. The slope is f32; for f16 it is rounded to f16 first.""",
-        {"more_checks": (scalar_is("scalar", "f32"),)},
+        {"more_checks": (rule.scalar_is("scalar", "f32"),)},
     ),
 )
 
 
 def _axpy_elements(op: TileOperation, target: str) -> Iterator[Problem]:
-    source, result = (name_of(op.tile(role).element) for role in ("src", "dst"))
+    source, result = (rule.name_of(op.tile(role).element) for role in ("src", "dst"))
     if source != result and (source, result) != ("f16", "f32"):
-        yield at_type(op, "dst", f"to have the element type of src, {source}, or f32 for f16", result)
+        yield rule.at_type(op, "dst", f"to have the element type of src, {source}, or f32 for f16", result)
 
 
-class TAxpy(TileScalar, name="pto.taxpy"):
+class TAxpy(family.TileScalar, name="pto.taxpy"):
     """Adds the product of a tile and a scalar to dst.
 
     dst = src * scalar + dst, rounded once. dst may be f32 where src is f16; the scalar has the type of src.
@@ -209,18 +172,18 @@ class TAxpy(TileScalar, name="pto.taxpy"):
         pto.taxpy ins(%a, %x : !pto.tile_buf<vec, 16x64xf32>, f32) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    accepted = elements("f16 bf16 f32")
+    accepted = family.elements("f16 bf16 f32")
     also_reads = ("dst",)
     checks = (
-        in_vec("src", "dst"),
+        rule.in_vec("src", "dst"),
         _axpy_elements,
-        same_shape("src", "dst"),
-        same_valid("dst", "src"),
+        rule.same_shape("src", "dst"),
+        rule.same_valid("dst", "src"),
         *_TYPED,
     )
 
 
-class EitherOrder(VectorTile):
+class EitherOrder(family.VectorTile):
     """A tile and a scalar in the order that they are computed in: `: TB, T` or `: T, TB`."""
 
     src0 = Operand()
@@ -228,8 +191,8 @@ class EitherOrder(VectorTile):
     dst = Operand()
 
     untyped = ("src0", "src1")
-    note = OVER_DST
-    example = f"NAME ins(%x, %a : ELEMENT, {tile()}) outs(%d : {tile()})"
+    note = family.OVER_DST
+    example = f"NAME ins(%x, %a : ELEMENT, {family.tile()}) outs(%d : {family.tile()})"
 
     @property
     def scalar_first(self) -> bool:
@@ -250,27 +213,27 @@ class EitherOrder(VectorTile):
             yield Problem(f"{self.name} expects a tile and a scalar, not {found}", at="src1_type")
             return
         source, scalar = ("src1", "src0") if self.scalar_first else ("src0", "src1")
-        yield from every(
-            element_in(source, self.accepted),
-            in_vec(source, "dst"),
-            same_element(source, "dst"),
-            same_valid("dst", source),
-            number(scalar),
+        yield from rule.every(
+            rule.element_in(source, self.accepted),
+            rule.in_vec(source, "dst"),
+            rule.same_element(source, "dst"),
+            rule.same_valid("dst", source),
+            rule.number(scalar),
         )(self, target)
 
 
-_EITHER_ORDER = table(
+_EITHER_ORDER = family.table(
     __name__,
-    Row(
+    family.Row(
         EitherOrder,
         "tdivs",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """Quotient of a tile and a scalar, in either order.
 
         The operands are divided in the order written: a tile by a scalar, or a scalar by a tile. Floats are rounded
         once. Integers are cut towards zero, the least value divided by -1 stays itself, and a division by zero gives
         -1.""",
-        precise("div"),
+        family.precise("div"),
     ),
 )
 
@@ -278,7 +241,7 @@ _EITHER_ORDER = table(
 # --- three operands ---------------------------------------------------------------------------------------------------
 
 
-class Ternary(VectorTile):
+class Ternary(family.VectorTile):
     """Three tiles in, one out."""
 
     src0 = Operand()
@@ -287,17 +250,17 @@ class Ternary(VectorTile):
     dst = Operand()
 
     typed_by = "src0"
-    note = OVER_DST
-    example = f"NAME ins(%a, %b, %c : {tile()}, {tile()}, {tile()}) outs(%d : {tile()})"
+    note = family.OVER_DST
+    example = f"NAME ins(%a, %b, %c : {family.tile()}, {family.tile()}, {family.tile()}) outs(%d : {family.tile()})"
     checks = (
-        in_vec("src0", "src1", "src2", "dst"),
-        same_element("src0", "src1", "src2", "dst"),
-        same_shape("src0", "src1", "src2", "dst"),
-        same_valid("dst", "src0", "src1", "src2"),
+        rule.in_vec("src0", "src1", "src2", "dst"),
+        rule.same_element("src0", "src1", "src2", "dst"),
+        rule.same_shape("src0", "src1", "src2", "dst"),
+        rule.same_valid("dst", "src0", "src1", "src2"),
     )
 
 
-class ScalarBetween(VectorTile):
+class ScalarBetween(family.VectorTile):
     """A tile, a scalar and a tile in, one out."""
 
     src0 = Operand()
@@ -306,47 +269,47 @@ class ScalarBetween(VectorTile):
     dst = Operand()
 
     typed_by = "src0"
-    note = OVER_DST
-    example = f"NAME ins(%a, %x, %b : {tile()}, ELEMENT, {tile()}) outs(%d : {tile()})"
+    note = family.OVER_DST
+    example = f"NAME ins(%a, %x, %b : {family.tile()}, ELEMENT, {family.tile()}) outs(%d : {family.tile()})"
     checks = (
-        in_vec("src0", "src1", "dst"),
-        same_element("src0", "src1", "dst"),
-        same_shape("src0", "src1", "dst"),
-        same_valid("dst", "src0", "src1"),
-        number("scalar"),
+        rule.in_vec("src0", "src1", "dst"),
+        rule.same_element("src0", "src1", "dst"),
+        rule.same_shape("src0", "src1", "dst"),
+        rule.same_valid("dst", "src0", "src1"),
+        rule.number("scalar"),
     )
 
 
-_TERNARY = table(
+_TERNARY = family.table(
     __name__,
-    Row(
+    family.Row(
         Ternary,
         "taddc",
-        UP_TO_32_BITS,
+        family.UP_TO_32_BITS,
         """Sum of three tiles.
 
         (src0 + src1) + src2, two roundings; no carry is meant.""",
     ),
-    Row(
+    family.Row(
         Ternary,
         "tsubc",
-        UP_TO_32_BITS,
+        family.UP_TO_32_BITS,
         """Difference of two tiles plus a third.
 
         (src0 - src1) + src2, two roundings; no carry is meant.""",
     ),
-    Row(
+    family.Row(
         ScalarBetween,
         "taddsc",
-        UP_TO_32_BITS,
+        family.UP_TO_32_BITS,
         """Sum of a tile, a scalar and a tile.
 
         (src0 + scalar) + src1, two roundings.""",
     ),
-    Row(
+    family.Row(
         ScalarBetween,
         "tsubsc",
-        UP_TO_32_BITS,
+        family.UP_TO_32_BITS,
         """Difference of a tile and a scalar, plus a tile.
 
         (src0 - scalar) + src1, two roundings.""",

@@ -8,42 +8,19 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.element import Element
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, lint
-from ptosim.language.rules.tile_rules import (
-    at_type,
-    element_in,
-    extents,
-    in_vec,
-    name_of,
-    number,
-    on,
-    row_major,
-    same_element,
-    same_shape,
-    same_valid,
-    same_valid_rows,
-    tiles,
-)
+from ptosim.language.rules import tile_rules as rule
+from ptosim.language.tile import tile_family as family
 from ptosim.language.tile.tile_attributes import KINDS
 from ptosim.language.tile.tile_buf import TileBuf, is_fp4
-from ptosim.language.tile.tile_family import (
-    A2A3,
-    A5,
-    BITS,
-    TileBinary,
-    TileScalar,
-    UnaryTmp,
-    VectorTile,
-    elements,
-)
 from ptosim.language.tile.tile_operation import TileOperation
 
-_COMPARED = elements("i8 i16 i32 f16 bf16 f32", "i32 f16 f32")
-_PACKED = elements("i8")
+_COMPARED = family.elements("i8 i16 i32 f16 bf16 f32", "i32 f16 f32")
+_PACKED = family.elements("i8")
 
 # --- compare and select -----------------------------------------------------------------------------------------------
 
 
-class TCmp(TileBinary, name="pto.tcmp"):
+class TCmp(family.TileBinary, name="pto.tcmp"):
     """Compares two tiles; the result is one bit for each element.
 
     Element c of a row is bit c % 8 of byte c / 8 of that row of dst; a row of bits is written in blocks of 16 bytes (32
@@ -62,15 +39,15 @@ class TCmp(TileBinary, name="pto.tcmp"):
     inside = ("cmpMode",)
     defaults = {"cmpMode": "eq"}
     checks = (
-        in_vec("src0", "src1", "dst"),
-        same_element("src0", "src1"),
-        element_in("dst", _PACKED),
-        on(A5, same_shape("src0", "src1")),
-        same_valid("src0", "src1"),
+        rule.in_vec("src0", "src1", "dst"),
+        rule.same_element("src0", "src1"),
+        rule.element_in("dst", _PACKED),
+        rule.on(family.A5, rule.same_shape("src0", "src1")),
+        rule.same_valid("src0", "src1"),
     )
 
 
-class TCmps(TileScalar, name="pto.tcmps"):
+class TCmps(family.TileScalar, name="pto.tcmps"):
     """Compares a tile with a scalar; the result is one bit for each element.
 
     The bits of all rows follow each other: those of one row in whole blocks of 16 bytes (32 for elements of 8 bits), or
@@ -88,7 +65,12 @@ class TCmps(TileScalar, name="pto.tcmps"):
     words = {"cmpMode": KINDS["cmp"]}
     inside = ("cmpMode",)
     defaults = {"cmpMode": "eq"}
-    checks = (in_vec("src", "dst"), element_in("dst", _PACKED), same_valid_rows("src", "dst"), number("scalar"))
+    checks = (
+        rule.in_vec("src", "dst"),
+        rule.element_in("dst", _PACKED),
+        rule.same_valid_rows("src", "dst"),
+        rule.number("scalar"),
+    )
 
 
 def _bits_apart(op: TCmps) -> int | None:
@@ -132,15 +114,15 @@ def _rows_of_mask(op: TileOperation, target: str) -> Iterator[Problem]:
 
 def _select_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
     """On a2a3 tmp holds the mask of a register."""
-    for role, tmp in tiles(op, "tmp"):
+    for role, tmp in rule.tiles(op, "tmp"):
         least = 32 // op.tile("src0").element_bytes
         if tmp.element_bytes != 4:
-            yield at_type(op, role, "to have elements of 4 bytes", name_of(tmp.element))
+            yield rule.at_type(op, role, "to have elements of 4 bytes", rule.name_of(tmp.element))
         elif tmp.size < least:
-            yield at_type(op, role, f"to have at least {least} bytes", f"{tmp.size} bytes")
+            yield rule.at_type(op, role, f"to have at least {least} bytes", f"{tmp.size} bytes")
 
 
-class TSel(VectorTile, name="pto.tsel"):
+class TSel(family.VectorTile, name="pto.tsel"):
     """Selects by bits: src0 where the bit of an element is set, else src1.
 
     mask has the bits as tcmp writes them. It covers the valid region of dst; bytes outside of it keep what they have.
@@ -157,19 +139,19 @@ class TSel(VectorTile, name="pto.tsel"):
     dst = Operand()
 
     typed_by = "src0"
-    accepted = elements("i8 i16 i32 f16 bf16 f32", "i16 i32 f16 bf16 f32")
+    accepted = family.elements("i8 i16 i32 f16 bf16 f32", "i16 i32 f16 bf16 f32")
     checks = (
-        in_vec("mask", "src0", "src1", "dst"),
-        on(A5, element_in("mask", BITS)),
-        row_major("src0", "src1", "dst"),
-        same_element("src0", "src1", "dst"),
-        same_valid("dst", "src0", "src1"),
-        on(A2A3, _select_tmp),
+        rule.in_vec("mask", "src0", "src1", "dst"),
+        rule.on(family.A5, rule.element_in("mask", family.BITS)),
+        rule.row_major("src0", "src1", "dst"),
+        rule.same_element("src0", "src1", "dst"),
+        rule.same_valid("dst", "src0", "src1"),
+        rule.on(family.A2A3, _select_tmp),
         _rows_of_mask,
     )
 
 
-class TSels(VectorTile, name="pto.tsels"):
+class TSels(family.VectorTile, name="pto.tsels"):
     """Selects by bits: src where the bit of an element is set, else a scalar.
 
     mask has the bits as tcmp writes them. It covers the valid region of dst; bytes outside of it keep what they have.
@@ -185,14 +167,14 @@ class TSels(VectorTile, name="pto.tsels"):
     scalar = Operand()
     dst = Operand()
 
-    accepted = elements("i8 i16 i32 f16 f32")
+    accepted = family.elements("i8 i16 i32 f16 f32")
     checks = (
-        in_vec("mask", "src", "dst"),
-        on(A5, element_in("mask", BITS), row_major("mask")),
-        row_major("src", "dst"),
-        same_element("src", "dst"),
-        same_valid("dst", "src"),
-        number("scalar"),
+        rule.in_vec("mask", "src", "dst"),
+        rule.on(family.A5, rule.element_in("mask", family.BITS), rule.row_major("mask")),
+        rule.row_major("src", "dst"),
+        rule.same_element("src", "dst"),
+        rule.same_valid("dst", "src"),
+        rule.number("scalar"),
         _rows_of_mask,
     )
 
@@ -216,9 +198,9 @@ def _pairs(op: TileOperation, target: str) -> Iterator[Problem]:
     kinds = [op.tile(role).kind for role in ("src", "dst")]
     if all(kind.kind != "lowprecision" for kind in kinds):
         return
-    source, result = (name_of(op.tile(role).element) for role in ("src", "dst"))
-    if target != A5:
-        yield Problem(f"{op.name} converts {source} to {result} only on {A5}", at="dst_type")
+    source, result = (rule.name_of(op.tile(role).element) for role in ("src", "dst"))
+    if target != family.A5:
+        yield Problem(f"{op.name} converts {source} to {result} only on {family.A5}", at="dst_type")
     elif result not in _NARROWED.get(source, ()):
         yield Problem(f"{op.name} does not convert {source} to {result}", at="dst_type")
 
@@ -236,7 +218,7 @@ def _same_values(op: TileOperation, target: str) -> Iterator[Problem]:
         ("valid shape", _values(source, source.valid), _values(result, result.valid)),
     ):
         if any(a is not None and b is not None and a != b for a, b in zip(one, other, strict=True)):
-            yield at_type(op, "dst", f"to have the {what} of src, {extents(one)}", extents(other))
+            yield rule.at_type(op, "dst", f"to have the {what} of src, {rule.extents(one)}", rule.extents(other))
             return
 
 
@@ -270,13 +252,13 @@ def _policy(op: TileOperation, target: str) -> Iterator[Problem]:
     if op.word("satmode") != "OFF":
         return
     source, result = (op.tile(role) for role in ("src", "dst"))
-    one, other = (name_of(tile.element) for tile in (source, result))
+    one, other = (rule.name_of(tile.element) for tile in (source, result))
     wraps = other.removeprefix("s") in _WRAPPING.get(one.removeprefix("s"), ())
     if not wraps and _may_not_fit(source.kind, result.kind):
         yield lint(f"{op.name} clamps from {one} to {other}, whatever satmode says", at="satmode")
 
 
-class TCvt(UnaryTmp, name="pto.tcvt"):
+class TCvt(family.UnaryTmp, name="pto.tcvt"):
     """Converts elements to another type.
 
     rmode rounds: RINT, NONE and CAST_RINT (the default) to the nearest, of two the even one; ROUND of two the one away
@@ -296,4 +278,4 @@ class TCvt(UnaryTmp, name="pto.tcvt"):
     inside = ("rmode", "satmode")
     defaults = {"rmode": "CAST_RINT", "satmode": "OFF"}
     older = {"sat_mode": "satmode"}
-    checks = (in_vec("src", "dst"), _pairs, _same_values, _policy)
+    checks = (rule.in_vec("src", "dst"), _pairs, _same_values, _policy)

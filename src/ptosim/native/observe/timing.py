@@ -29,17 +29,9 @@ from ptosim.native.build.global_memory import may_access
 from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
+from ptosim.native.observe import timekeeping
 from ptosim.native.observe.hooks import CodeObserver, Number, OnChipAccess, Range
 from ptosim.native.observe.pages import page_of
-from ptosim.native.observe.timekeeping import (
-    NO_COUNTER,
-    Routine,
-    call,
-    called,
-    count,
-    set_signal,
-    wait_for_signal,
-)
 from ptosim.native.observe.touches import TouchRecorder
 
 if TYPE_CHECKING:
@@ -92,12 +84,12 @@ class Timing(CodeObserver):
         return {"works": list(map(astuple, self.works))}
 
     def program_begins(self, core: Core) -> None:
-        call(core.f, Routine.BEGIN)
+        timekeeping.call(core.f, timekeeping.Routine.BEGIN)
 
     def program_ends(self, core: Core) -> None:
         """Where cores meet, entries may be queued still: the machine says when all have ended."""
         if self.alone:
-            call(core.f, Routine.END)
+            timekeeping.call(core.f, timekeeping.Routine.END)
 
     # --- the scalar unit ----------------------------------------------------------------------------------------------
 
@@ -110,7 +102,7 @@ class Timing(CodeObserver):
         if record is not None and record.timing == "scalar":
             self._uncounted += 1
         elif self._uncounted:
-            count(body.f, self._uncounted)
+            timekeeping.count(body.f, self._uncounted)
             self._uncounted = 0
 
     # --- the path of a scope ------------------------------------------------------------------------------------------
@@ -219,11 +211,11 @@ class Timing(CodeObserver):
         head = moments.head(timed.operation, timed.pipe)
         behind = words.at(timed.loops * WORD_BYTES)
         numbers = [f.constant(I64, head), _key(f, entry), f.constant(I64, len(self.works) - 1)]
-        status = called(f, Routine.WORK, *numbers, behind, f.constant(I64, timed.remembered))
+        status = timekeeping.called(f, timekeeping.Routine.WORK, *numbers, behind, f.constant(I64, timed.remembered))
         if not self._waits_for_bytes:
             return status
         f.leave_with(status)
-        return called(f, Routine.FLY, f.constant(I64, head))
+        return timekeeping.called(f, timekeeping.Routine.FLY, f.constant(I64, head))
 
     def _timed(self, core: Core, entry: SharedEntry) -> TimedWork:
         constants = tuple(value.literal for value in entry.outside)
@@ -245,50 +237,52 @@ class Timing(CodeObserver):
         core, (source, destination) = step.core, step.pipes
         if step.step > 0:
             core.fail(word.load(I64, WORD_BYTES) != 0, "unsupported", _TWICE)
-            set_signal(core.f, _head(core, source), core.f.as_i64(number))
+            timekeeping.set_signal(core.f, _head(core, source), core.f.as_i64(number))
         else:
-            wait_for_signal(core.f, _head(core, destination), core.f.as_i64(number))
+            timekeeping.wait_for_signal(core.f, _head(core, destination), core.f.as_i64(number))
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        _event(core, Routine.GET, pipe, buffer, mode)
+        _event(core, timekeeping.Routine.GET, pipe, buffer, mode)
 
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         if isinstance(mode, int) and mode == 0:
-            set_signal(core.f, _head(core, pipe), core.f.as_i64(buffer * PIPES + (DONE + SLOT[pipe])))
+            timekeeping.set_signal(core.f, _head(core, pipe), core.f.as_i64(buffer * PIPES + (DONE + SLOT[pipe])))
         else:
-            _event(core, Routine.RELEASE, pipe, buffer, mode)
+            _event(core, timekeeping.Routine.RELEASE, pipe, buffer, mode)
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
         if pipe is Pipe.S:
-            call(core.f, Routine.FENCE)
+            timekeeping.call(core.f, timekeeping.Routine.FENCE)
         else:
-            _event(core, Routine.DRAIN if pipe is Pipe.ALL else Routine.BARRIER, pipe, 0)
+            _event(core, timekeeping.Routine.DRAIN if pipe is Pipe.ALL else timekeeping.Routine.BARRIER, pipe, 0)
 
     def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
         for space, start, size in ranges:
-            call(core.f, Routine.SEEK, core.f.constant(I64, moments.MEMORIES.index(space)), start, size)
-        _event(core, Routine.DRAIN, Pipe.ALL, 1)
+            timekeeping.call(
+                core.f, timekeeping.Routine.SEEK, core.f.constant(I64, moments.MEMORIES.index(space)), start, size
+            )
+        _event(core, timekeeping.Routine.DRAIN, Pipe.ALL, 1)
 
     def fence(self, core: Core) -> None:
-        call(core.f, Routine.FENCE)
+        timekeeping.call(core.f, timekeeping.Routine.FENCE)
 
     def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         joint = int(pipe is Pipe.ALL)
-        _event(core, Routine.SIGNAL, pipe, *_two(counters), joint)
+        _event(core, timekeeping.Routine.SIGNAL, pipe, *_two(counters), joint)
 
     def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         whole_core = core.target.sync.inter_core_wait == "core"
-        _event(core, Routine.HEAR, Pipe.S if whole_core else pipe, *_two(counters))
+        _event(core, timekeeping.Routine.HEAR, Pipe.S if whole_core else pipe, *_two(counters))
 
 
-def _event(core: Core, routine: Routine, pipe: Pipe, *numbers: Number) -> None:
+def _event(core: Core, routine: timekeeping.Routine, pipe: Pipe, *numbers: Number) -> None:
     f = core.f
-    call(f, routine, *(f.as_i64(number) for number in (_head(core, pipe), *numbers)))
+    timekeeping.call(f, routine, *(f.as_i64(number) for number in (_head(core, pipe), *numbers)))
 
 
 def _two(counters: Sequence[Number]) -> tuple[Number, Number]:
     first, *others = counters
-    return first, others[0] if others else NO_COUNTER
+    return first, others[0] if others else timekeeping.NO_COUNTER
 
 
 def _head(core: Core, pipe: Pipe) -> int:

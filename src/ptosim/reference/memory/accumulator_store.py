@@ -7,19 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptosim.effects import fixpipe
 from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
 from ptosim.effects.element import Element
-from ptosim.effects.fixpipe import (
-    ALIGNMENT,
-    QUANT_WORD,
-    RELU_WORD,
-    StoreShape,
-    dest_extent,
-    group_columns,
-    halved,
-    source_extent,
-    value_bits,
-)
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW
 from ptosim.effects.names import Space
 from ptosim.reference.core import Bytes, Core
@@ -38,7 +28,7 @@ class Store:
     source: int
     dest: int
     space: Space
-    shape: StoreShape
+    shape: fixpipe.StoreShape
     layout: str
     split: bool
     """nz2nz writes fractals of 8 columns."""
@@ -62,7 +52,7 @@ def saturation(clause: str | None, ctrl: int) -> str:
 
 def quant_vector(core: Core, offset: int, n: int) -> QuantisationWords:
     """The quantisation words of n channels."""
-    return parameters(_words(core, Space.FB, offset, n * QUANT_WORD).view(np.uint64), vector=True)
+    return parameters(_words(core, Space.FB, offset, n * fixpipe.QUANT_WORD).view(np.uint64), vector=True)
 
 
 def quant_scalar(word: int) -> QuantisationWords:
@@ -71,7 +61,7 @@ def quant_scalar(word: int) -> QuantisationWords:
 
 def slope_vector(core: Core, offset: int, n: int) -> Values:
     """The relu words of n channels."""
-    return slopes(_words(core, Space.FB_RELU, offset, n * RELU_WORD).view(np.uint32))
+    return slopes(_words(core, Space.FB_RELU, offset, n * fixpipe.RELU_WORD).view(np.uint32))
 
 
 def _words(core: Core, space: Space, offset: int, size: int) -> Bytes:
@@ -111,19 +101,19 @@ def perform(core: Core, store: Store, steps: Steps) -> None:
         bits = quantised(words, steps)
         for at, part in _parts(bits, targets, store.cores):
             for runs, values in _laid_out(part, store, steps.dest, first * shape.repeat_dest):
-                _write(core, store, at, *_as_bytes(runs, values, value_bits(steps.dest)))
+                _write(core, store, at, *_as_bytes(runs, values, fixpipe.value_bits(steps.dest)))
 
 
 def _holds(core: Core, store: Store, targets: tuple[str | None, ...], dest: Element) -> bool:
     """Whether there is anything to do: accumulators outside, or on the chip a destination outside, leave nothing."""
-    if not core.holds("reads", Space.L0C, store.source, source_extent(store.shape)[1], ACCUMULATOR_ROW):
+    if not core.holds("reads", Space.L0C, store.source, fixpipe.source_extent(store.shape)[1], ACCUMULATOR_ROW):
         return False
-    half = halved(store.shape, store.cores if isinstance(store.cores, str) else None)
-    _, size = dest_extent(half, store.layout, dest, store.split)
+    half = fixpipe.halved(store.shape, store.cores if isinstance(store.cores, str) else None)
+    _, size = fixpipe.dest_extent(half, store.layout, dest, store.split)
     if store.space is Space.GM:
         core.holds("writes", Space.GM, store.dest, size)  # where the run goes on, values outside are dropped
         return True
-    alignment = ALIGNMENT[store.space]
+    alignment = fixpipe.ALIGNMENT[store.space]
     return all(core.holds("writes", store.space, store.dest, size, alignment, target) for target in targets)
 
 
@@ -150,7 +140,7 @@ def _laid_out(part: Bits, store: Store, dest: Element, first: int) -> Iterator[t
     elif store.layout == "nz2dn":
         yield places(first, repeats, (n, stride)), part.transpose(0, 2, 1).reshape(-1, m)
     else:
-        columns = group_columns(dest, store.split)
+        columns = fixpipe.group_columns(dest, store.split)
         full, rest = divmod(n, columns)
         if full:
             groups = part[..., : full * columns].reshape(count, m, full, columns).transpose(0, 2, 1, 3)

@@ -13,16 +13,7 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.builder import Builder, known
 from ptosim.language.structure.function import Function
-from ptosim.language.tile.comm_async import (
-    BuildAsyncSession,
-    GetPrefetchAsyncSession,
-    MakePrefetchAsyncContext,
-    TestAsyncEvent,
-    TGetAsync,
-    TPrefetchAsync,
-    TPutAsync,
-    WaitAsyncEvent,
-)
+from ptosim.language.tile import comm_async
 from ptosim.tiles.communication.comm_copy import keep_apart, through
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.moves.view_chunks import hear, part, tell
@@ -33,21 +24,21 @@ _LAST = 3
 """The token by which the scalar unit hears of the last store."""
 
 
-@lowering(BuildAsyncSession)
-def build_async_session(op: BuildAsyncSession, control: Tile) -> Session:
+@lowering(comm_async.BuildAsyncSession)
+def build_async_session(op: comm_async.BuildAsyncSession, control: Tile) -> Session:
     return Session(control, op.integer("comm_block_offset") or 0, _number(op))
 
 
-def _number(op: BuildAsyncSession) -> int:
+def _number(op: comm_async.BuildAsyncSession) -> int:
     """Sessions are counted as they stand in their function."""
     function = op.parent_op()
     while function is not None and not isinstance(function, Function):
         function = function.parent_op()
     assert function is not None
-    return [each for each in function.walk() if isinstance(each, BuildAsyncSession)].index(op)
+    return [each for each in function.walk() if isinstance(each, comm_async.BuildAsyncSession)].index(op)
 
 
-@lowering(TPutAsync)
+@lowering(comm_async.TPutAsync)
 def tput_async(build: Builder, dst: GmView, src: GmView, session: Session, target: str) -> SSAValue:
     dst, src = (_shifted(build, view, session) for view in (dst, src))
     if target == "a5":
@@ -59,7 +50,7 @@ def tput_async(build: Builder, dst: GmView, src: GmView, session: Session, targe
     return _transfer(build, dst, src, session)
 
 
-@lowering(TGetAsync)
+@lowering(comm_async.TGetAsync)
 def tget_async(build: Builder, dst: GmView, src: GmView, session: Session) -> SSAValue:
     return _transfer(build, _shifted(build, dst, session), _shifted(build, src, session), session)
 
@@ -107,7 +98,7 @@ def _line(scratch: Tile, view: GmView) -> Tile:
     return Tile(buf, scratch.address, (1, count), (1, count), scratch.name)
 
 
-@lowering(WaitAsyncEvent, TestAsyncEvent)
+@lowering(comm_async.WaitAsyncEvent, comm_async.TestAsyncEvent)
 def completed(build: Builder, event: SSAValue, session: Session | SSAValue) -> SSAValue:
     """A test may find it done, and so it does. Hints need no wait."""
     if isinstance(session, Session):
@@ -118,7 +109,7 @@ def completed(build: Builder, event: SSAValue, session: Session | SSAValue) -> S
 # --- prefetches are hints ---------------------------------------------------------------------------------------------
 
 
-@lowering(MakePrefetchAsyncContext, GetPrefetchAsyncSession, TPrefetchAsync)
+@lowering(comm_async.MakePrefetchAsyncContext, comm_async.GetPrefetchAsyncSession, comm_async.TPrefetchAsync)
 def prefetch(build: Builder) -> SSAValue:
     """Nothing depends on what is in a cache."""
     return build.i64(0)
