@@ -55,7 +55,8 @@ def noted(tests: list[str], again: bool) -> Notes:
     BUILD.mkdir(parents=True, exist_ok=True)
     if again or not NOTES.exists():
         command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.contexts", *tests]
-        subprocess.run(command, cwd=ROOT, env=os.environ | {"CONTEXTS": str(NOTES)}, check=True)
+        env = os.environ | {"CONTEXTS": str(NOTES), "PYTHONPATH": _path(ROOT)}
+        subprocess.run(command, cwd=ROOT, env=env, check=True)
     data = coverage.CoverageData(str(NOTES))
     data.read()
     found: dict[str, dict[int, list[str]]] = {}
@@ -64,6 +65,11 @@ def noted(tests: list[str], again: bool) -> Notes:
         lines = {line: [test for test in run if test] for line, run in by_line.items()}
         found[str(Path(name).relative_to(ROOT))] = {line: run for line, run in lines.items() if run}
     return Notes(found, json.loads(NOTES.with_suffix(".seconds.json").read_text()))
+
+
+def _path(tree: Path) -> str:
+    """The sources of a tree before all others, and the tests."""
+    return os.pathsep.join([str(tree / "src"), str(ROOT / "tests")])
 
 
 class Trial:
@@ -78,13 +84,12 @@ class Trial:
         changed = self._folder / fault.file
         source = changed.read_text()
         changed.write_text(fault.applied(source))
-        path = os.pathsep.join([str(self._folder / "src"), str(ROOT / "tests")])
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
         try:
             ended = subprocess.run(
                 command,
                 cwd=ROOT,
-                env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+                env=os.environ | {"PYTHONPATH": _path(self._folder), "PYTHONDONTWRITEBYTECODE": "1"},
                 timeout=LONGEST,
                 capture_output=True,
                 check=False,
