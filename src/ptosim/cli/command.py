@@ -69,6 +69,14 @@ With --ranks, besides:
   rank, ranks, block, blocks   numbers
 """
 
+NO_LAUNCH_NEEDED = ARGUMENTS.replace(
+    """or none: then all are made up,
+and the last line says the command that repeats this one.""",
+    """or none: nothing is
+made up, and the command speaks of all launches.""",
+)
+"""The same where a command needs no launch."""
+
 
 class Tolerance(click.FloatRange):
     """NaN is above and below nothing, so a range alone lets it in."""
@@ -247,5 +255,5 @@ Examples:
   ptosim isa vcgadd
   ptosim explain race
 
-Exit codes: 0 ok, 1 not ok, 2 usage.
+Exit codes: 0 ok, 1 not ok, 2 usage, 3 undecided (prove).
 """

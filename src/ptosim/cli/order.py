@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ptosim.cli.command import (
-    ARGUMENTS,
+    NO_LAUNCH_NEEDED,
     STRICT,
     TARGET,
     Launching,
@@ -26,7 +26,7 @@ UNDECIDED = 3
 """The exit code of a proof that neither proves nor refutes."""
 
 
-@click.command(cls=Launching, epilog=ARGUMENTS)
+@click.command(cls=Launching, epilog=NO_LAUNCH_NEEDED)
 @launches
 @TARGET
 @STRICT
@@ -53,7 +53,7 @@ def prove(
     return Outcome((*proof.findings, *proof.undecided), proof.result, code, subject=launched_subject() or proof.subject)
 
 
-@click.command(cls=Launching, epilog=ARGUMENTS)
+@click.command(cls=Launching, epilog=NO_LAUNCH_NEEDED)
 @launches
 @TARGET
 @click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT", help="Write the kernel to a file.")
@@ -73,7 +73,7 @@ def sync(
 ) -> Outcome:
     """Write out the order of a kernel.
 
-    What is missing is inserted beside what is written. Without ARGUMENTS it is what a load inserts, for all launches;
+    Inserts the missing flags and barriers beside the written ones. Without ARGUMENTS as a load does, for all launches;
     with them (or auto) the order that costs least is looked for and checked on them. The text of the kernel goes to
     OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
     """
