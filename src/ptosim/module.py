@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from ptosim.native.run.engine import Run as NativeRun
     from ptosim.native.run.reachability import Reachability
     from ptosim.reference.engine import Programs, Run
+    from ptosim.reference.observed.until import Until
     from ptosim.reference.observed.watch import Watch
     from ptosim.report.plan import Plan
+    from ptosim.report.state import KernelState
     from ptosim.sanitize.last_writer import LastWrite
     from ptosim.sanitize.program import WrittenProgram
     from ptosim.target import Target
@@ -255,7 +257,7 @@ class Kernel:
 
     def __dir__(self) -> list[str]:
         """The public names; the others are for the floors above."""
-        return ["kind", "module", "name", "signature"]
+        return ["example_arguments", "kind", "module", "name", "signature", "until"]
 
     def __call__(
         self,
@@ -296,6 +298,13 @@ class Kernel:
         from ptosim.example_arguments import example_arguments
 
         return example_arguments(self, seed, grid, scalars)
+
+    def until(self, *args: Any, line: int, occurrence: int = 1, core: str | None = None, grid: int = 1) -> KernelState:
+        """What a core holds before it executes a line for the N-th time; by default the first core to get there."""
+        from ptosim.report.state import run_until
+
+        launch = Launch(bind(self.signature, args).copied(), count("grid", grid))
+        return run_until(self, launch, line, count("occurrence", occurrence), core)
 
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
         """Run a launch on the engine of that name."""
@@ -380,7 +389,7 @@ class Kernel:
         self,
         launch: Launch,
         observer: Observer | None = None,
-        watch: Watch | None = None,
+        watch: Watch | Until | None = None,
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
         from ptosim.machine.launch import KernelKind
@@ -432,7 +441,7 @@ class Kernel:
             self._pricing = target, made
         return self._pricing[1]
 
-    def translated(self, observed: Closeness | None, watch: Watch | None = None) -> Programs:
+    def translated(self, observed: Closeness | None, watch: Watch | Until | None = None) -> Programs:
         """The programs as the reference engine runs them, made once for each way to observe them."""
         from ptosim.reference.engine import prepare
 

@@ -21,6 +21,7 @@ from ptosim.cli.command import (
     reports,
 )
 from ptosim.cli.kernel_file import STANDARD_INPUT, loaded
+from ptosim.cli.other_programs import for_other_programs
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.diagnostics import Diagnostic, PTOError, writing
 
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
 @click.option("--fix", "fixed", is_flag=True, help="Print a repair as a unified diff; the findings go to stderr.")
 @click.option("--write", is_flag=True, help="With --fix: change the file.")
 @MAX_STEPS
+@for_other_programs
 @reports
 def check(
     file: str,

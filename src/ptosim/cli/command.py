@@ -20,7 +20,8 @@ import click
 from ptosim.cli import INTERRUPTED
 from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, first_loaded
 from ptosim.cli.made_up import SET, repeat_line, words_of
-from ptosim.diagnostics import Diagnostic, PTOError
+from ptosim.cli.other_programs import tell_other_programs
+from ptosim.diagnostics import Diagnostic, PTOError, authored
 
 if TYPE_CHECKING:
     from ptosim.report.envelope import ReportSubject
@@ -179,6 +180,7 @@ def reports(command: Callable[..., Outcome]) -> Callable[..., Any]:
             if not as_json:
                 raise
             found = Outcome([Diagnostic("argument", "error", problem.format_message())], exit_code=2)
+        _tell_others(found, as_json)
         if as_json:
             click.echo(_json(found), file=stream)
         elif (again := repeat_line()) is not None:
@@ -191,6 +193,16 @@ def reports(command: Callable[..., Outcome]) -> Callable[..., Any]:
 def launched_subject() -> ReportSubject | None:
     """The launch as it was before anything ran, where --json asks for it."""
     return click.get_current_context().meta.get(_LAUNCHED)
+
+
+def _tell_others(found: Outcome, as_json: bool) -> None:
+    """--junit and --github."""
+    outline = first_loaded()
+    warnings = () if outline is None else tuple(map(authored, outline.warnings))
+    said = [warning for warning in warnings if warning not in found.findings]
+    names = [each.name for each in outline.kernels] if outline is not None else []
+    chosen = click.get_current_context().params.get("kernel") or (names[0] if len(names) == 1 else None)
+    tell_other_programs(chosen, outline and outline.source.name, (*said, *found.findings), as_json)
 
 
 def _json(found: Outcome) -> str:
@@ -228,7 +240,7 @@ def _tell(message: Warning | str, *_: Any) -> None:
 class Commands(click.Group):
     ORDER = (
         *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan", "fit"),
-        *("isa", "explain", "cache"),
+        *("isa", "explain", "cache", "completion"),
     )
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -28,9 +28,11 @@ from ptosim.cli.command import (
     reports,
     show,
 )
+from ptosim.cli.completion import completion
 from ptosim.cli.fit import fit
 from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, loaded
 from ptosim.cli.order import prove, sync
+from ptosim.cli.other_programs import for_other_programs
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.cli.run import run
 from ptosim.diagnostics import Diagnostic, PTOError, writing
@@ -52,12 +54,14 @@ main.add_command(check)
 main.add_command(prove)
 main.add_command(sync)
 main.add_command(fit)
+main.add_command(completion)
 
 
 @main.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @TARGET
 @STRICT
+@for_other_programs
 @reports
 def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool) -> Outcome:
     """Parse and verify kernel files, without running them."""

@@ -20,6 +20,7 @@ from ptosim.cli.command import (
 )
 from ptosim.cli.kernel_file import loaded
 from ptosim.cli.made_up import has_sets
+from ptosim.cli.other_programs import for_other_programs
 from ptosim.diagnostics import writing
 
 UNDECIDED = 3
@@ -30,6 +31,7 @@ UNDECIDED = 3
 @launches
 @TARGET
 @STRICT
+@for_other_programs
 @reports
 def prove(
     file: str, words: Sequence[str], kernel: str | None, grid: int, target: str | None, strict: bool, as_json: bool

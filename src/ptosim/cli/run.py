@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
     metavar="LINE[:N]",
     help="Print what a line of the kernel reads, computes and writes, the first N times.",
 )
+@click.option(
+    "--until", metavar="LINE[@N]", help="Stop before a line is executed for the N-th time, and show the state."
+)
+@click.option("--core", metavar="NAME", help="With --until: the core that is meant, as b0.aiv0.")
 @click.option(
     "--engine",
     type=click.Choice(["native", "reference"]),
@@ -107,12 +112,35 @@ def run(
             ranked.summary()
         wrong = ranked.differences(options["expects"], options["atol"], options["rtol"])
         return _outcome(wrong, report, again, ranked.described() if as_json else ())
+    if options["until"] is not None:
+        return _stopped(chosen, arguments_of(chosen, words), grid, options)
+    if options["core"] is not None:
+        raise click.UsageError("--core is for --until")
     values = arguments_of(chosen, words)
     launch = Launch(bind(chosen.signature, values), grid, options["oob"], schedule, max_steps, poison=options["poison"])
     untouched = replace(launch, arguments=launch.arguments.copied())
     wrong = _run(chosen, launch, untouched, values, engine, options)
     report = _checked(chosen, untouched) if checked else None
     return _outcome(wrong, report, again, _described(chosen, values) if as_json else ())
+
+
+def _stopped(kernel: Kernel, values: list[Any], grid: int, options: dict[str, Any]) -> Outcome:
+    """Stop before a line, and show what is held there."""
+    from ptosim.report.state import NotReached
+
+    text, core = options["until"], options["core"]
+    match = re.fullmatch(r"(\d{1,9})(?:@([1-9]\d{0,8}))?", text)
+    if match is None:
+        raise click.UsageError(f"'{text}' is not of the form LINE or LINE@N")
+    try:
+        state = kernel.until(*values, line=int(match[1]), occurrence=int(match[2] or 1), core=core, grid=grid)
+    except NotReached as problem:
+        if not is_json():
+            show(problem.diagnostics)
+        return Outcome(problem.diagnostics, exit_code=1)
+    if not is_json():
+        click.echo(str(state))
+    return Outcome(result={"arrays": (), "check": None, "state": state.to_json()} if is_json() else None)
 
 
 def _run(

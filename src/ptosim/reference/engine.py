@@ -34,6 +34,7 @@ from ptosim.reference.memory.memories import GlobalMemory
 from ptosim.reference.memory.port import Witness
 from ptosim.reference.observed.access_witness import AccessWitness
 from ptosim.reference.observed.entry_witness import EntryWitness
+from ptosim.reference.observed.until import Until
 from ptosim.reference.observed.watch import Watch
 from ptosim.reference.translate import TranslatedProgram, Translator
 from ptosim.target.profile import Target
@@ -62,7 +63,7 @@ def prepare(
     module: VerifiedModule,
     entries: Mapping[CoreKind, Function],
     observed: Closeness | None = None,
-    watch: Watch | None = None,
+    watch: Watch | Until | None = None,
 ) -> Programs:
     """Translate a kernel for the cores it runs on."""
     return {core: Translator(module, core, observed, watch).translate(entry) for core, entry in entries.items()}

@@ -39,7 +39,8 @@ from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures
 from ptosim.reference.numeric.mask import FULL
 from ptosim.reference.observed.taint import spread
 from ptosim.reference.observed.tracing import as_text, described, told
-from ptosim.reference.observed.watch import Watch, WatchedOperation
+from ptosim.reference.observed.until import Until
+from ptosim.reference.observed.watch import Watch
 from ptosim.reference.requirement import guarded
 from ptosim.reference.semantics import Semantics
 
@@ -89,7 +90,11 @@ class Translator:
     """Writes what a core of this kind runs; `observed`: how closely an observer looks."""
 
     def __init__(
-        self, module: VerifiedModule, kind: CoreKind, observed: Closeness | None = None, watch: Watch | None = None
+        self,
+        module: VerifiedModule,
+        kind: CoreKind,
+        observed: Closeness | None = None,
+        watch: Watch | Until | None = None,
     ) -> None:
         self.module = module
         self.kind = kind
@@ -295,9 +300,11 @@ class Translator:
                     cleared = f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})"
                     self.line(f"if {element_of(result.type).bytes} not in {self.name(mask)}.full: {cleared}")
 
-    def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
+    def _watched(
+        self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch | Until
+    ) -> None:
         """An instruction on a line that is shown: calls around it tell what it did."""
-        watched = self.constant(WatchedOperation(watch, self.module.parsed, op, self.site(op)), "watched")
+        watched = self.constant(watch.operation(self.module.parsed, op, self.site(op), self.names), "watched")
         operands = as_text([self.name(value) for value in op.operands])
         if queued:
             what = described(self, op, meaning)

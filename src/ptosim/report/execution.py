@@ -33,7 +33,7 @@ def describe(execution: Execution) -> str:
     values += [(f"-> {value.name}", value) for value in execution.results]
     width = max((len(label) for label, _ in values), default=0)
     for label, value in values:
-        first, *rest = _content(value, execution.arguments)
+        first, *rest = value_lines(value, execution.arguments)
         lines += [f"    {label:<{width}}  {first}", *(f"    {line}" for line in rest)]
     places = dict.fromkeys((access.verb, access.space, access.core) for access in execution.accesses)
     lines += [f"    {line}" for place in places for line in _touched(*place, execution)]
@@ -43,7 +43,7 @@ def describe(execution: Execution) -> str:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def _content(value: WatchedValue, arguments: Mapping[int, str]) -> list[str]:
+def value_lines(value: WatchedValue, arguments: Mapping[int, str]) -> list[str]:
     content, kind = value.value, value.type.removeprefix("!pto.")
     if isinstance(content, Mask):
         return [f"{kind}  {_lanes_of(content, kind)}"]
@@ -56,10 +56,10 @@ def _content(value: WatchedValue, arguments: Mapping[int, str]) -> list[str]:
             + (f"{pending} bytes pending up to ub {content.stream.end}" if pending else "nothing pending")
         ]
     if isinstance(content, list):
-        return [kind, *_wrapped(_scalars(cast("list[int]", content), value.element))]
+        return [kind, *wrapped_numbers(_scalars(cast("list[int]", content), value.element))]
     assert value.element is not None
     if isinstance(content, np.ndarray):
-        return [kind, *_wrapped(_numbers(cast("NDArray[Any]", content), value.element))]
+        return [kind, *wrapped_numbers(_numbers(cast("NDArray[Any]", content), value.element))]
     if kind.startswith("ptr"):
         return [f"{kind}  {_place(content, arguments) if kind.endswith('gm>') else f'address {content}'}"]
     return [f"{kind}  {_scalar(int(content), value.element)}"]
@@ -101,7 +101,7 @@ def _numbers(lanes: NDArray[Any], element: Element) -> list[str]:
     return [str(number) for number in lanes]
 
 
-def _wrapped(numbers: Sequence[str]) -> Iterator[str]:
+def wrapped_numbers(numbers: Sequence[str]) -> Iterator[str]:
     """Lines of numbers, each beginning with the number of its first lane; equal neighbours are counted."""
     line, lane = "", 0
     for number, group in groupby(numbers):
@@ -132,7 +132,9 @@ def _touched(verb: str, space: Space, core: str, execution: Execution) -> Iterat
     more = f" and {len(spans) - MOST_RANGES} more" if len(spans) > MOST_RANGES else ""
     where = "" if space is Space.GM or core == execution.core else f" of {core}"
     yield f"{verb} {shown}{more}{where}"
-    yield from _wrapped(_contents(np.array([held[address] for address in addresses], np.uint8), space, execution))
+    yield from wrapped_numbers(
+        _contents(np.array([held[address] for address in addresses], np.uint8), space, execution)
+    )
 
 
 def _addresses(access: WatchedAccess) -> list[int]:

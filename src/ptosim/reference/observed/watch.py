@@ -81,6 +81,12 @@ class Watch:
     def wants(self, site: Site) -> bool:
         return site.line in self.lines
 
+    def operation(
+        self, parsed: ParsedModule, op: Operation, site: Site, names: Mapping[SSAValue, str]
+    ) -> WatchedOperation:
+        """What stands around an operation of these lines; `names` are the variables of the translated code."""
+        return WatchedOperation(self, parsed, op, site)
+
     def executed(self, execution: Execution) -> None:
         line = execution.site.line or 0
         limit, count = self.lines[line], self.told.get(line, 0)
@@ -150,14 +156,15 @@ class WatchedOperation:
                 role,
                 self.parsed.named(value) or "",
                 str(value.type),
-                _element(value.type),
+                element_of_value(value.type),
                 content,
             )
             for role, value, content in zip(roles, values, contents, strict=True)
         )
 
 
-def _element(type_: Attribute) -> Element | None:
+def element_of_value(type_: Attribute) -> Element | None:
+    """Of a register, pointer, array or scalar."""
     if isinstance(type_, LocalArrayType):
         return element_of(type_.data.element)
     return None if isinstance(type_, MaskType | AlignType | StructType) else element_of(type_)
