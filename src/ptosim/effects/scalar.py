@@ -33,9 +33,10 @@ EFFECTS: dict[str, Effects] = {name: Effects(name, Pipe.S, "scalar", Taint.MOVEM
 
 
 class Arithmetic:
-    """Integers of one type, in some domain. What takes no operator of Python is left to the domains; the rest follows.
+    """Integers of one type, in some domain. Operations without an operator of Python are left to the domains.
 
-    An operand is what the domain knows; a plain int stands for itself. A result may be None: nothing is known of it.
+    An operand is what the domain knows; a plain int stands for itself. A result of None says that nothing is known, as
+    of every operation that a domain leaves out.
     """
 
     bits: int
@@ -63,32 +64,28 @@ class Arithmetic:
         return a ^ b
 
     def cmpi(self, predicate: str, a: Any, b: Any) -> Any:
-        raise NotImplementedError
+        """0 or 1."""
 
     def select(self, condition: Any, chosen: Any, otherwise: Any) -> Any:
         return select(condition, chosen, otherwise)
 
     def resized(self, a: Any, bits: int, signed: bool) -> Any:
         """As an integer of another width: extsi, trunci and index_cast; extui and index_castui."""
-        raise NotImplementedError
 
     def divsi(self, a: Any, b: Any) -> Any:
         """Rounded toward zero."""
-        raise NotImplementedError
 
     def divui(self, a: Any, b: Any) -> Any:
-        raise NotImplementedError
+        """The same of unsigned numbers."""
 
     def remsi(self, a: Any, b: Any) -> Any:
         """With the sign of the dividend."""
-        raise NotImplementedError
 
     def remui(self, a: Any, b: Any) -> Any:
-        raise NotImplementedError
+        """Of unsigned numbers."""
 
     def shifted(self, instruction: str, a: Any, amount: Any) -> Any:
         """shli, shrsi or shrui by less than the width."""
-        raise NotImplementedError
 
     # --- what follows -------------------------------------------------------------------------------------------------
 
