@@ -189,6 +189,7 @@ def test_a_finding_is_a_diagnostic_and_knows_its_line():
 
 KEYS = (
     "kind severity message location label related notes hint core pipe bytes block rank loops count consequences edits"
+    " workitem lanes"
 )
 
 
@@ -227,6 +228,8 @@ def test_json_is_plain_data_with_stable_keys():
         "count": 3,
         "consequences": [],
         "edits": [],
+        "workitem": None,
+        "lanes": [],
     }
     assert list(Diagnostic("trap", "error", "m").to_json()) == KEYS.split()
 

@@ -152,6 +152,9 @@ def array_of(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
 def _mismatch(array: NDArray[Any], wanted: Element) -> str | None:
     """Why the elements of an array are not of a type. Signedness is free, and bytes may stand for anything."""
     dtype = array.dtype
+    if wanted.part is not None and dtype.itemsize == wanted.part.bytes and dtype != np.uint8:
+        left = array.size % wanted.count
+        return f"{array.size} elements are no whole number of {wanted.name}" if left else _mismatch(array, wanted.part)
     if dtype == np.uint8 and array.size % wanted.bytes:
         return f"{array.size} raw bytes are no whole number of {wanted.name}, which has {wanted.bytes} bytes"
     if dtype == np.uint8:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, NamedTuple, TypedDict, Unpack
 
 from ptosim.places import Location, Source
 
@@ -62,6 +62,18 @@ class Related:
         return self.location.line
 
 
+class Workitem(NamedTuple):
+    """One of a launch: its number, and its coordinates."""
+
+    number: int
+    x: int
+    y: int
+    z: int
+
+    def __str__(self) -> str:
+        return f"workitem {self.number} (tx {self.x}, ty {self.y}, tz {self.z})"
+
+
 @dataclass(frozen=True)
 class Replacement:
     """Whole lines of a text, and what they become: `count` of them from `line` on; none are only added to."""
@@ -91,6 +103,8 @@ class Diagnostic:
     count: int = 1
     consequences: tuple["Diagnostic", ...] = ()  # findings that go with this one
     edits: tuple[Replacement, ...] = ()  # what the hint says, for those who carry it out
+    workitem: Workitem | None = None  # of a launch, the lowest that is concerned
+    lanes: tuple[int, ...] = ()  # those of its warp that are concerned
 
     def __post_init__(self) -> None:
         if self.kind not in SEVERITY:
@@ -135,6 +149,8 @@ class Diagnostic:
             "count": self.count,
             "consequences": [each.to_json() for each in self.consequences],
             "edits": [{"line": each.line, "count": each.count, "text": each.text} for each in self.edits],
+            "workitem": None if self.workitem is None else self.workitem._asdict(),
+            "lanes": list(self.lanes),
         }
 
 
@@ -195,6 +211,8 @@ class Details(TypedDict, total=False):
     block: int | None
     loops: tuple[int, ...]
     count: int
+    workitem: Workitem | None
+    lanes: tuple[int, ...]
 
 
 class PTOError(Exception):

@@ -23,6 +23,7 @@ from ptosim.language.passes.inline_regions import inline_regions
 from ptosim.language.passes.launch_parameters import feed_launch_parameters
 from ptosim.language.passes.register_operands import normalise
 from ptosim.language.passes.section_calls import section_calls
+from ptosim.language.passes.simt_sections import launch_sections
 from ptosim.language.rules.verifier import in_source_order
 from ptosim.language.structure.control import Yield
 from ptosim.language.text.parser import ParsedModule, deep_recursion, without_collection
@@ -46,6 +47,7 @@ def preparing() -> Sequence[Pass]:
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
+        _rewriting(launch_sections),  # workitems run functions
         _rewriting(inline_tiles),  # no tile or view is passed to a function
         split_parts,  # what is for one kind of core stands in its code
         _scopes,  # every vector operation stands in a scope

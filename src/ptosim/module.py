@@ -311,7 +311,7 @@ class Kernel:
         engine = engine_at_hand(engine)
         if threads is not None:
             count("threads", threads)
-        if engine == "reference":
+        if engine == "reference" or self.outline.workitems:  # workitems are not compiled
             self.reference(launch)()
         else:
             self.native(launch, threads)
@@ -345,6 +345,8 @@ class Kernel:
 
     def sieve(self) -> LinkedKernel | str:
         """The kernel compiled to find out which blocks have to be judged, or why it cannot be."""
+        if self.outline.workitems:
+            return "launches of workitems"
         if self._sieve is None:
             compiled = self._compiled(False, "check")
             reason: str | None = compiled.data.get("uncovered")

@@ -56,7 +56,8 @@ def is_covered(module: VerifiedModule, program: KernelProgram, target: Target) -
     """Whether compiled code can time a kernel: its blocks do not wait for each other, and the target has the memories
     and rules of the machine that code is compiled for."""
     own = load_target(module.target)
-    return not program.cross_block and (own.memory, own.sync, own.rules) == (target.memory, target.sync, target.rules)
+    covered = not (program.cross_block or program.workitems)
+    return covered and (own.memory, own.sync, own.rules) == (target.memory, target.sync, target.rules)
 
 
 class Pricing:

@@ -15,6 +15,7 @@ ROOMS = tuple(
     vector_memory vector_gather vector_stream predicate arithmetic conversion reduction compare rearrange sfu
     system tile_local sim sim_table sim_signal sim_transfer
     cube_load cube_load_raw mad fixpipe fixpipe_raw
+    simt simt_lane simt_memory simt_atomic simt_math simt_state private_memory
     """.split()
 )
 

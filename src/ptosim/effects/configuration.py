@@ -63,9 +63,12 @@ class ConfigurationRegister:
     parts: tuple[str, ...] = ()
     """What requirements call the fields of a packed word."""
 
+    verb: str = "set"
+    """What the name of that instruction begins with."""
+
     @property
     def setter(self) -> str:
-        return f"pto.set_{self.name}"
+        return f"pto.{self.verb}_{self.name}"
 
 
 DIRECTIONS = ("outtoub", "ubtoout", "outtol1")
@@ -110,6 +113,10 @@ _HALVES = ("low", "high")
 FIXPIPE = ("loop3_para", "channel_para", "quant_pre", "relu_alpha", "fix_clip_relu", "fpc")
 """The registers of the raw fixpipe stores, each one field."""
 
+DIMENSIONS = ("dim_z", "dim_y", "dim_x")
+SIMT_FIELDS = tuple(f"simt_{role}" for role in DIMENSIONS)
+"""Of launches that are written as calls: nothing is stored before the first write."""
+
 CONFIGURATION: dict[str, ConfigurationRegister] = {
     register.name: register
     for register in (
@@ -122,6 +129,7 @@ CONFIGURATION: dict[str, ConfigurationRegister] = {
         ConfigurationRegister("loop3_para", _HALVES, ("loop3_para",), (1,), both_halves),
         ConfigurationRegister("channel_para", _HALVES, ("channel_para",), (1 << 48,), both_halves),
         *(ConfigurationRegister(name, _PACKED, (name,), (0,)) for name in FIXPIPE[2:]),
+        ConfigurationRegister("vfsimt_info", DIMENSIONS, SIMT_FIELDS, (0, 0, 0), verb="store"),
     )
 }
 """By name."""

@@ -238,7 +238,7 @@ def parse_pointer_body(parser: AttrParser) -> tuple[Attribute, Attribute]:
     """`T>` or `T, space>`, after the opening bracket. A missing space means gm."""
     start = parser.pos
     element_type = parse_element(parser)
-    if not is_element(element_type) and not is_packed(element_type):
+    if not is_element(element_type) and not is_packed(element_type) and element_name(element_type) != "f64":
         parser.raise_error(f"a pointer cannot have element type {element_type}", start, parser.pos)
     space = Space.GM
     if parser.parse_optional_punctuation(",") is not None:

@@ -70,6 +70,20 @@ class Change(NamedTuple):
     """Operation and type of an atomic update ("add f32")."""
 
 
+class WorkitemAccess(NamedTuple):
+    """What one instruction of a warp touches: `width` bytes at each of `starts`, by the workitems of these numbers."""
+
+    site: Site
+    kind: str
+    """read, write, or the operation and type of an atomic update."""
+    space: Space
+    starts: Any
+    width: int
+    workitems: Any
+    data: Any = None
+    """A row for each start: what is stored, or combined with what is there."""
+
+
 class Quick(Protocol):
     """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest.
 
@@ -136,6 +150,22 @@ class Observer:
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None:
         """A mem_bar of this kind inside the vector scope."""
+
+    def launches(self, entry: Entry, sizes: tuple[int, int, int]) -> None:
+        """A launch of workitems of these dimensions begins."""
+
+    def workitems(self, entry: Entry, access: WorkitemAccess) -> None:
+        """An instruction of a warp touches memory; `load` and `store` are told of it as well."""
+
+    def workitem_fence(self, entry: Entry, workitems: Any) -> None:
+        """These workitems of a launch have come to a fence."""
+
+    def epoch(self, entry: Entry) -> None:
+        """All workitems of a launch have met at a barrier, or it has ended."""
+
+    def undefined_value(self, entry: Entry, site: Site, what: str) -> int:
+        """The taint of a value that nothing has written and that comes from no memory, such as `slot 3`."""
+        return 0
 
     def touched(self, core: Core, footprint: Footprint) -> Clock:
         """By the index of each pipe of a core: how many of its entries, up to the last that touched these bytes."""

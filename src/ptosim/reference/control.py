@@ -15,6 +15,7 @@ from ptosim.language.analysis.polling_loops import poll_of
 from ptosim.language.micro.pointer import AddPtr, CastPtr, LdDev, LoadScalar, looks_at_memory
 from ptosim.language.micro.scope import Section, SectionCube, SectionVector, StrictVecScope, VecScope
 from ptosim.language.micro.sim_signal import SimTestWords
+from ptosim.language.simt.private_memory import LLVMConstant
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.function import Call
 from ptosim.language.structure.scalar import Constant
@@ -167,6 +168,7 @@ def _skip(t: Translator, op: Operation) -> None:
 
 STRUCTURED: dict[str, Callable[[Translator, Operation], None]] = {
     "arith.constant": _constant,
+    LLVMConstant.name: _constant,
     "scf.for": _for,
     "scf.if": _if,
     "scf.while": _while,

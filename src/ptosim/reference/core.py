@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -44,6 +45,16 @@ def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], A
     """Take a step of an entry that has waited in its queue. The engine places a fault by this frame."""
     with np.errstate(all="ignore"):  # the program of its core, which ignores them too, may have ended
         return step()
+
+
+@dataclass
+class WorkitemState:
+    """What workitems leave for the next launch: how many there were, words by slot, and private buffers by number."""
+
+    count: int = 0
+    words: Mapping[int, Any] = field(default_factory=dict[int, Any])
+    buffers: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+    """By number of the buffer and of the warp: bytes, and their taint."""
 
 
 class Rounds:
@@ -93,6 +104,7 @@ class Core:
         self.ctrl = self.scope_ctrl = CTRL_AT_RESET
         """CTRL now, and as it was when the vector scope that is running was launched."""
         self.special: dict[str, int] = dict.fromkeys(SPECIAL_REGISTERS, 0)
+        self.workitems = WorkitemState()
         self.steps_left = max_steps
         self.max_steps = max_steps
         self.indices: Callable[[FrameType | None], tuple[int, ...]] = lambda frame: ()

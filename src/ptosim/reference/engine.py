@@ -37,6 +37,7 @@ from ptosim.reference.observed.entry_witness import EntryWitness
 from ptosim.reference.observed.until import Until
 from ptosim.reference.observed.watch import Watch
 from ptosim.reference.translate import TranslatedProgram, Translator
+from ptosim.reference.workitems.warp import WorkitemFault
 from ptosim.target.profile import Target
 
 ON_CHIP: Mapping[CoreKind, tuple[Space, ...]] = {
@@ -194,6 +195,7 @@ class Run:
     def _located(self, fault: Fault, core: Core | None = None) -> PTOError:
         """Give a fault the place of the instruction that was running, and the loop indices around it."""
         core, site, loops = self._place(fault, core)
+        site = fault.site if isinstance(fault, WorkitemFault) else site
         assert core is not None  # a fault outside of a program is one of a delayed entry, which names its core
         context = Details(core=core.machine.name, block=core.machine.block, loops=loops)
         if site is not None:

@@ -29,7 +29,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.rules.core_kind_rules import passes_over
 from ptosim.language.structure.control import steps
-from ptosim.language.structure.function import Function
+from ptosim.language.structure.function import Call, Function
 from ptosim.language.text.parser import deep_recursion
 from ptosim.language.types import VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
@@ -43,6 +43,7 @@ from ptosim.reference.observed.until import Until
 from ptosim.reference.observed.watch import Watch
 from ptosim.reference.requirement import guarded
 from ptosim.reference.semantics import Semantics
+from ptosim.reference.workitems.body import WorkitemBody
 
 _serial = count()
 
@@ -106,6 +107,7 @@ class Translator:
         self.names: dict[SSAValue, str] = {}
         self.functions: dict[tuple[Any, bool], _Function] = {}
         self.sites: dict[Operation, Site] = {}
+        self.bodies: dict[Function, WorkitemBody] = {}
         self.in_scope = False
         self.out: _Function = _Function("", [])
         self.depth = 0
@@ -358,8 +360,19 @@ class Translator:
                 return self.constant(element_for(op, parameter), "e")
             case "active":
                 return self._active(op)
+            case "workitems":
+                assert isinstance(op, Call)
+                return self.constant(self._body(op.function), "body")
             case _:
                 raise AssertionError(f"{op.name} has no {parameter}")
+
+    def _body(self, function: Function | None) -> WorkitemBody | None:
+        """The code of workitems, put together once."""
+        if function is None or function.is_declaration:
+            return None
+        if function not in self.bodies:
+            self.bodies[function] = WorkitemBody(self.module, function)
+        return self.bodies[function]
 
     def _active(self, op: PTOOperation) -> str:
         stride = element_for(op, "element").bytes

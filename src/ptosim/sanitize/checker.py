@@ -23,7 +23,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, PASS, WATCH, WORK, Clock, Entry, Key, Site
 from ptosim.machine.memory import pointer
-from ptosim.machine.observer import Footprint, distinct
+from ptosim.machine.observer import Footprint, WorkitemAccess, distinct
 from ptosim.machine.signal import Foreseen
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
@@ -41,6 +41,7 @@ from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.track import AccessHistory
 from ptosim.sanitize.undefined_and_racy import DoubtObserver, Hit, Image, Subject, Unchanged
 from ptosim.sanitize.window import GRANULE, ShadowWindow, WindowPart, inside, shifted
+from ptosim.sanitize.workitems import WorkitemRaces
 
 
 class Checker(DoubtObserver):
@@ -55,6 +56,7 @@ class Checker(DoubtObserver):
         self.lints = Lints(self.findings, subject.program)
         self.exchange = Exchange(self.findings, subject.program, self.gm)
         self.cells = Cells()
+        self.races = WorkitemRaces(self.findings, subject.regions)
         self.iterations = Iterations(subject.program)
         self.unconsumed: dict[tuple[str, str], Site] = {}
         """Where one pipe or core signals another that does not wait for it."""
@@ -163,6 +165,27 @@ class Checker(DoubtObserver):
             parts = inside(start, width, memory.size)
             latest = (entry for part in parts for entry in memory.latest(part.window()))
         return of_core(core, latest)
+
+    # --- workitems ----------------------------------------------------------------------------------------------------
+
+    def launches(self, entry: Entry, sizes: tuple[int, int, int]) -> None:
+        self.races.begin(entry.site, sizes)
+
+    def workitems(self, entry: Entry, access: WorkitemAccess) -> None:
+        self.races.note(access)
+
+    def workitem_fence(self, entry: Entry, workitems: Any) -> None:
+        self.races.fence(workitems)
+
+    def epoch(self, entry: Entry) -> None:
+        self.races.end(entry)
+
+    def undefined_value(self, entry: Entry, site: Site, what: str) -> int:
+        def conflict() -> Conflict:
+            place = MemoryPlace(what, 0, 0)
+            return Conflict("uninitialized", "warning", party(entry, site, "reads"), place, entry.core, entry.loops)
+
+        return self.origins.number(("uninitialized", site, what), conflict)
 
     # --- accesses to on-chip memories ---------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ class MemoryPlace:
     """The tile and its rows, where the access is one of a tile operation."""
 
     def __str__(self) -> str:
-        bytes = f"{self.memory}[{self.low}:{self.high}]"
+        bytes = f"{self.memory}[{self.low}:{self.high}]" if self.low != self.high else self.memory
         return f"tile {self.tile} ({bytes})" if self.tile else bytes
 
 

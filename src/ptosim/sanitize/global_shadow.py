@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.names import Pipe
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import Region, decode
@@ -181,7 +182,8 @@ class RegionShadow:
 
     def _clashes(self, track: GlobalTrack, own: GlobalTrack, entry: Entry, covered: Cover) -> Iterator[Clash]:
         earlier, threshold = self._limits(track, entry)
-        upper = own.stamp(entry) if track is own else track.newest + 1  # an entry is in order with itself
+        itself = track is own or (entry.pipe is Pipe.V and track.index == own.index)
+        upper = track.stamp(entry) if itself else track.newest + 1  # an entry is in order with itself
 
         def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
             return ((stamps >= threshold) & (stamps < upper)) | (stamps < earlier)

@@ -52,7 +52,7 @@ class Lints:
 
     def stored_globally(self, entry: Entry, site: Site) -> None:
         """A copy into GM."""
-        if entry.pipe is not Pipe.S:
+        if entry.pipe not in (Pipe.S, Pipe.V):  # a launch ends with its last store
             self._stores[entry.core.index, entry.pipe] = _LastStore(entry.n, site, entry.loops)
 
     def order_matters(self, entry: Entry, second: Party, first: Party, place: MemoryPlace, kind: str) -> None:

@@ -50,6 +50,9 @@ alike. They read and write UB themselves, 256 bytes a repeat."""
 UB_COPY = "copy_ubuf_to_ubuf"
 """A copy within UB among the instructions of a tile operation: [dma] has its price, under ub_ub."""
 
+WORKITEM_CLASSES = ("launch", "workitem")
+"""A launch of workitems, and the instructions of a warp that the scalar unit does not have: [simt] of a target file."""
+
 SYNC_CLASS = "sync"
 """What flags, buffers, semaphores and barriers belong to: [latency] of a target file prices what they do."""
 

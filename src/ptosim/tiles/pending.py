@@ -7,6 +7,7 @@ from functools import cache
 from ptosim.effects.catalogue import effects
 from ptosim.language.catalogue import SIMT, operations, room_of
 from ptosim.language.operation import PTOOperation
+from ptosim.language.simt.simt import SectionSimt
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_view import SetValidShape
 from ptosim.language.tile.view_operation import ViewOperation
@@ -26,6 +27,7 @@ def pending() -> frozenset[str]:
     may = (op for op in operations() if op.replaced_by is None and (is_of_tiles(op) or room_of(op) in SIMT))
     return frozenset(op.name for op in may) - {
         SetValidShape.name,
+        SectionSimt.name,
         *lowered(),
         *effects(),
     }

@@ -21,8 +21,9 @@ from ptosim.language.operation import Problem, PTOOperation, core_of
 from ptosim.language.passes.launch_parameters import name_of, visible
 from ptosim.language.rules.call_rules import Found
 from ptosim.language.rules.core_kind_rules import NAMES, cores
+from ptosim.language.simt.simt import SectionSimt
 from ptosim.language.structure.control import While
-from ptosim.language.structure.function import Function, entry_functions, reached
+from ptosim.language.structure.function import Call, Function, entry_functions, reached
 from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.comm import CommOperation
 
@@ -46,6 +47,8 @@ class KernelProgram:
     """Name and type of each parameter. A program of a pair may take fewer: the first of them."""
     cross_block: bool
     """Whether blocks wait for each other."""
+    workitems: bool
+    """Whether it launches workitems."""
 
 
 def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
@@ -55,8 +58,16 @@ def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
         kind = "mixed" if len(entries) > 1 else "vector" if CoreKind.AIV in entries else "cube"
         longest = max((visible(parsed, function) for function in functions), key=len)
         signature = tuple((name_of(parsed, value), str(value.type)) for value in longest)
-        crossing = any(_crosses_blocks(op) for op in reached(*functions))
-        yield KernelProgram(name, kind, entries, signature, crossing)
+        executed = list(reached(*functions))
+        crossing = any(_crosses_blocks(op) for op in executed)
+        launching = any(_launches(op) for op in executed)
+        yield KernelProgram(name, kind, entries, signature, crossing, launching)
+
+
+def _launches(op: Operation) -> bool:
+    if isinstance(op, Call):
+        return op.function is not None and op.function.is_simt_entry
+    return isinstance(op, SectionSimt)
 
 
 def _crosses_blocks(op: Operation) -> bool:

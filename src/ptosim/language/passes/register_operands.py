@@ -19,10 +19,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ptosim.effects.configuration import CONFIGURATION, FIELDS, FIXPIPE, GROUPS, ConfigurationRegister, as_written
+from ptosim.effects.configuration import (
+    CONFIGURATION,
+    DIMENSIONS,
+    FIELDS,
+    FIXPIPE,
+    GROUPS,
+    SIMT_FIELDS,
+    ConfigurationRegister,
+    as_written,
+)
 from ptosim.language.builder import Builder, Head, InsertionPoint, Number, head_of, known
 from ptosim.language.micro.configuration import SimRegister
 from ptosim.language.micro.cube_load import MteL1Fb, MteL1L0a, MteL1L0b
@@ -53,8 +62,12 @@ from ptosim.language.micro.dma_grouped import (
     RawFillL1,
 )
 from ptosim.language.micro.fixpipe_raw import CopyMatrixCcToCbuf, CopyMatrixCcToGm, CopyMatrixCcToUb
+from ptosim.language.micro.pointer import LoadScalar, StoreScalar
 from ptosim.language.operation import PTOOperation
+from ptosim.language.passes.simt_sections import is_launched
 from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.simt.simt import SimtLaunch
+from ptosim.language.simt.simt_memory import Load, Store
 from ptosim.language.structure.control import For, While
 from ptosim.language.structure.function import Call, entry_functions, every_function, reached
 from ptosim.language.structure.scalar import Constant
@@ -75,7 +88,7 @@ Spelled = Callable[[Any, Builder, Field], Roles]
 
 def normalise(parsed: ParsedModule) -> None:
     """Rewrite every operation that has another spelling or takes something from registers."""
-    if any(type(op) in SPELLINGS for op in parsed.module.walk()):
+    if any(type(op) in SPELLINGS or is_launched(op) for op in parsed.module.walk()):
         _Normaliser(parsed).rewrite()
 
 
@@ -105,7 +118,7 @@ class _Normaliser:
             if (register := _BY_SETTER.get(op.name)) is not None:
                 if register.name in self.changing:
                     state[register.name] = _written(op)
-            elif type(op) in SPELLINGS:
+            elif type(op) in SPELLINGS or is_launched(op):
                 assert isinstance(op, PTOOperation)
                 self._respell(op, state, head)
             elif op.regions or isinstance(op, Call):
@@ -138,7 +151,8 @@ class _Normaliser:
             value.name_hint = name
             return value
 
-        current, spelled = SPELLINGS[type(op)]
+        launch: tuple[type[PTOOperation], Spelled] = SimtLaunch, _launched
+        current, spelled = launch if is_launched(op) else SPELLINGS[type(op)]
         operands: dict[str, Any] = {
             role: op.segment(role) for role in current.operand_roles if role in op.operand_roles
         }
@@ -149,7 +163,11 @@ class _Normaliser:
             else:
                 numbers = given if isinstance(given, Sequence) else (given,)
                 operands[role] = [_operand(build, number) for number in numbers]
-        new = build.add(current.make(operands, (), properties, op.attributes))
+        new = build.add(current.make(operands, [result.type for result in op.results], properties, op.attributes))
+        for old, result in zip(op.results, new.results, strict=True):
+            old.replace_all_uses_with(result)
+        if isinstance(op, Call) and isinstance(new, Call):
+            new.function = op.function
         if new.name != op.name:
             self.parsed.spellings[new] = op.name
         op.detach()
@@ -165,7 +183,8 @@ def _written(op: Operation) -> Held:
     values = [_pattern(value) for value in op.operands]
     if None not in values:
         return register.unpack(*values)
-    plain = register.unpack is as_written and all(value.type == i64 for value in op.operands)
+    type_ = i32 if register.fields is SIMT_FIELDS else i64
+    plain = register.unpack is as_written and all(value.type == type_ for value in op.operands)
     return tuple(op.operands) if plain else None
 
 
@@ -234,6 +253,11 @@ def _filled(op: CreateCbufMatrix, build: Builder, field: Field) -> Roles:
     return {"byte_offset": 0}
 
 
+def _launched(op: PTOOperation, build: Builder, field: Field) -> Roles:
+    """The dimensions that were stored last."""
+    return {role: _operand(build, field(f"simt_{role}", i32), i32) for role in DIMENSIONS}
+
+
 def _registered(op: CopyMatrixCcToGm | CopyMatrixCcToCbuf | CopyMatrixCcToUb, build: Builder, field: Field) -> Roles:
     return {} if op.fpc is not None else {role: field(role) for role in FIXPIPE}
 
@@ -255,6 +279,8 @@ SPELLINGS: dict[type[Operation], tuple[type[PTOOperation], Spelled]] = {
     CopyMatrixCcToGm: (CopyMatrixCcToGm, _registered),
     CopyMatrixCcToCbuf: (CopyMatrixCcToCbuf, _registered),
     CopyMatrixCcToUb: (CopyMatrixCcToUb, _registered),
+    Load: (LoadScalar, _same),
+    Store: (StoreScalar, _same),
 }
 """Each older instruction: the current one, and what that says besides the operands and properties of the same names."""
 

@@ -5,14 +5,15 @@ A pointer `!llvm.ptr` leads to private memory of the workitem, `!llvm.ptr<6>` to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Self
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, UnitAttr, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ptosim.effects.names import Space
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.scalar import Constant
@@ -22,6 +23,8 @@ from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.types import LLVMPointerType, element_name, element_of, is_packed, scalar_name
 
 PERSISTENT = "pto.persistent"
+BUFFER = "pto.buffer"
+"""The number of a persistent buffer, in the functions that its sections become."""
 MOST_PRIVATE = 64 << 10
 """Bytes of one private buffer."""
 
@@ -61,6 +64,9 @@ class Alloca(PrivateOperation, name="llvm.alloca"):
     def size(self) -> int:
         """Bytes of the buffer."""
         return (constant_of(self.count) or 0) * element_of(self.allocated).bytes
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"size": self.size, "buffer": self.integer(BUFFER)}
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -139,6 +145,9 @@ class GetElementPtr(PrivateOperation, name="llvm.getelementptr"):
         """The type of the elements that the index counts."""
         return self.element_type or self.attributes["elem_type"]
 
+    def facts(self) -> Mapping[str, Any]:
+        return {"step": element_of(self.stepped).bytes, "constant": self.integer("constant")}
+
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _pointer(self, "base")
         if self.result.type != self.base.type:
@@ -160,6 +169,9 @@ class PrivateLoad(PrivateOperation, name="llvm.load"):
     pointer = Operand()
     volatile_ = OptionalProperty()
     result = Result()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"space": _space(self.pointer), "kind": element_of(self.result.type)}
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -190,6 +202,9 @@ class PrivateStore(PrivateOperation, name="llvm.store"):
     value = Operand()
     pointer = Operand()
     volatile_ = OptionalProperty()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"space": _space(self.pointer), "kind": element_of(self.value.type)}
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -390,6 +405,11 @@ class LLVMConstant(Constant, name="llvm.mlir.constant"):
 def _has_bytes(type_: Attribute) -> bool:
     """Whether values of a type can be stored."""
     return scalar_name(type_) in SCALARS - {"index", "i1", "i4"}
+
+
+def _space(pointer: SSAValue) -> Space | None:
+    """Where a pointer leads; None for private memory."""
+    return pointer.type.space if isinstance(pointer.type, LLVMPointerType) else None
 
 
 def _pointer(op: PTOOperation, role: str) -> Iterator[Problem]:

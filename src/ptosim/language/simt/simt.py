@@ -6,7 +6,7 @@ A launch is one entry of pipe V, as a vector scope is. What may stand in the cod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, i32
@@ -35,6 +35,14 @@ def most_workitems(function: PTOOperation) -> int:
     """How many workitems a function takes at most."""
     found = function.attributes.get(MAX_THREADS)
     return found.value.data if isinstance(found, IntegerAttr) else DEFAULT_THREADS  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+
+
+def unfit(x: int, y: int, z: int, most: int) -> str | None:
+    """Why a launch of these dimensions cannot be."""
+    if x == y == z == 0:
+        return "the call launches workitems, and no pto.store_vfsimt_info has stored dimensions before it"
+    message = wrong_dimensions((x, y, z), most)
+    return None if message is None else f"the launch has no such dimensions: {message}"
 
 
 def wrong_dimensions(sizes: Sequence[int | None], most: int = MOST_WORKITEMS) -> str | None:
@@ -70,6 +78,9 @@ class SimtLaunch(Call, name="pto.simt_launch"):
     @property
     def dimensions(self) -> tuple[SSAValue, SSAValue, SSAValue]:
         return self.dim_x, self.dim_y, self.dim_z
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"most": DEFAULT_THREADS if self.function is None else most_workitems(self.function)}
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:

@@ -29,6 +29,8 @@ class KernelOutline(Protocol):
     def signature(self) -> tuple[tuple[str, str], ...]: ...
     @property
     def cross_block(self) -> bool: ...
+    @property
+    def workitems(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class KeptKernel:
     kind: str
     signature: tuple[tuple[str, str], ...]
     cross_block: bool
+    workitems: bool
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ def keep_module(outline: ModuleOutline) -> None:
         "target": outline.target,
         "places": outline.source.places.to_json() if outline.source.places else [],
         "warnings": [warning.to_json() for warning in outline.warnings],
-        "kernels": [[each.name, each.kind, each.signature, each.cross_block] for each in outline.kernels],
+        "kernels": [
+            [each.name, each.kind, each.signature, each.cross_block, each.workitems] for each in outline.kernels
+        ],
     }
     cache = kernel_cache()
     cache.store(_module_key(cache, outline.source, outline.requested), Compiled(b"", data))
@@ -103,8 +108,9 @@ def _module_key(cache: Cache, source: Source, requested: Request) -> str:
 
 
 def _kernel(record: Sequence[Any]) -> KeptKernel:
-    name, kind, signature, cross_block = record
-    return KeptKernel(name, kind, tuple((parameter, type_) for parameter, type_ in signature), cross_block)
+    name, kind, signature, cross_block, workitems = record
+    parameters = tuple((parameter, type_) for parameter, type_ in signature)
+    return KeptKernel(name, kind, parameters, cross_block, workitems)
 
 
 def _diagnostic(record: Mapping[str, Any], source: Source) -> Diagnostic:

@@ -97,19 +97,19 @@ def _to_64_bits(integral: Lanes, destination: Element) -> Lanes:
 def _integer_to_float(destination: Element, rnd: str) -> Conversion:
     dtype = dtype_of(destination)
     if destination.name == "bf16":
-        return lambda lanes: f32_to_bf16(f64_to_f32_odd(_to_double_with_sticky_bit(lanes)))
+        return lambda lanes: f32_to_bf16(f64_to_f32_odd(exact_double(lanes)))
     if rnd == "R":
         return lambda lanes: lanes.astype(dtype)
     form = F16 if destination.name == "f16" else F32
 
     def convert(lanes: Lanes) -> Lanes:
-        bits = _rounded_bits(_to_double_with_sticky_bit(lanes).view(np.int64), F64, form, rnd)
+        bits = _rounded_bits(exact_double(lanes).view(np.int64), F64, form, rnd)
         return bits.astype(f"u{dtype.itemsize}").view(dtype)
 
     return convert
 
 
-def _to_double_with_sticky_bit(integers: Lanes) -> Lanes:
+def exact_double(integers: Lanes) -> Lanes:
     """Exact up to 2^53; above, the bits that a double cannot hold are or-ed into the last that it can."""
     # |-2^63| wraps to itself, which read as unsigned is 2^63.
     magnitude = integers if integers.dtype == np.uint64 else np.abs(integers.astype(np.int64)).view(np.uint64)

@@ -1,0 +1,347 @@
+"""Races among the workitems of a launch: accesses between two barriers are in no order, but for chains of fences and
+atomics. Judged when the barrier is reached or the launch ends, on arrays of all accesses since the last one.
+
+Against other entries a launch is one entry of V: the shadows of memories see to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.diagnostics import Diagnostic, Related, Severity, Workitem
+from ptosim.effects.names import GM, Space
+from ptosim.effects.simt import WARP
+from ptosim.machine.entry import Entry, Site
+from ptosim.machine.memory import Region, decode
+from ptosim.machine.observer import WorkitemAccess
+from ptosim.sanitize.conflict import Findings, MemoryPlace
+from ptosim.sanitize.fences import FenceClocks
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_COMMUTING = ({"add", "sub"},)
+_VERBS = {"read": ("reads", "read"), "write": ("writes", "written")}
+
+
+def commute(first: str, second: str) -> bool:
+    """Whether two atomic updates give the same in either order."""
+    a, b = first.partition(" ")[0], second.partition(" ")[0]
+    return first == second or (any({a, b} <= group for group in _COMMUTING) and first.split()[1] == second.split()[1])
+
+
+class TouchedCells(NamedTuple):
+    """Bytes that accesses touch, a row for each byte and workitem."""
+
+    cells: Ints
+    workitems: Ints
+    numbers: Ints
+    """Of the access in the epoch."""
+    data: Ints
+    starts: Ints
+
+    def chosen(self, which: Any) -> TouchedCells:
+        return TouchedCells(*(column[which] for column in self))
+
+    def rows(self, cell: int) -> Ints:
+        """Those of a byte; rows are in the order of bytes."""
+        low, high = np.searchsorted(self.cells, [cell, cell + 1])
+        return np.arange(int(low), int(high))
+
+
+def distinct_numbers(numbers: Ints) -> list[int]:
+    """In ascending order."""
+    return [int(number) for number in sorted(set(numbers.tolist()))]
+
+
+@dataclass
+class Epoch:
+    """What has been done since the last barrier."""
+
+    accesses: list[WorkitemAccess] = field(default_factory=list[WorkitemAccess])
+    clocks: FenceClocks = field(default_factory=FenceClocks)
+
+
+class MeetingPair(NamedTuple):
+    """Two instructions that touch a byte in no order; of each the workitem that is named."""
+
+    severity: Severity
+    kind: str
+    first: WorkitemAccess
+    second: WorkitemAccess
+    workitems: tuple[int, int]
+    place: tuple[int, int]
+    bytes: int
+    note: str
+
+
+class WorkitemRaces:
+    """Judges the launches of a run."""
+
+    def __init__(self, findings: Findings, regions: Mapping[int, Region]) -> None:
+        self.findings = findings
+        self.regions = regions
+        self.epoch = Epoch()
+        self.sizes: tuple[int, int, int] = (1, 1, 1)
+        self.launch: Site | None = None
+        self._known: dict[tuple[object, object, str], Diagnostic] = {}
+
+    def begin(self, launch: Site, sizes: tuple[int, int, int]) -> None:
+        self.launch, self.sizes, self.epoch = launch, sizes, Epoch()
+
+    def workitem(self, number: int) -> Workitem:
+        x, y, _ = self.sizes
+        return Workitem(number, number % x, number // x % y, number // (x * y))
+
+    def note(self, access: WorkitemAccess) -> None:
+        self.epoch.clocks.note(access)
+        self.epoch.accesses.append(access)
+
+    def fence(self, workitems: Ints) -> None:
+        self.epoch.clocks.fence(workitems)
+
+    def end(self, entry: Entry) -> None:
+        """The epoch is over."""
+        epoch, self.epoch = self.epoch, Epoch()
+        for space in dict.fromkeys(access.space for access in epoch.accesses):
+            mine = [access for access in epoch.accesses if access.space is space]
+            if any(access.kind != "read" for access in mine):
+                self._judge(entry, mine, epoch)
+
+    # --- which bytes --------------------------------------------------------------------------------------------------
+
+    def _judge(self, entry: Entry, accesses: Sequence[WorkitemAccess], epoch: Epoch) -> None:
+        touched = _suspicious(_touched(accesses), accesses)
+        if not len(touched.cells):
+            return
+        groups: dict[tuple[Site, str], list[int]] = {}
+        for number in distinct_numbers(touched.numbers):
+            access = accesses[number]
+            groups.setdefault((access.site, access.kind), []).append(number)
+        parts = [(key, touched.chosen(np.isin(touched.numbers, numbers))) for key, numbers in groups.items()]
+        for (one, first), (other, second) in combinations_with_replacement(parts, 2):
+            if one[1] == other[1] == "read":
+                continue
+            pair = _meeting(accesses, one[1], other[1], first, second, epoch)
+            if pair is not None:
+                self._tell(entry, pair)
+
+    # --- findings -----------------------------------------------------------------------------------------------------
+
+    def _tell(self, entry: Entry, pair: MeetingPair) -> None:
+        first, second = pair.first, pair.second
+        named = tuple(self.workitem(number) for number in pair.workitems)
+        place = self._place(first.space, pair.place)
+        message = _message(pair, named, place)
+        found = Diagnostic(
+            pair.kind,
+            pair.severity,
+            message,
+            second.site.location,
+            label=f"{named[1]} {_verb(second.kind)} here",
+            related=tuple(self._related(pair, named[0])),
+            notes=(pair.note,),
+            core=entry.core.name,
+            pipe=str(entry.pipe),
+            bytes=(place.low, place.high),
+            block=entry.core.block,
+            loops=entry.loops,
+            count=pair.bytes,
+            workitem=named[1],
+            lanes=(named[1].number % WARP,),
+        )
+        key = ("workitems", pair.kind, *sorted(map(str, (first.site.location, second.site.location))))
+        known = self.findings.found.get(key)
+        if isinstance(known, Diagnostic) and (known.severity == "error" or found.severity != "error"):
+            return
+        self.findings.found[key] = found
+
+    def _related(self, pair: MeetingPair, workitem: Workitem) -> Iterator[Related]:
+        if pair.first.site.location is not None:
+            yield Related(pair.first.site.location, f"{workitem} {_verb(pair.first.kind)} here")
+        if self.launch is not None and self.launch.location is not None:
+            yield Related(self.launch.location, "launched here")
+
+    def _place(self, space: Space, span: tuple[int, int]) -> MemoryPlace:
+        low, high = span
+        if space is not GM:
+            return MemoryPlace(str(space), low, high)
+        number, offset = decode(low)
+        region = self.regions.get(number)
+        name = "gm" if region is None else region.label
+        return MemoryPlace(name, offset, offset + high - low)
+
+
+def _verb(kind: str) -> str:
+    return _VERBS[kind][0] if kind in _VERBS else "updates"
+
+
+def _message(pair: MeetingPair, named: Sequence[Workitem], place: MemoryPlace) -> str:
+    first, second = pair.first, pair.second
+    if pair.kind == "lint":
+        return (
+            f"{named[1]} updates {place} ({second.kind}) and {named[0]} does ({first.kind}), in no order: what is left "
+            "depends on it"
+        )
+    if first.site is second.site:
+        both = "write" if second.kind == "write" else "update" if second.kind == first.kind else "access"
+        return f"{named[0]} and {named[1]} {both} {place} in no order"
+    return f"{named[1]} {_verb(second.kind)} {place}, which {named[0]} {_verb(first.kind)}, in no order"
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def _touched(accesses: Sequence[WorkitemAccess]) -> TouchedCells:
+    """A row for every byte of every access."""
+    columns: list[TouchedCells] = []
+    for number, access in enumerate(accesses):
+        width, count = access.width, len(access.starts)
+        cells = (np.asarray(access.starts)[:, np.newaxis] + np.arange(width)).reshape(-1)
+        data = np.full(count * width, -1) if access.data is None else access.data.reshape(-1).astype(np.int64)
+        columns.append(
+            TouchedCells(
+                cells,
+                np.repeat(access.workitems, width),
+                np.full(count * width, number),
+                data,
+                np.repeat(access.starts, width),
+            )
+        )
+    return TouchedCells(*(np.concatenate([column[index] for column in columns]) for index in range(5)))
+
+
+def _suspicious(touched: TouchedCells, accesses: Sequence[WorkitemAccess]) -> TouchedCells:
+    """The rows of bytes that two workitems touch, at least one of them to write: not all by the same atomic update."""
+    order = np.argsort(touched.cells, kind="stable")
+    rows = touched.chosen(order)
+    heads = np.flatnonzero(np.concatenate(([True], rows.cells[1:] != rows.cells[:-1])))
+    writes = np.array([access.kind != "read" for access in accesses])[rows.numbers]
+    several = np.minimum.reduceat(rows.workitems, heads) != np.maximum.reduceat(rows.workitems, heads)
+    hit = several & np.logical_or.reduceat(writes, heads)
+    kinds = list(dict.fromkeys(access.kind for access in accesses))
+    harmless = [kind not in _VERBS and not _order_matters(kind) for kind in kinds]
+    codes = np.array([kinds.index(access.kind) for access in accesses])[rows.numbers]
+    alike = np.minimum.reduceat(codes, heads) == np.maximum.reduceat(codes, heads)
+    alike &= np.minimum.reduceat(rows.starts, heads) == np.maximum.reduceat(rows.starts, heads)
+    hit &= ~(alike & np.array(harmless)[codes[heads]])
+    if not hit.any():
+        return rows.chosen(slice(0, 0))
+    sizes = np.diff(np.append(heads, len(rows.cells)))
+    return rows.chosen(np.repeat(hit, sizes))
+
+
+def _meeting(
+    accesses: Sequence[WorkitemAccess], kind: str, other: str, first: TouchedCells, second: TouchedCells, epoch: Epoch
+) -> MeetingPair | None:
+    """The gravest way in which two instructions meet, which may be one and the same."""
+    common = np.intersect1d(first.cells, second.cells)
+    if not len(common):
+        return None
+    grave = _grave(
+        kind, other, first.chosen(np.isin(first.cells, common)), second.chosen(np.isin(second.cells, common))
+    )
+    atomic = kind not in _VERBS and other not in _VERBS
+    best: tuple[int, int, int] | None = None
+    for cell in distinct_numbers(np.concatenate([common[grave][:MOST_CELLS], common[~grave][:1]])):
+        rows, others = first.rows(cell), second.rows(cell)
+        for a in distinct_numbers(rows[:MOST_ROWS]):
+            for b in distinct_numbers(others[second.workitems[others] != first.workitems[a]][:MOST_ROWS]):
+                grade = _grade(accesses, atomic, kind, other, first, second, a, b, epoch)
+                if grade and (best is None or grade > best[0]):
+                    best = grade, a, b
+            if best is not None and best[0] == WORST:
+                return _pair(accesses, kind, other, first, second, best, common)
+    return None if best is None else _pair(accesses, kind, other, first, second, best, common)
+
+
+def _grave(kind: str, other: str, first: TouchedCells, second: TouchedCells) -> Bools:
+    """The bytes, of those that both touch, where two workitems may meet that nothing excuses."""
+    heads, rest = (np.unique(each.cells, return_index=True)[1] for each in (first, second))
+
+    def spans(one: Ints, two: Ints) -> Bools:
+        low = np.minimum(np.minimum.reduceat(one, heads), np.minimum.reduceat(two, rest))
+        return low != np.maximum(np.maximum.reduceat(one, heads), np.maximum.reduceat(two, rest))
+
+    if kind not in _VERBS and other not in _VERBS:
+        return spans(first.starts, second.starts)
+    apart = spans(first.workitems // WARP, second.workitems // WARP)
+    if kind not in _VERBS or other not in _VERBS:
+        return np.ones(len(apart), np.bool_)
+    unequal = spans(first.data, second.data) | (kind != other)
+    repeated = np.diff(np.append(heads, len(first.cells))) > 1
+    return (apart | (repeated & (kind == other))) & unequal
+
+
+MOST_CELLS, MOST_ROWS = 4096, 64
+WORST, LIGHT, HINT = 3, 2, 1
+"""Grades: error, warning, lint."""
+
+
+def _grade(
+    accesses: Sequence[WorkitemAccess],
+    atomic: bool,
+    kind: str,
+    other: str,
+    first: TouchedCells,
+    second: TouchedCells,
+    a: int,
+    b: int,
+    epoch: Epoch,
+) -> int:
+    """How grave it is that two rows meet; 0: not at all."""
+    one, two = accesses[int(first.numbers[a])], accesses[int(second.numbers[b])]
+    if epoch.clocks.orders(one, int(first.workitems[a]), two, int(second.workitems[b])):
+        return 0
+    if atomic:
+        if first.starts[a] != second.starts[b] or one.width != two.width:
+            return WORST
+        return HINT if not commute(kind, other) or _order_matters(kind) else 0
+    equal = kind == other == "write" and first.data[a] == second.data[b]
+    same_warp = first.workitems[a] // WARP == second.workitems[b] // WARP
+    if equal:
+        return LIGHT
+    if same_warp and one is not two and kind in _VERBS and other in _VERBS:
+        return LIGHT
+    return WORST
+
+
+def _order_matters(kind: str) -> bool:
+    """Sums of floats."""
+    return kind[:3] in ("add", "sub") and kind.partition(" ")[2].startswith(("f", "bf", "vector"))
+
+
+def _pair(
+    accesses: Sequence[WorkitemAccess],
+    kind: str,
+    other: str,
+    first: TouchedCells,
+    second: TouchedCells,
+    best: tuple[int, int, int],
+    common: Ints,
+) -> MeetingPair:
+    grade, a, b = best
+    one, two = accesses[int(first.numbers[a])], accesses[int(second.numbers[b])]
+    who = int(first.workitems[a]), int(second.workitems[b])
+    if first.numbers[a] > second.numbers[b]:
+        one, two, who = two, one, (who[1], who[0])
+    cell = int(first.cells[a])
+    low = int(first.starts[a]) if one.starts is not None else cell
+    span = (min(low, cell), max(cell + 1, low + accesses[int(first.numbers[a])].width))
+    if grade == HINT:
+        return MeetingPair(
+            "warning", "lint", one, two, who, span, len(common), "no pto.syncthreads lies between the two"
+        )
+    if grade == WORST:
+        note = "no pto.syncthreads lies between the two, and no chain of fence and atomic"
+    elif kind == other == "write" and first.data[a] == second.data[b]:
+        note = "both write the same bytes"
+    else:
+        note = "both belong to one warp: it works because a warp runs in step, which is not promised"
+    return MeetingPair("error" if grade == WORST else "warning", "race", one, two, who, span, len(common), note)
