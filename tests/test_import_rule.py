@@ -37,9 +37,11 @@ HEIGHT = {
     "ranks": 12,
     "fit": 12,
     "synchronisation": 13,
-    "cli": 14,
-    "__init__": 15,
-    "__main__": 15,
+    "testing": 14,
+    "pytest_plugin": 15,
+    "cli": 16,
+    "__init__": 17,
+    "__main__": 17,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(
