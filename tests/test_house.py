@@ -53,3 +53,9 @@ def test_sentences_start_with_the_thing():
     hidden = re.compile(r"\b(nobody|whoever|of\s+what)\b", re.IGNORECASE)
     found = {str(path): hidden.findall(path.read_text()) for path in PAGES}
     assert {path: words for path, words in found.items() if words} == {}
+
+
+def test_a_module_says_first_which_thing_it_holds():
+    questions = ("What ", "How ", "Where ", "When ", "Whether ", "Who ", "Which ", "Those ")
+    said = {str(path.relative_to(SOURCE)): ast.get_docstring(ast.parse(path.read_text())) or "" for path in FILES}
+    assert {path: text.partition("\n")[0] for path, text in said.items() if text.startswith(questions)} == {}

@@ -1,4 +1,4 @@
-"""What ptosim says about a kernel: where, what is wrong, why, and what to do.
+"""Diagnostics of a kernel: the place, the fault, its reason, its repair.
 
 Everything that goes wrong with a kernel, at load, in a run or under the sanitizer, is a `Diagnostic`. Those that stop
 the work travel in a `PTOError`; those that a check collects are its findings. Colour and output formats belong to the

@@ -1,4 +1,4 @@
-"""What the options of a run, a check and a profile may be, and what is said of another value."""
+"""Values of the options of a run, a check and a profile, and the message for a wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where something stands: sources, places in them, and the places that a text says its operations come from.
+"""Places: sources, places in them, and places that a text gives its operations by `loc` or comments.
 
 A kernel that was written out by another program (a lowering, a compiler, a front end) names for each operation the file
 that its author wrote. Everything inside works on the text that was loaded, where edits belong; what is shown is the

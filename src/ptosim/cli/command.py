@@ -1,4 +1,4 @@
-"""How commands behave: the arguments of a launch, --json, diagnostics and exit codes, the order of the help."""
+"""Shared parts of commands: the arguments of a launch, --json, diagnostics and exit codes, the order of the help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What `--expect` says after a run: whether an argument holds what it should, and who wrote what it should not."""
+"""The comparison of `--expect` after a run: the first wrong element of an argument, and the instructions that wrote
+it."""
 
 from __future__ import annotations
 

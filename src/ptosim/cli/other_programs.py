@@ -1,4 +1,4 @@
-"""What commands write for other programs: JUnit files and workflow commands of GitHub."""
+"""Output of commands for other programs: JUnit files and workflow commands of GitHub."""
 
 from __future__ import annotations
 

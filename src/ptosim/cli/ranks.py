@@ -1,4 +1,4 @@
-"""What `run` and `check` do where there are several ranks."""
+"""`run` and `check` on several ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `ptosim run` shows and keeps: arrays, and with --show what a line reads, computes and writes."""
+"""The output of `ptosim run`: arrays, and with --show the values that a line reads, computes and writes."""
 
 from __future__ import annotations
 

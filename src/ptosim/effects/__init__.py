@@ -1,1 +1,1 @@
-"""What each instruction touches: plain records and geometry, keyed by operation name, read by every other floor."""
+"""Accesses of each instruction: plain records and geometry, keyed by operation name, read by every other floor."""

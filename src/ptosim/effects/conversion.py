@@ -1,4 +1,4 @@
-"""Which element types `pto.vcvt` converts into which, what each pair has to be told, and where the converted lanes go.
+"""Conversions of `pto.vcvt`: the pairs of element types, the words that each pair needs, and the lanes of the result.
 
 How a single value is converted is the business of the engines; how the attributes are written, of the language. A
 signless integer converts as a signed one, so the matrix names only `siW` and `uiW`.

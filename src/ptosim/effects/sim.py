@@ -1,4 +1,4 @@
-"""What lowerings use besides the instruction set."""
+"""Operations that lowerings use besides the instruction set."""
 
 from __future__ import annotations
 

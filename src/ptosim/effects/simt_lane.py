@@ -1,4 +1,4 @@
-"""What a workitem knows of itself, and what lanes of a warp tell each other."""
+"""Queries, votes, shuffles and reductions of workitems in a warp."""
 
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Taint, table

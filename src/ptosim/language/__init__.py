@@ -1,1 +1,1 @@
-"""What a `.pto` file may say: types, attributes and operations, the located parser, the verifier and the printer."""
+"""The language of a `.pto` file: types, attributes and operations, the located parser, the verifier and the printer."""

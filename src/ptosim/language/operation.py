@@ -1,4 +1,4 @@
-"""How an instruction class is declared: operands by role, results, words, one form string, and its verifier rules.
+"""The declaration of an instruction class: operands by role, results, words, one form string, and its verifier rules.
 
     class VAbs(Unary, name="pto.vabs"):
         \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints

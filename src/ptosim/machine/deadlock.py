@@ -1,4 +1,5 @@
-"""When nothing can go on: which pipes and scalar units stand where, what would release them, and why it does not come.
+"""Deadlocks: the pipes and scalar units that stand, the set or notice that would release each, and why it does not
+come.
 
 The analysis is plain data (`Deadlock`), which a check turns into findings; `diagnostics` words it. A blocked head
 depends on the heads that hold back its release. Heads that depend on each other in a circle are a deadlock; a wait that

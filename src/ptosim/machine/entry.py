@@ -1,4 +1,4 @@
-"""What stands in a pipe's queue: the entry, the operation it came from, and the key it synchronises on."""
+"""Entries of the queue of a pipe, with the operation that each came from, and the key it synchronises on."""
 
 from __future__ import annotations
 

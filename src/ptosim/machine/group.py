@@ -1,4 +1,4 @@
-"""Who a collective belongs to: the ranks on which its places lie, and what is wrong with them."""
+"""The ranks of a collective: those on which its places lie, and faults of such a group."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the pipes do, in time, written once: when the scalar unit has issued something, when a pipe starts, what a wait
-or a barrier costs, when a core ends.
+"""Times of the pipes, written once: the issue of an entry, its start, the cost of a wait or a barrier, the end of a
+core.
 
 The timer of the reference engine evaluates them on Python objects (timing/pipe_timer.py), the timer of
 the machine beside compiled code on words (timing/paged_timer.py), compiled code on values of its IR

@@ -1,4 +1,4 @@
-"""What a run tells those who watch it: `sanitize` and `timing` derive from `Observer`.
+"""The observer protocol of a run: `sanitize` and `timing` derive from `Observer`.
 
 Without an observer none of this is called and no entry is numbered. The scheduler calls the first group, the engine's
 memory and register machinery the second. Events of one pipe come in its own order; `issue` events of one core in

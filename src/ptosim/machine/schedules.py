@@ -1,4 +1,4 @@
-"""When entries happen: in program order, at random, or with one pipe as late as possible.
+"""Schedules: entries happen in program order, at random, or with one pipe as late as possible.
 
 `ProgramSchedule` is the meaning that both engines share. A core executes each entry when its SU issues it. At an
 unsatisfied wait the turn passes to the next core, in cyclic order, that can go on. If none can, the first in that order

@@ -1,4 +1,4 @@
-"""Which counters a semaphore instruction touches, seen from the core that executes it.
+"""Counters of a semaphore instruction, seen from the core that executes it.
 
     A5 (direct signals)                                    A2A3 (broadcast and reduce)
     AIC set f           to_aiv[0][f] += 1                  AIC set f     to_aiv[0][f] += 1; to_aiv[1][f] += 1

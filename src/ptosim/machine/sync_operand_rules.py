@@ -1,4 +1,4 @@
-"""What is wrong with the operands of an instruction that synchronises: pipes that a core lacks, ids out of range."""
+"""Faults in the operands of synchronisation: pipes that a core lacks, ids out of range."""
 
 from __future__ import annotations
 

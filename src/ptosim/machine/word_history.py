@@ -1,4 +1,4 @@
-"""What a wait for a word in global memory learns: what every set of writes implies that can satisfy it.
+"""The history of a word in global memory: a wait learns what every set of writes implies that can satisfy it.
 
 A word has a history of writes: notices, stores of scalar units, copies. Of some a wait knows that they came before it;
 of the others any may be there when it looks, in any schedule. It passes with one set of them or with another, and knows

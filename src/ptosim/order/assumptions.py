@@ -1,4 +1,4 @@
-"""What kernels rely on and cannot say: that copies stay inside of their buffers, and rows inside of their distance.
+"""Assumptions about kernels: copies stay inside their buffers, and rows inside their distance.
 
 A kernel that copies as many bytes as an argument says relies on that argument, and so does one that takes the distance
 of rows from an argument. A proof relies on the same and says so; insertion at load does not.

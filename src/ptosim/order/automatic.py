@@ -1,4 +1,4 @@
-"""Which functions leave their order to the compiler."""
+"""Functions that leave their order to the compiler."""
 
 from __future__ import annotations
 

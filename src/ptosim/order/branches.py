@@ -1,4 +1,4 @@
-"""Whether two entries under branches can be executed in one run: a race between them is certain only then."""
+"""Branches around two entries: a race between them is certain only where both can be executed in one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which entries meet in memory, and how many iterations apart.
+"""Conflicts: entries that meet in memory, and how many iterations apart.
 
 Two entries conflict where they may touch the same byte and one of them writes. Bytes are told apart by their closed
 forms: in one iteration of the loops around both, or some iterations of one loop apart, with the loops outside of it at

@@ -1,4 +1,4 @@
-"""What was inserted, written into the function: flags with their ids, barriers, primes before and drains behind loops.
+"""Inserted synchronisation as operations: flags with their ids, barriers, primes before and drains behind loops.
 
 A pair with one id has plain flags. One that takes several in turn counts the executions of its block: by the index of
 the loop where that is the only one around, else in a counter of the scalar unit. Each operation serves the one of the

@@ -1,4 +1,4 @@
-"""What can be known of a value before a program runs: a number in closed form, or a pointer with one as its offset."""
+"""Facts about a value before a program runs: a number in closed form, or a pointer with one as its offset."""
 
 from __future__ import annotations
 

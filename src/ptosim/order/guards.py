@@ -1,4 +1,4 @@
-"""What the branches around a loop say about how often it runs: a comparison of its end with a number bounds it."""
+"""Guards of loops: a comparison of the end of a loop with a number bounds how often it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scalar unit computes from integers that are known in closed form, where that has a closed form too."""
+"""Scalar arithmetic on closed forms, where the result has a closed form too."""
 
 from __future__ import annotations
 

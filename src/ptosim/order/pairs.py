@@ -1,4 +1,4 @@
-"""What insertion adds to a program: pairs of set and wait, and barriers, each beside a node."""
+"""Insertions into a program: pairs of set and wait, and barriers, each beside a node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a program are: the blocks and loops around each, and what two of them have in common."""
+"""Places of the nodes of a program: the blocks and loops around each, and those that two of them share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not known to have ended: for each pipe a set of entries, and one for every token under way.
+"""Unordered entries: for each pipe the set of those that may not have ended, and one for every token under way.
 
 Sets are integers: bit n is the entry of number n, or the wait of an inserted pair. An entry is in the set of a pipe as
 long as the next entry of that pipe might start before it has ended. A token is what its source pipe did not know when

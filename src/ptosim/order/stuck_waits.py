@@ -1,4 +1,4 @@
-"""Whether a wait that finds no token is stuck, or only stands in front of the set that will release it.
+"""Waits without a token: stuck for ever, or in front of the set that will release them.
 
 The scalar unit goes on while a pipe waits, so a set further down may come to its rescue: unless its pipe waits,
 directly or through others, for the one that is held.

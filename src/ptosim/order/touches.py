@@ -1,4 +1,4 @@
-"""Which bytes an operation touches, from its effects record, in closed form.
+"""Bytes of an operation, from its effects record, in closed form.
 
 A vector scope is one entry: what is inside it counts with all the iterations of its loops. What no closed form says is
 the whole memory.

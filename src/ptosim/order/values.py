@@ -1,4 +1,4 @@
-"""What the values of a program are, as far as they are known before it runs: integers and pointers in closed form.
+"""Values of a program before it runs, in closed form: integers and pointers.
 
 Integers are numbers of number.py, pointers an origin and an offset in bytes. Loops are named by numbers; a walk of
 the program enters each of them with `loop_of` before it asks for values inside.

@@ -1,4 +1,4 @@
-"""What an argument of a launch on several ranks means on each of them: windows, contexts, values by rank and by block.
+"""Arguments of a launch on several ranks: windows, contexts, values by rank and by block.
 
 A window is one array per rank, and every rank can address all of them: symmetric memory. Anything else is private to
 the rank whose launch it is an argument of. `GlobalSpace` gives both their numbers (machine/memory.py).

@@ -1,4 +1,4 @@
-"""How the meaning of an instruction is written down: a function whose parameter names say what it wants.
+"""Meanings of instructions: functions whose parameter names say what they want.
 
     @semantics(VAdd)
     def vadd(lhs: Lanes, rhs: Lanes, element: Element) -> Lanes:

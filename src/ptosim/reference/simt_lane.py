@@ -1,4 +1,4 @@
-"""What a workitem knows of itself, and what the lanes of a warp tell each other."""
+"""Queries of a workitem, and exchanges between the lanes of a warp."""
 
 from __future__ import annotations
 

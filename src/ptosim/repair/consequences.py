@@ -1,4 +1,4 @@
-"""What follows from a finding is listed inside it, and what to do about it is said there, once.
+"""Consequences of a finding: listed inside it, with one repair for all.
 
 A repair shows it: whatever goes away with the edits for a finding followed from it. Where none is known, flags between
 two pipes that are set and not waited for go with the race between these pipes: it is the same wait that is missing.

@@ -1,4 +1,4 @@
-"""Which ids of flags and buffers a kernel uses, so that an edit takes another.
+"""Ids of flags and buffers that a kernel does not use, for edits.
 
 A flag whose id is computed uses every id that the computation may give, which is all of them unless it is known.
 """

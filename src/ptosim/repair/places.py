@@ -1,4 +1,4 @@
-"""Where an operation stands among the others of its block."""
+"""The place of an operation among the others of its block."""
 
 from __future__ import annotations
 

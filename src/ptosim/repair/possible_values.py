@@ -1,4 +1,4 @@
-"""Which integers a value can be, as far as the text tells: ids of slots are remainders, masks, selections, swaps.
+"""Possible values of integers, as far as the text tells: ids of slots are remainders, masks, selections, swaps.
 
 Sound and small: what is not known to be one of a few integers is None. `order/` has use for more; this is enough to say
 which ids a computed flag or buffer reaches.

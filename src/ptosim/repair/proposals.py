@@ -1,4 +1,4 @@
-"""What may repair a finding: which instructions to add, and before or after which lines.
+"""Proposals that may repair a finding: instructions to add, and their lines.
 
 The least edits come first: the half of a pair that is missing (missing_partner.py), then a pair. A set goes behind
 the earlier access and a wait in front of the later one, both in the innermost block that holds the two (in front of

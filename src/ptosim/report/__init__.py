@@ -1,1 +1,1 @@
-"""What users hold: check reports and profiles, and their forms."""
+"""The values that users hold: check reports and profiles, and their forms."""

@@ -1,4 +1,4 @@
-"""What `ptosim.check` returns: the findings of one run, and their forms."""
+"""The value of `ptosim.check`: the findings of one run, and their forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ranks did with each other in a timed run: who waited, what went over which link, how much of it was hidden.
+"""Communication of ranks in a timed run: waits, traffic by link, and the part that was hidden.
 
 A rank computes while one of its V, M, MTE1 or FIX pipes works, and communicates while a copy of one of its cores to or
 from another rank, or a transfer, is under way. Times are counted once, however many cores are busy.

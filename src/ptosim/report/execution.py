@@ -1,4 +1,4 @@
-"""What `ptosim run --show LINE` prints: one execution of an instruction, its values and the bytes it touched."""
+"""The output of `ptosim run --show LINE`: one execution of an instruction, its values and the bytes it touched."""
 
 from __future__ import annotations
 

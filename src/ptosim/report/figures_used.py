@@ -1,4 +1,4 @@
-"""Which figures of the target a profile rests on, and which of them are not measured."""
+"""Figures of the target that a profile rests on, with those that are not measured."""
 
 from __future__ import annotations
 

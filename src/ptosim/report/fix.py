@@ -1,4 +1,4 @@
-"""What `report.fix()` returns: the text of a kernel with its findings repaired, and its forms."""
+"""The value of `report.fix()`: the text of a kernel with its findings repaired, and its forms."""
 
 from __future__ import annotations
 

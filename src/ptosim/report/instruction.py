@@ -1,4 +1,4 @@
-"""What `ptosim isa NAME` prints: what an instruction does, how it is written, where it runs and what it costs."""
+"""The output of `ptosim isa NAME`: meaning, syntax, placement and cost of an instruction."""
 
 from __future__ import annotations
 

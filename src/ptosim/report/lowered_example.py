@@ -1,4 +1,4 @@
-"""What a tile operation becomes: the micro-instructions that its example is lowered to, for `ptosim isa`."""
+"""Micro-instructions of the example of a tile operation, for `ptosim isa`."""
 
 from __future__ import annotations
 

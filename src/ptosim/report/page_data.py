@@ -1,4 +1,4 @@
-"""What the HTML report shows, as JSON: the sums as they are, the timeline as columns of small numbers.
+"""The data of the HTML report, as JSON: sums as they are, the timeline as columns of small numbers.
 
 Rows are sorted by their start and starts are written as differences, so that ten thousand events stay far below the
 size of a picture of them. Very long runs are cut; the trace has everything.

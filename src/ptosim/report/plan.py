@@ -1,4 +1,4 @@
-"""Where tiles lie: the value that `Module.plan()` gives, as a table, as JSON and as a picture of each memory."""
+"""Addresses of tiles: the value of `Module.plan()`, as a table, as JSON and as a picture of each memory."""
 
 from __future__ import annotations
 

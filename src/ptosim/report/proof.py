@@ -1,4 +1,4 @@
-"""What `ptosim.prove` returns: a proof of order, or what stands in its way, and its forms."""
+"""The value of `ptosim.prove`: a proof of order, or the entries that stand in its way, and its forms."""
 
 from __future__ import annotations
 

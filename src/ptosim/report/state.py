@@ -1,4 +1,4 @@
-"""What a core holds where a run was stopped: the value that `Kernel.until` gives, and `ptosim run --until` prints."""
+"""The state of a stopped core: the value of `Kernel.until`, printed by `ptosim run --until`."""
 
 from __future__ import annotations
 

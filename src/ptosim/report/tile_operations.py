@@ -1,4 +1,4 @@
-"""What tile operations consist of on A2/A3: instructions with repeats, how cycles add up, how many lanes are used."""
+"""Tile operations on A2/A3 in a profile: instructions with repeats, the sum of their cycles, the use of their lanes."""
 
 from __future__ import annotations
 

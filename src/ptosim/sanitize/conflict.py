@@ -1,4 +1,4 @@
-"""What the sanitizer has found about two accesses (or about one and the lack of another), until it is put into words.
+"""Conflicts: two accesses (or one, and the lack of another), before they are put into words.
 
 Each pair of source lines is kept once, with the first occurrence and a count. A conflict of a by-use load is a mere
 suspicion until the loaded value is used.

@@ -1,4 +1,4 @@
-"""Which instructions of a vector scope wait for which others through registers.
+"""Dependences between the instructions of a vector scope through registers, and through bytes with a fence between.
 
 A store whose value, mask, address or execution depends on what a load returned cannot overtake that load. Decided on
 the def-use graph as written, loop-carried values, branches and calls included; pairs of a store and a later load of the

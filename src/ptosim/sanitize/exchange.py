@@ -1,4 +1,4 @@
-"""What cores that run together tell each other: notices, and what the caches of their scalar units keep from others."""
+"""Exchange between cores that run together: notices, and lines that caches of scalar units keep from others."""
 
 from __future__ import annotations
 

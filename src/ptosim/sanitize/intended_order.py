@@ -1,4 +1,4 @@
-"""Which of two accesses of different cores was meant to come first.
+"""The intended order of two accesses of different cores.
 
 Between cores there is no order of the program, and which of them comes first in a run is an accident. Loops that both
 run alike tell: an access of an earlier iteration was meant to come before one of a later iteration, and inside one

@@ -1,4 +1,4 @@
-"""Who wrote an element last: an observer that follows some bytes of an argument back to the instructions behind them.
+"""Last writers: an observer that follows some bytes of an argument back to the instructions behind them.
 
 It remembers which instruction last wrote each byte on the chip, and when a copy writes the wanted bytes to GM, looks up
 where it took them from. What a vector store computed its value from is not followed.

@@ -1,4 +1,4 @@
-"""What is legal, runs, and is almost certainly not meant, as far as it shows in the run as a whole.
+"""Lints of a whole run: legal code that is almost certainly not meant.
 
 Single instructions that deserve a remark are remarked on by the engine, where their operands are known.
 """

@@ -1,4 +1,4 @@
-"""What a run under observation has shown, as plain data: findings, and what edits are proposed from."""
+"""The result of an observed run, as plain data: findings, and the facts that edits are proposed from."""
 
 from __future__ import annotations
 

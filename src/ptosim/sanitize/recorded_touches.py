@@ -1,4 +1,4 @@
-"""Which operations touch the same bytes of GM in a run: an observer that records what each of them touches."""
+"""Touches of GM by operation: an observer that records which operations touch the same bytes."""
 
 from __future__ import annotations
 

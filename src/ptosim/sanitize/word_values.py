@@ -1,5 +1,5 @@
-"""What schedules may make of words in GM: a wait that another schedule would never leave, and answers and numbers of
-looks that another one would change where the kernel goes by them.
+"""Values of words in GM under other schedules: a wait that another schedule would never leave, and answers and numbers
+of looks that another one would change where the kernel goes by them.
 
 It is judged at the end, when all writes of a word are known. Of a wait, all count that do not come after it: should the
 word be otherwise once they have been made, the wait stands for ever where it comes too late. A test might have been

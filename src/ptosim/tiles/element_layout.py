@@ -1,4 +1,4 @@
-"""Where an element lies in a tile, for every layout: the table of the instruction set on numbers, known or not."""
+"""The place of an element in a tile, for every layout: the table of the instruction set on numbers, known or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a tile operation becomes micro-instructions: a function whose parameter names say what it wants.
+"""Lowerings of tile operations to micro-instructions: functions whose parameter names say what they want.
 
     @lowering(TAdd)
     def tadd(build: Builder, src0: Tile, src1: Tile, dst: Tile) -> None:

@@ -1,4 +1,4 @@
-"""What is read and verified and cannot run yet: operations that no pass lowers and no engine has."""
+"""Operations that are read and verified and cannot run yet: no pass lowers them, and no engine has them."""
 
 from __future__ import annotations
 

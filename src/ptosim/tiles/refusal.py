@@ -1,4 +1,5 @@
-"""What a lowering raises where an operation cannot be lowered; the walk adds the place and makes a diagnostic of it."""
+"""The exception of a lowering for an operation that it cannot lower; the walk adds the place and makes a diagnostic of
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the run can know: a condition that `check` reports where it does not hold."""
+"""Conditions that only the run can know: `check` reports them where they do not hold."""
 
 from __future__ import annotations
 

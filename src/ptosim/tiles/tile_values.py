@@ -1,4 +1,4 @@
-"""What a tile or a view is while it is lowered: plain data about values that exist, no operation of its own.
+"""Tiles and views while they are lowered: plain data about values that exist, no operation of its own.
 
 A tile is an address and a valid region beside what its type says; a view is a pointer with sizes and strides. Sizes
 that are known are integers, so that what follows from them is known as well.

@@ -1,1 +1,1 @@
-"""How long a run takes: vector functions, pipes and their waits, the critical path. Never what it computes."""
+"""The time of a run: vector functions, pipes and their waits, the critical path. Never what it computes."""

@@ -1,4 +1,4 @@
-"""Where blocks run: the chip's cores take them in order, each the next one when it is free."""
+"""Placement of blocks: the cores of the chip take them in order, each the next one when it is free."""
 
 from __future__ import annotations
 

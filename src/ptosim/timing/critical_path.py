@@ -1,4 +1,4 @@
-"""Where the time of a vector function went: the chain of waits that led to its end, and repeated stretches of time.
+"""The critical path of a vector function: the chain of waits that led to its end, and repeated stretches of time.
 
 The chain is followed from the entry that ended last. It started when it did because of an operand, because its unit was
 taken, or because it had not been issued before; it was issued when it was because of its predecessor in program order,

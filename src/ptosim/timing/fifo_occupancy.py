@@ -1,4 +1,4 @@
-"""How full the FIFOs between cores were: slots that are filled and not yet given back, from the signals of a recording.
+"""Occupancy of FIFOs between cores: slots that are filled and not yet given back, from the signals of a recording.
 
 A signal between cores that was made for another operation of the text is one of a FIFO: that of a push says that a slot
 is full, and the next semaphore, the other way, that slots are free.

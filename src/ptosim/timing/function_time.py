@@ -1,4 +1,4 @@
-"""What is known about the time of one execution of a vector function."""
+"""The time of one execution of a vector function."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

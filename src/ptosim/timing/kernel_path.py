@@ -1,4 +1,4 @@
-"""What the last cycle of a kernel waited for, back to its first: a chain of work, signals and scalar code."""
+"""The critical path of a kernel: a chain of work, signals and scalar code from its last cycle back to its first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What copies between ranks get of the links: those that overlap share each cap in proportion to what they could take.
+"""Shares of copies between ranks in the links: those that overlap share each cap in proportion to their bandwidth
+alone.
 
 Between two ranks, and out of a rank and into it, so many bytes pass in a cycle, one way. A copy alone has the rate of
 its core. This says how long copies take that begin at given times; that a copy which takes longer lets others begin

@@ -1,4 +1,4 @@
-"""When words in global memory become what somebody waits for: notices by the time at which they are seen."""
+"""Times of notices in global memory, as each waiting core sees them."""
 
 from __future__ import annotations
 

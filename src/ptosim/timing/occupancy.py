@@ -1,4 +1,4 @@
-"""How long bytes of UB are in use: from the start of the entry that writes them to the end of the last one that reads
+"""Occupancy of UB: bytes are in use from the start of the entry that writes them to the end of the last one that reads
 them before they are written again. Bytes that nothing reads are in use while they are written."""
 
 from __future__ import annotations

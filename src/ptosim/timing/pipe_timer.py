@@ -1,4 +1,4 @@
-"""When everything happens: the observer that gives every entry of a run its cycles.
+"""The timer of the reference engine: the observer that gives every entry of a run its cycles.
 
 The scalar unit of a core takes a cycle for each scalar operation and for each instruction that it issues. A pipe takes
 its entries one after the other; one starts when the pipe is free, the entry has been issued and its waits are over. A

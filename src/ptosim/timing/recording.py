@@ -1,4 +1,4 @@
-"""What a timed run leaves behind: one row for each entry that took time, each wait that held something up, each signal.
+"""The recording of a timed run: one row for each entry that took time, each wait that held something up, each signal.
 
 Columns of numbers, because a run may have a million of them. Times are cycles since the start of the block until
 `waves` has placed the blocks, then since the launch of the kernel.

@@ -1,4 +1,5 @@
-"""How long an entry keeps its pipe: a vector function by its path, a copy by its bytes, the rest by its arguments."""
+"""The duration of an entry on its pipe: a vector function by its path, a copy by its bytes, the rest by its
+arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every pass does with operations, without a detour: walk in them and out of them, tell their classes apart."""
+"""Walks over operations without a detour: into them, out of them, by class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both engines ask of an operation when they bind the parameters of its function.
+"""Questions of both engines to an operation, asked when they bind the parameters of its function.
 
 How a value looks is each engine's own matter: text of Python here, IR there.
 """

@@ -1,4 +1,4 @@
-"""What may still be signalled after an operation: flags and semaphores that the rest of a program sets.
+"""Flags and semaphores that the rest of a program may still set.
 
 The answer errs on the side of yes: branches may go either way unless the arguments of the program decide them, loops
 may run again, a helper may return to any of its callers, and an id that is computed may be any.

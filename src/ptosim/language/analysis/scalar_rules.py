@@ -1,4 +1,4 @@
-"""What scalar operations compute from integers, in any domain of effects/scalar.py."""
+"""Scalar operations on integers, in any domain of effects/scalar.py."""
 
 from __future__ import annotations
 

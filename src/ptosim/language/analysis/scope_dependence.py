@@ -1,4 +1,4 @@
-"""Which instructions of a vector scope wait for which others through registers.
+"""Dependences between the instructions of a vector scope through registers.
 
 Decided on the def-use graph as written, loop-carried values, branches and calls included.
 """

@@ -1,4 +1,4 @@
-"""What an operation says before it runs, in the words of the effects floor."""
+"""The static facts of an operation, in the words of the effects floor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How control flow hands values on: the one place that knows which value of a loop, branch or call becomes which."""
+"""Values through control flow: the one place that knows which value of a loop, branch or call becomes which."""
 
 from __future__ import annotations
 

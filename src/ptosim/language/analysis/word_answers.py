@@ -1,4 +1,4 @@
-"""What words in GM decide: on which ways a test has answered yes, and where a value that was looked at is used.
+"""Decisions by words in GM: the ways on which a test has answered yes, and the uses of a value that was looked at.
 
 A test (pto.comm.ttest), or a loop that gives up after some looks, tells something only where its answer was yes: in the
 branch of an scf.if that no other answer takes, and behind a loop that no other answer ends. A value of a word is used

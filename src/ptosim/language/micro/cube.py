@@ -1,4 +1,4 @@
-"""What the instructions of the cube core share; those with clauses are in the rooms cube_load, mad and fixpipe."""
+"""Shared parts of the instructions of the cube core; those with clauses are in the rooms cube_load, mad and fixpipe."""
 
 from __future__ import annotations
 

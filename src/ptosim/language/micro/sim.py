@@ -1,4 +1,4 @@
-"""What lowerings need and hardware has no instruction for: conditions that only the run can know, tiles as text.
+"""Operations without an instruction on hardware: conditions that only the run can know, tiles as text.
 
 These operations are written by passes. They load again as any other text does.
 """

@@ -1,4 +1,4 @@
-"""What instructions on vector registers share: the families they come in, and the rules about registers.
+"""Families of instructions on vector registers, and the rules about registers.
 
 An instruction of a family says which element types it takes and little else. Rules about pointers and plain scalars
 are in operand_rules.py.

@@ -1,4 +1,4 @@
-"""Which operations of a block share the vector scope that bare vector code gets, and what ends it.
+"""Runs of bare vector operations: the operations of a block that share one inferred scope, and the ends of such a run.
 
 An operation is *vector* if it needs a scope, or is a loop or branch around such with nothing inside that ends one;
 *scalar* if it only computes; everything else is a *boundary*: copies, flags, barriers, calls, scalar loads and stores,

@@ -1,4 +1,4 @@
-"""What the clauses of the fixpipe stores may say: element types, payloads, and which clauses go together."""
+"""Rules of the clauses of fixpipe stores: element types, payloads, and clauses that go together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a local memory asks of a tile placed in it: whole rows, whole boxes, an aligned address, enough bytes."""
+"""Rules of a local memory for a tile in it: whole rows, whole boxes, an aligned address, enough bytes."""
 
 from __future__ import annotations
 

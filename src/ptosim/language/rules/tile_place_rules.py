@@ -1,4 +1,4 @@
-"""Where tiles and views lie and how: the rules that moves, products, FIFOs and communication share.
+"""Rules about memories and layouts of tiles and views, shared by moves, products, FIFOs and communication.
 
 The memories of the operands decide most demands of these operations, so the rules are asked one by one, unlike the
 checks of tile_rules.py, which a family of vector operations lists once.

@@ -1,4 +1,4 @@
-"""What a workitem knows of itself, and what the lanes of its warp tell each other: votes, shuffles, reductions."""
+"""Queries of a workitem, and exchanges between the lanes of its warp: votes, shuffles, reductions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scalar operations share: how they are written, and which types they take."""
+"""Shared forms of scalar operations, and the types that they take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be edited in a text so that it becomes another module: operations inserted, deleted and written anew.
+"""Edits that turn a text into another module: operations inserted, deleted and written anew.
 
 What both have keeps its words, its comments and its place. Where the other module is built otherwise, so that edits of
 single operations do not lead there, its canonical text is given, with the comments.

@@ -1,4 +1,4 @@
-"""How tile operations are written: `ins(...)`, `outs(...)`, and attributes in the spellings of the dialect.
+"""The syntax of tile operations: `ins(...)`, `outs(...)`, and attributes in the spellings of the dialect.
 
     clause := word '(' group { [','] group } ')'            group := [keyword] item {',' item} [words] ':' types
 

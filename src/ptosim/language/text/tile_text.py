@@ -1,4 +1,4 @@
-"""How a tile looks when it is printed. Imports no xDSL, because running needs it."""
+"""Printed tile types. Imports no xDSL, because running needs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which tiles in `scaling` are names of MX scales: words of a buffer beside the operand, whatever the tile's type says.
+"""Names of MX scales among tiles in `scaling`: words of a buffer beside the operand, whatever the type of the tile
+says.
 
 Their address, size, element type, layout and fractal mean nothing, and they take no room of the fixpipe buffer.
 """

@@ -1,4 +1,4 @@
-"""What leaves an accumulator through the fixpipe: which element types it becomes, how quantised, and where to.
+"""Ways of an accumulator through the fixpipe: its destination, element type and quantisation.
 
 tstore, tmov, textract and tinsert share these rules.
 """

@@ -1,4 +1,4 @@
-"""What the fixpipe does to an accumulator on its way into a FIFO: layout, quantisation, relu."""
+"""Epilogues of an accumulator on its way into a FIFO: layout, quantisation, relu."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a tile operation is declared: operands by role, the pipe it runs on, what it reads and writes, its attributes.
+"""The declaration of a tile operation: operands by role, its pipe, its reads and writes, its attributes.
 
     class TAdd(TileOperation):
         \"\"\"Sum. ...\"\"\"                                   # what `ptosim isa tadd` prints

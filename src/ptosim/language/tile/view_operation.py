@@ -1,4 +1,4 @@
-"""What the operations have in common that move no data: allocations, views, and the small stores of the scalar unit.
+"""Shared parts of operations that move no data: allocations, views, and the small stores of the scalar unit.
 
 They run on no pipe. A class says which types its roles have; its other rules may then rely on them.
 """

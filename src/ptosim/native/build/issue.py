@@ -1,4 +1,4 @@
-"""How compiled scalar code hands an entry to its pipe: at once where nothing is stalled, else through the scheduler.
+"""Entries handed by compiled scalar code to their pipe: at once where nothing is stalled, else through the scheduler.
 
 An entry is a function, named after its operation, that takes what it captures from an array of words. Which
 instructions are entries, and what the sync instructions do to the sync words, is said in the rooms.

@@ -1,4 +1,4 @@
-"""How an instruction becomes IR: a function whose parameter names say what it wants.
+"""Lowerings of instructions to IR: functions whose parameter names say what they want.
 
     @lowering(VAdd)
     def vadd(f: Function, lhs: Value, rhs: Value, element: Element) -> Value:

@@ -1,4 +1,4 @@
-"""What an SSA value of a vector scope is while code is built, and how it crosses a branch, a loop or a call.
+"""Values of a vector scope while code is built, across branches, loops and calls.
 
 Registers and scalars are IR values, a predicate is a `Mask`, the state of an unaligned stream an `Align`. Where control
 flow joins, each becomes a few plain IR values of fixed types and afterwards itself again.

@@ -1,4 +1,4 @@
-"""What the cache keeps of modules and kernels: the outline that a load returns, and code by kernel and options.
+"""Cached modules and kernels: the outline that a load returns, and code by kernel and options.
 
 Both are found by the source text and the target. Nothing here parses or compiles, and nothing imports xDSL: a module
 whose kernel was compiled before is loaded from here.

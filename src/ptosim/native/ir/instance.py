@@ -1,4 +1,4 @@
-"""Which of the entries that share a function is running: a row of a table, as code in that function sees it.
+"""The running entry among those that share a function: a row of a table, as code in that function sees it.
 
 Who shares, and what is in the table, is decided in native/build/sharing.py.
 """

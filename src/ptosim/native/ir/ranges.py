@@ -1,5 +1,4 @@
-"""What compiling a kernel already tells about an integer: between which numbers it lies, and how many of its lowest
-bits are 0.
+"""Ranges of integers known at compilation: their least and greatest number, and how many of the lowest bits are 0.
 
 Addresses inside loops of known bounds are thus known to be aligned and inside their memory: nothing has to be checked,
 and how much of a memory a kernel may write is known before it runs (core.py). Nothing here depends on the place in the

@@ -1,5 +1,5 @@
-"""What compiled code keeps of a run that somebody watches: `check` (clocks and a shadow of memory, to see whether there
-may be anything to report) or `profile` (the times of the pipes).
+"""Notes of compiled code in an observed run: for `check` (clocks and a shadow of memory, to see whether there may be
+anything to report) or for `profile` (the times of the pipes).
 
 hooks.py says where code asks its observer to add something of its own. A kernel that is not observed has none, and not
 one instruction more.

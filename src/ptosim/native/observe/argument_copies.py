@@ -1,4 +1,4 @@
-"""What a check works on instead of the arrays of the caller: these where only read, else memory that is kept."""
+"""Arrays of a check in place of those of the caller: the same where only read, else copies in memory that is kept."""
 
 from __future__ import annotations
 

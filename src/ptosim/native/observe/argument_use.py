@@ -1,4 +1,4 @@
-"""Which arguments a kernel reads and which it writes, as far as pointers can be followed from the parameters.
+"""Arguments that a kernel reads and writes, as far as pointers can be followed from the parameters.
 
 A check works on copies; what is only read needs none, and what is only written needs no contents. Compiled code makes
 sure at each access that it is one of those that were found here (rows.py).

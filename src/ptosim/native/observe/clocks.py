@@ -1,4 +1,4 @@
-"""What pipes know of each other, kept by compiled code by the rules of machine/clock.py.
+"""Clocks of pipes in compiled code, by the rules of machine/clock.py.
 
 Everything issued has ended by the time the next instruction runs, so a clock changes only where the kernel
 synchronises. A wait that is not satisfied never comes here: what the scheduler is asked for either has happened when it

@@ -1,4 +1,4 @@
-"""Which kernels the filter of `check` covers. All others go to the reference engine as a whole.
+"""Coverage of the filter of `check`. Kernels outside of it go to the reference engine as a whole.
 
 An instruction without memory accesses is covered by its effects record, unless it is listed here as not; one that
 accesses memory only if it is listed as covered. A test prints what is missing.

@@ -1,5 +1,5 @@
-"""Where an observed kernel lets its observer add code. Each method is called once for a place in the kernel, while the
-code of that place is built; what it appends runs whenever the place is reached.
+"""Hooks at which the observer of a kernel adds code. Each method is called once for a place in the kernel, while the
+code of that place is built; the added code runs whenever the place is reached.
 
 The state that this code keeps lies behind `Word.OBSERVED` of the context: `state_bytes` of memory per core, zero when
 a kernel is linked and kept from block to block and from run to run.

@@ -1,4 +1,4 @@
-"""What entries in flight touch (machine/moments.py, FLYING), for waits for bytes in a profile: functions that compiled
+"""Bytes of entries in flight (machine/moments.py, FLYING), for waits for bytes in a profile: functions that compiled
 code calls (timekeeping.py)."""
 
 from __future__ import annotations

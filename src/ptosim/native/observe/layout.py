@@ -1,4 +1,4 @@
-"""Where compiled code that is checked keeps what it knows of one core: clocks, tokens and the shadow of memories.
+"""The layout of the notes of checked code on one core: clocks, tokens and the shadow of memories.
 
 Pipes are numbered as the sync words number them (machine/sync.py); the scalar unit counts its steps in slot 0 and its
 stores in slot 7. A clock is a row of eight counts: so many entries of each pipe are known to have ended. A stamp is the

@@ -1,4 +1,4 @@
-"""What single instructions are remarked on for, as conditions without words: where one holds, the block is judged.
+"""Conditions of remarks on single instructions, without words: where one holds, the block is judged.
 
 Each is what the reference engine tells an observer of (`core.lint`, `core.complain` in its rooms), or more. Copies have
 theirs where they are checked (native/routines/burst.py).

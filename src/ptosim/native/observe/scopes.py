@@ -1,4 +1,4 @@
-"""What is known of a vector scope before it runs: whether its accesses may alias, and which loads a store may overtake.
+"""Static facts of a vector scope: whether its accesses may alias, and which loads a store may overtake.
 
 Loads that the same stores may overtake are a class; a store looks only at the classes that it is in.
 """

@@ -1,4 +1,4 @@
-"""How doubt travels from register to register in compiled code: a bit for each word of a register.
+"""Taint between registers in compiled code: a bit for each word of a register.
 
 The rules over-approximate those of reference/observed/taint.py, by what the effects record says: lane to lane where an
 instruction is element-wise, else from any active word to all. A mask or a scalar made of a doubtful word is a

@@ -1,5 +1,5 @@
-"""What times the events of a run: the functions that compiled code calls when something of a pipe has happened, and
-what they write into the log. Code that all kernels share (native/build/resident.py); the rules are machine/moments.py.
+"""Times of a run of compiled code: the functions that it calls when something of a pipe has happened, and the rows that
+they write into the log. Code that all kernels share (native/build/resident.py); the rules are machine/moments.py.
 
 Each takes the context and says whether the run may go on. A price that is not in the table, and room that has run out,
 are asked for (observe/stopwatch.py).

@@ -1,4 +1,4 @@
-"""Which pipes of a kernel read and write which memories on the chip: each of these has a track in the shadow."""
+"""Tracks of the shadow: one for each pipe of a kernel and each memory on the chip that it reads or writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the accumulators of a matrix lie in L0C, for the observer of their reads and writes."""
+"""Places of the accumulators of a matrix in L0C, for the observer of their reads and writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fixpipe computes, as IR: scale, relu, conversion, clip. Accumulators in, bits of the destination type out.
+"""Arithmetic of the fixpipe as IR: scale, relu, conversion, clip. Accumulators in, bits of the destination type out.
 
 Lanes are those of COLUMNS channels at a time. A value is held as a double that is rounded to f32 after each step, as
 in the reference engine; integers that stay integers are exact.

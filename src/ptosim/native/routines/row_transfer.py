@@ -1,4 +1,4 @@
-"""How the bytes of a row move between GM and UB, as fast as the host can; what is moved is said in burst and dma.
+"""Moves of the bytes of a row between GM and UB, as fast as the host can; rows come from burst and dma.
 
 Measured on a processor with 32 KiB, 1 MiB and 32 MiB of cache, on 16 MiB of floats in tiles of 4 and 32 KiB:
 

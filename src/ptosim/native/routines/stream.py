@@ -1,4 +1,4 @@
-"""How stores of several kinds move a store stream on. Complete granules reach UB; the rest stays in the align value."""
+"""Steps of a store stream by stores of several kinds. Complete granules reach UB; the rest stays in the align value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failing site of compiled code means, told as the reference engine tells it.
+"""Errors at failing sites of compiled code, told as the reference engine tells them.
 
 The table of sites is plain data, made while the kernel was compiled: kind, message, place and pipe of each. Some kinds
 stand for a family of messages: "access", of on-chip memory, "gm", and "meeting", of two lanes.

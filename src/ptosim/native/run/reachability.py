@@ -1,4 +1,4 @@
-"""Whether a core that stands may still set what another waits for: told from the operations when a run is stuck."""
+"""Signals that a stopped core may still set, told from the operations when a run is stuck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What several rooms do with lanes: results at the front of a register, prefix sums, counting and finding lanes."""
+"""Operations on lanes for several rooms: results at the front of a register, prefix sums, counting and finding
+lanes."""
 
 from __future__ import annotations
 

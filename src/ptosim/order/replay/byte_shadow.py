@@ -1,5 +1,4 @@
-"""Who touched which byte in a replay, and what goes wrong: races by the clocks of the machine, and what its rules of
-synchronisation report."""
+"""The shadow of a replay: the entries that touched each byte, races by the clocks of the machine, and its reports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""What the scalar unit of one core does in a replay: it follows loops and branches, computes addresses and ids, and
-hands entries to the pipes of the machine. Data are left out: what is loaded is what the launch says.
-"""
+"""The scalar unit of one core in a replay: it follows loops and branches, computes addresses and ids, and hands entries
+to the pipes of the machine. Data are left out: a load gives the value that the launch says."""
 
 from __future__ import annotations
 

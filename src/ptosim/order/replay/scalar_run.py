@@ -1,4 +1,4 @@
-"""Where the scalar unit of a core is in a replay, and what the replay is made with."""
+"""The state of the scalar unit of a core in a replay."""
 
 from __future__ import annotations
 

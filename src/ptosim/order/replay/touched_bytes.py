@@ -1,4 +1,4 @@
-"""Which bytes an entry touches: those that it may, and those that it is sure to.
+"""Bytes of an entry in a replay: those that it may touch, and those that it certainly touches.
 
 The extents of the effects records are asked on plain integers. Rows of a copy are told from the extents of fewer rows;
 between the first and the last byte of another access no byte is certain.

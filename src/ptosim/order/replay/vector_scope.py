@@ -1,4 +1,4 @@
-"""Which bytes a vector scope touches: one entry, with all the iterations of its loops.
+"""Bytes of a vector scope: one entry, with all the iterations of its loops.
 
 A load without a mask reads a whole register whatever of it is used. Only those bytes of it are sure that reach a store
 lane by lane under masks which are known; the others it may touch.

@@ -1,4 +1,4 @@
-"""Where the pieces of an access lie, for copies that touch many, and these pieces as arrays."""
+"""Places of the pieces of an access, for copies that touch many, and these pieces as arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a load with `for %mask` reads: the memory that its active lanes call for, and zeros for the rest."""
+"""Loads with `for %mask`: the bytes that active lanes call for, and zeros for the rest."""
 
 from __future__ import annotations
 

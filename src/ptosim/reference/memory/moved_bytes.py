@@ -1,5 +1,6 @@
-"""How many bytes an instruction of a pipe moves: found out by carrying it out once, on memories that hold nothing. It
-depends on the operands that are no pointers; the instruction has run before, so that it lies inside of its memories."""
+"""The number of bytes that an instruction of a pipe moves, found by carrying it out once, on memories that hold
+nothing. It depends on the operands that are no pointers; the instruction has run before, so that it lies inside of its
+memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an `!pto.align` value holds, and how stores of several kinds move a store stream on.
+"""The content of an `!pto.align` value, and the steps of a store stream by stores of several kinds.
 
 Values are never changed: a store gives a new one. Bytes of an incomplete granule are in the value, not in memory, until
 a later store completes the granule or a flush writes them.

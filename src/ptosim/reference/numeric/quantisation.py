@@ -1,4 +1,4 @@
-"""What the fixpipe computes: scale, relu, conversion, clip. Values in, bits of the destination type out.
+"""Arithmetic of the fixpipe: scale, relu, conversion, clip. Values in, bits of the destination type out.
 
 A value is held as a double that is rounded to f32 after each step, so that f32 arithmetic is meant; integers that stay
 integers are exact. Where values come from and where bits go is left to the stores.

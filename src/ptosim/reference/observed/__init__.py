@@ -1,1 +1,1 @@
-"""What an observed run tells: accesses, entries, taint, watched lines."""
+"""Observed runs: accesses, entries, taint, watched lines."""

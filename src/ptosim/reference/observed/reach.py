@@ -1,4 +1,4 @@
-"""How far a launch reaches into its arguments: a run whose GM has no end, in which what cannot matter is left out.
+"""The reach of a launch into its arguments: a run on endless GM, without the parts that cannot matter.
 
 Copies between GM and the chip are carried out for their addresses; vector scopes, products and copies on the chip only
 where data decides an address (`Probe.whole`). What instructions complain of is noted, and the run goes on.

@@ -1,4 +1,4 @@
-"""What a check remarks that no single access shows: loop sizes that a copy finds again, copies that rely on what
+"""Remarks of a check that no single access shows: loop sizes that a copy finds again, copies that rely on bytes that
 another one has overwritten, streams whose last bytes are never stored.
 
 Of registers it gets what `Core.config` holds: each write makes a new object.

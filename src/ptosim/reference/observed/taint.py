@@ -1,4 +1,4 @@
-"""How taint spreads through registers: which bytes of a result depend on tainted bytes of the operands.
+"""Taint through registers: the bytes of a result that depend on tainted bytes of the operands.
 
 Taint of a value is None while it is clean, otherwise an array of one byte per byte of its image (per bit, for a mask),
 not zero where tainted. The number names the origin and is the observer's; its highest bit says that a tainted mask or

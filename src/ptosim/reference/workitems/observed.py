@@ -1,4 +1,4 @@
-"""What a checked run tells of workitems: accesses, barriers, uses of tainted values, and what is wrong."""
+"""Workitems in a checked run: accesses, barriers, uses of tainted values, and their faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kinds of findings mean: a text, a small kernel that has the finding, and the same kernel repaired.
+"""Explanations of the kinds of findings: a text, a small kernel that has the finding, and the same kernel repaired.
 
 Some have a second of each, for what they are between ranks.
 """

@@ -1,1 +1,1 @@
-"""What tile operations are on the A2/A3 vector unit, which reads and writes UB itself: for their price alone."""
+"""Tile operations on the A2/A3 vector unit, which reads and writes UB itself: for their price alone."""

@@ -1,4 +1,4 @@
-"""How the A2/A3 sequence of a tile operation is said: a function whose parameter names say what it wants.
+"""A2/A3 sequences of tile operations: functions whose parameter names say what they want.
 
     @sequence("tadd", "tsub")
     def added(write: SequenceWriter, dst: Tile) -> None:

@@ -1,4 +1,4 @@
-"""What lowerings of matrix tiles share: code for extents that are not zero, and conditions on starts of windows."""
+"""Shared code of lowerings of matrix tiles: extents that are not zero, and conditions on starts of windows."""
 
 from __future__ import annotations
 

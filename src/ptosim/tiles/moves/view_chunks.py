@@ -1,4 +1,4 @@
-"""How a view passes through tiles of UB that are smaller: chunk by chunk, in ascending order.
+"""Views larger than a tile of UB, moved chunk by chunk in ascending order.
 
 A view that fits into the valid region of its tile is one chunk; otherwise each of its planes is cut into chunks of that
 region, row by row, the last ones shorter. Which bytes arrive does not depend on it.

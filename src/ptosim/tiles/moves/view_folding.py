@@ -1,4 +1,4 @@
-"""How a view of five dimensions becomes rows and columns of a tile: the pieces that copies move.
+"""Views of five dimensions as rows and columns of a tile: the pieces that copies move.
 
 One side of the tile, its lines, lies contiguously in both memories; along the other the dimensions of the view follow
 each other. A valid region that ends inside of a dimension takes the whole ones before it and then a part of the next.

@@ -1,4 +1,4 @@
-"""When tiles are in use: from the first statement that touches one to the last, whole loops where it is carried around.
+"""Lifetimes of tiles: from the first statement that touches one to the last, whole loops where it is carried around.
 
 A tile goes by many names: views, branches, loops and selections hand it on. Names that may be one tile are one class.
 """

@@ -1,4 +1,4 @@
-"""What the tiles of an operation should be to each other: `check` says where they are not, a run goes on.
+"""Agreement between the tiles of an operation: `check` reports a lack of it, a run goes on.
 
 Valid regions should agree, of which only the run may know whether they do: it takes the region that the operation
 covers, as the hardware would. A destination should lie where a source lies, or apart from it.

@@ -1,4 +1,4 @@
-"""Where tiles lie in a memory, given how large they are and when they live: offsets, and nothing about operations.
+"""Offsets of tiles in a memory by size and lifetime; knows nothing about operations.
 
 Every shared byte is an order that somebody has to keep, so tiles share only when they must: while the sum of all fits,
 one lies behind the other. Otherwise each is put into the lowest gap that its neighbours in time leave, in the order

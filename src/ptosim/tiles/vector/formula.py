@@ -1,4 +1,4 @@
-"""What tile operations compute from registers. A formula is a function of two steps:
+"""Formulas of tile operations on registers. A formula is a function of two steps:
 
     def reciprocal(v: Registers) -> OfOne:
         one = v.every(1)                              # once, before the loops
