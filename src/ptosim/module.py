@@ -1,18 +1,18 @@
-"""A loaded module and its kernels: how each engine gets one, compiled or translated once, and what a launch is."""
+"""A loaded module and its kernels, compiled or translated once for each engine."""
 
 from __future__ import annotations
 
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ptosim.arguments import Arguments, Parameter, bind
-from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, authored, error
-from ptosim.language.text.print_format import Say, show
+from ptosim.arguments import Parameter, bind
+from ptosim.diagnostics import Diagnostic, PTOError, Source, authored, error
+from ptosim.launch import Launch
 from ptosim.options import SYNC, choice, count, engine_at_hand
 from ptosim.places import LONGEST_FILE, AuthoredPlaces
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ptosim.native.observe import Observe
     from ptosim.native.run.cores import NativeCluster
     from ptosim.native.run.engine import LinkedKernel
-    from ptosim.native.run.engine import Run as NativeRun
     from ptosim.native.run.reachability import Reachability
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.observed.until import Until
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
     from ptosim.target import Target
     from ptosim.timed_run import Pricing
     from ptosim.timing.work import Prices
-
-MOST_BLOCKS = 2**31 - 1
-"""A launch counts its blocks in 32 bits."""
 
 
 def load(source: str | os.PathLike[str] | Source, target: str | None = None, sync: str = "auto") -> Module:
@@ -453,48 +449,3 @@ class Kernel:
         if observed not in self._programs:
             self._programs[observed] = prepare(self.module.executable, entries, observed)
         return self._programs[observed]
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One call of a kernel, its arguments fitted and its options checked."""
-
-    arguments: Arguments
-    grid: int = 1
-    oob: str = "error"
-    schedule: str = "program"
-    max_steps: int = 10**9
-    block_done: Callable[[], None] | None = None
-    """Called after each block, perhaps on another thread, to show how far the run is."""
-    found: Callable[[str, str, Location | None], None] | None = None
-    """Called by a check with severity, kind and place of a finding, as soon as its block is judged."""
-    poison: bool = False
-    """On-chip memories start with a pattern instead of zeros."""
-    say: Say | None = show
-    """Takes what the kernel prints; None: it is dropped."""
-
-    def __post_init__(self) -> None:
-        if self.oob not in ("error", "drop"):
-            raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
-        if self.grid > MOST_BLOCKS:
-            raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
-
-    def native(
-        self, threads: int | None = None, attach: Callable[[NativeCluster], Observer] | None = None
-    ) -> NativeRun:
-        """As the native engine takes it."""
-        from ptosim.native.run.engine import Run
-
-        given = self.arguments
-        return Run(
-            given.values,
-            given.buffers,
-            given.regions,
-            self.grid,
-            threads,
-            self.max_steps,
-            self.block_done,
-            self.poison,
-            attach,
-            self.say,
-        )

@@ -1,0 +1,64 @@
+"""A launch: one call of a kernel, with its arguments fitted and its options checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptosim.arguments import Arguments
+from ptosim.diagnostics import Location, error
+from ptosim.language.text.print_format import Say, show
+
+if TYPE_CHECKING:
+    from ptosim.machine.observer import Observer
+    from ptosim.native.run.cores import NativeCluster
+    from ptosim.native.run.engine import Run as NativeRun
+
+MOST_BLOCKS = 2**31 - 1
+"""A launch counts its blocks in 32 bits."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One call of a kernel, its arguments fitted and its options checked."""
+
+    arguments: Arguments
+    grid: int = 1
+    oob: str = "error"
+    schedule: str = "program"
+    max_steps: int = 10**9
+    block_done: Callable[[], None] | None = None
+    """Called after each block, perhaps on another thread, to show how far the run is."""
+    found: Callable[[str, str, Location | None], None] | None = None
+    """Called by a check with severity, kind and place of a finding, as soon as its block is judged."""
+    poison: bool = False
+    """On-chip memories start with a pattern instead of zeros."""
+    say: Say | None = show
+    """Takes what the kernel prints; None: it is dropped."""
+
+    def __post_init__(self) -> None:
+        if self.oob not in ("error", "drop"):
+            raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
+        if self.grid > MOST_BLOCKS:
+            raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
+
+    def native(
+        self, threads: int | None = None, attach: Callable[[NativeCluster], Observer] | None = None
+    ) -> NativeRun:
+        """As the native engine takes it."""
+        from ptosim.native.run.engine import Run
+
+        given = self.arguments
+        return Run(
+            given.values,
+            given.buffers,
+            given.regions,
+            self.grid,
+            threads,
+            self.max_steps,
+            self.block_done,
+            self.poison,
+            attach,
+            self.say,
+        )
