@@ -48,14 +48,21 @@ def compared(observed: Callable[..., Observation]) -> Callable[..., Observation]
         blocks: Sequence[int],
         most: int | None = None,
         enough: frozenset[str] = frozenset(),
+        overwrites: bool = False,
     ) -> Observation:
         nonlocal left
-        found = observed(kernel, launch, mem_bar, blocks, most, enough)
+        found = observed(kernel, launch, mem_bar, blocks, most, enough, overwrites)
         again = replace(launch, block_done=None, found=None)
         is_complete = not any("is not complete" in finding.message for finding in found.findings)
         if left and is_complete and most is None:
             left -= 1
-            assert_agrees(kernel, again, blocks, found, lambda some: observed(kernel, again, mem_bar, some))
+            assert_agrees(
+                kernel,
+                again,
+                blocks,
+                found,
+                lambda some: observed(kernel, again, mem_bar, some, None, frozenset(), overwrites),
+            )
         return found
 
     return both

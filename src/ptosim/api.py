@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ptosim.arguments import bind, whole
+from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, Finding, PTOError, Severity, Source, authored, error
 from ptosim.module import Kernel, Launch, Module, load, load_source
-from ptosim.options import MEM_BARS, UNWRITTEN, choice, count, engine_at_hand
+from ptosim.options import MEM_BARS, UNWRITTEN, choice, chosen_blocks, count, engine_at_hand
 
 if TYPE_CHECKING:
     from ptosim.machine.memory import Region
@@ -197,7 +197,7 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
     from ptosim.report.check_report import report
     from ptosim.report.fix import Fix, unchanged
 
-    chosen = _blocks(options.blocks, launch.grid, kernel.outline.cross_block)
+    chosen = chosen_blocks(options.blocks, launch.grid, kernel.outline.cross_block)
     looked_for = _unwritten(options.unwritten, len(chosen) == launch.grid)
     most = None if options.max_findings is None else count("max_findings", options.max_findings)
     strictness = choice("mem_bar", options.mem_bar, MEM_BARS)
@@ -208,7 +208,7 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
     observation, judged = None, set[int]()
     most = None if looked_for == "error" else most
     if sifting is None:
-        observation = observed(kernel, launch, strictness, chosen, most)
+        observation = observed(kernel, launch, strictness, chosen, most, overwrites=True)
     elif sifting.blocks:
         observation, judged, told = _judged(kernel, replace(launch, block_done=None), strictness, sifting, most)
         _show(launch, {**lines, **told}, observation.last)
@@ -294,7 +294,7 @@ def _judged(
     blocks = set(sifting.blocks)
     while True:
         lines: Lines = {block: [] for block in blocks}
-        observation = observed(kernel, _noting(lines, launch), mem_bar, sorted(blocks), most=most)
+        observation = observed(kernel, _noting(lines, launch), mem_bar, sorted(blocks), most, overwrites=True)
         more = sifting.meeting(blocks, observation.global_memory.meets)
         if not more:
             return observation, blocks, lines
@@ -322,7 +322,9 @@ def _trials(
     def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Trial:
         def check_text(text: str, enough: frozenset[str] = frozenset()) -> Observation | None:
             subject = loaded(text)
-            return None if subject is None else observed(subject, launched(), mem_bar, chosen, enough=enough)
+            if subject is None:
+                return None
+            return observed(subject, launched(), mem_bar, chosen, None, enough, overwrites=not enough)
 
         return check_text
 
@@ -360,13 +362,15 @@ def observed(
     blocks: Sequence[int],
     most: int | None = None,
     enough: frozenset[str] = frozenset(),
+    overwrites: bool = False,
 ) -> Observation:
     """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
     from ptosim.sanitize.session import observe
     from ptosim.sanitize.undefined_and_racy import Subject
 
     arguments = launch.arguments
-    subject = Subject(kernel.module.layout, arguments.regions.all, kernel.program.cross_block, mem_bar, enough)
+    regions, together = arguments.regions.all, kernel.program.cross_block
+    subject = Subject(kernel.module.layout, regions, together, mem_bar, enough, overwrites)
 
     first = iter([launch.say])  # a run that is repeated prints once
 
@@ -375,27 +379,6 @@ def observed(
 
     said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.outline.warnings}
     return observe(subject, execute, blocks, said, most, launch.found)
-
-
-def _blocks(blocks: Any, grid: int, together: bool) -> Sequence[int]:
-    """The blocks to run, each once, in ascending order."""
-    if blocks is None:
-        return range(grid)
-    if isinstance(blocks, str) or not isinstance(blocks, Iterable):
-        raise error("argument", f"blocks is a list of block numbers and 'last', not {blocks!r}")
-    numbers = {_block(block, grid) for block in cast("Iterable[Any]", blocks)}
-    if together and len(numbers) < grid:
-        raise error("argument", "the blocks of this kernel wait for each other: all of them must run")
-    return sorted(numbers)
-
-
-def _block(block: Any, grid: int) -> int:
-    if isinstance(block, str) and block == "last":
-        return grid - 1
-    number = whole(block)
-    if number is None or not 0 <= number < grid:
-        raise error("argument", f"there is no block {block!r}: blocks are 0 to {grid - 1}, or 'last'")
-    return number
 
 
 def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:

@@ -39,6 +39,7 @@ SEVERITY: dict[str, Severity] = {
     "wrong-rank": "error",
     "stream-misuse": "error",
     "overlap": "warning",
+    "clobbered": "warning",
     "lint": "warning",
     "syntax": "error",
     "invalid": "error",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 from ptosim.arguments import whole
 from ptosim.diagnostics import error
@@ -42,3 +42,24 @@ def engine_at_hand(engine: str) -> str:
         warnings.warn(message, NoCompiler, stacklevel=3)
         return "reference"
     return engine
+
+
+def chosen_blocks(blocks: Any, grid: int, together: bool) -> Sequence[int]:
+    """The blocks to run, each once, in ascending order."""
+    if blocks is None:
+        return range(grid)
+    if isinstance(blocks, str) or not isinstance(blocks, Iterable):
+        raise error("argument", f"blocks is a list of block numbers and 'last', not {blocks!r}")
+    numbers = {_block(block, grid) for block in cast("Iterable[Any]", blocks)}
+    if together and len(numbers) < grid:
+        raise error("argument", "the blocks of this kernel wait for each other: all of them must run")
+    return sorted(numbers)
+
+
+def _block(block: Any, grid: int) -> int:
+    if isinstance(block, str) and block == "last":
+        return grid - 1
+    number = whole(block)
+    if number is None or not 0 <= number < grid:
+        raise error("argument", f"there is no block {block!r}: blocks are 0 to {grid - 1}, or 'last'")
+    return number

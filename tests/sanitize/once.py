@@ -66,6 +66,7 @@ class Once:
         blocks: Sequence[int],
         most: int | None = None,
         enough: frozenset[str] = frozenset(),
+        overwrites: bool = True,
     ) -> Observation:
         """A run that has not found enough to stop is as one that looks for all there is."""
         assert most is None
@@ -73,7 +74,7 @@ class Once:
 
         def run() -> Observation | None:
             try:
-                return self._run(kernel, launch, mem_bar, blocks, None, enough)
+                return self._run(kernel, launch, mem_bar, blocks, None, enough, overwrites=True)
             except Enough:
                 return None
 

@@ -141,7 +141,7 @@ class World:
             return replace(unrun, subject=about)
         modules = list(dict.fromkeys(kernel.module for kernel in kernels))
         program = joint_program([module.layout for module in modules])
-        subject = Subject(program, space.regions, together=True, mem_bar=strictness)
+        subject = Subject(program, space.regions, together=True, mem_bar=strictness, overwrites=True)
 
         def execute(observer: Observer) -> Run:
             return self._reference(launches, space.copied(), observer, "program", most, False, rounds)

@@ -34,6 +34,8 @@ REFUTED = "at other sizes or branches the kernel is still out of order, as it wa
 
 def is_curable(findings: Sequence[Diagnostic]) -> bool:
     """Whether synchronisation may be all that is wrong: what reads too early may read what nothing has written yet."""
+    if {finding.kind for finding in findings} == {"clobbered"}:
+        return False
     errors = {finding.kind for finding in findings if finding.severity == "error"}
     others = errors - ORDER
     return not others or (others == {"uninitialized"} and errors != others)

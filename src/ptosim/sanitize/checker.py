@@ -34,6 +34,7 @@ from ptosim.sanitize.granules import Stamps
 from ptosim.sanitize.intended_order import Iterations
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.observation import Imbalance, Step
+from ptosim.sanitize.overwritten import may_overwrite
 from ptosim.sanitize.scope_aliases import LOADED, STORED, ScopeShadow
 from ptosim.sanitize.shadow import UNDEFINED, MemoryShadow, UnorderedAccess, of_core
 from ptosim.sanitize.status_registers import Cells
@@ -186,6 +187,14 @@ class Checker(DoubtObserver):
             return Conflict("uninitialized", "warning", party(entry, site, "reads"), place, entry.core, entry.loops)
 
         return self.origins.number(("uninitialized", site, what), conflict)
+
+    def may_overwrite(self) -> bool:
+        """Whether bytes of UB may have been overwritten through another pointer than the one that reads them."""
+        return any(
+            may_overwrite(memory, self.sites, self.subject.program)
+            for memory in self.memories()
+            if memory.name == str(UB)
+        )
 
     # --- accesses to on-chip memories ---------------------------------------------------------------------------------
 

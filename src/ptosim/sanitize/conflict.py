@@ -46,6 +46,17 @@ def party(entry: Entry, site: Site, verb: Verb) -> Party:
     return Party(site, entry.pipe, verb, entry.core.role, entry.core.block, entry.loops, entry.core.rank)
 
 
+@dataclass(frozen=True, eq=False)
+class Clobber:
+    """Which pointers a conflict of this kind is about, and the write that is lost."""
+
+    own: str
+    other: str
+    own_address: int
+    other_address: int
+    lost: Party
+
+
 @dataclass(frozen=True)
 class MemoryPlace:
     """Bytes of a memory, as they are called in messages."""
@@ -77,7 +88,7 @@ def loops_around(entry: Entry) -> tuple[int, ...]:
 
 @dataclass(eq=False)
 class Conflict:
-    """A race, an alias inside a scope, or an undefined value; `second` is where it shows."""
+    """A race, an alias inside a scope, an undefined or a clobbered value; `second` is where it shows."""
 
     kind: str
     severity: Severity
@@ -93,6 +104,7 @@ class Conflict:
     is_told: bool = False
     """Of two ranks or blocks: the second has waited for a notice of the first, which did not cover the access."""
     count: int = 0
+    clobber: Clobber | None = None
     also: list[Conflict] = field(default_factory=list["Conflict"])
     """The same two lines in conflict elsewhere: inside a core, between cores or between blocks."""
 

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation
 
 from ptosim.diagnostics import Location, Source
 from ptosim.language.analysis.fast_walk import around
+from ptosim.language.analysis.pointer_roots import PointerRoots
 from ptosim.language.analysis.polling_loops import poll_of
 from ptosim.language.analysis.word_answers import WordAnswers, WordUses
 from ptosim.language.edits import Edit, OperationPlace, insert
@@ -67,6 +68,11 @@ class WrittenProgram:
     @cached_property
     def _answers(self) -> WordAnswers:
         return WordAnswers(self.module.parsed.module)
+
+    @cached_property
+    def pointer_roots(self) -> PointerRoots:
+        """Where pointers to UB begin."""
+        return PointerRoots(self.module.parsed.module.walk(), self.target)
 
     def placed(self, location: Location | None) -> list[Operation]:
         """All operations at a place: what was made for one of the text stands where that does."""

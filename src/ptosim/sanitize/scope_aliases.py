@@ -100,6 +100,7 @@ class VectorSide:
         if run.start < run.stop:
             self.track.table.put_stretch(run.start, run.stop, self.stamp + run.number)
             self.hull.widen(run.start, run.stop)
+            self.track.widen(run.number, run.start, run.stop)
             run.start = run.stop
 
 
@@ -233,7 +234,9 @@ class ScopeShadow:
         """Record an access, whatever was found about it."""
         granules = window.granules()
         side = self.writing if writes else self.reading
-        side.hull.widen(*window.reach())
+        low, high = window.reach()
+        side.hull.widen(low, high)
+        side.track.widen(number, low, high)
         overtaken = not writes and self._is_overtaken(site)
         if self.about(window) & (STORED if writes else LOADED):
             self._hide(site, side, window)

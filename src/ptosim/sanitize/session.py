@@ -14,6 +14,7 @@ from ptosim.sanitize.checker import Checker
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.near_misses import NearMisses
 from ptosim.sanitize.observation import Observation
+from ptosim.sanitize.overwritten import OverwritingRun
 from ptosim.sanitize.undefined_and_racy import DoubtObserver, Subject
 from ptosim.sanitize.wording import diagnostic
 
@@ -50,6 +51,10 @@ def observe(
         again = RepeatedRun(subject, checker.candidates, checker.foreseen)
         _run(again, execute, blocks)
         checker.findings.add(list(again.confirmed(checker.findings)))
+    if subject.overwrites and subject.program.pointer_roots.are_many and checker.may_overwrite():
+        overwriting = OverwritingRun(subject, subject.program.pointer_roots, checker.foreseen)
+        _run(overwriting, execute, blocks)
+        checker.findings.add(each for each in overwriting.findings.found.values() if isinstance(each, Conflict))
     checker.conclude()
     for found in checker.findings.found.values():
         if isinstance(found, Conflict):  # speak of tiles and their rows where the bytes are those of one

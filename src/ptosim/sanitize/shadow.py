@@ -31,12 +31,14 @@ UNDEFINED = 1
 class OnChipTrack(AccessHistory):
     """What one pipe has read, or written, of one on-chip memory."""
 
-    __slots__ = ("direction", "size")
+    __slots__ = ("direction", "reach", "size")
 
     def __init__(self, size: int, direction: Direction, entry: Entry) -> None:
         super().__init__(size, entry)
         self.size = size
-        self.direction = direction
+        self.direction: Direction = direction
+        self.reach: dict[int, tuple[int, int]] = {}
+        """By the number of an instruction the lowest byte that it has touched in any block, and the highest."""
 
     def begin(self) -> None:
         """A new block starts: nothing has been touched."""
@@ -45,6 +47,11 @@ class OnChipTrack(AccessHistory):
             self.table.clear()
             self.floor = self.newest = 0
             self.hulls = Hulls(self.size)
+
+    def widen(self, number: int, low: int, high: int) -> None:
+        """An instruction has touched bytes from one to another."""
+        lowest, highest = self.reach.get(number, (low, high))
+        self.reach[number] = min(low, lowest), max(high, highest)
 
     def put(self, window: ShadowWindow, stamp: int | Stamps) -> None:
         """An access has left this stamp, or these, one for each byte."""
@@ -163,6 +170,8 @@ class MemoryShadow:
         track = self.track(entry, direction)
         first = track.stamp(entry)
         stamp = first + number
-        track.hulls.of(first).widen(*window.reach())
+        low, high = window.reach()
+        track.hulls.of(first).widen(low, high)
+        track.widen(number, low, high)
         track.put(window, stamp)
         track.newest = max(track.newest, stamp)

@@ -16,8 +16,9 @@ from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.conflict import Conflict, Use
 from ptosim.sanitize.shadow import UNDEFINED
 
-FIRST = {"uninitialized": UNDEFINED + 1, "race": 22}
-LAST = {"uninitialized": FIRST["race"] - 1, "race": ORIGIN}
+FIRST = {"uninitialized": UNDEFINED + 1, "race": 22, "clobbered": UNDEFINED + 1}
+LAST = {"uninitialized": FIRST["race"] - 1, "race": ORIGIN, "clobbered": ORIGIN}
+"""What is clobbered is looked for in a run of its own."""
 
 
 class Origins:
@@ -56,4 +57,4 @@ def judged(kind: str, use: Use | MachineUse, pipe: Pipe, number: int) -> tuple[U
         meant = "mask"
     elif number & CROSSED and meant in ("global", "fixpipe") and kind == "uninitialized":
         meant = "crossed"
-    return meant, "error" if meant in _GRAVE or kind == "race" else "warning"
+    return meant, "error" if kind == "race" or (kind == "uninitialized" and meant in _GRAVE) else "warning"

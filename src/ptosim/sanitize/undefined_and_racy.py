@@ -8,7 +8,7 @@ used. Which bytes are doubtful in the first place is said by those who derive fr
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar, Literal
@@ -56,6 +56,8 @@ class Subject:
     mem_bar: MemBar = "relaxed"
     enough: frozenset[str] = frozenset()
     """Kinds of conflicts of which one ends the check, by `Enough`."""
+    overwrites: bool = False
+    """Bytes are looked for that are overwritten through another pointer."""
 
 
 def _unchanged(part: WindowPart, equal: Callable[[], Hit], width: int) -> Hit:
@@ -171,6 +173,10 @@ class DoubtObserver(Observer, ABC):
             memory = self._memories[who, space] = MemoryShadow(str(space), owner.target.memory[space])
             memory.begin(self.fresh)
         return memory
+
+    def memories(self) -> Iterable[MemoryShadow]:
+        """Those that were touched."""
+        return self._memories.values()
 
     # --- loads --------------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,9 @@ def _message(conflict: Conflict) -> str:
     assert conflict.first is not None
     if conflict.kind == "scope-alias":
         return _alias(conflict, conflict.first)
+    if (clobber := conflict.clobber) is not None:
+        who, place = _unit(conflict.second), conflict.place
+        return f"{who} reads {place} through {clobber.own}, but it was overwritten through {clobber.other} meanwhile"
     return _race(conflict, conflict.first)
 
 
@@ -161,6 +164,8 @@ def _related(conflict: Conflict) -> list[Related]:
     first, second = conflict.first, conflict.second
     if first and first.site.location:
         found.append(Related(first.site.location, _label(conflict, first)))
+    if conflict.clobber is not None and (lost := conflict.clobber.lost.site.location) is not None:
+        found.append(Related(lost, f"{_label(conflict, conflict.clobber.lost)}, which is lost"))
     if conflict.use:
         use, site = conflict.use
         if site.location and site.location not in (first and first.site.location, second.site.location):
@@ -170,6 +175,8 @@ def _related(conflict: Conflict) -> list[Related]:
 
 def _notes(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:
     first, second = conflict.first, conflict.second
+    if (each := conflict.clobber) is not None:
+        return [f"{each.own} begins at byte {each.own_address} and {each.other} at {each.other_address}: they overlap"]
     if first is None or conflict.kind != "race":
         return []
     if conflict.relation == "between ranks" or conflict.is_told:

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
-from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
+from ptosim.effects.names import GM, PIPES_OF, UB, CoreKind, Pipe, Space
 from ptosim.language.micro.burst import PREFETCH
 from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll, MemBar
 from ptosim.language.micro.sync_semaphore import SyncSet, SyncWait
@@ -35,6 +35,7 @@ from ptosim.native.observe import clocks, layout, remark_conditions, shadow, wor
 from ptosim.native.observe.clocks import ClockEmitter
 from ptosim.native.observe.hooks import CodeObserver, CopyRows, Number, OnChipAccess, Range
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
+from ptosim.native.observe.overwriting import RootTrack
 from ptosim.native.observe.records import Records
 from ptosim.native.observe.rows import Copies
 from ptosim.native.observe.scattered_rows import Chosen
@@ -74,7 +75,8 @@ class Filter(CodeObserver):
         self.layout.add(tracks_of(entries, target.name))
         self.clocks = ClockEmitter(self.layout)
         self.shadow = Shadow(self.layout)
-        self.copies = Copies(self.shadow, self.clocks, self.suspect)
+        self.roots = RootTrack(self.layout, self.shadow, operations, target.name)
+        self.copies = Copies(self.shadow, self.clocks, self.suspect, self.roots)
         self.ranges = Ranges(self.shadow, self.clocks)
         self.records = Records(self.layout)
         self._chosen = Chosen(self.layout, self.suspect)
@@ -98,7 +100,10 @@ class Filter(CodeObserver):
             "shared": self.layout.shared,
             "semaphores": self.layout.semaphores,
             "row": self.layout.row,
-            "defined": [each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere],
+            "defined": [
+                *(each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere),
+                *self.roots.cleared,
+            ],
             "shared_defined": [each for each, elsewhere in zip(own, shared, strict=True) if elsewhere],
         }
         return {"outline": outline}
@@ -121,6 +126,7 @@ class Filter(CodeObserver):
         self.clocks.begin_block(f)
         for space, start in self.layout.defined.items():
             clocks.at(f, start).fill(0, self.layout.granules(space))
+        self.roots.begin_block(f)
 
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
@@ -354,6 +360,8 @@ class Filter(CodeObserver):
         """Note a read; gives the doubtful words that a scope has read."""
         instruction, scope = self._instructions[-1], self._scopes.get(f)
         racy, undefined = self.shadow.read(f, Area(space), visit, touch)
+        if space is UB and (root := self.roots.of(instruction.op, "reads")) is not None:
+            racy = racy | self.shadow.as_words(self.roots.clobbered(f, root, touch)) & touch.some
         if scope is None:
             self.suspect(f, (racy | undefined) != 0)
             return None
@@ -375,6 +383,8 @@ class Filter(CodeObserver):
 
     def _write(self, f: FunctionBuilder, space: Space, visit: Visit, touch: GranuleTouch, taint: Value | None) -> None:
         instruction, scope = self._instructions[-1], self._scopes.get(f)
+        if space is UB:
+            self.roots.write(f, self.roots.of(instruction.op, "writes"), touch)
         if taint is not None and taint.kind != touch.some.kind:
             taint = words.if_any(f, taint, touch.some.kind)
         if scope is None:
@@ -413,13 +423,14 @@ class Filter(CodeObserver):
         else:
             if verb == "writes" and PREFETCH in self._instructions[-1].op.attributes:
                 verb = "prefetches"
-            self.copies.on_chip(core, slot, verb, rows)
+            self.copies.on_chip(core, slot, verb, rows, self.roots.of(self._instructions[-1].op, verb))
 
     def carried(self, core: Core, source: CopyRows, dest: CopyRows) -> None:
-        self.copies.carried(core, self._visits[core.f].slot, source, dest)
+        self.copies.carried(core, self._visits[core.f].slot, source, dest, self.roots.both(self._instructions[-1].op))
 
     def turned(self, core: Core, source: CopyRows, dest: CopyRows, width: int) -> None:
-        self.copies.turned(core, self._visits[core.f].slot, source, dest, width)
+        roots = self.roots.both(self._instructions[-1].op)
+        self.copies.turned(core, self._visits[core.f].slot, source, dest, width, roots)
 
     # --- synchronisation ----------------------------------------------------------------------------------------------
 

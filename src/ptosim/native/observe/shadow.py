@@ -41,12 +41,12 @@ class GranuleTouch:
         return self.some.literal == -1
 
 
-def _for_each(kind: Type, touch: GranuleTouch) -> Type:
+def for_each(kind: Type, touch: GranuleTouch) -> Type:
     """One for each granule of an access. (One alone has no vector: LLVM fails at some operations on such.)"""
     return kind if touch.count == 1 else kind.vector(touch.count)
 
 
-def _in_each(f: FunctionBuilder, number: Value, touch: GranuleTouch) -> Value:
+def in_each(f: FunctionBuilder, number: Value, touch: GranuleTouch) -> Value:
     """The same number for each granule of an access."""
     return number if touch.count == 1 else splat(f, number, touch.count)
 
@@ -152,8 +152,8 @@ class Shadow:
 
     def conflicts(self, f: FunctionBuilder, area: Area, verb: str, visit: Visit, touch: GranuleTouch) -> Value:
         """The granules that another pipe has touched out of order with this access."""
-        kind = _for_each(I32, touch)
-        found = f.constant(_for_each(I1, touch), 0)
+        kind = for_each(I32, touch)
+        found = f.constant(for_each(I1, touch), 0)
         for place, slot, other in self.layout.opposing(area.space, verb):
             for piece, start in self._seen(f, visit.kind, area, place, slot, other):
                 if piece == 0 and slot == visit.slot and slot in clocks.SERIAL:
@@ -161,23 +161,23 @@ class Shadow:
                 if piece == 0 and {slot, visit.slot} <= {STEPS, STORES}:
                     continue  # the scalar unit is in order with itself
                 stamps = self.stamps(f, area, start, touch).load(kind, 4)
-                later = stamps.compare("ugt", _in_each(f, visit.limit(piece, slot), touch))
+                later = stamps.compare("ugt", in_each(f, visit.limit(piece, slot), touch))
                 if piece == 0 and slot == visit.slot:  # an entry is in order with itself
-                    later = later & (stamps != _in_each(f, visit.stamp, touch))
+                    later = later & (stamps != in_each(f, visit.stamp, touch))
                 found = found | later
         return found
 
     def touched(self, f: FunctionBuilder, touch: GranuleTouch) -> Value:
         """The granules of which some word is touched."""
         if touch.is_full:
-            return f.constant(_for_each(I1, touch), 1)
-        return touch.some.bitcast(_for_each(I8, touch)) != 0
+            return f.constant(for_each(I1, touch), 1)
+        return touch.some.bitcast(for_each(I8, touch)) != 0
 
     def put_stamp(self, f: FunctionBuilder, area: Area, track: int | Value, stamp: Value, touch: GranuleTouch) -> None:
         place = self.stamps(f, area, track, touch)
-        stamps = _in_each(f, stamp, touch)
+        stamps = in_each(f, stamp, touch)
         if not touch.is_full:
-            before = place.load(_for_each(I32, touch), 4)
+            before = place.load(for_each(I32, touch), 4)
             stamps = self.touched(f, touch).select(stamps, before)
         place.store(stamps, 4)
 
@@ -246,8 +246,8 @@ class Shadow:
 
     def stored_words(self, f: FunctionBuilder, stores: Stores, epoch: Value, touch: GranuleTouch) -> Value:
         """The words of these granules that the scope has stored to, as far as no fence lies between."""
-        stamps = self.stamps(f, OWN_UB, stores.track, touch).load(_for_each(I32, touch), 4)
-        current = self.as_words(stamps == _in_each(f, epoch, touch))
+        stamps = self.stamps(f, OWN_UB, stores.track, touch).load(for_each(I32, touch), 4)
+        current = self.as_words(stamps == in_each(f, epoch, touch))
         return clocks.at(f, stores.bits).at(touch.granule).load(touch.some.kind) & current
 
     def note_store(self, f: FunctionBuilder, stores: Stores, touch: GranuleTouch, before: Value) -> None:
@@ -262,8 +262,8 @@ class Shadow:
 
     def overtakes(self, f: FunctionBuilder, epoch: Value, touch: GranuleTouch, classes: Sequence[object]) -> Value:
         """Whether a store may overtake a load of one of these classes."""
-        found = f.constant(_for_each(I1, touch), 0)
+        found = f.constant(for_each(I1, touch), 0)
         for each in classes:
-            stamps = self.stamps(f, OWN_UB, self.loads(each), touch).load(_for_each(I32, touch), 4)
-            found = found | (stamps == _in_each(f, epoch, touch))
+            stamps = self.stamps(f, OWN_UB, self.loads(each), touch).load(for_each(I32, touch), 4)
+            found = found | (stamps == in_each(f, epoch, touch))
         return self.any_granule(found & self.touched(f, touch))
