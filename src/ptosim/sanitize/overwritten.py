@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.language.analysis.pointer_roots import PointerRoot, PointerRoots
+from ptosim.language.analysis.pointer_roots import CastRoot, PointerRoots
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.observer import distinct
 from ptosim.machine.signal import Foreseen
@@ -160,12 +160,12 @@ class OverwritingRun(DoubtObserver):
             return None
         return hit, self._conflict(entry, site, covered, memory, root, hit)
 
-    def _root(self, site: Site, direction: str) -> PointerRoot | None:
+    def _root(self, site: Site, direction: str) -> CastRoot | None:
         op = self.subject.program.executed(site)
         return None if op is None else self.roots.of(op, direction)
 
     def _conflict(
-        self, entry: Entry, site: Site, covered: ShadowWindow, memory: MemoryShadow, own: PointerRoot, hit: Hit
+        self, entry: Entry, site: Site, covered: ShadowWindow, memory: MemoryShadow, own: CastRoot, hit: Hit
     ) -> Conflict:
         owners, places = self._of(memory), covered.addresses()
         number = distinct(owners.writer[places][hit])[0]

@@ -1,4 +1,4 @@
-"""Where pointers to UB begin: the cast from a known address that each is reckoned from."""
+"""The roots of pointers to UB: the cast from a known address that each is reckoned from."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_ROOTS = 127
 
 
 @dataclass(frozen=True)
-class PointerRoot:
+class CastRoot:
     """A pointer that is cast from a known address. Equal addresses are one root: a view of other elements."""
 
     number: int
@@ -35,9 +35,9 @@ class PointerRoots:
 
     def __init__(self, operations: Iterable[Operation], target: str) -> None:
         self.target = target
-        self._roots: dict[int, PointerRoot] = {}
-        self._by_value: dict[SSAValue, PointerRoot | None] = {}
-        self._by_access: dict[tuple[Operation, str], PointerRoot | None] = {}
+        self._roots: dict[int, CastRoot] = {}
+        self._by_value: dict[SSAValue, CastRoot | None] = {}
+        self._by_access: dict[tuple[Operation, str], CastRoot | None] = {}
         for op in operations:
             if isinstance(op, CastPtr):
                 self._of(op.result)
@@ -47,14 +47,14 @@ class PointerRoots:
         """Whether one of them could lie over another."""
         return 1 < len(self._roots) <= MOST_ROOTS
 
-    def of(self, op: Operation, direction: str) -> PointerRoot | None:
-        """The root of what an operation does to UB: "read" or "write"; None where that is not known."""
+    def of(self, op: Operation, direction: str) -> CastRoot | None:
+        """The root that an operation reads UB through ("read"), or writes it ("write"); None where that is not known."""
         key = op, direction
         if key not in self._by_access:
             self._by_access[key] = self._of_access(op, direction)
         return self._by_access[key]
 
-    def _of_access(self, op: Operation, direction: str) -> PointerRoot | None:
+    def _of_access(self, op: Operation, direction: str) -> CastRoot | None:
         record = effects().get(op.name)
         if record is None or not isinstance(op, PTOOperation):
             return None
@@ -63,13 +63,13 @@ class PointerRoots:
         found = {self._of(value) for role, value in op.roles() if role in bases}
         return found.pop() if len(found) == 1 else None
 
-    def _of(self, value: SSAValue) -> PointerRoot | None:
+    def _of(self, value: SSAValue) -> CastRoot | None:
         if value not in self._by_value:
             self._by_value[value] = None  # while it is looked for: it may go round a loop
             self._by_value[value] = self._found(value)
         return self._by_value[value]
 
-    def _found(self, value: SSAValue) -> PointerRoot | None:
+    def _found(self, value: SSAValue) -> CastRoot | None:
         op = value.owner
         if isinstance(op, CastPtr) and not isinstance(op.input.type, PtrType):
             address = known_integer(op.input)
@@ -84,9 +84,9 @@ class PointerRoots:
             return self._of(pointers[0]) if len(pointers) == 1 else None
         return None
 
-    def _root(self, address: int, cast: Operation) -> PointerRoot:
+    def _root(self, address: int, cast: Operation) -> CastRoot:
         if address not in self._roots:
-            self._roots[address] = PointerRoot(len(self._roots) + 1, address, cast)
+            self._roots[address] = CastRoot(len(self._roots) + 1, address, cast)
         return self._roots[address]
 
 
