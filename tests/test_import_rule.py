@@ -39,6 +39,7 @@ HEIGHT = {
     "fit": 12,
     "synchronisation": 13,
     "testing": 14,
+    "home": 15,
     "pytest_plugin": 15,
     "cli": 16,
     "__init__": 17,

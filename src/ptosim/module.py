@@ -145,6 +145,14 @@ class Module:
         """The errors with which a run of its tiles would end before it begins; the text itself is right."""
         return tuple(map(authored, self._loaded.refused))
 
+    @property
+    def remarks(self) -> tuple[Diagnostic, ...]:
+        """What `verify` says of it: the warnings, and as warnings what a run will refuse."""
+        refused = (each for each in self.refused if each.kind != "unsupported")
+        note = "a run ends here; the text is accepted"
+        foreseen = (replace(each, severity="warning", notes=(*each.notes, note)) for each in refused)
+        return (*self.warnings, *foreseen)
+
     @cached_property
     def kernels(self) -> Mapping[str, Kernel]:
         return {kernel.name: Kernel(self, kernel) for kernel in self.outline.kernels}

@@ -81,3 +81,7 @@ def end_of_reading(source: Source) -> tuple[int, int] | None:
     except ParseError as problem:
         return source.position(min(problem.span.start, len(source.text)))
     return None
+
+
+def test_a_block_may_end_with_what_could_not_be_read() -> None:
+    assert lines("pto.nothing\n^bb1:\npto.nothing_either\n") == [1, 3]

@@ -240,7 +240,7 @@ def _tell(message: Warning | str, *_: Any) -> None:
 class Commands(click.Group):
     ORDER = (
         *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan", "fit"),
-        *("isa", "explain", "cache", "completion"),
+        *("isa", "explain", "lsp", "cache", "completion"),
     )
 
     def list_commands(self, ctx: click.Context) -> list[str]:

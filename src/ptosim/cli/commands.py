@@ -30,6 +30,7 @@ from ptosim.cli.command import (
 )
 from ptosim.cli.completion import completion
 from ptosim.cli.fit import fit
+from ptosim.cli.home import lsp
 from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, loaded
 from ptosim.cli.order import prove, sync
 from ptosim.cli.other_programs import for_other_programs
@@ -55,6 +56,7 @@ main.add_command(prove)
 main.add_command(sync)
 main.add_command(fit)
 main.add_command(completion)
+main.add_command(lsp)
 
 
 @main.command()
@@ -74,7 +76,7 @@ def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool
             found += problem.diagnostics
             verified.append({"file": file, "ok": False, "target": None, "kernels": []})
             continue
-        warnings = [*module.warnings, *(_foreseen(each) for each in module.refused if each.kind != "unsupported")]
+        warnings = module.remarks
         found += warnings
         ok = not (strict and warnings)
         verified.append({"file": file, "ok": ok, "target": module.target, "kernels": list(module.kernels)})
@@ -96,11 +98,6 @@ def _verified(files: Sequence[str], verified: Sequence[dict[str, Any]]) -> Repor
     (only,) = verified
     kernels = only["kernels"]
     return ReportSubject(only["file"], kernels[0] if len(kernels) == 1 else None, only["target"])
-
-
-def _foreseen(refused: Diagnostic) -> Diagnostic:
-    """What a run will refuse, while the text is only read."""
-    return replace(refused, severity="warning", notes=(*refused.notes, "a run ends here; the text is accepted"))
 
 
 @main.command("print")

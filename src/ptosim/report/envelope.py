@@ -67,7 +67,7 @@ def envelope(
 ) -> dict[str, Any]:
     """The object; `findings` are those of the command, in front of them stands what load said."""
     return {
-        "ptosim": _version(),
+        "ptosim": installed_version(),
         "schema": SCHEMA,
         "command": command,
         "ok": ok,
@@ -82,7 +82,7 @@ def envelope(
     }
 
 
-def _version() -> str:
+def installed_version() -> str:
     try:
         return version("ptosim")
     except PackageNotFoundError:  # run from its sources

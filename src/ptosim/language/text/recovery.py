@@ -15,10 +15,11 @@ from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import Operation
 from xdsl.parser import UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Source
-from ptosim.language.text.located_parser import LocatedParser
+from ptosim.language.text.located_parser import LocatedParser, Position
 
 MOST_ERRORS = 20
 
@@ -90,7 +91,13 @@ class RecoveringParser(LocatedParser):
             self.ssa_values, self.blocks, self.forward_block_references = scopes
             self._failures += 1
             self._leave_out(start, max(start, self._reached(problem)))
-            return UnrealizedConversionCastOp.get([], [])
+            return self._left_out(start)
+
+    def _left_out(self, start: int) -> Operation:
+        """What stands for an operation that could not be read, so that the region around it has one there."""
+        op = UnrealizedConversionCastOp.get([], [])
+        self.positions[op] = Position(Span(start, start + 1, self._current_token.span.input))
+        return op
 
     def _tell(self, problem: ParseError) -> None:
         if isinstance(problem, _Follows):

@@ -1,0 +1,127 @@
+"""An open file: its text, what `verify` says of it, and what is known of its names and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.diagnostics import Diagnostic, Location, PTOError, Source
+from ptosim.home.editor.names import Names
+from ptosim.home.editor.text import Text
+from ptosim.home.editor.tokens import TextToken, tokens
+from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.text.parser import ParsedModule
+from ptosim.module import Module, load
+from ptosim.tiles.passes.memory_plan import MemoryPlan
+
+
+@dataclass(frozen=True)
+class LineCycles:
+    """What a profile says of a line."""
+
+    line: int
+    """From 1."""
+    busy: int
+    critical: int
+
+
+@dataclass
+class Document:
+    """One version of an open file."""
+
+    name: str
+    """Its path, as diagnostics show it."""
+    version: int
+    text: Text
+    cycles: Sequence[LineCycles] = ()
+    """Of the last profile of this very text."""
+
+    @cached_property
+    def source(self) -> Source:
+        return Source(self.name, self.text.content)
+
+    @cached_property
+    def tokens(self) -> list[TextToken]:
+        return tokens(self.text.content)
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self.tokens, len(self.text.content))
+
+    def token_at(self, offset: int) -> TextToken | None:
+        """The token that an offset touches; between two, the one that is no mark."""
+        touching = [token for token in self.tokens if token.start <= offset <= token.end]
+        return min(touching, key=lambda token: (token.kind == "mark", token.start), default=None)
+
+    # --- what it means ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _loaded(self) -> tuple[Module | None, tuple[Diagnostic, ...]]:
+        try:
+            module = load(self.source)
+            return module, module.remarks
+        except PTOError as problem:
+            return None, problem.diagnostics
+
+    @property
+    def module(self) -> Module | None:
+        """The module, where the text is right."""
+        return self._loaded[0]
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Exactly those of `ptosim verify`."""
+        return self._loaded[1]
+
+    def place(self, location: Location | None) -> tuple[int, int]:
+        """Where a place of this text begins and ends; without one it is the first line."""
+        location = location.in_text if location is not None else None
+        if location is None or location.file != self.name:
+            return 0, len(self.text.line(0))
+        start = min(self.source.offset(location.line, location.column), len(self.text.content))
+        return start, min(start + location.length, len(self.text.content))
+
+    @cached_property
+    def plans(self) -> Sequence[MemoryPlan]:
+        """Where its tiles lie, where that can be said."""
+        if self.module is not None:
+            with suppress(PTOError):
+                return self.module.plan().functions
+        return ()
+
+    @property
+    def parsed(self) -> ParsedModule | None:
+        return self.module.verified.parsed if self.module is not None else None
+
+    @cached_property
+    def _values(self) -> dict[int, SSAValue]:
+        """By the offset of the name that defines it."""
+        return {span.start: value for value, span in self.parsed.definitions.items()} if self.parsed else {}
+
+    def value(self, defining: TextToken) -> SSAValue | None:
+        """The value that a name defines, where the text is right."""
+        return self._values.get(defining.start)
+
+    def known_of(self, defining: TextToken) -> Iterator[str]:
+        """What is known of a value before anything runs: its type, its number, where it lies."""
+        value = self.value(defining)
+        if value is not None:
+            yield f"`{value.type}`"
+            if (number := constant_of(value)) is not None:
+                yield f"is {number}" + (f" ({number:#x})" if abs(number) > 9 else "")
+        for plan in self.plans:
+            for tile in plan.tiles:
+                if tile.name == defining.text and tile.line == self.source.position(defining.start)[0]:
+                    where = "at an address that the run knows" if tile.address is None else f"at {tile.address:#x}"
+                    yield f"{tile.size} bytes of {tile.space} {where}, in use in lines {tile.first} to {tile.last}"
+
+    @cached_property
+    def operations_at(self) -> dict[int, Operation]:
+        """Operations by the offset of their name."""
+        if self.parsed is None:
+            return {}
+        return {position.name.start: op for op, position in self.parsed.positions.items()}
