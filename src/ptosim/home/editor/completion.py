@@ -1,4 +1,4 @@
-"""Words that may stand under the cursor, and how an operation goes on: names, words of clauses, attributes, free events."""
+"""Words that may stand under the cursor, and how an operation goes on: names, clauses, attributes, free events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remarks that an editor shows between the words: where tiles lie, the synchronisation that is inserted, cycles of lines."""
+"""Remarks that an editor shows between the words: where tiles lie, inserted synchronisation, cycles of lines."""
 
 from __future__ import annotations
 

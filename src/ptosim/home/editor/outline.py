@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ptosim.home.editor.document import Document
-from ptosim.home.editor.names import Definition, Braces
+from ptosim.home.editor.names import Braces, Definition
 from ptosim.home.editor.tokens import TextToken
 
 Colour = Literal["comment", "string", "number", "keyword", "function", "macro", "type", "variable", "parameter"]

@@ -48,7 +48,7 @@ class PointerRoots:
         return 1 < len(self._roots) <= MOST_ROOTS
 
     def of(self, op: Operation, direction: str) -> CastRoot | None:
-        """The root that an operation reads UB through ("read"), or writes it ("write"); None where that is not known."""
+        """The root that an operation reads UB through ("read"), or writes ("write"); None where that is not known."""
         key = op, direction
         if key not in self._by_access:
             self._by_access[key] = self._of_access(op, direction)
