@@ -16,3 +16,27 @@ HANDOVER = 100_000
 EFFECTS: dict[str, Effects] = named(Effects("pto.simt_launch", Pipe.V, LAUNCH, Taint.NONE)) | table(
     Pipe.S, Taint.MOVEMENT, {WORKITEM: "syncthreads threadfence threadfence_block keep resume"}
 )
+
+COUNTED = (
+    *("workitems", "warps", "instructions", "active_lanes"),
+    *("ub_requests", "ub_cycles", "gm_requests", "gm_sectors"),
+)
+"""What a profile tells of a launch."""
+ACCESS = "access"
+LATENCIES = ("integer", "float", "convert", "special", "shuffle", "reduce")
+"""What an instruction of a warp counts as in time."""
+_OF_NAME = {
+    "float": "addf subf mulf negf maximumf minimumf maxnumf minnumf cmpf absf fma fmin fmax ceil floor rint round",
+    "convert": "convert mulhi mul_i32toi64 sitofp uitofp fptosi fptoui extf truncf",
+    "special": "sqrt exp log pow sin cos divf remf divsi divui remsi remui floordivsi ceildivsi ceildivui",
+    "shuffle": "shuffle_idx shuffle_up shuffle_down shuffle_bfly vote_all vote_any vote_uni vote_ballot",
+    "reduce": "redux_add redux_max redux_min",
+}
+_LATENCY = {name: latency for latency, names in _OF_NAME.items() for name in names.split()}
+
+
+def latency_class(name: str) -> str:
+    """By the name of an operation; accesses have their own."""
+    if name.startswith(("pto.load", "pto.store", "pto.ldg", "pto.stg", "pto.atomic_")):
+        return ACCESS
+    return _LATENCY.get(name.partition(".")[2], "integer")

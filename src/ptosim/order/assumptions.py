@@ -14,6 +14,7 @@ from ptosim.order.model import ByteRange, EntryTouch, OrderProgram, Span
 from ptosim.order.number import Linear, Plain, Symbol, bounds, linear
 
 STAY_INSIDE = "a copy whose length only the run knows ends before the next buffer begins"
+WORKITEMS_APART = "the workitems of a launch do not race with each other, which a check tells"
 ROWS_APART = "rows whose distance only the run knows do not overlap"
 _LONGEST = 1 << 19
 """Bytes of the largest on-chip memory: a bound beyond it says nothing."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ptosim.effects.sync import signalling
 from ptosim.language.load import VerifiedModule
+from ptosim.language.rules.simt_rules import functions_of_workitems
 from ptosim.language.structure.function import Function, every_function
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_sync import TSync
@@ -19,8 +20,9 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
     operations and no order of their own."""
     if sync == "written":
         return
+    inside = functions_of_workitems(module.parsed.module)
     for function in every_function(module.parsed.module):
-        if function.is_declaration or function in module.refused:
+        if function.is_declaration or function in inside or function in module.refused:
             continue
         if sync != "auto" or _is_left_open(module, function):
             yield function

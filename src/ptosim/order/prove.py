@@ -18,8 +18,9 @@ from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.sim_signal import SimNotify, SimTestWords, SimWaitWords
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.function import Function, reached
-from ptosim.order.assumptions import confine
+from ptosim.order.assumptions import WORKITEMS_APART, confine
 from ptosim.order.brackets import misused
 from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, is_cluster, read_cluster
@@ -82,7 +83,7 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
         return replace(verdict, broken=broken, undecided=(*verdict.undecided, *(() if broken else unshown)))
     if verdict.is_stopped and (found := trials.inevitable()) is not None:
         return replace(verdict, broken=(found,), undecided=())
-    if verdict.undecided or set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS}:
+    if verdict.undecided or set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS, WORKITEMS_APART}:
         return verdict
     contradicted = trials.contradict()
     return verdict if contradicted is None else replace(verdict, broken=(contradicted,))
@@ -93,6 +94,8 @@ def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verd
     broken: list[Diagnostic] = []
     undecided: list[Diagnostic] = []
     assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}
+    if any(isinstance(op, SimtLaunch) for op in reached(*entries.values())):
+        assumptions[WORKITEMS_APART] = None
     unbalanced = False
     programs, stopped = _programs(module, entries)
     undecided += _told(module, entries)

@@ -25,6 +25,7 @@ from ptosim.language.micro.sync_semaphore import slots_of
 from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
 from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.control import For, If, While, Yield
 from ptosim.language.structure.function import Call, Function, reached
 from ptosim.language.tile.tile_local import DeclareLocalArray, LocalArraySet
@@ -54,7 +55,7 @@ from ptosim.order.model import (
     WaitNode,
 )
 from ptosim.order.number import Linear, Periodic
-from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
+from ptosim.order.touches import awaited, range_key, touches_of, touches_of_launch, touches_of_scope
 from ptosim.order.unknown_ids import id_of, loops_of, settle
 from ptosim.order.values import ANYWHERE, LoopTrial, Values
 
@@ -113,7 +114,7 @@ def _everywhere(range_: ByteRange) -> ByteRange:
 def is_opaque(op: Operation) -> bool:
     """Whether an operation hides entries or synchronisation that the analysis cannot see."""
     hidden: Iterable[Operation] = op.walk() if isinstance(op, While) else ()
-    if isinstance(op, Call) and (callee := op.function) is not None:
+    if isinstance(op, Call) and not isinstance(op, SimtLaunch) and (callee := op.function) is not None:
         hidden = reached(callee)
     return enclosing_scope(op) is None and any(is_entry(inside) or inside.name in _SYNC for inside in hidden)
 
@@ -168,6 +169,9 @@ class Reader:
         if is_scope(op):
             if self.kind is CoreKind.AIV:
                 yield self._entry(op, Pipe.V, touches_of_scope(op, self.values, self.target, path, self.names), path)
+        elif isinstance(op, SimtLaunch):
+            if self.kind is CoreKind.AIV:
+                yield self._entry(op, Pipe.V, touches_of_launch(op, self.values, self.target), path)
         elif is_opaque(op):
             yield Opaque(op)
         elif isinstance(op, For):

@@ -29,7 +29,7 @@ def shorten(module: VerifiedModule) -> None:
     if any(op.name in SIGNALS for op in module.parsed.module.walk()):
         return
     for function in every_function(module.parsed.module):
-        if function.is_declaration:
+        if function.is_declaration or function.is_simt_entry:
             continue
         head = head_of(function.body.block)
         for op, most in _iterations(function).items():

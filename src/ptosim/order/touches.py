@@ -22,8 +22,11 @@ from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.configuration import SimRegister
 from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import PTOOperation
+from ptosim.language.simt.private_memory import PrivateLoad, PrivateStore
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.control import For
-from ptosim.language.types import MaskType
+from ptosim.language.structure.function import reached
+from ptosim.language.types import MaskType, PtrType
 from ptosim.order.facts import Pointer, number_of
 from ptosim.order.model import ByteRange, EntryTouch, Span
 from ptosim.order.number import Linear, Number, Periodic, Plain, between, bounds, extreme, key_of, linear
@@ -86,6 +89,27 @@ def touches_of_scope(
                     visit(each, around)
 
     visit(op, path)
+    return _distinct(found)
+
+
+def touches_of_launch(op: SimtLaunch, values: Values, target: str) -> tuple[EntryTouch, ...]:
+    """What workitems may touch: UB as a whole, and all of the arguments behind the pointers that they are given."""
+    found: list[EntryTouch] = []
+    origins = {
+        base.origin if isinstance(base := values.of(value), Pointer) else ANYWHERE
+        for value in op.arguments
+        if isinstance(value.type, PtrType) and value.type.space is Space.GM
+    }
+    for inside in () if op.function is None else reached(op.function):
+        record = effects().get(inside.name)
+        if record is None or not isinstance(inside, PTOOperation):
+            continue
+        accesses = [(access.direction, access.space) for access in record.accesses(static_of(inside, target))]
+        if isinstance(inside, PrivateLoad | PrivateStore) and (space := inside.facts()["space"]) is not None:
+            accesses.append(("write" if isinstance(inside, PrivateStore) else "read", space))
+        for direction, space in accesses:
+            for origin in (origins or {ANYWHERE}) if space is Space.GM else {""}:
+                found.append(EntryTouch(direction == "write", ByteRange(space, origin, None, (), (None,))))
     return _distinct(found)
 
 

@@ -14,9 +14,11 @@ from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.memory.port import Complaint
 from ptosim.reference.observed.access_witness import AccessWitness
+from ptosim.reference.observed.entry_witness import EntryWitness
 from ptosim.reference.semantics import semantics
 from ptosim.reference.workitems.body import WorkitemBody
 from ptosim.reference.workitems.observed import Onlooker
+from ptosim.reference.workitems.tally import WorkitemTally
 from ptosim.reference.workitems.values import Active
 from ptosim.reference.workitems.warp import Kept, Warp, WarpLaunch, WorkitemFault
 
@@ -42,15 +44,20 @@ def simt_launch(
     onlooker = Onlooker(core, witness.observer, witness.entry) if isinstance(witness, AccessWitness) else None
     if onlooker is not None:
         onlooker.observer.launches(onlooker.entry, (dim_x, dim_y, dim_z))
+    tally = None
+    if isinstance(witness, EntryWitness):
+        tally = WorkitemTally(dim_x * dim_y * dim_z, -(-dim_x * dim_y * dim_z // WARP))
     state = core.workitems
     count = dim_x * dim_y * dim_z
     if state.count != count:
         state.words, state.buffers, state.count = {}, {}, count
-    launch = WarpLaunch(core, site, (dim_x, dim_y, dim_z), onlooker, dict(state.words))
+    launch = WarpLaunch(core, site, (dim_x, dim_y, dim_z), onlooker, dict(state.words), tally=tally)
     warps = [Warp(launch, number, 0) for number in range(-(-count // WARP))]
     _run(launch, workitems, warps, arguments)
     if onlooker is not None:
         onlooker.epoch()
+    if tally is not None and isinstance(witness, EntryWitness):
+        witness.counted(tally, tally.facts())
     state.words = {slot: Kept(words, marks if marks.any() else None) for slot, (words, marks) in launch.kept.items()}
     for warp in warps:
         warp.leave()
@@ -86,6 +93,8 @@ def _met(launch: WarpLaunch, warps: Sequence[Warp], waiting: Sequence[Warp]) -> 
     partly = [warp for warp in waiting if (warp.arrived != warp.existing).any()]
     if not partly and len(waiting) == len(warps):
         _pair(launch, waiting)
+        if launch.tally is not None:
+            launch.tally.barriers += 1
         return True
     first = partly[0] if partly else waiting[0]
     site = first.waits_at

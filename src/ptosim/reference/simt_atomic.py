@@ -20,7 +20,7 @@ from ptosim.reference.memory.port import AccessPlace, Atomic
 from ptosim.reference.semantics import define
 from ptosim.reference.workitems.arithmetic import greater, lesser
 from ptosim.reference.workitems.lifting import enter
-from ptosim.reference.workitems.memory import Place, WarpAccess, bytes_of_taint, taint_of_bytes, whole
+from ptosim.reference.workitems.memory import UPDATES, Place, WarpAccess, bytes_of_taint, taint_of_bytes, whole
 from ptosim.reference.workitems.values import (
     Active,
     LaneTaint,
@@ -81,6 +81,7 @@ def _facts(name: str) -> Callable[[Static], dict[str, Any]]:
             "update": atomic_name(name, kind.name, sign),
             "combine": _cas if name.endswith("cas") else _COMBINE[name.removeprefix("pto.atomic_")],
             "number": _numbers(part_of(kind), sign),
+            "uses_old": static.facts["uses_old"],
         }
 
     return facts
@@ -135,9 +136,12 @@ def _on_scalar_unit(
 def _on_warp(
     warp: Warp, active: Active, taints: dict[str, LaneTaint | None], pointer: Values, compare: Values | None,
     value: Values, kind: Element, space: Space, update: str, combine: Combine, number: Element,
+    uses_old: bool,
 ) -> tuple[Values, LaneTaint | None]:  # fmt: skip
     warp.use("address", taints["pointer"], active)
-    access = WarpAccess(warp, "writes", space, pointer, active, kind.bytes, kind.bytes)
+    access = WarpAccess(warp, UPDATES, space, pointer, active, kind.bytes, kind.bytes)
+    if warp.launch.tally is not None:
+        warp.launch.tally.update(space, access.starts, uses_old)
     marks = _told(warp, access, value, kind, taints, update)
     old = np.zeros((len(access.starts), kind.bytes), np.uint8)
     for place in access.places:
@@ -192,6 +196,7 @@ def _tell(warp: Warp, access: WarpAccess, place: Place, data: Bytes, left: LaneT
 
 
 _SHARED = ("kind", "space", "update", "combine", "number")
+_COUNTED = (*_SHARED, "uses_old")
 for _operation in (*op.OPERATIONS, op.AtomicCas):
     _name = _operation.name
     _roles = ("pointer", "compare", "value") if _operation is op.AtomicCas else ("pointer", "value")
@@ -205,4 +210,4 @@ for _operation in (*op.OPERATIONS, op.AtomicCas):
         return _on_warp(*full)
 
     define(_name, _scalar, _facts(_name), ("core", "site", *_roles, *_SHARED))
-    enter(_name, _warp, ("warp", "active", "taints", *_roles, *_SHARED), _facts(_name))
+    enter(_name, _warp, ("warp", "active", "taints", *_roles, *_COUNTED), _facts(_name))

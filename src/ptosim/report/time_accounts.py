@@ -31,7 +31,7 @@ BOUNDS_OF_COPIES = {
     "l0c_gm": _MEMORY_OUT,
     "transfer": "communication",
 }
-_BOUNDS_OF_OPERATIONS = {"mad": "cube", "sort": "vector issue", "merge_sort": "vector issue"}
+_BOUNDS_OF_OPERATIONS = {"mad": "cube", "sort": "vector issue", "merge_sort": "vector issue", "launch": "workitems"}
 _UNITS = ("SFU", "reduction port")
 COMMUNICATION = "communication"
 """Copies between ranks, transfers, and words on their way."""

@@ -18,8 +18,9 @@ from ptosim.language.edits import Edit, OperationPlace, insert
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.scope import VecScope
 from ptosim.language.operation import is_scope
+from ptosim.language.simt.simt import SectionSimt
 from ptosim.language.structure.control import For, While
-from ptosim.language.structure.function import Function
+from ptosim.language.structure.function import Call, Function, function_of
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import MemoryPlace
 
@@ -192,8 +193,13 @@ def joint_program(programs: Sequence[WrittenProgram]) -> WrittenProgram:
 
 
 def launched(op: Operation) -> Operation:
-    """The operation that the scalar unit issues: for an instruction inside a vector scope, the scope."""
-    return next((each for each in (op, *around(op)) if is_scope(each)), op)
+    """The operation that the scalar unit issues: for an instruction inside a vector scope, the scope; for one of
+    workitems, their section, or the first launch of their function."""
+    found = next((each for each in (op, *around(op)) if is_scope(each) or isinstance(each, SectionSimt)), op)
+    function = function_of(found)
+    module = None if function is None or not function.is_simt_entry else function.parent_op()
+    launches = () if module is None else module.walk()
+    return next((each for each in launches if isinstance(each, Call) and each.function is function), found)
 
 
 def ancestors(op: Operation) -> list[tuple[Block, Operation]]:

@@ -61,6 +61,7 @@ _FORWARDING = [name for name in TIMING_CLASSES if name not in WITHOUT_RESULT]
 SCHEMA: dict[str, dict[str, dict[str, FigureKind]]] = {
     "a5": {
         **_COMMON,
+        "simt": figures_of(tables.WorkitemPrice),
         "vector": figures_of(tables.IssueUnit),
         **{f"class.{name}": figures_of(tables.IssueClass) for name in TIMING_CLASSES},
         **{f"forward.{name}": dict.fromkeys(tables.CONSUMERS, tables.PAIR) for name in _FORWARDING},

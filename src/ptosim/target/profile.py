@@ -36,6 +36,7 @@ class Target(NamedTuple):
     operation: Mapping[str, tables.OperationPrice]
     dma: Mapping[str, tables.Copy]  # by source_destination
     vector: tables.IssueUnit | tables.RepeatUnit
+    simt: tables.WorkitemPrice | None  # where there are workitems
     figures: Mapping[str, Figure]  # the same, flat, by dotted path
 
     def origin(self, path: str) -> str:
@@ -105,6 +106,7 @@ def _target(figures: Figures) -> Target:
         operation={name: tables.OperationPrice(**table[f"operation.{name}"]) for name in OPERATION_CLASSES},
         dma={path: tables.Copy(**table[f"dma.{path}"]) for path in COPY_CLASSES},
         vector=_issue_unit(table) if figures.architecture == "a5" else _repeat_unit(table),
+        simt=tables.WorkitemPrice(**table["simt"]) if "simt" in table else None,
         figures=figures.table,
     )
 

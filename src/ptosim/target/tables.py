@@ -75,6 +75,29 @@ class Sync(NamedTuple):
     buffers: Flag
 
 
+class WorkitemPrice(NamedTuple):
+    """Launches of workitems."""
+
+    launch: Whole  # cycles from the start of the entry to the first instruction
+    schedulers: Count  # of warps, each issues an instruction a cycle
+    integer: Whole  # latencies of instructions of a warp
+    float: Whole
+    convert: Whole
+    special: Whole
+    shuffle: Whole
+    reduce: Whole
+    ub: Whole  # on top of the cycles of the port
+    gm_hit: Whole
+    gm_miss: Whole
+    gm_bytes_per_cycle: Rate
+    sector: Count  # bytes of GM that one request brings
+    ub_atomic: Whole  # for each lane at one address
+    gm_atomic: Whole
+    gm_atomic_used: Whole  # where the old value is used
+    gm_atomic_lanes: Count  # sectors that are updated side by side
+    barrier: Whole
+
+
 class Rules(NamedTuple):
     scatter_duplicates: Annotated[str, _word("lowest-lane", "illegal")]
     dma_length_multiple: Count

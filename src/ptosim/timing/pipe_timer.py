@@ -43,6 +43,7 @@ from ptosim.timing.notice_times import NoticeWords
 from ptosim.timing.recorder import Recorder, Stretch
 from ptosim.timing.recording import PIPES, SDMA, CorePipeTime, CoreRun, Recording, WaitCause
 from ptosim.timing.work import Cost, Prices
+from ptosim.timing.workitems import APPROXIMATE
 
 _NUMBER = {**{pipe: number for number, pipe in enumerate(PIPES)}, Pipe.ALL: 0}
 _S = 0
@@ -254,6 +255,8 @@ class PipeTimer(Observer):
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
             return self.prices.scope(entry.site, entry.payload)
+        if entry.facts and "counts" in entry.facts:
+            self._strays.setdefault(None, Diagnostic("lint", "warning", APPROXIMATE))
         is_remote = entry.core.rank is not None and self._way(entry) is not None
         return self.prices.instruction(entry.site, entry.facts, entry.payload, self._written, is_remote)
 

@@ -14,6 +14,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.sfu import RECORD_BYTES
+from ptosim.effects.simt import COUNTED, LAUNCH
 from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import PTOOperation, is_scope
@@ -24,6 +25,7 @@ from ptosim.timing.function_time import VectorFunctionTiming
 from ptosim.timing.program import Body, Path
 from ptosim.timing.vector_function import vector_function
 from ptosim.timing.vector_program import operations_written_out, vector_program
+from ptosim.timing.workitems import launch_cycles
 
 TILE = 16
 """Rows and columns of a matrix product that the cube does at a time."""
@@ -100,6 +102,9 @@ class Prices:
         """A copy or an operation of a pipe, with its arguments and the bytes that it touched; `is_remote`: of another
         rank."""
         priced = self.of(site)
+        if priced.timing_class == LAUNCH:
+            assert self.target.simt is not None  # other machines refuse workitems
+            return Cost(launch_cycles(facts["counts"], self.target.simt))
         if copy := self.target.dma.get(priced.timing_class):
             is_whole = priced.timing_class in _OF_WHOLE_FRACTALS
             moved = max(read, written) if is_whole else read or written  # a fill reads nothing
@@ -120,7 +125,10 @@ class Prices:
             record.timing,
             element=static.elements.get("a"),
             narrow="tf32_mode" in static.words,
-            operands=op.operand_roles if isinstance(op, PTOOperation) else (),
+            operands=(
+                *(op.operand_roles if isinstance(op, PTOOperation) else ()),
+                *(COUNTED if record.timing == LAUNCH else ()),
+            ),
             pointers=frozenset(role for role, space in static.spaces.items() if space == Space.GM),
             written=frozenset(access.base for access in record.accesses(static) if access.direction == "write"),
         )

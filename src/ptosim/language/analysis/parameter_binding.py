@@ -18,6 +18,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.text.parser import ParsedModule
 from ptosim.language.types import MaskType, VregType, element_of
 
@@ -46,7 +47,7 @@ def standing(parsed: ParsedModule, op: Operation) -> Standing:
         record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
         parsed.location(scope) if scope is not None else None,
         parsed.numbers.get(op, -1),
-        parsed.served(op),
+        f"simt {op.symbol}" if isinstance(op, SimtLaunch) else parsed.served(op),
     )
 
 

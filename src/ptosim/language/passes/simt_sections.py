@@ -94,6 +94,7 @@ def _move(
     """The body of the section into that of the function."""
     block = function.body.block
     for old, new in values.items():
+        new.name_hint = old.name_hint
         if (name := parsed.named(old)) is not None:
             parsed.names[new] = name
     for value in repeated:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 from ptosim.effects.names import Space
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result, lint, made
@@ -32,6 +32,9 @@ class AtomicOperation(PTOOperation):
     result = Result()
     on_integers: ClassVar[bool] = False
     """Whether floats have no such operation."""
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"uses_old": bool(self.result.uses)}
 
     def rules(self, target: str) -> Iterator[Problem]:
         pointer = self.pointer.type

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -101,6 +101,11 @@ class EntryWitness(Witness):
         for (space, at, width, site), starts in writes.items():
             self.observer.store(entry, site or entry.site, footprint(AccessPlace(space, starts, width, at=at)))
         return total
+
+    def counted(self, counts: Any, facts: Mapping[str, int]) -> None:
+        """What the entry that is carried out has done, which it costs, and what a report says of that."""
+        entry = cast(Entry, self.machine.current)
+        entry.facts = {**(entry.facts or {}), **facts, "counts": counts}
 
     # --- memory -------------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import Pipe
-from ptosim.effects.simt import HANDOVER
+from ptosim.effects.simt import HANDOVER, latency_class
 from ptosim.language.load import VerifiedModule
 from ptosim.language.simt.simt import SyncThreads
 from ptosim.language.structure.control import Condition, For, If, While, Yield
@@ -109,7 +109,11 @@ class WorkitemBody:
         operands, results = (tuple(self.place(value) for value in values) for values in (op.operands, op.results))
         step = step_of(Placed(self.module, op, site, operands, results), meaning, is_lifted)
 
+        latency = latency_class(op.name)
+
         def placed(warp: Warp, active: Active) -> None:
+            if warp.launch.tally is not None:
+                warp.launch.tally.instruct(warp.number, latency, active)
             try:
                 step(warp, active)
             except WorkitemFault:

@@ -22,6 +22,10 @@ from ptosim.reference.workitems.warp import Warp
 Ints = NDArray[np.int64]
 
 
+UPDATES = "updates"
+"""The verb of atomic accesses."""
+
+
 class Place(NamedTuple):
     """Where some lanes access one memory, all of them inside of it."""
 
@@ -44,6 +48,8 @@ class WarpAccess:
         self.warp, self.space, self.width = warp, space, width
         self.lanes = np.flatnonzero(active)
         self.starts: Ints = addresses[self.lanes]
+        if warp.launch.tally is not None and verb != UPDATES:
+            warp.launch.tally.access(warp.number, space, self.starts, verb)
         self._aligned(verb, alignment)
         self.places = list(self._located(verb))
 

@@ -16,6 +16,7 @@ from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.memory.port import Complaint
 from ptosim.reference.workitems.observed import Onlooker
+from ptosim.reference.workitems.tally import WorkitemTally
 from ptosim.reference.workitems.values import Active, LaneTaint, Values
 
 LANES = np.arange(WARP)
@@ -49,6 +50,9 @@ class WarpLaunch:
     kept: dict[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]] = field(
         default_factory=dict[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]
     )
+
+    tally: WorkitemTally | None = None
+    """What a timed run counts."""
 
     @property
     def count(self) -> int:

@@ -2,7 +2,7 @@
 
 const COLOUR_OF_BOUND = {
   "memory in": "--MTE2", "memory out": "--MTE3", "vector issue": "--V", SFU: "--SFU", "reduction port": "--reduction",
-  launch: "--launch", sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--moves",
+  launch: "--launch", sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--moves", workitems: "--M",
   communication: "--SDMA",
 };
 
