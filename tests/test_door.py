@@ -181,3 +181,8 @@ def test_public_values_list_their_public_names() -> None:
         assert [name for name in dir(value) if not hasattr(value, name)] == []
     assert {"signature", "name"} <= {*dir(module.kernel())} and "native" not in dir(module.kernel())
     assert {"ok", "findings", "notes", "to_json", "to_sarif"} <= {*dir(report)} and "mend" not in dir(report)
+
+
+def test_no_module_takes_the_place_of_a_public_name() -> None:
+    modules = {path.stem for path in (ROOT / "src" / "ptosim").iterdir()}
+    assert modules & {*ptosim.__all__} == set()

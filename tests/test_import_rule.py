@@ -30,7 +30,7 @@ HEIGHT = {
     "repair": 7,
     "report": 8,
     "example_arguments": 9,
-    "launch": 9,
+    "kernel_launch": 9,
     "loading": 9,
     "timed_run": 9,
     "module": 10,

@@ -44,7 +44,7 @@ REFUSED: list[tuple[Launch, str]] = [
         "argument 0 (x: !pto.ptr<f32, gm>): 1 values for 2 ranks",
     ),
     (lambda world, window: world.run(), "nothing has been launched in this world"),
-    (lambda world, window: world.launch("kernel"), "what is launched is a kernel (Module.kernel()), not str"),  # pyright: ignore[reportArgumentType]
+    (lambda world, window: world.launch("kernel"), "a launch takes a kernel (Module.kernel()), not str"),  # pyright: ignore[reportArgumentType]
     (lambda world, window: window.at("1"), "a rank is a number, not '1'"),  # pyright: ignore[reportArgumentType]
     (lambda world, window: window[0:1], "a rank is a number, not slice(0, 1, None)"),  # pyright: ignore[reportArgumentType]
     (lambda world, window: ptosim.context("1"), "the position of an argument is a number, not '1'"),  # pyright: ignore[reportArgumentType]

@@ -26,7 +26,7 @@ SAYS = {
     "module": "Module, Kernel",
     "loading": "the list of passes",
     "options": "values of options",
-    "launch": "one call of a kernel",
+    "kernel_launch": "one call of a kernel",
     "example_arguments": "arguments made up",
     "argument_words": "rand:24x128, auto",
     "testing": "kernels in tests",

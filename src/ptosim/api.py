@@ -243,7 +243,7 @@ def _unwritten(wanted: str | bool, is_whole: bool) -> Severity | None:
         wanted = "note" if wanted else "off"
     chosen = choice("unwritten", wanted, UNWRITTEN)
     if chosen == "error" and not is_whole:
-        raise error("argument", "what no block writes can only be told when all blocks run")
+        raise error("argument", "bytes that no block writes are known only when all blocks run")
     return cast("Severity", chosen) if chosen != "off" and is_whole else None
 
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ptosim.arguments import Parameter, bind
 from ptosim.diagnostics import Diagnostic, PTOError, Source, authored, error
-from ptosim.launch import Launch
+from ptosim.kernel_launch import Launch
 from ptosim.options import SYNC, choice, count, engine_at_hand
 from ptosim.places import LONGEST_FILE, AuthoredPlaces
 

@@ -148,7 +148,7 @@ class Synchronised:
             lines.append(f"  {self.as_written} cycles as it was written")
         lines += [f"  redundant: {one.name} at {_named(one.lines)} costs {one.cycles} cycles" for one in self.redundant]
         lines += [
-            f"  one more buffer for what {_named(one.lines)} share saves {one.cycles} cycles"
+            f"  one more buffer for the bytes that {_named(one.lines)} share saves {one.cycles} cycles"
             for one in self.second_buffers
         ]
         return "\n".join(lines)

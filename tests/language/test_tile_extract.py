@@ -169,4 +169,4 @@ def test_exponents_are_not_quantised() -> None:
     text = "pto.tmov ins(%s : ND<16x4xui8>, %tmp : ND<1x64xui8>, ~%q : i64) outs(%d : {})"
     with pytest.raises(PTOError) as raised:
         read(module(text.replace("~", "").format(SCALES.format("ui8", "row_major", 32))), "a5")
-    assert "only what leaves acc is quantised; src is in vec" in [found.message for found in raised.value.diagnostics]
+    assert "only a move out of acc is quantised; src is in vec" in [found.message for found in raised.value.diagnostics]

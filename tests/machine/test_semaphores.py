@@ -177,7 +177,7 @@ def test_illegal_operands(target, role: str, pipe: Pipe, number: int, form: Form
 def test_the_hint_for_a_cube_id_on_aiv0() -> None:
     with pytest.raises(PTOError) as caught:
         run(mixed(aiv0=signal(MTE3, 17)), kind=MIXED)
-    assert caught.value.diagnostics[0].hint == ("a vector core counts from 0: what the cube core calls 17 is 1 on aiv1")
+    assert caught.value.diagnostics[0].hint == ("a vector core counts from 0: id 17 of the cube core is 1 on aiv1")
 
 
 @pytest.mark.parametrize("target", [A5, A2A3])

@@ -412,4 +412,4 @@ def test_what_ranks_tell_each_other_is_not_taken_for_order(path: Path):
     for kernel in module.kernels.values():
         proof = ptosim.prove(kernel)
         assert not proof.proven and not proof.findings
-        assert proof.undecided[0].message == "what ranks and blocks tell each other by words in GM is not followed"
+        assert proof.undecided[0].message == "signals between ranks and blocks by words in GM are not followed"

@@ -41,7 +41,7 @@ def test_cores_that_signal_in_loops_with_equal_bounds_are_proven(name: str, sync
 def test_a_branch_around_a_signal_is_undecided_and_named(name: str):
     proof = ptosim.prove(ptosim.load(EXAMPLES / f"{name}.pto").kernel())
     assert not proof.proven and proof.counterexample is None
-    assert "what is signalled to another core depends on this branch" in str(proof)
+    assert "this branch decides which signals another core gets" in str(proof)
 
 
 def _no_contradiction(name: str, every: int, iterations: range) -> tuple[int, int]:

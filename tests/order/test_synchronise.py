@@ -200,7 +200,7 @@ def test_a_report_says_what_a_second_buffer_would_save():
     """With one buffer each, load, sum and store wait for each other; two let them overlap, as in pingpong."""
     words = ["ones:16384", "zeros:16384", "8", "1024"]
     one = CliRunner().invoke(main, ["sync", str(EXAMPLES / "singlebuffer.pto"), *words, "--report"])
-    saved = re.search(r"one more buffer for what lines [\d, and]+ share saves (\d+) cycles", one.output)
+    saved = re.search(r"one more buffer for the bytes that lines [\d, and]+ share saves (\d+) cycles", one.output)
     before = re.search(r"(\d+) cycles as it was written", one.output)
     x = np.ones(16384, "f4")
     two = ptosim.profile(ptosim.load(EXAMPLES / "pingpong.pto").kernel(), x, np.zeros_like(x), 8, 1024).cycles

@@ -706,7 +706,7 @@ def test_registers_that_a_copy_with_clauses_overwrites_on_hardware_are_reported(
     padded = legacy_load("1, 20, 32, 32", "%c0_i64, %c0_i64, %yes", element="i8")
     grouped = load("1, 20, 32, 32", "pad(%c9_i8)", ", pad i8", element="i8", ub="1024")
     plain = load("1, 32, 32, 32", element="i8", ub="1024")
-    said = "on hardware an earlier copy with clauses has written what pto.set_{} sets: set it again"
+    said = "on hardware an earlier copy with clauses has written the register of pto.set_{}: set it again"
     for first, found in ((grouped, [said.format("mov_pad_val")]), (plain, [])):
         assert lints(kernel(pad + first, padded, element="i8"), x, x.copy()) == found
         assert lints(kernel(first, padded, element="i8"), x, x.copy()) == found  # the 0 of a reset is gone as well

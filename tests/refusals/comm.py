@@ -226,12 +226,12 @@ WHAT_A_COLLECTIVE_MAY_NOT_BE = [
         (
             "pto.comm.tgather(%buffer, recv(%ping), group(%g0, %g1) : ~PV<«16x128|32x80»xf32>, ND<16x64xf32>, "
             "PV<16x64xf32>, PV<16x64xf32>) {root = 0 : i32}",
-            "dst is 16x128, but what belongs into it is 32x64",
+            "dst is 16x128, but it holds 32x64",
         ),
         (
             "pto.comm.tscatter(%buffer, recv(%ping), group(%g0, %g1) : ~PV<«64x32|32x64»xf32>, ND<16x64xf32>, "
             "PV<16x64xf32>, PV<16x64xf32>) {root = 0 : i32}",
-            "src is 64x32, but what belongs into it is 32x64",
+            "src is 64x32, but it holds 32x64",
         ),
         (
             "pto.comm.treduce(%dst, %acc, recv(%ping), group(%g0, %g1) : ~PV<«8|24»x64xf32>, ND<16x64xf32>, "

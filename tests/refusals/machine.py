@@ -112,7 +112,7 @@ MODULES = [
         "func.func private @v() attributes {pto.kernel_kind = #pto.kernel_kind<vector>}\n"
         "func.func @f() {\n%x = call ~@c() : () -> i32\ncall @v() : () -> ()\n"
         "«%y = arith.addi %x, %x : i32|»\nreturn }",
-        "what @c gives exists on the cube core only, and both run this",
+        "the result of @c exists on the cube core only, and both run this",
     ),
 ]
 

@@ -96,7 +96,7 @@ WHAT_A_STORE_MAY_NOT_BE = rows(
     ),
     (
         STORE.format("«ND<16x64xf16>, ~%q : i64|ND<16x64xf16>»", "PV<16x64xf16>"),
-        "only what leaves acc is quantised; src is in vec",
+        "only a move out of acc is quantised; src is in vec",
         "a5",
     ),
     (
@@ -106,7 +106,7 @@ WHAT_A_STORE_MAY_NOT_BE = rows(
     ),
     (
         STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {reluPreMode = ~#pto<relu_pre_mode «normal|no»_relu>}",
-        "reluPreMode is for what leaves acc; src is in vec",
+        "reluPreMode is for moves out of acc; src is in vec",
         "a5",
     ),
     (

@@ -75,7 +75,7 @@ WHAT_REARRANGING_MAY_NOT_BE = rows(
     ),
     (
         PAD.format("ND<16x64xf32>", "ND<16x64xf32, pad=1>") + ' {«mode|note» = ~"expand"}',
-        "pto.tfillpad has no mode: what it fills follows from the tiles",
+        "pto.tfillpad has no mode: the tiles say which part it fills",
         "a5",
     ),
     (

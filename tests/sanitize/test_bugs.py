@@ -56,7 +56,7 @@ def test_the_cause_leads(number: int) -> None:
     waiting = PINGPONG.split("\n")[number]
     source, destination = re.findall(r'"PIPE_(\w+)"', waiting)
     assert {leading.pipe, *re.findall(r"MTE\d|\bV\b", leading.message)} == {source, destination}
-    (note,) = [note for note in leading.notes if "a wait may be what is missing" in note]
+    (note,) = [note for note in leading.notes if "a wait may be missing" in note]
     assert f"from {source} to {destination}" in note
     assert sorted(others, key=lambda finding: finding.severity != "error") == others
 
@@ -210,5 +210,5 @@ def test_a_wait_for_another_core_that_is_gone_is_named() -> None:
     kernel = ptosim.load(source.replace(line, "")).kernel()
     leading, *_ = ptosim.check(kernel, x, y, 4).findings
     assert (leading.kind, leading.core) == ("race", "b0.aic")
-    (note,) = [note for note in leading.notes if "a wait may be what is missing" in note]
+    (note,) = [note for note in leading.notes if "a wait may be missing" in note]
     assert "semaphores from aiv0 to aic" in note

@@ -77,7 +77,7 @@ def test_a_reader_that_does_not_wait() -> None:
 def test_a_drain_without_a_dsb_is_a_warning() -> None:
     (found,) = checked(ring(before="pto.barrier #pto.pipe<PIPE_ALL>"))
     assert (found.kind, found.severity) == ("race", "warning")
-    assert "no dsb or fence says that what it has copied is in GM" in found.message
+    assert "no dsb or fence says that the bytes it has copied are in GM" in found.message
     assert checked(ring(before='pto.barrier #pto.pipe<PIPE_ALL>\n    pto.dsb "DDR"')) == ()
 
 

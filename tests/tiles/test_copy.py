@@ -258,7 +258,7 @@ def test_columns_apart_are_refused() -> None:
     type_, sizes, strides = Given("8x16xf32"), (8, 16), (40, 2)
     kernel = ptosim.load(text(type_, sizes, strides, True, "a5"), sync="written").kernel("load")
     for engine in ("native", "reference"):
-        with pytest.raises(PTOError, match="does not in GM"):
+        with pytest.raises(PTOError, match="are not neighbours in GM"):
             kernel(np.zeros(400, "f4"), np.zeros(512, np.uint8), *sizes, *strides, engine=engine)
 
 

@@ -97,7 +97,7 @@ def test_a_value_of_one_part_is_not_for_another() -> None:
     text = kernel(CUBE_TILES + "\n" + ADDED + value + "%is = arith.cmpf ogt, %v, %one : f32\n" + later)
     with pytest.raises(PTOError) as raised:
         ptosim.load(text)
-    assert "exists on one kind of core only" in raised.value.diagnostics[0].message
+    assert "an operation of one kind of core" in raised.value.diagnostics[0].message
 
 
 @pytest.mark.parametrize("target", ["a5", "a2a3"])

@@ -212,5 +212,5 @@ def _names_core(core: Core, form: Form) -> bool:
 def _hint(core: Core, number: int) -> str | None:
     offset = core.target.sync.subblock_sem_offset
     if _direct(core) and core.kind is CoreKind.AIV and offset <= number < 2 * offset:
-        return f"a vector core counts from 0: what the cube core calls {number} is {number - offset} on aiv1"
+        return f"a vector core counts from 0: id {number} of the cube core is {number - offset} on aiv1"
     return None

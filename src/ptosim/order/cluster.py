@@ -282,7 +282,7 @@ class _Merger:
             return self.under_way[self._root(semaphores(node)[0])] >= node.need
         inside = any(isinstance(each, SignalNode) for block in node.blocks() for each in block.walk())
         if inside and isinstance(node, BranchNode):
-            raise Unfollowed(node.op, "what is signalled to another core depends on this branch")
+            raise Unfollowed(node.op, "this branch decides which signals another core gets")
         return not inside
 
     def _loop(self, queues: list[deque[Node]]) -> LoopNode:

@@ -34,7 +34,7 @@ CAREFUL = "careful"
 ASSUMED = "assumed"
 """Likewise, accesses to GM that only may meet being taken not to, and signals to say all that is to be said between
 cores. The caller checks the result."""
-BY_SIGNALS = "what other cores touch is in order by their signals and the pipes that these are on"
+BY_SIGNALS = "accesses of other cores are in order by their signals and the pipes of these"
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
 BOTH_BRANCHES = "it shows only if both branches are taken"
 DIFFERENT_BLOCKS = "no block reads or writes bytes of GM that another one writes"
-WORDS = "what ranks and blocks tell each other by words in GM is not followed"
+WORDS = "signals between ranks and blocks by words in GM are not followed"
 DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
 

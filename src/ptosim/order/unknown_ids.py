@@ -126,7 +126,7 @@ def _reason(parsed: ParsedModule, value: SSAValue) -> tuple[str, str | None]:
         if isinstance(op, LoadScalar | LdDev):
             return f"{_line(parsed, op)}a value that is loaded", None
         if isinstance(op, LocalArrayGet):
-            return f"{_line(parsed, op)}an array that holds what only the run knows", None
+            return f"{_line(parsed, op)}an array with values that only the run knows", None
     for each in seen:
         if isinstance(each, BlockArgument):
             kind = "an argument" if isinstance(each.owner.parent_op(), Function) else "carried by a loop"

@@ -96,7 +96,7 @@ class World:
         context(w)     the device context of a window
         """
         if not isinstance(kernel, Kernel):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise error("argument", f"what is launched is a kernel (Module.kernel()), not {type(kernel).__name__}")
+            raise error("argument", f"a launch takes a kernel (Module.kernel()), not {type(kernel).__name__}")
         launchable(kernel.signature, args)
         values = [resolved(kernel.signature, args, rank, self.ranks, self.windows) for rank in range(self.ranks)]
         blocks = _within("grid", grid, 1, MOST_BLOCKS)

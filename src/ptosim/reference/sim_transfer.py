@@ -37,7 +37,7 @@ def apart(core: Core, site: Site, dst: int, src: int, extents: tuple[int, ...], 
     if 0 in sizes or (dst == src and ours == theirs):
         return
     if _meet(_elements(dst, sizes, ours, bytes), _elements(src, sizes, theirs, bytes), bytes):
-        message = "source and destination overlap: what is copied first overwrites what is copied later"
+        message = "source and destination overlap: bytes that are copied first overwrite later ones"
         core.complain(site, "overlap", message, "warning", fatal=False)
 
 

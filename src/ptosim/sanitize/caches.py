@@ -165,7 +165,7 @@ class Caches:
     def _stale(self, entry: Entry, site: Site, was_held: bool) -> None:
         severity: Severity = "error" if was_held else "warning"
         reason = "this core has read the line before" if was_held else "the line may be in the cache"
-        message = f"loads what another core has written, and {reason}: nothing has invalidated it since the wait"
+        message = f"loads bytes that another core has written, and {reason}: nothing has invalidated it since the wait"
         hint = "before the load add  pto.cmo.cacheinvalid all #pto.address_space<gm>  (or load with pto.ld_dev)"
         self.findings.diagnostic(diagnostic_at(_at(entry, site), "stale-cache", message, (), severity, hint))
 
@@ -194,9 +194,9 @@ class Caches:
                 self._unseen(entry, site, stored, kind)
 
     def _unseen(self, entry: Entry, site: Site, stored: Stored, kind: str) -> None:
-        message = "reads what another core has stored and keeps in its cache: nothing has cleaned the line"
+        message = "reads bytes that another core has stored and keeps in its cache: nothing has cleaned the line"
         if kind == "race":
-            message = "reads what another core has stored and cleaned behind its fence: the word may overtake it"
+            message = "reads bytes that another core has stored and cleaned behind its fence: the word may overtake it"
         hint = "behind the store add  pto.cmo.cacheinvalid %pointer single_cache_line  and then a fence"
         related = ((Entry(stored.site, entry.pipe, entry.core, entry.kind), "stored here"),)
         self.findings.diagnostic(diagnostic_at(_at(entry, site), kind, message, related, "error", hint))

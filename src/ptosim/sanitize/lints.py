@@ -121,7 +121,7 @@ class Lints:
         assert first is not None
         message = (
             f"this and {first.site} are in no order on {suspicion.place}, more often than can be looked into: where it "
-            "was looked into, what is read is not used"
+            "was looked into, the value is not used"
         )
         related = (Related(first.site.location, f"{first.pipe} {first.verb} here"),) if first.site.location else ()
         self.findings.diagnostic(Diagnostic("lint", "warning", message, second.site.location, related=related))

@@ -102,8 +102,8 @@ class Notices:
 
     def _may_overtake(self, entry: Entry, pipe: Pipe, store: Site) -> None:
         message = (
-            f"{pipe} is drained before {_word(entry)} is notified, but no dsb or fence says that what it has "
-            f"{'stored' if pipe is Pipe.S else 'copied'} is in GM: the word may overtake it"
+            f"{pipe} is drained before {_word(entry)} is notified, but no dsb or fence says that the bytes it has "
+            f"{'stored' if pipe is Pipe.S else 'copied'} are in GM: the word may overtake it"
         )
         other = Entry(store, pipe, entry.core, entry.kind)
         self._say(entry, "race", message, "warning", (other, f"{pipe} writes here"), hint=_before(FENCE))

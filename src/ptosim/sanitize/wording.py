@@ -200,4 +200,4 @@ def _lost_wait(what: str, source: str, destination: str, unconsumed: Mapping[tup
     if site is None or site.location is None:
         return []
     line, signals = site.line, f"{what} from {source} to {destination}"
-    return [f"line {line} sets {signals} more often than they are waited for: a wait may be what is missing"]
+    return [f"line {line} sets {signals} more often than they are waited for: a wait may be missing"]

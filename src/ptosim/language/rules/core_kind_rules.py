@@ -104,7 +104,7 @@ def core_problems(module: ModuleOp) -> Iterator[Found]:
         if any(result.uses for result in call.results):
             core = core_of(call.function or call)
             assert core is not None
-            message = f"what @{call.symbol} gives exists on the {NAMES[core]} core only, and both run this"
+            message = f"the result of @{call.symbol} exists on the {NAMES[core]} core only, and both run this"
             yield call, Problem(message, at="callee", hint=f"move the call into pto.section.{NAMES[core]} {{ ... }}")
 
 

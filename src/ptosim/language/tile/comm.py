@@ -262,7 +262,7 @@ class Collective(_Staged):
             several = f"{parts} members of {part} need {part * parts}"
             message = f"{self.buffer} has {size} elements, but {several if parts > 1 else f'a member has {part}'}"
         elif len(buffer.shape) > 1 and any(there < wanted for there, wanted in zip(found, needed, strict=True)):
-            message = f"{self.buffer} is {_sides(found)}, but what belongs into it is {_sides(needed)}"
+            message = f"{self.buffer} is {_sides(found)}, but it holds {_sides(needed)}"
         if message:
             yield Problem(message, at=f"{self.buffer}_type", kind="out-of-bounds")
 

@@ -72,9 +72,9 @@ def _only_accumulators(op: TileOperation) -> Iterator[Problem]:
     found = op.tile("src").loc
     for role in ("fp", "pre_quant"):
         if op.has(role):
-            yield Problem(f"only what leaves acc is quantised; src is in {found}", at=role)
+            yield Problem(f"only a move out of acc is quantised; src is in {found}", at=role)
     if op.setting("reluPreMode") != "no_relu":
-        yield Problem(f"reluPreMode is for what leaves acc; src is in {found}", at="reluPreMode")
+        yield Problem(f"reluPreMode is for moves out of acc; src is in {found}", at="reluPreMode")
 
 
 def _relu(op: TileOperation) -> Iterator[Problem]:

@@ -87,7 +87,7 @@ class TFillPad(TileOperation, name="pto.tfillpad"):
         if misplaced:
             return
         if "mode" in self.attributes:
-            message = f"{self.name} has no mode: what it fills follows from the tiles"
+            message = f"{self.name} has no mode: the tiles say which part it fills"
             yield Problem(message, at="mode")
         yield from same_width(self, "dst", "src")
         yield from _moved_width(self, "src")

@@ -245,7 +245,7 @@ def _set_atomic(run: ScalarRun, word: str) -> None:
 
 
 def _told(run: ScalarRun) -> None:
-    raise Unreplayable("what ranks and blocks tell each other by words in GM is not followed")
+    raise Unreplayable("signals between ranks and blocks by words in GM are not followed")
 
 
 _ATOMIC_WORDS = ("atomic_type", "atomic_op")

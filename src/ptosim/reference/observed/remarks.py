@@ -49,9 +49,8 @@ class Remarks:
         strides = [f"loop{number}_stride_{direction}" for number, size in enumerate(sizes, 1) if size > 1]
         for register in (*strides, *others):
             if register in self._overwritten and self._overwritten[register] is words.get(register, None):
-                self._lint(
-                    f"on hardware an earlier copy with clauses has written what pto.set_{register} sets: set it again"
-                )
+                written = f"has written the register of pto.set_{register}"
+                self._lint(f"on hardware an earlier copy with clauses {written}: set it again")
 
     def overwrites(self, direction: str, words: Words, loops: int, others: Sequence[str]) -> None:
         """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""

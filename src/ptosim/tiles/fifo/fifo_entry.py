@@ -101,7 +101,7 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
             _through_epilogue_to_gm(build, line, entry, number, valid)
             return
         if buf.boxed and buf.rows > 1 and line.direction != C2V:
-            hint = "push the ND tile: what takes it brings it into blocks"
+            hint = "push the ND tile: its consumer brings it into blocks"
             raise Refused(
                 f"{buf.layout} tiles do not pass through GM, where entries lie by rows", "entry", "invalid", hint
             )

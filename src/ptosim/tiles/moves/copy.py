@@ -105,7 +105,7 @@ def store_tile(build: Builder, src: Tile, dst: GmView, adds: bool = False) -> No
 def _store_matrix(build: Builder, src: Tile, dst: GmView, moved: Sequence[Piece], atomic: str) -> None:
     """From L1, on a2a3: the layout stays as it is."""
     if atomic == "atomic_add":
-        raise Refused("a tile of mat is not added to what GM holds", "atomicType", kind="invalid")
+        raise Refused("a tile of mat is not added to the contents of GM", "atomicType", kind="invalid")
     for piece in moved:
         each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build, "pto.sim.l1_gm"))
 

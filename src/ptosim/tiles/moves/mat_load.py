@@ -103,7 +103,14 @@ def side_by_side(build: Builder, count: Number, stride: Number) -> None:
     """Elements that are read in one go are neighbours in GM."""
     number = known(count)
     if number is None or number > 1:
-        must(build, "eq", stride, 1, "invalid", "what is read in one go must be adjacent in GM: the stride is not 1")
+        must(
+            build,
+            "eq",
+            stride,
+            1,
+            "invalid",
+            "elements read in one go must be adjacent in GM: the stride is not 1",
+        )
 
 
 # --- as they are ------------------------------------------------------------------------------------------------------

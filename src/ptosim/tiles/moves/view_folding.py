@@ -138,11 +138,11 @@ def _adjacent(build: Builder, count: Number, stride: Number, expected: Number = 
     if (number is not None and number <= 1) or (apart is not None and apart == wanted) or stride is expected:
         return
     if number is not None and apart is not None and wanted is not None:
-        message = f"what lies side by side in the tile is {apart} elements apart in GM, not {wanted}"
+        message = f"neighbours in the tile are {apart} elements apart in GM, not {wanted}"
         hint = "a copy between GM and vec keeps the layout: use a tile whose layout is that of the view"
         raise Refused(message, kind="invalid", hint=hint)
     adjacent = build.op("arith.ori", lhs=build.compare("eq", stride, expected), rhs=build.compare("sle", count, 1))
-    require(build, adjacent, "invalid", "what lies side by side in the tile does not in GM", fatal=True)
+    require(build, adjacent, "invalid", "neighbours in the tile are not neighbours in GM", fatal=True)
 
 
 def _is_reshaped(tile: Tile, view: GmView) -> bool:

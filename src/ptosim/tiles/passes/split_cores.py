@@ -168,7 +168,7 @@ class _Function:
                     asked.setdefault(self.kinds[owner], op)
         if len(asked) > 1:
             names = " and ".join(NAMES[kind] for kind in asked)
-            problem = Problem(f"this needs what exists on one kind of core only, and is for {names} cores")
+            problem = Problem(f"this is an operation of one kind of core, and needs {names} cores")
             raise PTOError(self.module.parsed.diagnostic(statement, problem))
         return next(iter(asked), None)
 
@@ -224,7 +224,7 @@ class _Function:
                 while user is not None and user.parent_block() is not self.function.body.block:
                     user = user.parent_op()
                 if user is not None and user not in inside and not isinstance(user, Return):
-                    problem = Problem(f"what {op.name} gives is used by another part of the kernel", at=use.index)
+                    problem = Problem(f"the result of {op.name} is used by another part of the kernel", at=use.index)
                     raise PTOError(self.module.parsed.diagnostic(use.operation, problem))
 
 
