@@ -1,0 +1,249 @@
+"""The user's own C++ compiler: which one, its flags, and programs that record, kept compiled on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.native.host.cache import Compiled
+from ptosim.native.host.library import kernel_cache
+from ptosim.places import Location, Source
+
+HEADERS = Path(__file__).parent / "include"
+TRIED = ("g++", "clang++")
+LONGEST_COMPILE = 300
+"""Seconds."""
+_ARCHITECTURES = {
+    "a5": ("-D__NPU_ARCH__=3510", "-DPTO_NPU_ARCH_A5"),
+    "a2a3": ("-D__NPU_ARCH__=2201", "-DPTO_NPU_ARCH_A2A3"),
+}
+_HALVES = {
+    "": (),
+    "vector": ("-D__DAV_VEC__", "-D__DAV_C220_VEC__"),
+    "cube": ("-D__DAV_CUBE__", "-D__DAV_C220_CUBE__"),
+}
+_COMMON = ("-O0", "-g1", "-w", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-pie", "-pipe")
+_MESSAGE = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<text>.*)$")
+EXPRESSION = "<kernel expression>"
+"""The file that messages on the expression of a kernel are said in."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler by its command, and what it says its version is."""
+
+    command: tuple[str, ...]
+    version: str
+
+
+@dataclass(frozen=True)
+class Build:
+    """What is compiled: a file, the text that it becomes, and how."""
+
+    path: Path
+    shown: str
+    """The file as the user names it."""
+    text: str
+    target: str
+    half: str
+    include_dirs: tuple[Path, ...]
+    defines: tuple[tuple[str, str], ...]
+    auto: bool
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled program that records, and what it says of its kernel."""
+
+    image: bytes
+    described: str
+
+
+@cache
+def _version(command: tuple[str, ...]) -> str | None:
+    try:
+        found = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.partition("\n")[0] if found.returncode == 0 else None
+
+
+def find_compiler(wanted: str | None) -> Compiler:
+    """The compiler that the caller names, or CXX, g++, clang++ in this order."""
+    named = wanted or os.environ.get("CXX")
+    candidates = [tuple(named.split())] if named else [(name,) for name in TRIED]
+    for command in candidates:
+        if command and shutil.which(command[0]) and (version := _version(command)):
+            return Compiler(command, version)
+    tried = named or ", ".join(TRIED)
+    raise error("argument", f"kernels in C++ need a C++ compiler, and there is none: looked for {tried}")
+
+
+def _flags(build: Build) -> list[str]:
+    standard = "-std=c++20" if re.search(r"\bPadCustom\s*<", build.text) else "-std=c++17"
+    folders = [f"-I{folder}" for folder in build.include_dirs]
+    defines = [f"-D{name}={value}" for name, value in build.defines]
+    auto = ["-D__PTO_AUTO__"] if build.auto else []
+    return [standard, *_COMMON, *_ARCHITECTURES[build.target], *_HALVES[build.half], *auto, *defines, *folders]
+
+
+def compiled(build: Build, compiler: Compiler, main: str, shadow: Path) -> Program:
+    """The program of a build, compiled or found: nothing that it was made from has changed since."""
+    cache_ = kernel_cache()
+    flags = _flags(build)
+    key = cache_.key(what="C++", main=main, flags="\0".join(flags), compiler=f"{compiler.command} {compiler.version}")
+    kept = cache_.load(key) if cache_.directory is not None else None
+    if kept is not None and kept.data["files"] == _digests(kept.data["files"]):
+        return Program(kept.image, kept.data["described"])
+    program, files = _compile(build, compiler, main, flags, shadow)
+    if cache_.directory is not None:
+        cache_.store(key, Compiled(program.image, {"files": _digests(files), "described": program.described}))
+    return program
+
+
+def _digests(files: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    found = dict[str, str]()
+    for name in files:
+        try:
+            found[name] = hashlib.blake2b(Path(name).read_bytes(), digest_size=16).hexdigest()
+        except OSError:
+            found[name] = ""
+    return found
+
+
+def _compile(
+    build: Build, compiler: Compiler, main: str, flags: Sequence[str], shadow: Path
+) -> tuple[Program, list[str]]:
+    source, program, files = shadow / "main.cpp", shadow / "program", shadow / "files.d"
+    source.write_text(main, encoding="utf-8")
+    recorder = shadow / "recorder.o"
+    recorder.write_bytes(_recorder(compiler, build.target))
+    command = [*compiler.command, *flags, f"-I{HEADERS}", "-iquote", str(build.path.parent), "-MD", "-MF", str(files)]
+    linking = ["-no-pie", "-Wl,--unresolved-symbols=ignore-all"]
+    _run([*command, str(source), str(recorder), "-o", str(program), *linking], build)
+    described = shadow / "described"
+    subprocess.run([str(program), str(described)], check=True, timeout=60, stdin=subprocess.DEVNULL)
+    return Program(program.read_bytes(), described.read_text()), _dependencies(files, shadow)
+
+
+def _recorder(compiler: Compiler, target: str) -> bytes:
+    """What every program is linked with, compiled once."""
+    cache_ = kernel_cache()
+    flags = ["-std=c++17", "-O2", "-fno-pie", "-fno-omit-frame-pointer", *_ARCHITECTURES[target]]
+    key = cache_.key(what="C++ recorder", flags=" ".join(flags), compiler=f"{compiler.command} {compiler.version}")
+    kept = cache_.load(key) if cache_.directory is not None else None
+    if kept is not None:
+        return kept.image
+    with tempfile.TemporaryDirectory(prefix="ptosim-") as folder:
+        made = Path(folder) / "recorder.o"
+        text = HEADERS / "ptosim" / "recorder.cpp"
+        command = [*compiler.command, *flags, "-c", str(text), "-o", str(made)]
+        found = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_COMPILE, check=False)
+        if found.returncode != 0:
+            problem = found.stderr.strip().partition("\n")[0]
+            raise error("argument", f"{compiler.command[0]} cannot compile ptosim's recorder: {problem}")
+        image = made.read_bytes()
+    if cache_.directory is not None:
+        cache_.store(key, Compiled(image, {}))
+    return image
+
+
+def _dependencies(path: Path, shadow: Path) -> list[str]:
+    """The files that a program was made from, of those that may change."""
+    text = path.read_text(errors="replace").replace("\\\n", " ").partition(":")[2]
+    names = [name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", text)]
+    own = (str(HEADERS), str(shadow), "/usr/include/", "/usr/lib/")
+    return sorted({name for name in names if not name.startswith(own)})
+
+
+def _run(command: Sequence[str], build: Build) -> None:
+    try:
+        found = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=LONGEST_COMPILE, check=False,
+            stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise error("limit", f"compiling {build.shown} takes longer than {LONGEST_COMPILE} s") from None
+    except OSError as reason:
+        raise error("argument", f"cannot run {command[0]}: {reason.strerror or reason}") from None
+    if found.returncode != 0:
+        raise PTOError(*_diagnostics(found.stderr, build))
+
+
+def _diagnostics(text: str, build: Build) -> list[Diagnostic]:
+    """What the compiler says is wrong, at the lines of the user: what it says of our own headers is said where they
+    are used."""
+    found, pending = list[Diagnostic](), list[tuple[str, str]]()
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        match = _MESSAGE.match(line)
+        if match is None:
+            continue
+        place = _place(match["file"], int(match["line"]), int(match["column"] or 1), build)
+        if place is None:
+            place = _user(lines[max(0, number - 40) : number], build) or _user(lines[number : number + 12], build)
+        message = re.sub(r"^static assertion failed(?: due to requirement '[^']*')?: ", "", match["text"])
+        if match["file"] == EXPRESSION:
+            return [_expression(build, message)]
+        pending.append((match["file"], message))
+        diagnostic = Diagnostic("syntax", "error", message, place)
+        if diagnostic not in found:
+            found.append(diagnostic)
+    if not found:
+        first = next((line for line in lines if line.strip()), "the compiler says nothing")
+        found = [Diagnostic("syntax", "error", f"{build.shown} does not compile: {first.strip()}")]
+    return found[:20]
+
+
+def _expression(build: Build, message: str) -> Diagnostic:
+    return Diagnostic("argument", "error", f"the kernel that is asked for in {build.shown} cannot be made: {message}")
+
+
+def shown_file(name: str, build: Build) -> str | None:
+    """A file as the user knows it; None for one of ours."""
+    path = Path(os.path.normpath(build.path.parent / name))
+    if path == build.path:
+        return build.shown
+    if path.is_relative_to(HEADERS) or path.name == "recorder.cpp":
+        return None
+    folder = build.path.parent
+    if path.is_relative_to(folder):
+        return os.path.normpath(os.path.join(os.path.dirname(build.shown), path.relative_to(folder)))
+    return str(path)
+
+
+def _place(name: str, line: int, column: int, build: Build) -> Location | None:
+    shown = shown_file(name, build)
+    if shown is None or name == EXPRESSION:
+        return None
+    source = source_of(name, shown, build)
+    return Location(shown, line, column, 1, source)
+
+
+def source_of(name: str, shown: str, build: Build) -> Source | None:
+    """The text of a file to quote from."""
+    path = Path(os.path.normpath(build.path.parent / name))
+    if path == build.path:
+        return Source(shown, build.text)
+    try:
+        return Source(shown, path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _user(lines: Sequence[str], build: Build) -> Location | None:
+    """The first line of the user's own among those that a compiler says with a message."""
+    for line in lines:
+        found = re.match(r"^(?:In file included from |\s+from )?(?P<file>[^:\s][^:]*):(?P<line>\d+)(?::(?P<column>\d+))?", line)
+        if found and (place := _place(found["file"], int(found["line"]), int(found["column"] or 1), build)):
+            return place
+    return None

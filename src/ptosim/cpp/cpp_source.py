@@ -1,0 +1,164 @@
+"""The text of a C++ kernel file: its kernels by name, and the launch syntax that no host compiler can parse replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ptosim.diagnostics import error
+from ptosim.places import LONGEST_FILE
+
+_HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+_INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)"([^"\n]+)"', re.MULTILINE)
+_KERNEL = re.compile(r"__global__\b(?P<before>[^;{}()]*(?:\([^;{}()]*\)[^;{}()]*?)*?)\b(?P<name>[A-Za-z_]\w*)\s*\(")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*$")
+_AICORE = re.compile(r"\[\s*aicore\s*\]")
+
+
+@dataclass(frozen=True)
+class WrittenKernel:
+    """A `__global__` function as the text declares it."""
+
+    name: str
+    parameters: tuple[str, ...]
+    is_template: bool
+
+
+def read_text(path: Path) -> str:
+    """The text of a C++ file."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise error("syntax", f"{path} is not a text file in UTF-8") from None
+    except OSError as reason:
+        raise error("argument", f"cannot read {path}: {reason.strerror or reason}") from None
+    if len(text) > LONGEST_FILE:
+        raise error("limit", f"{path} is longer than {LONGEST_FILE} characters")
+    return text
+
+
+def without_comments(text: str) -> str:
+    """The text with comments and literals blanked: every character stays where it is."""
+    return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def kernels_in(text: str) -> list[WrittenKernel]:
+    """The kernels that a text declares, each once, in its order."""
+    plain, found = without_comments(text), dict[str, WrittenKernel]()
+    for match in _KERNEL.finditer(plain):
+        start = max(plain.rfind(mark, 0, match.start()) for mark in ";}{") + 1
+        end = _closing(plain, match.end() - 1)
+        parameters = tuple(_parameters(plain[match.end() : end]))
+        kernel = WrittenKernel(match["name"], parameters, "template" in plain[start : match.start()])
+        found.setdefault(kernel.name, kernel)
+    return list(found.values())
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the parenthesis that opens at `start` closes."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return at
+    return len(text)
+
+
+def _parameters(text: str) -> Iterator[str]:
+    """The names in a list of parameters."""
+    depth, start = 0, 0
+    for at, letter in enumerate(text + ","):
+        depth += (letter in "<([{") - (letter in ">)]}")
+        if letter == "," and depth == 0:
+            names = re.findall(r"[A-Za-z_]\w*", text[start:at].partition("=")[0])
+            if names and names != ["void"]:
+                yield names[-1]
+            start = at + 1
+
+
+def substituted(path: Path, text: str, folders: Sequence[Path], shadow: Path) -> str:
+    """The text as a host compiler takes it. Files that it includes and that launch as well are copied to `shadow`."""
+    return _Substitution(folders, shadow).text(path, text)
+
+
+class _Substitution:
+    def __init__(self, folders: Sequence[Path], shadow: Path) -> None:
+        self.folders = folders
+        self.shadow = shadow
+        self.known: dict[Path, str | None] = {}
+
+    def text(self, path: Path, text: str) -> str:
+        """`[aicore]` goes, and `name<args><<<blocks, l2, stream>>>(arguments)` becomes a call; lines stay lines."""
+        plain = without_comments(text)
+        edits = [(found.start(), found.end(), " " * len(found[0])) for found in _AICORE.finditer(plain)]
+        at = plain.find("<<<")
+        while at >= 0:
+            edits += self._launch(plain, text, at)
+            at = plain.find("<<<", at + 3)
+        for found in _INCLUDE.finditer(text):
+            if plain[found.start() : found.start() + 1].strip() or plain[found.start(1) : found.end(1)].strip():
+                other = self._included(path, found[2])
+                if other is not None:
+                    edits.append((found.start(), found.end(), f'{found[1]}"{other}"'))
+        for start, end, new in sorted(edits, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    def _launch(self, plain: str, text: str, at: int) -> list[tuple[int, int, str]]:
+        close = plain.find(">>>", at)
+        start = _callee(plain, at)
+        if close < 0 or start is None or not plain[close + 3 :].lstrip().startswith("("):
+            return []
+        callee, options = text[start:at].strip(), text[at + 3 : close]
+        words = [word.strip() for word in _split(options)]
+        words += ["0"] * (3 - len(words))
+        lines = "\n" * text[start : close + 3].count("\n")
+        call = f"::ptosim::launched({words[0]}, {words[1]}, {words[2]}, [&](auto... ptosim_a) {{ {callee}(ptosim_a...); }})"
+        return [(start, close + 3, call.replace("\n", " ") + lines)]
+
+    def _included(self, path: Path, name: str) -> str | None:
+        """The copy of an included file that cannot stay as it is."""
+        for folder in (path.parent, *self.folders):
+            other = folder / name
+            if other.is_file():
+                break
+        else:
+            return None
+        other = other.resolve()
+        if other not in self.known:
+            self.known[other] = None
+            text = other.read_text(encoding="utf-8-sig", errors="replace")
+            new = self.text(other, text)
+            if new != text:
+                copy = self.shadow / f"{len(self.known)}_{other.name}"
+                copy.write_text(f'#line 1 "{other}"\n{new}', encoding="utf-8")
+                self.known[other] = str(copy)
+        return self.known[other]
+
+
+def _split(text: str) -> Iterator[str]:
+    """The parts between commas that no parentheses enclose."""
+    depth, start = 0, 0
+    for at, letter in enumerate(text + ","):
+        depth += (letter in "([{<") - (letter in ")]}>")
+        if letter == "," and depth <= 0:
+            yield text[start:at]
+            start = at + 1
+
+
+def _callee(plain: str, at: int) -> int | None:
+    """Where the name begins that stands before `<<<`: a name, a macro that makes one, template arguments behind."""
+    end = len(plain[:at].rstrip())
+    for opening, closing in ("<>", "()"):
+        if plain[end - 1 : end] == closing:
+            depth = 0
+            while end > 0:
+                end -= 1
+                depth += (plain[end] == closing) - (plain[end] == opening)
+                if depth == 0:
+                    break
+            end = len(plain[:end].rstrip())
+    found = _NAME.search(plain[:end])
+    return found.start() if found else None

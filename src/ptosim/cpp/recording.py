@@ -1,0 +1,160 @@
+"""A recording: the operations that a scalar program issues, block by block, with where each was issued."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.cpp.compiler import Build, Program
+from ptosim.cpp.frames import Frames
+from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.places import Location
+
+MOST_RECORDS = 10_000_000
+LONGEST_PROGRAM = 10
+"""Seconds of computing for the scalar programs of a launch."""
+_PAGE = 4096
+FAILED, NEEDS_DATA, ASKS = 3, 4, 5
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one block issues: for each operation its form and site, and the values of its operands one after the other."""
+
+    number: int
+    tokens: Numbers
+    values: Numbers
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What the blocks of a launch issue on one kind of core."""
+
+    forms: tuple[str, ...]
+    sites: tuple[Location | None, ...]
+    blocks: tuple[Block, ...]
+    said: tuple[tuple[int, int, str], ...]
+    """What it prints: block, half of the core, text."""
+    reads: bool
+    """Whether the scalar program reads the arrays: another launch may go another way."""
+    asks: bool = False
+    """Whether it stopped at its last operation, for whose result it asks."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """The arguments of a launch as the scalar program gets them: bytes, None for a null pointer, or a number's bits."""
+
+    values: tuple[NDArray[np.uint8] | int | None, ...]
+    pointers: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is recorded at once: some blocks of a launch, on one of the halves of their core."""
+
+    blocks: range
+    grid: int
+    half: int = 0
+    halves: int = 1
+    answers: tuple[int, ...] = ()
+
+
+def record(program: Program, build: Build, given: Given, part: Part) -> Recording:
+    """Run the scalar program of each block. Arrays are handed to it only where it reads them."""
+    with tempfile.TemporaryDirectory(prefix="ptosim-") as name:
+        folder = Path(name)
+        executable = folder / "program"
+        executable.write_bytes(program.image)
+        executable.chmod(0o700)
+        (folder / "request").write_bytes(_request(given, part))
+        code = _run(folder, [])
+        if code == NEEDS_DATA:
+            _write_data(folder / "data", given)
+            code = _run(folder, [str(folder / "data")])
+        text = (folder / "result.txt").read_text(errors="replace")
+        return _decoded(text, folder, code, Frames(executable, build))
+
+
+def _request(given: Given, part: Part) -> bytes:
+    words = [0, part.blocks.start, part.blocks.stop, part.grid, part.half, part.halves, MOST_RECORDS, LONGEST_PROGRAM]
+    words.append(len(given.values))
+    for value, is_pointer in zip(given.values, given.pointers, strict=True):
+        if is_pointer:
+            words += [0, -1 if value is None else len(value)]  # pyright: ignore[reportArgumentType]
+        else:
+            assert isinstance(value, int)
+            words += [1, value]
+    return struct.pack(f"<{len(words) + len(part.answers)}q", *words, *part.answers)
+
+
+def _write_data(path: Path, given: Given) -> None:
+    with path.open("wb") as file:
+        for value in given.values:
+            if isinstance(value, np.ndarray):
+                file.write(memoryview(value))
+                file.write(b"\0" * (-len(value) % _PAGE))
+
+
+def _run(folder: Path, data: list[str]) -> int:
+    command = [str(folder / "program"), str(folder / "request"), str(folder / "result"), *data]
+    try:
+        found = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            timeout=20 * LONGEST_PROGRAM, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise error("limit", f"the scalar program has not ended after {20 * LONGEST_PROGRAM} s") from None
+    except OSError as reason:
+        raise error("argument", f"cannot run a compiled kernel: {reason.strerror or reason}") from None
+    return found.returncode
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], text)
+
+
+def _decoded(text: str, folder: Path, code: int, frames: Frames) -> Recording:
+    lines = [line.partition(" ") for line in text.split("\n")]
+    if any(word == "error" for word, _, _ in lines):
+        raise PTOError(_failure(lines, frames))
+    if code not in (0, ASKS):
+        raise error("trap", f"the scalar program ends with code {code} and says nothing")
+    chains = [[int(address, 16) for address in rest.split()] for word, _, rest in lines if word == "site"]
+    said = [rest.split(" ", 2) for word, _, rest in lines if word == "say"]
+    return Recording(
+        tuple(_unescaped(rest) for word, _, rest in lines if word == "form"),
+        tuple(frames.places(chains)),
+        tuple(_blocks((folder / "result.bin").read_bytes())),
+        tuple((int(block), int(half), _unescaped(shown)) for block, half, shown in said),
+        any(word == "read" for word, _, _ in lines),
+        code == ASKS,
+    )
+
+
+def _failure(lines: Sequence[tuple[str, str, str]], frames: Frames) -> Diagnostic:
+    at = next(index for index, (word, _, _) in enumerate(lines) if word == "error")
+    kind, block, message = lines[at][2].split(" ", 2)
+    chain = [int(address, 16) for address in lines[at + 1][2].split()]
+    (place,) = frames.places([chain])
+    return Diagnostic(kind, "error", _unescaped(message), place, notes=(f"in the scalar program of block {block}",))
+
+
+def _blocks(data: bytes) -> list[Block]:
+    found, at, words = list[Block](), 0, np.frombuffer(data, np.int64)
+    while at < len(words):
+        number, count, values = (int(word) for word in words[at : at + 3])
+        at += 3
+        found.append(Block(number, words[at : at + count], words[at + count : at + count + values]))
+        at += count + values
+    return found

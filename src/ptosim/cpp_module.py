@@ -1,0 +1,283 @@
+"""Kernels in C++: a file, its kernels, and what each launch of one is recorded as. The public calls take them as they
+take kernels of `.pto` text."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.arguments import Parameter, array_bytes, scalar, unfit
+from ptosim.cpp.compiler import EXPRESSION, Build, Compiler, Program, compiled, find_compiler
+from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, read_text, substituted, without_comments
+from ptosim.cpp.module_text import FunctionText, Places, core_kind, module_text
+from ptosim.cpp.module_text import Parameter as RecordedParameter
+from ptosim.cpp.recording import Given, Part, Recording, record
+from ptosim.diagnostics import Diagnostic, PTOError, Source, error
+from ptosim.language.load import TARGETS
+from ptosim.module import Kernel, Launch, Module, choice, count
+from ptosim.native.host.library import Request, find_module
+
+CORES = ("auto", "vector", "cube", "mix")
+_MIXED = re.compile(r"\b(?:__DAV_VEC__|__DAV_CUBE__|__DAV_C220_VEC__|__DAV_C220_CUBE__|TPUSH|TPOP|TPipe)\b")
+_HALVES = 2
+"""Vector cores of a cluster."""
+_BYTES = ("bytes", "i8", "ui8")
+"""What a parameter points to where what it is used as counts."""
+
+
+def load_cpp(
+    path: str | os.PathLike[str],
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+    defines: Mapping[str, Any] | None = None,
+    target: str | None = None,
+    core: str = "auto",
+    compiler: str | None = None,
+    auto: bool = False,
+) -> CppModule:
+    """Read a C++ file of kernels written against the tile library. The user's own compiler compiles it when a kernel
+    is asked for; PTOError says what is wrong with it.
+
+    `include_dirs` and `defines` are as for the compiler, which is `compiler`, else CXX, g++ or clang++. `target`: "a5"
+    (the default), "a2" or "a3". `core`: "vector", "cube", "mix", or "auto", which is both halves where the file tells
+    them apart and else what the tiles say. `auto`: addresses and flags are not written and left to ptosim.
+
+        kernel = ptosim.load_cpp("softmax.cpp").kernel("softmax<half, 64>")
+    """
+    choice("core", core, CORES)
+    if target is not None and target not in TARGETS:
+        raise error("argument", f"unknown target '{target}'; known: {', '.join(TARGETS)}")
+    shown = os.fspath(path)
+    text = read_text(Path(shown))
+    build = Build(
+        Path(os.path.abspath(shown)), shown, text, TARGETS[target or "a5"], "",
+        tuple(Path(os.path.abspath(folder)) for folder in include_dirs),
+        tuple((str(name), str(value)) for name, value in (defines or {}).items()), auto,
+    )  # fmt: skip
+    return CppModule(build, core, find_compiler(compiler))
+
+
+class CppModule:
+    """A C++ file and its kernels."""
+
+    def __init__(self, build: Build, core: str, compiler: Compiler) -> None:
+        self.build = build
+        self.core = core
+        self.compiler = compiler
+
+    @property
+    def target(self) -> str:
+        return self.build.target
+
+    @cached_property
+    def written(self) -> Sequence[WrittenKernel]:
+        return kernels_in(self.build.text)
+
+    @property
+    def kernels(self) -> Mapping[str, WrittenKernel]:
+        """The `__global__` functions of the file, with the names of their parameters."""
+        return {kernel.name: kernel for kernel in self.written}
+
+    def kernel(self, expression: str | None = None) -> CppKernel:
+        """The kernel that a C++ expression names; without one the only kernel that is no template."""
+        shown = self.build.shown
+        if expression is None:
+            plain = [kernel.name for kernel in self.written if not kernel.is_template]
+            if len(plain) != 1:
+                names = ", ".join(f"{each.name}<...>" if each.is_template else each.name for each in self.written)
+                raise error("argument", f"{shown} has {len(self.written)} kernels; say which, with its template "
+                            f"arguments: {names or 'none'}")  # fmt: skip
+            expression = plain[0]
+        expression = expression.strip()
+        if not expression or re.search(r"[;{}\n]", without_comments(expression)):
+            raise error("argument", f"'{expression}' is no expression that names a kernel of {shown}")
+        name = re.sub(r".*::", "", expression.partition("<")[0]).strip()
+        plain_text = without_comments(self.build.text)
+        if name not in self.kernels and re.search(rf"\bvoid\s+{re.escape(name)}\s*\(", plain_text):
+            raise error("argument", f"'{name}' of {shown} is not __global__; only such functions are launched")
+        return CppKernel(self, expression, self.kernels.get(name))
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Whether each half of the core is compiled by itself."""
+        if self.core != "auto":
+            return self.core == "mix"
+        return _MIXED.search(without_comments(self.build.text)) is not None
+
+    def program(self, expression: str, half: str) -> Program:
+        """The compiled program that records a kernel on one kind of core."""
+        build = replace(self.build, half=half)
+        with tempfile.TemporaryDirectory(prefix="ptosim-") as folder:
+            text = substituted(build.path, build.text, build.include_dirs, Path(folder))
+            escaped = str(build.path).replace("\\", "\\\\").replace('"', '\\"')
+            main = (
+                f'#include <ptosim/launch.hpp>\n#line 1 "{escaped}"\n{text}\n#line 1 "{EXPRESSION}"\n'
+                f"using PtosimRunner = ::ptosim::Runner<(&{expression})>;\n"
+                'static const bool ptosim_added = (::ptosim::add_entry(PtosimRunner::entry("")), true);\n'
+            )
+            return compiled(build, self.compiler, main, Path(folder))
+
+
+@dataclass(frozen=True)
+class _Described:
+    """A parameter as the compiler knows it."""
+
+    is_pointer: bool
+    size: int
+    element: str
+
+
+class CppKernel:
+    """A kernel of a C++ file. A launch of it is recorded for its blocks, scalars and arrays, and then run."""
+
+    def __init__(self, module: CppModule, expression: str, written: WrittenKernel | None) -> None:
+        self.module = module
+        self.name = expression
+        self._written = written
+        self._recorded: dict[Any, Kernel] = {}
+        self._described = _described(self._program("cube" if module.core == "cube" else "vector").described)
+
+    def _program(self, half: str) -> Program:
+        return self.module.program(self.name, half)
+
+    @cached_property
+    def signature(self) -> tuple[Parameter, ...]:
+        """Its parameters, with the types that they have in `.pto` text."""
+        return tuple(Parameter(each.name, each.type) for each in self._parameters)
+
+    @cached_property
+    def _parameters(self) -> tuple[RecordedParameter, ...]:
+        names = list(self._written.parameters) if self._written is not None else []
+        if len(names) != len(self._described):
+            names = [f"arg{index}" for index in range(len(self._described))]
+        found = list[RecordedParameter]()
+        for name, each in zip(names, self._described, strict=True):
+            element = "i8" if each.element == "bytes" else each.element
+            plain = re.sub("^ui", "i", element)
+            type_ = f"!pto.ptr<{element}, gm>" if each.is_pointer else plain
+            found.append(RecordedParameter(name, type_, element))
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in self.signature)
+        return f"<kernel {self.name}({parameters}) of {self.module.build.shown} for {self.module.target}>"
+
+    def __call__(self, *args: Any, grid: int = 1, **options: Any) -> None:
+        """Run the kernel; arguments and options are those of `ptosim.Kernel`, `None` is a null pointer."""
+        kernel, arguments = self.recorded(args, grid)
+        kernel(*arguments, grid=grid, **options)
+
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> tuple[Kernel, Sequence[Any]]:
+        """The kernel that a launch is recorded as, and its arguments as it takes them."""
+        given = self._given(args)
+        blocks = count("grid", grid)
+        shown = [
+            value if not pointer else None if value is None else len(value)  # pyright: ignore[reportArgumentType]
+            for value, pointer in zip(given.values, given.pointers, strict=True)
+        ]
+        key = (*shown, blocks)
+        if key not in self._recorded:
+            kernel, reads = self._record(given, blocks)
+            if reads:
+                return kernel, _launched(given)
+            self._recorded[key] = kernel
+        return self._recorded[key], _launched(given)
+
+    def _given(self, args: Sequence[Any]) -> Given:
+        if len(args) != len(self._described):
+            names = ", ".join(f"{each.name}: {each.type}" for each in self.signature)
+            raise error("argument", f"{self.name} takes {len(self._described)} arguments ({names}), but {len(args)} were given")
+        values = list[NDArray[np.uint8] | int | None]()
+        for index, (each, parameter, value) in enumerate(zip(self._described, self.signature, args, strict=True)):
+            if not each.is_pointer:
+                if value is None:
+                    raise unfit(index, parameter, "a number is expected, not None")
+                values.append(_signed(scalar(index, parameter, value)))
+            elif value is None:
+                values.append(None)
+            elif each.element in _BYTES:
+                values.append(_raw(index, parameter, value))
+            else:
+                values.append(array_bytes(index, parameter, value))
+        return Given(tuple(values), tuple(each.is_pointer for each in self._described))
+
+    def _record(self, given: Given, grid: int) -> tuple[Kernel, bool]:
+        text, reads = self._text(given, grid)
+        build = self.module.build
+        source = Source(build.shown, text, is_own=True)
+        requested = Request(build.target, "auto" if build.auto else "written")
+        outline = find_module(source, requested)
+        from ptosim.module import load_source
+
+        module = Module(outline or load_source(source, requested), requested)
+        return module.kernel(), reads
+
+    def _text(self, given: Given, grid: int) -> tuple[str, bool]:
+        """The text that a launch is recorded as, and whether other data may change it."""
+        places, functions = Places(), list[str]()
+        name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
+        halves = ("cube", "vector") if self.module.is_mixed else (self._half,)
+        reads = False
+        for half in halves:
+            recordings = self._recordings(half, given, grid)
+            reads |= any(each.reads for each in recordings)
+            suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(halves) > 1 else ""
+            kind = half if len(halves) > 1 else core_kind(recordings[0])
+            function = FunctionText(name + suffix, kind, self._parameters, places, len(recordings))
+            functions.append(function.text(recordings))
+        return module_text(self.module.target, functions, places.aliases), reads
+
+    @property
+    def _half(self) -> str:
+        return "cube" if self.module.core == "cube" else "vector"
+
+    def _recordings(self, half: str, given: Given, grid: int) -> list[Recording]:
+        build = replace(self.module.build, half=half)
+        program = self._program(half)
+        halves = _HALVES if half == "vector" and self.module.is_mixed else 1
+        return [record(program, build, given, Part(range(grid), grid, number, halves)) for number in range(halves)]
+
+
+def _described(text: str) -> tuple[_Described, ...]:
+    found = list[_Described]()
+    for line in text.split("\n"):
+        word, _, rest = line.partition(" ")
+        if word == "parameter":
+            kind, size, element = rest.split(" ", 2)
+            found.append(_Described(kind == "pointer", int(size), element))
+    return tuple(found)
+
+
+def _signed(bits: int) -> int:
+    bits &= (1 << 64) - 1
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _raw(index: int, parameter: Parameter, value: Any) -> NDArray[np.uint8]:
+    """The bytes of an array of any type."""
+    as_bytes = replace(parameter, type="!pto.ptr<i8>")
+    array = np.asarray(value) if isinstance(value, np.ndarray) else value
+    if isinstance(array, np.ndarray) and array.flags.c_contiguous and not array.dtype.hasobject:
+        array = array.reshape(-1).view(np.uint8)
+    return array_bytes(index, as_bytes, array)
+
+
+def _launched(given: Given) -> list[Any]:
+    """Arrays by their bytes; nothing moves through a null pointer."""
+    return [np.zeros(0, np.uint8) if value is None else value for value in given.values]
+
+
+def launchable(kernel: Any, args: Sequence[Any], grid: int) -> tuple[Kernel, Sequence[Any]]:
+    """A kernel of `.pto` text with its arguments: for one in C++ what its launch is recorded as."""
+    return kernel.recorded(args, grid) if isinstance(kernel, CppKernel) else (kernel, args)
+
+
+__all__ = ("CppKernel", "CppModule", "Diagnostic", "Launch", "PTOError", "launchable", "load_cpp")
