@@ -11,7 +11,7 @@ import pytest
 import ptosim
 from ptosim.argument_words import differing, dtype_of, save, value_of
 from ptosim.arguments import Parameter
-from ptosim.cli.command import arguments_of
+from ptosim.cli.command import launched_with
 
 F32 = Parameter("x", "!pto.ptr<f32, gm>")
 BF16 = Parameter("x", "!pto.ptr<bf16, gm>")
@@ -49,7 +49,7 @@ def test_random_arrays_are_repeatable_and_bounded() -> None:
 
 def test_random_arguments_differ_unless_they_name_the_same_seed() -> None:
     kernel = SimpleNamespace(signature=(F32, F32, F32, F32))
-    first, second, third, fourth = arguments_of(kernel, ["rand:64", "rand:64", "rand:64:1", "rand:64:0"])
+    first, second, third, fourth = launched_with(kernel, ["rand:64", "rand:64", "rand:64:1", "rand:64:0"], 1).values
     assert (first != second).any()
     np.testing.assert_array_equal(second, third)
     np.testing.assert_array_equal(first, fourth)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from ptosim.api import Kernel, Module, check, load, profile, prove
     from ptosim.arguments import Parameter
+    from ptosim.cpp_module import load_cpp
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
     from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
     from ptosim.ranks.world import World, launch
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "cpp_module": "load_cpp",
     "api": "Kernel Module check load profile prove",
     "arguments": "Parameter",
     "diagnostics": "Diagnostic Finding Location PTOError",
@@ -45,6 +47,7 @@ __all__ = [
     "each",
     "launch",
     "load",
+    "load_cpp",
     "profile",
     "prove",
     "symmetric",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, Finding, PTOError, Severity, Source, authored, error
-from ptosim.module import Kernel, Launch, Module, load, load_source
+from ptosim.module import Kernel, Launch, Launchable, Module, load, load_source
 from ptosim.options import MEM_BARS, UNWRITTEN, choice, chosen_blocks, count, engine_at_hand
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    kernel: Kernel,
+    kernel: Launchable,
     *args: Any,
     grid: int = 1,
     mem_bar: str = "relaxed",
@@ -56,8 +56,9 @@ def check(
     those; "reference" judges all of them. The report is the same. `oob`: accesses of GM outside the arguments are
     errors, or with "drop" notes, as hardware tolerates them: reads give zeros, writes are dropped.
     """
-    launch = Launch(bind(kernel.signature, args), count("grid", grid), oob, max_steps=count("max_steps", max_steps))
-    return examine(kernel, launch, CheckOptions(mem_bar, blocks, max_findings, unwritten, engine))
+    asked = kernel.recorded(args, count("grid", grid))
+    launch = Launch(bind(asked.kernel.signature, asked.arguments), grid, oob, max_steps=count("max_steps", max_steps))
+    return examine(asked.kernel, launch, CheckOptions(mem_bar, blocks, max_findings, unwritten, engine))
 
 
 @dataclass(frozen=True)
@@ -144,13 +145,18 @@ def reloaded(kernel: Kernel, text: str) -> Kernel | None:
     before counts as such."""
     outline = kernel.module.outline
     try:
-        module = Module(load_source(Source(outline.source.name, text), outline.requested), outline.requested)
+        module = Module(load_source(_edited(outline.source, text), outline.requested), outline.requested)
         found = module.kernel(kernel.name)
         _ = found.program  # what cannot be run says so here
     except PTOError:
         return None
     known = {(warning.kind, warning.message) for warning in outline.warnings}
     return None if any((warning.kind, warning.message) not in known for warning in module.warnings) else found
+
+
+def _edited(source: Source, text: str) -> Source:
+    """Another text of the same file."""
+    return Source(source.name, text, None, source.is_recorded, source.is_recorded)
 
 
 def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions()) -> CheckReport:
@@ -381,7 +387,7 @@ def observed(
     return observe(subject, execute, blocks, said, most, launch.found)
 
 
-def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
+def prove(kernel: Launchable, *args: Any, grid: int = 1) -> Proof:
     """Prove that a kernel is race-free and balanced for every number of iterations, every branch and every grid.
 
     The proof has `.proven`, `.counterexample`, `.undecided`, `.assumptions` and `str()`. Arguments are not needed; with
@@ -390,15 +396,17 @@ def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
     from ptosim.order.prove import prove as judge
     from ptosim.report.proof import Proof
 
-    launch = Launch(bind(kernel.signature, args), count("grid", grid)) if args else None
-    verdict = judge(kernel.module.executable, dict(kernel.program.entries))
+    asked = kernel.recorded(args, count("grid", grid))
+    chosen = asked.kernel
+    launch = Launch(bind(chosen.signature, asked.arguments), grid) if args else None
+    verdict = judge(chosen.module.executable, dict(chosen.program.entries))
     confirmed = None
     if launch is not None and verdict.broken:
-        found = run_checked(kernel, launch).findings
+        found = run_checked(chosen, launch).findings
         shown = [*found, *(other for each in found for other in each.consequences)]
         confirmed = any(_confirms(each, broken) for each in shown for broken in verdict.broken)
-    about = subject(kernel, launch, grid)
-    return Proof(kernel.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed, about)
+    about = subject(chosen, launch, grid)
+    return Proof(chosen.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed, about, asked.launch)
 
 
 def _confirms(shown: Finding, broken: Diagnostic) -> bool:
@@ -410,7 +418,7 @@ def _confirms(shown: Finding, broken: Diagnostic) -> bool:
 
 
 def profile(
-    kernel: Kernel,
+    kernel: Launchable,
     *args: Any,
     grid: int = 1,
     target: str | Path | Target | None = None,
@@ -424,9 +432,10 @@ def profile(
     own. `max_steps`: the most loop iterations and calls of a block. `engine`: "native" times compiled code, "reference"
     the executable definition; the profile is the same.
     """
-    arguments = bind(kernel.signature, args)
-    launch = Launch(arguments, count("grid", grid), max_steps=count("max_steps", max_steps))
-    return measure(kernel, launch, target, engine)
+    asked = kernel.recorded(args, count("grid", grid))
+    arguments = bind(asked.kernel.signature, asked.arguments)
+    launch = Launch(arguments, grid, max_steps=count("max_steps", max_steps))
+    return measure(asked.kernel, launch, target, engine)
 
 
 def measure(

@@ -10,26 +10,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.argument_words import AUTO, NULL, value_of
 from ptosim.arguments import Parameter, array_bytes, scalar, unfit
 from ptosim.cpp.compiler import EXPRESSION, Build, Compiler, Program, compiled, find_compiler
 from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, read_text, substituted, without_comments
 from ptosim.cpp.module_text import FunctionText, Places, core_kind, module_text
 from ptosim.cpp.module_text import Parameter as RecordedParameter
+from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import Given, Part, Recording, record
-from ptosim.diagnostics import Diagnostic, PTOError, Source, error
+from ptosim.diagnostics import Source, error
 from ptosim.language.load import TARGETS
-from ptosim.module import Kernel, Launch, Module, choice, count
+from ptosim.module import Kernel, Module, RecordedLaunch, choice, count, load_source
 from ptosim.native.host.library import Request, find_module
 
 CORES = ("auto", "vector", "cube", "mix")
 _MIXED = re.compile(r"\b(?:__DAV_VEC__|__DAV_CUBE__|__DAV_C220_VEC__|__DAV_C220_CUBE__|TPUSH|TPOP|TPipe)\b")
 _HALVES = 2
 """Vector cores of a cluster."""
+PLAIN_NUMBER = "64"
 _BYTES = ("bytes", "i8", "ui8")
 """What a parameter points to where what it is used as counts."""
 
@@ -172,11 +175,18 @@ class CppKernel:
 
     def __call__(self, *args: Any, grid: int = 1, **options: Any) -> None:
         """Run the kernel; arguments and options are those of `ptosim.Kernel`, `None` is a null pointer."""
-        kernel, arguments = self.recorded(args, grid)
-        kernel(*arguments, grid=grid, **options)
+        asked = self.recorded(args, grid)
+        asked.kernel(*asked.arguments, grid=grid, **options)
 
-    def recorded(self, args: Sequence[Any], grid: int = 1) -> tuple[Kernel, Sequence[Any]]:
+    def _told(self, args: Sequence[Any], grid: int) -> str:
+        """A launch in words: what its recording depends on."""
+        pairs = zip(self.signature, args, strict=False)
+        scalars = [f"{each.name} = {value}" for each, value in pairs if not each.is_pointer]
+        return ", ".join([f"grid {grid}", *scalars])
+
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
         """The kernel that a launch is recorded as, and its arguments as it takes them."""
+        told = self._told(args, grid)
         given = self._given(args)
         blocks = count("grid", grid)
         shown = [
@@ -187,14 +197,38 @@ class CppKernel:
         if key not in self._recorded:
             kernel, reads = self._record(given, blocks)
             if reads:
-                return kernel, _launched(given)
+                return RecordedLaunch(kernel, given.values, told)
             self._recorded[key] = kernel
-        return self._recorded[key], _launched(given)
+        return RecordedLaunch(self._recorded[key], given.values, told)
+
+    def example_words(self, words: Sequence[str], grid: int, scalars: Mapping[str, Any]) -> list[str]:
+        """Words for what is left out: arrays as long as a recording reaches, plain scalars."""
+        chosen = list(words)
+        for index, (each, parameter) in enumerate(zip(self._described, self.signature, strict=True)):
+            if not each.is_pointer and chosen[index] == AUTO:
+                plain = "1.0" if parameter.element.is_float else PLAIN_NUMBER
+                chosen[index] = str(scalars.get(parameter.name, plain))
+        empty = np.zeros(0, np.uint8)
+        values = [
+            (None if word == NULL else empty)
+            if each.is_pointer
+            else _signed(scalar(index, parameter, value_of(word, parameter)))
+            for index, (each, parameter, word) in enumerate(zip(self._described, self.signature, chosen, strict=True))
+        ]
+        given = Given(tuple(values), tuple(each.is_pointer for each in self._described), True)
+        found = [recording for half in self._halves for recording in self._recordings(half, given, count("grid", grid))]
+        reaches = reached(found)
+        for index, (each, word) in enumerate(zip(self._described, chosen, strict=True)):
+            if each.is_pointer and word == AUTO:
+                chosen[index] = reaches[index].word if index in reaches else "zeros:1"
+        return chosen
 
     def _given(self, args: Sequence[Any]) -> Given:
         if len(args) != len(self._described):
             names = ", ".join(f"{each.name}: {each.type}" for each in self.signature)
-            raise error("argument", f"{self.name} takes {len(self._described)} arguments ({names}), but {len(args)} were given")
+            raise error(
+                "argument", f"{self.name} takes {len(self._described)} arguments ({names}), but {len(args)} were given"
+            )
         values = list[NDArray[np.uint8] | int | None]()
         for index, (each, parameter, value) in enumerate(zip(self._described, self.signature, args, strict=True)):
             if not each.is_pointer:
@@ -212,11 +246,9 @@ class CppKernel:
     def _record(self, given: Given, grid: int) -> tuple[Kernel, bool]:
         text, reads = self._text(given, grid)
         build = self.module.build
-        source = Source(build.shown, text, is_own=True)
+        source = Source(build.shown, text, is_own=True, is_recorded=True)
         requested = Request(build.target, "auto" if build.auto else "written")
         outline = find_module(source, requested)
-        from ptosim.module import load_source
-
         module = Module(outline or load_source(source, requested), requested)
         return module.kernel(), reads
 
@@ -224,20 +256,22 @@ class CppKernel:
         """The text that a launch is recorded as, and whether other data may change it."""
         places, functions = Places(), list[str]()
         name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
-        halves = ("cube", "vector") if self.module.is_mixed else (self._half,)
         reads = False
-        for half in halves:
+        for half in self._halves:
             recordings = self._recordings(half, given, grid)
             reads |= any(each.reads for each in recordings)
-            suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(halves) > 1 else ""
-            kind = half if len(halves) > 1 else core_kind(recordings[0])
+            suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(self._halves) > 1 else ""
+            kind = half if len(self._halves) > 1 else core_kind(recordings[0])
             function = FunctionText(name + suffix, kind, self._parameters, places, len(recordings))
             functions.append(function.text(recordings))
         return module_text(self.module.target, functions, places.aliases), reads
 
     @property
-    def _half(self) -> str:
-        return "cube" if self.module.core == "cube" else "vector"
+    def _halves(self) -> Sequence[str]:
+        """The kinds of cores that a recording is made for."""
+        if self.module.is_mixed:
+            return ("cube", "vector")
+        return ("cube",) if self.module.core == "cube" else ("vector",)
 
     def _recordings(self, half: str, given: Given, grid: int) -> list[Recording]:
         build = replace(self.module.build, half=half)
@@ -264,20 +298,7 @@ def _signed(bits: int) -> int:
 def _raw(index: int, parameter: Parameter, value: Any) -> NDArray[np.uint8]:
     """The bytes of an array of any type."""
     as_bytes = replace(parameter, type="!pto.ptr<i8>")
-    array = np.asarray(value) if isinstance(value, np.ndarray) else value
-    if isinstance(array, np.ndarray) and array.flags.c_contiguous and not array.dtype.hasobject:
-        array = array.reshape(-1).view(np.uint8)
+    array: Any = value
+    if isinstance(value, np.ndarray) and value.flags.c_contiguous and not cast("Any", value).dtype.hasobject:
+        array = cast("Any", value).reshape(-1).view(np.uint8)
     return array_bytes(index, as_bytes, array)
-
-
-def _launched(given: Given) -> list[Any]:
-    """Arrays by their bytes; nothing moves through a null pointer."""
-    return [np.zeros(0, np.uint8) if value is None else value for value in given.values]
-
-
-def launchable(kernel: Any, args: Sequence[Any], grid: int) -> tuple[Kernel, Sequence[Any]]:
-    """A kernel of `.pto` text with its arguments: for one in C++ what its launch is recorded as."""
-    return kernel.recorded(args, grid) if isinstance(kernel, CppKernel) else (kernel, args)
-
-
-__all__ = ("CppKernel", "CppModule", "Diagnostic", "Launch", "PTOError", "launchable", "load_cpp")

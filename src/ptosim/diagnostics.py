@@ -168,6 +168,14 @@ def authored(diagnostic: Diagnostic) -> Diagnostic:
             return diagnostic
         return replace(diagnostic, related=related, consequences=consequences)
     in_text = place.in_text
+    if in_text.source is not None and in_text.source.is_recorded:
+        return replace(
+            diagnostic,
+            location=place,
+            related=(*_circumstance(place), *related),
+            notes=(*((f"with {place.turn}",) if place.turns else ()), *diagnostic.notes),
+            consequences=consequences,
+        )
     if in_text.source is not None:
         in_text = replace(in_text, source=replace(in_text.source, places=None))
     return replace(

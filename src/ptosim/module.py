@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from ptosim.arguments import Parameter, bind
 from ptosim.diagnostics import Diagnostic, PTOError, Source, authored, error
@@ -310,6 +310,16 @@ class Kernel:
         launch = Launch(bind(self.signature, args).copied(), count("grid", grid))
         return run_until(self, launch, line, count("occurrence", occurrence), core)
 
+    def example_words(self, words: Sequence[str], grid: int, scalars: Mapping[str, Any]) -> list[str]:
+        """The words of a command line, with some in place of `auto`."""
+        from ptosim.example_arguments import example_words
+
+        return example_words(self, words, grid=grid, scalars=scalars)
+
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
+        """This kernel with these arguments: what is written in C++ is recorded for each launch."""
+        return RecordedLaunch(self, args)
+
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
         """Run a launch on the engine of that name."""
         engine = engine_at_hand(engine)
@@ -457,3 +467,19 @@ class Kernel:
         if observed not in self._programs:
             self._programs[observed] = prepare(self.module.executable, entries, observed)
         return self._programs[observed]
+
+
+@dataclass(frozen=True)
+class RecordedLaunch:
+    """What runs when a kernel is launched: a kernel of `.pto` text, its arguments, and where it is a recording, for
+    which launch it holds."""
+
+    kernel: Kernel
+    arguments: Sequence[Any]
+    launch: str | None = None
+
+
+class Launchable(Protocol):
+    """A kernel as the public calls take it: of a text, or recorded when it is launched."""
+
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch: ...

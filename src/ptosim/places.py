@@ -31,6 +31,9 @@ class Source:
     is_own: bool = field(default=False, compare=False, repr=False)
     """Whether ptosim wrote it, of a text that was no longer than one may be: it may be longer."""
 
+    is_recorded: bool = field(default=False, compare=False, repr=False)
+    """Whether it is a recording of a program in another language: no file holds it."""
+
     @cached_property
     def line_starts(self) -> list[int]:
         starts = [0]

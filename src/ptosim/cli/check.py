@@ -16,11 +16,11 @@ from ptosim.cli.command import (
     TARGET,
     Launching,
     Outcome,
-    arguments_of,
+    launched_with,
     launches,
     reports,
 )
-from ptosim.cli.kernel_file import STANDARD_INPUT, loaded
+from ptosim.cli.kernel_file import STANDARD_INPUT, KernelsOfFile, loaded
 from ptosim.cli.other_programs import for_other_programs
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.diagnostics import Diagnostic, PTOError, writing
@@ -115,7 +115,10 @@ def check(
     elif repeat is not None:
         raise click.UsageError("--repeat is for launches on several ranks")
     else:
-        launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, oob, max_steps=max_steps)
+        subject = launched_with(chosen, words, grid)
+        chosen = subject.kernel
+        module = chosen.module
+        launch = Launch(bind(chosen.signature, subject.given), grid, oob, max_steps=max_steps)
         selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
         with progress(grid if selected is None else len(selected), quiet=as_json) as shown:
             launch = replace(launch, block_done=shown, found=shown.found)
@@ -146,7 +149,7 @@ def _allow_writing(file: str, fixed: bool) -> None:
         raise click.UsageError("--write needs a file: standard input cannot be changed")
 
 
-def _judged(file: str, target: str | None, sarif: str | None) -> Module:
+def _judged(file: str, target: str | None, sarif: str | None) -> Module | KernelsOfFile:
     try:
         return loaded(file, target)
     except PTOError as problem:

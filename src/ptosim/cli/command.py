@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptosim.cli import INTERRUPTED
-from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, first_loaded
+from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, first_loaded, note_recorded
 from ptosim.cli.made_up import SET, repeat_line, words_of
 from ptosim.cli.other_programs import tell_other_programs
 from ptosim.diagnostics import Diagnostic, PTOError, authored
@@ -37,6 +37,7 @@ SYNC = click.option(
     show_default=True,
     help="Insert synchronisation where tiles have none of their own, never, or beside what is written.",
 )
+GRID = click.option("--grid", type=click.IntRange(1), default=1, show_default=True, help="How many blocks.")
 LOCATIONS = click.option("--locations", is_flag=True, help="Say with each operation where it was written.")
 STRICT = click.option("--strict", is_flag=True, help="Warnings count as errors.")
 MAX_STEPS = click.option(
@@ -106,7 +107,7 @@ def launches(command: Callable[..., Any]) -> Callable[..., Any]:
     """What a command takes that launches a kernel."""
     for decorate in (
         SET,
-        click.option("--grid", type=click.IntRange(1), default=1, show_default=True, help="How many blocks."),
+        GRID,
         click.option("--kernel", metavar="NAME", help="Which kernel of the module, where it has several."),
         click.argument("words", nargs=-1, metavar="[ARGUMENT]..."),
         KERNEL_FILE,
@@ -115,19 +116,30 @@ def launches(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
-    """The arguments of a launch, from the words of the command line; what these leave out is made up. Random arrays
-    that name no seed differ."""
+@dataclass(frozen=True)
+class LaunchedKernel:
+    """A kernel as it runs, the values that words stand for, and these as the kernel takes them."""
+
+    kernel: Any
+    values: list[Any]
+    given: Sequence[Any]
+
+
+def launched_with(kernel: Any, words: Sequence[str], grid: int) -> LaunchedKernel:
+    """A kernel and the arguments of a launch, from the words of the command line; what these leave out is made up.
+    Random arrays that name no seed differ."""
     from ptosim.argument_words import value_of
 
     given = enumerate(zip(words_of(kernel, words), kernel.signature, strict=True))
     values = [value_of(word, parameter, seed=position) for position, (word, parameter) in given]
+    asked = kernel.recorded(values, grid)
+    kernel = asked.kernel
+    note_recorded(kernel)
     if is_json():
         from ptosim.report.envelope import launched
 
-        grid = click.get_current_context().params.get("grid", 1)
         note_launch(launched(kernel.module.outline, kernel.outline, values, grid))
-    return values
+    return LaunchedKernel(kernel, values, asked.arguments)
 
 
 def is_json() -> bool:

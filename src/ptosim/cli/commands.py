@@ -14,6 +14,7 @@ from ptosim.cli.check import check
 from ptosim.cli.command import (
     ARGUMENTS,
     EXAMPLES,
+    GRID,
     LOCATIONS,
     MAX_STEPS,
     STRICT,
@@ -22,8 +23,8 @@ from ptosim.cli.command import (
     Commands,
     Launching,
     Outcome,
-    arguments_of,
     launched_subject,
+    launched_with,
     launches,
     reports,
     show,
@@ -31,7 +32,14 @@ from ptosim.cli.command import (
 from ptosim.cli.completion import completion
 from ptosim.cli.fit import fit
 from ptosim.cli.home import lsp
-from ptosim.cli.kernel_file import KERNEL_FILE, STANDARD_INPUT, loaded
+from ptosim.cli.kernel_file import (
+    KERNEL_FILE,
+    RECORDED_WORDS,
+    STANDARD_INPUT,
+    loaded,
+    recorded_module,
+    specialised,
+)
 from ptosim.cli.order import prove, sync
 from ptosim.cli.other_programs import for_other_programs
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
@@ -61,6 +69,7 @@ main.add_command(lsp)
 
 @main.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@specialised
 @TARGET
 @STRICT
 @for_other_programs
@@ -71,7 +80,7 @@ def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool
     verified: list[dict[str, Any]] = []
     for file in files:
         try:
-            module = loaded(file, target)
+            module = recorded_module(file, (), target)
         except PTOError as problem:
             found += problem.diagnostics
             verified.append({"file": file, "ok": False, "target": None, "kernels": []})
@@ -101,50 +110,58 @@ def _verified(files: Sequence[str], verified: Sequence[dict[str, Any]]) -> Repor
 
 
 @main.command("print")
+@GRID
+@RECORDED_WORDS
 @KERNEL_FILE
 @TARGET
 @LOCATIONS
 @reports
-def print_(file: str, target: str | None, locations: bool, as_json: bool) -> Outcome:
+def print_(file: str, words: Sequence[str], grid: int, target: str | None, locations: bool, as_json: bool) -> Outcome:
     """Print a kernel file in canonical text.
 
     Older spellings become current ones, types that were left out are written; comments stay with their operations.
     """
-    text = loaded(file, target).text(locations, comments=True)
+    text = recorded_module(file, words, target, grid=grid).text(locations, comments=True)
     if not as_json:
         click.echo(text, nl=False)
     return Outcome(result={"text": text})
 
 
 @main.command()
+@GRID
+@RECORDED_WORDS
 @KERNEL_FILE
 @TARGET
 @SYNC
 @LOCATIONS
 @reports
-def lower(file: str, target: str | None, sync: str, locations: bool, as_json: bool) -> Outcome:
+def lower(
+    file: str, words: Sequence[str], grid: int, target: str | None, sync: str, locations: bool, as_json: bool
+) -> Outcome:
     """Print the micro-instructions that a kernel file becomes.
 
     Tiles are lowered and order is inserted; each piece is headed by the line that it serves. The text loads again and
     gives the same bytes.
     """
-    text = loaded(file, target, sync).lowered(locations).source
+    text = recorded_module(file, words, target, sync, grid).lowered(locations).source
     if not as_json:
         click.echo(text, nl=False)
     return Outcome(result={"text": text})
 
 
 @main.command()
+@GRID
+@RECORDED_WORDS
 @KERNEL_FILE
 @TARGET
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
 @reports
-def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Outcome:
+def plan(file: str, words: Sequence[str], grid: int, target: str | None, html: str | None, as_json: bool) -> Outcome:
     """Show where each tile lies.
 
     With the lines between which it is in use, and how full every memory gets.
     """
-    found = loaded(file, target).plan()
+    found = recorded_module(file, words, target, grid=grid).plan()
     if html is not None:
         with writing(html):
             found.save_html(html)
@@ -243,8 +260,9 @@ def profile(
         refuse(compare=compare, check=checked, **{"what-if": what_ifs})
         first = Ranked(chosen, words, ranks or 1, grid).world.profile(machine, max_steps)
     else:
-        values = arguments_of(chosen, words)
-        other = loaded(compare, architecture).kernel() if compare else None
+        subject = launched_with(chosen, words, grid)
+        chosen, values = subject.kernel, subject.given
+        other = loaded(compare, architecture).kernel().recorded(values, grid).kernel if compare else None
         changed = _changed(machine, what_ifs) if what_ifs else None
         runs = 1 + sum(map(bool, (other, changed, checked)))
         with progress(grid * runs, quiet=as_json) as block_done:

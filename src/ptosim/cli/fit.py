@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ptosim.cli.command import Outcome, arguments_of, reports, show
+from ptosim.cli.command import Outcome, launched_with, reports, show
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error, writing
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _launches(rows: Sequence[Measurement], architecture: str) -> list[Launch]:
             if row.file not in modules:
                 modules[row.file] = api.load(row.file, architecture)
             kernel = modules[row.file].kernel(row.kernel)
-            found.append(partial(_profile, kernel, tuple(arguments_of(kernel, row.words)), row.grid))
+            subject = launched_with(kernel, row.words, row.grid)
+            found.append(partial(_profile, subject.kernel, tuple(subject.given), row.grid))
         except PTOError as problem:
             wrong += [_at(row, each) for each in problem.diagnostics]
     if wrong:

@@ -1,33 +1,124 @@
-"""The kernel that the words of a command name: a file, or `-` for standard input."""
+"""The kernel that the words of a command name: a file, `-` for standard input, or `kernel.cpp:EXPRESSION`."""
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ptosim.diagnostics import error
 
 if TYPE_CHECKING:
+    from ptosim.cpp_module import CppModule
     from ptosim.diagnostics import Source
-    from ptosim.module import Module
+    from ptosim.module import Kernel, Module
     from ptosim.native.host.library import ModuleOutline
 
 STANDARD_INPUT = "-"
 _READ = "ptosim.standard_input"
 _LOADED = "ptosim.loaded"
+CORES = ("auto", "vector", "cube", "mix")
+_OPTION = "ptosim.file_option."
+_CPP = re.compile(r"(?P<path>.+?\.(?:cpp|cc|cxx|cce))(?::(?P<kernel>.*))?", re.DOTALL)
 
-KERNEL_FILE = click.argument("file", type=click.Path(allow_dash=True))
+
+def _kept(context: click.Context, option: click.Parameter, value: Any) -> None:
+    context.meta[f"{_OPTION}{option.name}"] = value
 
 
-def loaded(file: str, target: str | None = None, sync: str = "auto") -> Module:
-    """The module, as ptosim.load returns it."""
+def _option(*names: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(*names, expose_value=False, callback=_kept, **settings)
+
+
+_OPTIONS = (
+    _option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro of a kernel in C++."),
+    _option("-I", "include_dirs", multiple=True, metavar="DIR", help="Where headers of a kernel in C++ are."),
+    _option("--auto", is_flag=True, help="A kernel in C++ that leaves addresses and flags to ptosim."),
+)
+
+
+_CORE = _option("--core", type=click.Choice(CORES), default="auto", help="Cores of a kernel in C++.")
+
+
+def specialised(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What a command takes that says how a kernel file is compiled."""
+    has_cores = any(option.name == "core" for option in getattr(command, "__click_params__", ()))
+    for decorate in reversed(_OPTIONS if has_cores else (*_OPTIONS, _CORE)):
+        command = decorate(command)
+    return command
+
+
+def KERNEL_FILE(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The argument FILE, and how it is compiled."""
+    return click.argument("file", type=click.Path(allow_dash=True))(specialised(command))
+
+
+RECORDED_WORDS = click.argument("words", nargs=-1, metavar="[ARGUMENT]...")
+"""Arguments of a kernel in C++, which is recorded for a launch."""
+
+
+def loaded(file: str, target: str | None = None, sync: str = "auto") -> Module | KernelsOfFile:
+    """The module, as ptosim.load returns it, or the kernels of a file in C++."""
     from ptosim.api import load
 
+    if (named := _CPP.fullmatch(file)) is not None:
+        return _loaded_cpp(named["path"], named["kernel"], target)
     module = load(_standard_input() if file == STANDARD_INPUT else file, target, sync)
     click.get_current_context().meta.setdefault(_LOADED, module.outline)
     return module
+
+
+def recorded_module(
+    file: str, words: Sequence[str], target: str | None = None, sync: str = "auto", grid: int = 1
+) -> Module:
+    """The module of a file; of a kernel in C++ what a launch is recorded as, whose arguments may be made up."""
+    from ptosim.cli.command import launched_with
+    from ptosim.module import Module
+
+    found = loaded(file, target, sync)
+    if isinstance(found, Module):
+        if words:
+            raise click.UsageError(f"{file} takes no arguments: only kernels in C++ are recorded for them")
+        return found
+    return launched_with(found.kernel(), words, grid).kernel.module
+
+
+def note_recorded(kernel: Kernel) -> None:
+    """The first kernel that is recorded stands for the file."""
+    click.get_current_context().meta.setdefault(_LOADED, kernel.module.outline)
+
+
+class KernelsOfFile:
+    """A file in C++, with the kernel that was named behind it."""
+
+    warnings: Sequence[Any] = ()
+
+    def __init__(self, module: CppModule, named: str | None) -> None:
+        self.module = module
+        self.named = named
+        self.target = module.target
+
+    def kernel(self, name: str | None = None) -> Any:
+        return self.module.kernel(name or self.named)
+
+
+def _loaded_cpp(path: str, named: str | None, target: str | None) -> KernelsOfFile:
+    from ptosim.cpp_module import load_cpp
+
+    meta = click.get_current_context().meta
+    defines = dict[str, str]()
+    for text in meta.get(f"{_OPTION}defines", ()):
+        name, equals, value = text.partition("=")
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise click.UsageError(f"'-D {text}' is not of the form NAME or NAME=VALUE")
+        defines[name] = value if equals else "1"
+    folders = meta.get(f"{_OPTION}include_dirs", ())
+    own = click.get_current_context().params.get("core")
+    core, auto = own if own in CORES else meta.get(f"{_OPTION}core", "auto"), meta.get(f"{_OPTION}auto", False)
+    return KernelsOfFile(load_cpp(path, folders, defines, target, core, auto=auto), named)
 
 
 def first_loaded() -> ModuleOutline | None:

@@ -38,10 +38,8 @@ def words_of(kernel: Any, words: Sequence[str]) -> list[str]:
     asked = list(words) or [AUTO] * len(kernel.signature)
     if AUTO not in asked:
         return asked
-    from ptosim.example_arguments import example_words
-
     grid = 1 if context is None else context.params.get("grid", 1)
-    chosen = example_words(kernel, asked, grid=grid, scalars=scalars)
+    chosen = kernel.example_words(asked, grid, scalars)
     if context is not None:
         context.meta[_WORDS] = chosen
     return chosen

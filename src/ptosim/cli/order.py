@@ -13,12 +13,12 @@ from ptosim.cli.command import (
     TARGET,
     Launching,
     Outcome,
-    arguments_of,
     launched_subject,
+    launched_with,
     launches,
     reports,
 )
-from ptosim.cli.kernel_file import loaded
+from ptosim.cli.kernel_file import KernelsOfFile, loaded
 from ptosim.cli.made_up import has_sets
 from ptosim.cli.other_programs import for_other_programs
 from ptosim.diagnostics import writing
@@ -48,7 +48,11 @@ def prove(
     chosen = module.kernel(kernel)
     if has_sets() and not words:
         raise click.UsageError("--set is for arguments that are made up: say auto for them")
-    proof = judge(chosen, *(arguments_of(chosen, words) if words else ()), grid=grid)
+    if words or isinstance(module, KernelsOfFile):
+        subject = launched_with(chosen, words, grid)
+        proof = judge(chosen, *subject.values, grid=grid)
+    else:
+        proof = judge(chosen, grid=grid)
     if not as_json:
         click.echo(str(proof))
     code = 0 if proof.proven else 1 if proof.findings or strict else UNDECIDED
@@ -83,7 +87,8 @@ def sync(
     if words or not chosen.signature:
         from ptosim.synchronisation import synchronise
 
-        found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
+        subject = launched_with(chosen, words, grid)
+        found = synchronise(subject.kernel, *subject.given, grid=grid, strip=strip)
         told = found.report() if report else str(found)
     else:
         from ptosim.synchronisation import order_for_all_launches

@@ -17,13 +17,13 @@ from ptosim.cli.command import (
     Launching,
     Outcome,
     Tolerance,
-    arguments_of,
     is_json,
+    launched_with,
     launches,
     reports,
     show,
 )
-from ptosim.cli.kernel_file import loaded
+from ptosim.cli.kernel_file import CORES, loaded
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.cli.show import numbered, run_showing, summary
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @click.option(
     "--until", metavar="LINE[@N]", help="Stop before a line is executed for the N-th time, and show the state."
 )
-@click.option("--core", metavar="NAME", help="With --until: the core that is meant, as b0.aiv0.")
+@click.option("--core", metavar="NAME", help="With --until the core that is meant, as b0.aiv0; for C++ vector, cube, mix or auto.")
 @click.option(
     "--engine",
     type=click.Choice(["native", "reference"]),
@@ -112,12 +112,15 @@ def run(
             ranked.summary()
         wrong = ranked.differences(options["expects"], options["atol"], options["rtol"])
         return _outcome(wrong, report, again, ranked.described() if as_json else ())
+    subject = launched_with(chosen, words, grid)
     if options["until"] is not None:
-        return _stopped(chosen, arguments_of(chosen, words), grid, options)
-    if options["core"] is not None:
-        raise click.UsageError("--core is for --until")
-    values = arguments_of(chosen, words)
-    launch = Launch(bind(chosen.signature, values), grid, options["oob"], schedule, max_steps, poison=options["poison"])
+        return _stopped(subject.kernel, list(subject.given), grid, options)
+    if options["core"] is not None and options["core"] not in CORES:
+        raise click.UsageError("--core is for --until, or one of vector, cube, mix, auto for a kernel in C++")
+    chosen, values = subject.kernel, subject.values
+    launch = Launch(
+        bind(chosen.signature, subject.given), grid, options["oob"], schedule, max_steps, poison=options["poison"]
+    )
     untouched = replace(launch, arguments=launch.arguments.copied())
     wrong = _run(chosen, launch, untouched, values, engine, options)
     report = _checked(chosen, untouched) if checked else None

@@ -243,7 +243,9 @@ def source_of(name: str, shown: str, build: Build) -> Source | None:
 def _user(lines: Sequence[str], build: Build) -> Location | None:
     """The first line of the user's own among those that a compiler says with a message."""
     for line in lines:
-        found = re.match(r"^(?:In file included from |\s+from )?(?P<file>[^:\s][^:]*):(?P<line>\d+)(?::(?P<column>\d+))?", line)
+        found = re.match(
+            r"^(?:In file included from |\s+from )?(?P<file>[^:\s][^:]*):(?P<line>\d+)(?::(?P<column>\d+))?", line
+        )
         if found and (place := _place(found["file"], int(found["line"]), int(found["column"] or 1), build)):
             return place
     return None

@@ -1,4 +1,4 @@
-"""The text of a C++ kernel file: its kernels by name, and the launch syntax that no host compiler can parse replaced."""
+"""The text of a C++ kernel file: its kernels by name, and launches in a syntax that a host compiler can parse."""
 
 from __future__ import annotations
 
@@ -115,7 +115,8 @@ class _Substitution:
         words = [word.strip() for word in _split(options)]
         words += ["0"] * (3 - len(words))
         lines = "\n" * text[start : close + 3].count("\n")
-        call = f"::ptosim::launched({words[0]}, {words[1]}, {words[2]}, [&](auto... ptosim_a) {{ {callee}(ptosim_a...); }})"
+        function = f"[&](auto... ptosim_a) {{ {callee}(ptosim_a...); }}"
+        call = f"::ptosim::launched({words[0]}, {words[1]}, {words[2]}, {function})"
         return [(start, close + 3, call.replace("\n", " ") + lines)]
 
     def _included(self, path: Path, name: str) -> str | None:

@@ -61,12 +61,15 @@ def _pipe_of_move(name: str, places: Sequence[str]) -> str:
 
 
 def _ordered(block: Block, forms: list[str], wanted: set[int]) -> Block:
-    numbers = (block.tokens >> 32).tolist()
-    sizes = [sum(12 if kind[0] == "G" else 3 if kind[0] == "T" else 1 for kind in form.split("\t")[1:]) for form in forms]
-    values, at, pieces = block.values, 0, list[tuple[float, int, list[int]]]()
+    numbers: list[int] = (block.tokens >> 32).tolist()
+    sizes: list[int] = [
+        sum(12 if kind[0] == "G" else 3 if kind[0] == "T" else 1 for kind in form.split("\t")[1:]) for form in forms
+    ]
+    values, pieces = block.values, list[tuple[float, int, list[int]]]()
+    at: int = 0
     wishes, pending = list[_Wish](), list[tuple[int, bool]]()
     for position, (number, token) in enumerate(zip(numbers, block.tokens.tolist(), strict=True)):
-        own = values[at : at + sizes[number]].tolist()
+        own: list[int] = values[at : at + sizes[number]].tolist()
         at += sizes[number]
         if number in wanted:
             pending.append((int(own[0]), forms[number] == AFTER_ALL))
@@ -95,7 +98,10 @@ def _flags(
         done.add((wish.producer, target))
         id = counters.get((source, target), 0)
         counters[source, target] = (id + 1) % IDS
-        for word, at, site in (("set_flag", wish.producer + 0.5, wish.producer), ("wait_flag", wish.consumer - 0.5, wish.consumer)):
+        for word, at, site in (
+            ("set_flag", wish.producer + 0.5, wish.producer),
+            ("wait_flag", wish.consumer - 0.5, wish.consumer),
+        ):
             form = f"{word} {source} {target}\tI index"
             if form not in forms:
                 forms.append(form)

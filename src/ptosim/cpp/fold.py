@@ -80,8 +80,8 @@ def _repeated(ids: Ids, period: int, nodes: _Nodes) -> Ids | None:
         return None
     edges = np.flatnonzero(np.diff(np.concatenate(([False], equal, [False])).astype(np.int8)))
     pieces, done = list[Ids](), 0
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        start = max(start, done)
+    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        start = max(first, done)
         count = (end - start + period) // period
         if end - start < period or count < 2:
             continue

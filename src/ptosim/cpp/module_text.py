@@ -19,7 +19,8 @@ from ptosim.cpp.recording import Block, Recording
 from ptosim.places import Location
 
 _REFERENCE = re.compile(r"([$#@])(\d+)|%(r|list)\b")
-_KIND_SIZES = {"G": 12, "T": 3}
+KIND_SIZES = {"G": 12, "T": 3}
+"""How many values an operand has: that of a tensor and of a tile; others have one."""
 _CUBE = frozenset({"left", "right", "acc", "bias", "scaling"})
 
 
@@ -46,7 +47,7 @@ class Form:
 
     @property
     def size(self) -> int:
-        return sum(_KIND_SIZES.get(kind[0], 1) for kind in self.kinds)
+        return sum(KIND_SIZES.get(kind[0], 1) for kind in self.kinds)
 
 
 def core_kind(recording: Recording) -> str | None:
@@ -60,7 +61,9 @@ def core_kind(recording: Recording) -> str | None:
 def module_text(target: str, functions: Sequence[str], aliases: Sequence[str]) -> str:
     """A module of functions."""
     body = "\n".join(functions)
-    return f'module attributes {{pto.target_arch = "{target}", pto.rules = "library"}} {{\n{body}\n}}\n' + "".join(aliases)
+    return f'module attributes {{pto.target_arch = "{target}", pto.rules = "library"}} {{\n{body}\n}}\n' + "".join(
+        aliases
+    )
 
 
 class Places:
@@ -145,7 +148,9 @@ class FunctionText:
             return block
         found = self.values.once(0, "half", "pto.get_subblock_idx : i64")
         half = self.values.once(0, "half", f"arith.index_cast {found} : i64 to index")
-        first = self.values.once(0, "block", f"arith.muli {block}, {self.values.constant(self.halves, 'index')} : index")
+        first = self.values.once(
+            0, "block", f"arith.muli {block}, {self.values.constant(self.halves, 'index')} : index"
+        )
         return self.values.once(0, "block", f"arith.addi {first}, {half} : index")
 
     def _branches(self, scope: Scope, groups: Sequence[Group], turn: str) -> list[str]:
@@ -210,7 +215,7 @@ class FunctionText:
         names, types, elements = list[str](), list[str](), list[str]()
         at, following = 0, iter(arguments)
         for kind in form.kinds:
-            size = _KIND_SIZES.get(kind[0], 1)
+            size = KIND_SIZES.get(kind[0], 1)
             name, type_, element = self._operand(kind, columns[at : at + size], following, place)
             names.append(name)
             types.append(type_)
@@ -239,7 +244,9 @@ class FunctionText:
         if kind[0] == "G":
             argument = next(arguments)
             parameter = self.parameters[argument]
-            name, type_ = View(kind[1], kind[2]).written(values, (f"%{parameter.name}", parameter.element), columns[1:], place)
+            name, type_ = View(kind[1], kind[2]).written(
+                values, (f"%{parameter.name}", parameter.element), columns[1:], place
+            )
             return name, type_, kind[1]
         if kind[0] == "I":
             return values.index(columns[0]), "index", "index"
@@ -304,7 +311,9 @@ def _grouped(blocks: Sequence[Block], forms: Sequence[Form]) -> list[Group]:
     sizes = np.array([form.size for form in forms], np.int64)
     groups: dict[bytes, list[tuple[Block, Column, Column]]] = {}
     for block in blocks:
-        offsets = np.concatenate(([0], np.cumsum(sizes[block.tokens >> 32]))) if len(block.tokens) else np.zeros(1, np.int64)
+        offsets = (
+            np.concatenate(([0], np.cumsum(sizes[block.tokens >> 32]))) if len(block.tokens) else np.zeros(1, np.int64)
+        )
         keys = _with_arguments(block, offsets, forms)
         groups.setdefault(keys.tobytes(), []).append((block, offsets, keys))
     return [_group(members, forms) for members in groups.values()]
@@ -325,7 +334,7 @@ def _with_arguments(block: Block, offsets: Column, forms: Sequence[Form]) -> Col
                 mine = np.flatnonzero(numbers == number)
                 found[mine, column] = block.values[offsets[mine] + at] + 1
                 column += 1
-            at += _KIND_SIZES.get(kind[0], 1)
+            at += KIND_SIZES.get(kind[0], 1)
     return found
 
 
@@ -334,6 +343,8 @@ def _group(members: Sequence[tuple[Block, Column, Column]], forms: Sequence[Form
     _, offsets, keys = members[0]
     different, sequence = np.unique(keys, axis=0, return_inverse=True)
     arguments = [tuple(int(word) - 1 for word in row[1:] if word) for row in different]
-    values = np.stack([block.values for block in blocks]) if len(blocks[0].values) else np.zeros((len(blocks), 0), np.int64)
+    values = (
+        np.stack([block.values for block in blocks]) if len(blocks[0].values) else np.zeros((len(blocks), 0), np.int64)
+    )
     nodes = fold(sequence.reshape(-1).astype(np.int64)) if len(keys) else ()
     return Group(blocks, nodes, [int(row[0]) for row in different], arguments, offsets, values)

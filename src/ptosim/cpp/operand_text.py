@@ -1,4 +1,4 @@
-"""Operands of a recording as `.pto` values: constants, sums and tables, tiles, views; each is written once in a scope."""
+"""Operands of a recording as `.pto` values: constants, sums and tables, tiles, views; each once in a scope."""
 
 from __future__ import annotations
 
@@ -92,7 +92,11 @@ class Values:
             row = self.once(depth, "s", f"arith.muli {at}, {self.constant(size, 'index')} : index")
             at = self.once(depth, "s", f"arith.addi {row}, {turn} : index")
         values = ", ".join(map(str, term.table))
-        return self.once(depth, "t", f"pto.sim.lookup {at} {{values = dense<[{values}]> : tensor<{len(term.table)}xi64>}} : index -> index")
+        return self.once(
+            depth,
+            "t",
+            f"pto.sim.lookup {at} {{values = dense<[{values}]> : tensor<{len(term.table)}xi64>}} : index -> index",
+        )
 
     def word(self, found: Sum, type_: str) -> str:
         """A number of another type: bits of a float, or an integer."""
@@ -170,9 +174,7 @@ class View:
     element: str
     layout: str
 
-    def written(
-        self, values: Values, parameter: tuple[str, str], found: Sequence[Sum], place: str
-    ) -> tuple[str, str]:
+    def written(self, values: Values, parameter: tuple[str, str], found: Sequence[Sum], place: str) -> tuple[str, str]:
         """The name and the type of the view. `parameter`: the argument that it points into, and its element type."""
         depth = values.depth_of(found)
         pointer = self._pointer(values, parameter, found[0], place)
@@ -194,11 +196,17 @@ class View:
     def _pointer(self, values: Values, parameter: tuple[str, str], offset: Sum, place: str) -> str:
         name, element = parameter
         size = width(self.element)
-        numbers = [offset.base, *(term.factor for term in offset.terms), *(n for term in offset.terms for n in term.table)]
+        numbers = [
+            offset.base,
+            *(term.factor for term in offset.terms),
+            *(n for term in offset.terms for n in term.table),
+        ]
         depth = values.depth_of([offset])
         if any(number % size for number in numbers):
             name = _cast(values, name, element, "i8", place)
-            name = values.once(depth, "p", f"pto.addptr {name}, {values.index(offset)} : !pto.ptr<i8, gm> -> !pto.ptr<i8, gm>", place)
+            name = values.once(
+                depth, "p", f"pto.addptr {name}, {values.index(offset)} : !pto.ptr<i8, gm> -> !pto.ptr<i8, gm>", place
+            )
             return _cast(values, name, "i8", self.element, place, depth)
         name = _cast(values, name, element, self.element, place)
         if not offset.terms and offset.base == 0:

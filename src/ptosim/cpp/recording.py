@@ -21,6 +21,8 @@ from ptosim.places import Location
 MOST_RECORDS = 10_000_000
 LONGEST_PROGRAM = 10
 """Seconds of computing for the scalar programs of a launch."""
+BOUNDLESS = 1 << 40
+"""Bytes of an array whose length is to be found out."""
 _PAGE = 4096
 FAILED, NEEDS_DATA, ASKS = 3, 4, 5
 
@@ -29,7 +31,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Block:
-    """What one block issues: for each operation its form and site, and the values of its operands one after the other."""
+    """What one block issues: for each operation form and site, and the values of the operands one after the other."""
 
     number: int
     tokens: Numbers
@@ -57,6 +59,8 @@ class Given:
 
     values: tuple[NDArray[np.uint8] | int | None, ...]
     pointers: tuple[bool, ...]
+    boundless: bool = False
+    """Whether arrays are as long as the program likes, and hold zeros."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,8 @@ def record(program: Program, build: Build, given: Given, part: Part) -> Recordin
         (folder / "request").write_bytes(_request(given, part))
         code = _run(folder, [])
         if code == NEEDS_DATA:
-            _write_data(folder / "data", given)
+            if not given.boundless:
+                _write_data(folder / "data", given)
             code = _run(folder, [str(folder / "data")])
         text = (folder / "result.txt").read_text(errors="replace")
         return _decoded(text, folder, code, Frames(executable, build))
@@ -91,18 +96,24 @@ def _request(given: Given, part: Part) -> bytes:
     words.append(len(given.values))
     for value, is_pointer in zip(given.values, given.pointers, strict=True):
         if is_pointer:
-            words += [0, -1 if value is None else len(value)]  # pyright: ignore[reportArgumentType]
+            words += [0, _size(value, given.boundless)]
         else:
             assert isinstance(value, int)
             words += [1, value]
     return struct.pack(f"<{len(words) + len(part.answers)}q", *words, *part.answers)
 
 
+def _size(value: NDArray[np.uint8] | int | None, boundless: bool) -> int:
+    if value is None or isinstance(value, int):
+        return -1
+    return BOUNDLESS if boundless else len(value)
+
+
 def _write_data(path: Path, given: Given) -> None:
     with path.open("wb") as file:
         for value in given.values:
             if isinstance(value, np.ndarray):
-                file.write(memoryview(value))
+                file.write(value.tobytes())
                 file.write(b"\0" * (-len(value) % _PAGE))
 
 

@@ -32,7 +32,7 @@ def start_accesses(static: Static) -> tuple[Access, ...]:
 
 
 EFFECTS: dict[str, Effects] = {
-    **table(Pipe.S, Taint.NONE, {"rename": "sim.require sim.print_tile"}),
+    **table(Pipe.S, Taint.NONE, {"rename": "sim.require sim.print_tile sim.lookup"}),
     **table(Pipe.V, Taint.NONE, {"rename": "sim.instructions"}),
     **named(
         Effects("pto.sim.start_acc", Pipe.M, "mad", Taint.USE, start_accesses, required(*EXTENTS)),

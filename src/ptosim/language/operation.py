@@ -91,6 +91,8 @@ class Problem:
     hint: str | None = None
     on: Operation | None = None
     """Another operation that the problem shows at."""
+    by_assembler: bool = False
+    """Whether only the assembler demands it: the machine, and the library of kernels in C++, take it."""
 
 
 def lint(message: str, at: str | int | None = None, hint: str | None = None) -> Problem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 from ptosim.effects.burst import FB_UNIT
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import QUANT_WORD
@@ -15,6 +17,7 @@ from ptosim.language.text.tile_text import Drawing, Extents
 from ptosim.native.build.core import Core
 from ptosim.native.build.global_memory import locate
 from ptosim.native.build.lowering import Operands, lowering
+from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe.hooks import CopyRows
@@ -30,6 +33,15 @@ def require(core: Core, condition: Value, values: tuple[Value, ...], kind: str, 
     if fatal:
         value, detail = (*values, 0, 0)[:2]
         core.fail(condition ^ True, kind, message, value, detail)
+
+
+@lowering(op.SimLookup)
+def lookup(f: FunctionBuilder, core: Core, index: Value, values: tuple[int, ...]) -> Value:
+    last = index.like(len(values) - 1)
+    inside = (index >= 0) & (index < len(values))
+    name = "lookup_" + blake2b(repr(values).encode(), digest_size=8).hexdigest()
+    core.unit.module.table(name, values)
+    return f.table(name).at(inside.select(index, last) * WORD_BYTES).load(I64, WORD_BYTES)
 
 
 @lowering(op.SimPrintTile)

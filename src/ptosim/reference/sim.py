@@ -38,6 +38,11 @@ def require(
         core.complain(site, kind, message.format(*values), severity, fatal)
 
 
+@semantics(op.SimLookup)
+def lookup(index: int, values: tuple[int, ...]) -> int:
+    return values[min(index, len(values) - 1)] if index >= 0 else values[-1]
+
+
 _NOTHING = np.zeros(0, np.uint8)
 
 

@@ -24,13 +24,16 @@ class Proof:
     subject: ReportSubject = field(default=ReportSubject(), compare=False, repr=False)
     """What was judged."""
 
+    recorded: str | None = None
+    """The launch that was recorded; what holds for it holds for no other."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", tuple(map(authored, self.findings)))
         object.__setattr__(self, "undecided", tuple(map(authored, self.undecided)))
 
     @property
     def proven(self) -> bool:
-        return not self.findings and not self.undecided
+        return not self.findings and not self.undecided and self.recorded is None
 
     @property
     def counterexample(self) -> Finding | None:
@@ -43,6 +46,8 @@ class Proof:
         assuming = "".join(f"\n  assuming that {assumption}" for assumption in self.assumptions)
         if self.proven:
             return f"{self.kernel}: race-free and balanced for every number of iterations, branch and grid{assuming}"
+        if not self.findings and not self.undecided:
+            return f"{self.kernel}: in order for the recorded launch ({self.recorded}){assuming}"
         if self.findings:
             words = {None: "replayed", True: "confirmed by check", False: "not shown by these arguments"}
             return f"{self.kernel}: not in order ({words[self.confirmed]})"

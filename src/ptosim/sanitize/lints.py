@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.edits import Edit
+from ptosim.language.rules.verifier import follows_library
 from ptosim.machine.clock import clock_index
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Key, Site
@@ -35,6 +36,8 @@ class Lints:
     def __init__(self, findings: Findings, program: WrittenProgram) -> None:
         self.findings = findings
         self.program = program
+        self._follows_library = follows_library(program.module.parsed.module)
+        """Kernels of the library end when their copies have ended: nothing waits for these."""
         self._stores: dict[tuple[int, Pipe], _LastStore] = {}
         self._open: list[tuple[Core, Pipe, _LastStore]] = []
         """Copies that their own scalar unit has not waited for, until the other cores of the block have ended."""
@@ -89,7 +92,7 @@ class Lints:
         if all(other.ended for other in cores):
             ended = [one for one in self._open if one[0] in cores]
             self._open = [one for one in self._open if one[0].cluster is not core.cluster]
-            for one in ended:
+            for one in ended if not self._follows_library else ():
                 self._still_copying(*one)
         if core.kind is CoreKind.AIC and core.target.sync.inter_core_signal == "direct":
             self._offset_by_fifteen(core)

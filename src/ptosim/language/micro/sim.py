@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from string import Formatter
 from typing import Any
 
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+
 from ptosim.diagnostics import SEVERITY
 from ptosim.language.micro.cube import CubeOperation
 from ptosim.language.operation import (
@@ -18,6 +20,7 @@ from ptosim.language.operation import (
     Problem,
     Property,
     PTOOperation,
+    Result,
     VariadicOperand,
     is_scope,
 )
@@ -77,6 +80,40 @@ def _places(text: str) -> int | None:
     except ValueError:
         return None
     return len(fields) if all(field == ("", "", None) for field in fields) else None
+
+
+class SimLookup(PTOOperation, name="pto.sim.lookup"):
+    """Look up a number in a table.
+
+    The value at an index; an index beyond the table takes the last value. Numbers that change from turn to turn in a
+    way that no sum says, such as addresses of buffers that take turns, are written so. It takes no time.
+
+        %address = pto.sim.lookup %i {values = dense<[0, 32768, 0]> : tensor<3xi64>} : index -> index
+    """
+
+    form = "$index:index -> $result:index"
+    placement = "outside"
+    index = Operand()
+    values = Property()
+    result = Result()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"values": self.numbers}
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The table."""
+        values = self.values
+        return (
+            tuple(int(number) for number in values.get_values()) if isinstance(values, DenseIntOrFPElementsAttr) else ()
+        )
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        values = self.values
+        if not isinstance(values, DenseIntOrFPElementsAttr) or not isinstance(values.get_element_type(), IntegerType):
+            yield Problem("values are a dense list of integers, such as dense<[0, 64]> : tensor<2xi64>", at="values")
+        elif not self.numbers:
+            yield Problem("a table has at least one value", at="values")
 
 
 class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):

@@ -7,7 +7,7 @@ that an operation leaves out are passed over. An extent that only the run knows 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Attribute
 
@@ -222,6 +222,21 @@ def every(*checks: Check) -> Check:
             yield from each(op, target)
 
     return check
+
+
+def assembler(*checks: Check) -> Check:
+    """Checks that only the assembler makes: the machine does what such an operation says."""
+    together = every(*checks)
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        return demanded_by_assembler(together(op, target))
+
+    return check
+
+
+def demanded_by_assembler(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """The same problems as those of the assembler alone."""
+    return (replace(problem, by_assembler=True) for problem in problems)
 
 
 def on(target: str, *checks: Check) -> Check:

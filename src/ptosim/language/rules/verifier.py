@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic
@@ -27,6 +28,8 @@ from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
 
+RULES, LIBRARY = "pto.rules", "library"
+"""The attribute of a module that is held to what the machine demands, and its word."""
 _MARKED = "this loop is a vector scope: it is marked with llvm.loop.aivector_scope"
 
 
@@ -36,14 +39,22 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     What the parser has reported at a token, a type that is not the written one, is not said again in other words.
     """
     found: list[Diagnostic] = []
+    library = follows_library(parsed.module)
     for op in parsed.module.walk():
-        found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
+        broken = (problem for problem in problems(op, target) if not (library and problem.by_assembler))
+        found.extend(parsed.diagnostic(op, problem) for problem in broken)
     rules = (module_problems, core_problems, call_problems, mixed_allocations, stack_problems, simt_problems)
     between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
     between += fifo_problems(parsed.module, target)
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}
     return in_source_order([*parsed.reports, *(other for other in found if other.location not in reported)])
+
+
+def follows_library(module: ModuleOp) -> bool:
+    """Whether only the rules of the machine hold, as for kernels that were written against the tile library."""
+    word = module.attributes.get(RULES)
+    return isinstance(word, StringAttr) and word.data == LIBRARY
 
 
 def in_source_order(found: list[Diagnostic]) -> list[Diagnostic]:

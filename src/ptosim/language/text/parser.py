@@ -22,6 +22,7 @@ from ptosim.language.catalogue import dialects
 from ptosim.language.edits import EditWriter
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.function import Call, link
+from ptosim.language.text.cpp_edits import CppWriter
 from ptosim.language.text.edited_text import TextWriter
 from ptosim.language.text.located_parser import LocatedParser, Unsupported
 from ptosim.language.text.location_forms import Locations, NamedPlace, Position
@@ -259,7 +260,10 @@ def parse(source: Source) -> ParsedModule:
             names = _located(parser, source)
     except ParseError as problem:
         raise PTOError(*_errors(source, problem)) from None
-    return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints, names=names)
+    writer = CppWriter() if source.is_recorded else TextWriter()
+    return ParsedModule(
+        source, module, parser.positions, parser.definitions, parser.reports, parser.hints, names=names, writer=writer
+    )
 
 
 def _located(parser: LocatedParser, source: Source) -> dict[SSAValue, str]:

@@ -213,7 +213,7 @@ class WindowMove(Move):
             elif size is not None and start + size > limit:
                 side = "rows" if role == "row" else "columns"
                 message = f"{role} {start} + {size} {side} of the window exceed the {limit} {side} of {self.larger}"
-                yield Problem(message, at=role)
+                yield Problem(message, at=role, by_assembler=self.larger == "src")
 
 
 class TExtract(WindowMove, name="pto.textract"):

@@ -230,10 +230,10 @@ def power_rules(op: TileOperation, target: str) -> Iterator[Problem]:
 
 def like_dst(source: str) -> rule.Check:
     """On a2a3 the working tile is like the result, and a tile of its own; a5 does not look at it."""
-    return rule.on(
-        A2A3,
+    tmp_rules = (
         rule.same_element("dst", "tmp"),
         rule.same_valid("dst", "tmp"),
         rule.distinct(source, "tmp"),
         rule.distinct("dst", "tmp"),
     )
+    return rule.assembler(rule.on(A2A3, *tmp_rules))

@@ -8,7 +8,17 @@ from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, lint
 from ptosim.language.rules.tile_place_rules import LOW_PRECISION, holds, is_laid_out, lies_in, same_width, scales
-from ptosim.language.rules.tile_rules import agree, at_type, extents, name_of, same_element, same_shape, same_valid
+from ptosim.language.rules.tile_rules import (
+    agree,
+    assembler,
+    at_type,
+    demanded_by_assembler,
+    extents,
+    name_of,
+    same_element,
+    same_shape,
+    same_valid,
+)
 from ptosim.language.tile.tile_attributes import KINDS
 from ptosim.language.tile.tile_operation import TileOperation
 
@@ -104,10 +114,10 @@ class TFillPad(TileOperation, name="pto.tfillpad"):
             yield at_type(self, "dst", f"to be at least {extents(src.shape)} like src", extents(dst.shape))
 
     def _in_l1(self, target: str) -> Iterator[Problem]:
-        yield from same_shape("src", "dst")(self, target)
-        yield from same_valid("src", "dst")(self, target)
+        yield from assembler(same_shape("src", "dst"), same_valid("src", "dst"))(self, target)
         if self.tile("dst").pad != self.tile("src").pad:
-            yield at_type(self, "dst", f"with pad={self.tile('src').pad} like src", self.tile("dst").pad)
+            problem = at_type(self, "dst", f"with pad={self.tile('src').pad} like src", self.tile("dst").pad)
+            yield from demanded_by_assembler(iter((problem,)))
         if self.setting("padValue") not in ("null", "zero"):
             yield lint(f"a tile in mat is filled with zeros, not with {self.setting('padValue')}", at="padValue")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ptosim.language.operation import Operand, Problem
 from ptosim.language.rules.tile_rules import (
+    assembler,
     at_type,
     distinct,
     element_in,
@@ -132,7 +133,7 @@ _UNARY = table(
 
         Two roundings, of the root and of the quotient: 0 gives inf, inf gives 0, a negative element NaN. precisionType
         high_precision gives the same and requires tmp, a tile of at least 32 bytes that nothing is read from.""",
-        precise("rsqrt") | {"more_checks": (precise_needs_tmp, tmp_bytes(32))},
+        precise("rsqrt") | {"more_checks": (assembler(precise_needs_tmp, tmp_bytes(32)),)},
     ),
 )
 
@@ -256,7 +257,7 @@ _BINARY = table(
 
         src0 - src1 * q, where q is the quotient rounded down; f16 is computed in f32. On a2a3 tmp has at least 2 valid
         rows; a5 does not touch it.""",
-        precise("rem") | {"more_checks": (on(A2A3, tmp_valid_rows(2)),)},
+        precise("rem") | {"more_checks": (assembler(on(A2A3, tmp_valid_rows(2))),)},
     ),
     Row(
         BinaryTmp,
@@ -266,7 +267,7 @@ _BINARY = table(
 
         src0 >= 0 ? src0 : src0 * src1. On a2a3 tmp has elements of 8 bits, a row more than are valid in dst and a bit
         for each valid column; a5 does not touch it.""",
-        {"more_checks": (on(A2A3, _prelu_tmp),)},
+        {"more_checks": (assembler(on(A2A3, _prelu_tmp)),)},
     ),
     Row(
         BinaryTmp,
@@ -322,7 +323,7 @@ def _one_covers(op: TileOperation, target: str) -> Iterator[Problem]:
         yield at_type(op, "src0", expected, " and ".join(map(extents, known)))
 
 
-_SAME_SHAPES = same_shape("src0", "src1", "dst")
+_SAME_SHAPES = assembler(same_shape("src0", "src1", "dst"))
 _INDICES = (
     element_in("src0_idx", elements("i32")),
     same_element("src0_idx", "src1_idx", "dst_idx"),
@@ -332,9 +333,9 @@ _INDICES = (
     within("src1_idx", "dst_idx"),
 )
 _PARTS = elements("i8 i16 i32 f16 bf16 f32")
-_COVERED = {"more_checks": (on(A2A3, _one_covers),)}
-_SHAPED = {"more_checks": (on(A2A3, _one_covers), _SAME_SHAPES)}
-_INDEXED = {"more_checks": (on(A2A3, _one_covers), _SAME_SHAPES, *_INDICES)}
+_COVERED = {"more_checks": (assembler(on(A2A3, _one_covers)),)}
+_SHAPED = {"more_checks": (assembler(on(A2A3, _one_covers)), _SAME_SHAPES)}
+_INDEXED = {"more_checks": (assembler(on(A2A3, _one_covers)), _SAME_SHAPES, *_INDICES)}
 
 _PARTIAL = table(
     __name__,

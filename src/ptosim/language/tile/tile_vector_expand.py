@@ -10,6 +10,7 @@ from ptosim.language.operation import Problem, lint
 from ptosim.language.rules.tile_rules import (
     Check,
     agree,
+    assembler,
     at_type,
     extents,
     in_vec,
@@ -227,7 +228,7 @@ _ROW_BROADCAST = table(
         """Quotient of every row and its element of a column.
 
         src0[r, c] / src1[r, 0], as tdiv divides. precisionType high_precision gives the same and requires tmp.""",
-        precise("div") | {"more_checks": (_one_column(strict=False), precise_needs_tmp)},
+        precise("div") | {"more_checks": (_one_column(strict=False), assembler(precise_needs_tmp))},
     ),
     Row(
         RowBroadcast,

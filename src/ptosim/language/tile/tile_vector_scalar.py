@@ -16,7 +16,7 @@ from ptosim.language.tile.tile_types import TileBufType
 _TYPED = (rule.scalar_of("scalar", "src"),)
 """The scalar has the type of the elements."""
 
-_BITWISE = (rule.row_major("src", "dst"), rule.distinct("src", "dst"), rule.signless_integer("scalar"))
+_BITWISE = (rule.row_major("src", "dst"), rule.assembler(rule.distinct("src", "dst")), rule.signless_integer("scalar"))
 _BITWISE_ELEMENTS = family.elements("i8 i16 i32", "i8 i16")
 
 
@@ -132,7 +132,8 @@ _TILE_SCALAR = family.table(
 
         src - scalar * q, where q is the quotient rounded down; f16 is computed in f32. On a2a3 tmp has at least 1 valid
         row; a5 does not touch it.""",
-        family.precise("rem") | {"more_checks": (*_TYPED, rule.on(family.A2A3, rule.tmp_valid_rows(1)))},
+        family.precise("rem")
+        | {"more_checks": (*_TYPED, rule.assembler(rule.on(family.A2A3, rule.tmp_valid_rows(1))))},
     ),
     family.Row(
         family.TileScalarTmp,

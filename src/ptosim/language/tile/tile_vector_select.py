@@ -41,8 +41,7 @@ class TCmp(family.TileBinary, name="pto.tcmp"):
     checks = (
         rule.in_vec("src0", "src1", "dst"),
         rule.same_element("src0", "src1"),
-        rule.element_in("dst", _PACKED),
-        rule.on(family.A5, rule.same_shape("src0", "src1")),
+        rule.assembler(rule.element_in("dst", _PACKED), rule.on(family.A5, rule.same_shape("src0", "src1"))),
         rule.same_valid("src0", "src1"),
     )
 
@@ -67,8 +66,7 @@ class TCmps(family.TileScalar, name="pto.tcmps"):
     defaults = {"cmpMode": "eq"}
     checks = (
         rule.in_vec("src", "dst"),
-        rule.element_in("dst", _PACKED),
-        rule.same_valid_rows("src", "dst"),
+        rule.assembler(rule.element_in("dst", _PACKED), rule.same_valid_rows("src", "dst")),
         rule.number("scalar"),
     )
 
@@ -170,7 +168,7 @@ class TSels(family.VectorTile, name="pto.tsels"):
     accepted = family.elements("i8 i16 i32 f16 f32")
     checks = (
         rule.in_vec("mask", "src", "dst"),
-        rule.on(family.A5, rule.element_in("mask", family.BITS), rule.row_major("mask")),
+        rule.assembler(rule.on(family.A5, rule.element_in("mask", family.BITS), rule.row_major("mask"))),
         rule.row_major("src", "dst"),
         rule.same_element("src", "dst"),
         rule.same_valid("dst", "src"),

@@ -38,9 +38,11 @@ class ObjectModule:
         self._globals.append(f"@{name} = constant [{len(functions)} x ptr] [{entries}], align 8\n")
 
     def table(self, name: str, words: Sequence[int]) -> None:
-        """Numbers that functions look up (`Function.table`)."""
+        """Numbers that functions look up (`Function.table`); the same table may be asked for again."""
         numbers = ", ".join(f"i64 {word}" for word in words)
-        self._globals.append(f"@{name} = internal constant [{len(words)} x i64] [{numbers}], align 8\n")
+        text = f"@{name} = internal constant [{len(words)} x i64] [{numbers}], align 8\n"
+        if text not in self._globals:
+            self._globals.append(text)
 
     def site(self, description: object) -> int:
         """A number for a place that may fail; the description is plain data that outlives the compilation."""
