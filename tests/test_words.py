@@ -12,6 +12,7 @@ import ptosim
 from ptosim.argument_words import differing, dtype_of, save, value_of
 from ptosim.arguments import Parameter
 from ptosim.cli.command import launched_with
+from ptosim.module import RecordedLaunch
 
 F32 = Parameter("x", "!pto.ptr<f32, gm>")
 BF16 = Parameter("x", "!pto.ptr<bf16, gm>")
@@ -48,7 +49,8 @@ def test_random_arrays_are_repeatable_and_bounded() -> None:
 
 
 def test_random_arguments_differ_unless_they_name_the_same_seed() -> None:
-    kernel = SimpleNamespace(signature=(F32, F32, F32, F32))
+    kernel = SimpleNamespace(signature=(F32, F32, F32, F32), name="k")
+    kernel.recorded = lambda values, grid: RecordedLaunch(kernel, values)
     first, second, third, fourth = launched_with(kernel, ["rand:64", "rand:64", "rand:64:1", "rand:64:0"], 1).values
     assert (first != second).any()
     np.testing.assert_array_equal(second, third)

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from ptosim.argument_words import AUTO, NULL, value_of
 from ptosim.arguments import Parameter, array_bytes, scalar, unfit
-from ptosim.cpp.compiler import EXPRESSION, Build, Compiler, Program, compiled, find_compiler
+from ptosim.cpp.compiler import EXPRESSION, Compiler, CppBuild, RecordingProgram, compiled, find_compiler
 from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, read_text, substituted, without_comments
-from ptosim.cpp.module_text import FunctionText, Places, core_kind, module_text
-from ptosim.cpp.module_text import Parameter as RecordedParameter
+from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, core_kind, module_text
 from ptosim.cpp.reach import reached
-from ptosim.cpp.recording import Given, Part, Recording, record
+from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
 from ptosim.diagnostics import Source, error
 from ptosim.language.load import TARGETS
 from ptosim.module import Kernel, Module, RecordedLaunch, choice, count, load_source
@@ -60,7 +59,7 @@ def load_cpp(
         raise error("argument", f"unknown target '{target}'; known: {', '.join(TARGETS)}")
     shown = os.fspath(path)
     text = read_text(Path(shown))
-    build = Build(
+    build = CppBuild(
         Path(os.path.abspath(shown)), shown, text, TARGETS[target or "a5"], "",
         tuple(Path(os.path.abspath(folder)) for folder in include_dirs),
         tuple((str(name), str(value)) for name, value in (defines or {}).items()), auto,
@@ -71,7 +70,7 @@ def load_cpp(
 class CppModule:
     """A C++ file and its kernels."""
 
-    def __init__(self, build: Build, core: str, compiler: Compiler) -> None:
+    def __init__(self, build: CppBuild, core: str, compiler: Compiler) -> None:
         self.build = build
         self.core = core
         self.compiler = compiler
@@ -115,7 +114,7 @@ class CppModule:
             return self.core == "mix"
         return _MIXED.search(without_comments(self.build.text)) is not None
 
-    def program(self, expression: str, half: str) -> Program:
+    def program(self, expression: str, half: str) -> RecordingProgram:
         """The compiled program that records a kernel on one kind of core."""
         build = replace(self.build, half=half)
         with tempfile.TemporaryDirectory(prefix="ptosim-") as folder:
@@ -148,7 +147,7 @@ class CppKernel:
         self._recorded: dict[Any, Kernel] = {}
         self._described = _described(self._program("cube" if module.core == "cube" else "vector").described)
 
-    def _program(self, half: str) -> Program:
+    def _program(self, half: str) -> RecordingProgram:
         return self.module.program(self.name, half)
 
     @cached_property
@@ -157,16 +156,16 @@ class CppKernel:
         return tuple(Parameter(each.name, each.type) for each in self._parameters)
 
     @cached_property
-    def _parameters(self) -> tuple[RecordedParameter, ...]:
+    def _parameters(self) -> tuple[KernelParameter, ...]:
         names = list(self._written.parameters) if self._written is not None else []
         if len(names) != len(self._described):
             names = [f"arg{index}" for index in range(len(self._described))]
-        found = list[RecordedParameter]()
+        found = list[KernelParameter]()
         for name, each in zip(names, self._described, strict=True):
             element = "i8" if each.element == "bytes" else each.element
             plain = re.sub("^ui", "i", element)
             type_ = f"!pto.ptr<{element}, gm>" if each.is_pointer else plain
-            found.append(RecordedParameter(name, type_, element))
+            found.append(KernelParameter(name, type_, element))
         return tuple(found)
 
     def __repr__(self) -> str:
@@ -215,7 +214,7 @@ class CppKernel:
             else _signed(scalar(index, parameter, value_of(word, parameter)))
             for index, (each, parameter, word) in enumerate(zip(self._described, self.signature, chosen, strict=True))
         ]
-        given = Given(tuple(values), tuple(each.is_pointer for each in self._described), True)
+        given = GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described), True)
         found = [recording for half in self._halves for recording in self._recordings(half, given, count("grid", grid))]
         reaches = reached(found)
         for index, (each, word) in enumerate(zip(self._described, chosen, strict=True)):
@@ -223,7 +222,7 @@ class CppKernel:
                 chosen[index] = reaches[index].word if index in reaches else "zeros:1"
         return chosen
 
-    def _given(self, args: Sequence[Any]) -> Given:
+    def _given(self, args: Sequence[Any]) -> GivenArguments:
         if len(args) != len(self._described):
             names = ", ".join(f"{each.name}: {each.type}" for each in self.signature)
             raise error(
@@ -241,9 +240,9 @@ class CppKernel:
                 values.append(_raw(index, parameter, value))
             else:
                 values.append(array_bytes(index, parameter, value))
-        return Given(tuple(values), tuple(each.is_pointer for each in self._described))
+        return GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described))
 
-    def _record(self, given: Given, grid: int) -> tuple[Kernel, bool]:
+    def _record(self, given: GivenArguments, grid: int) -> tuple[Kernel, bool]:
         text, reads = self._text(given, grid)
         build = self.module.build
         source = Source(build.shown, text, is_own=True, is_recorded=True)
@@ -252,9 +251,9 @@ class CppKernel:
         module = Module(outline or load_source(source, requested), requested)
         return module.kernel(), reads
 
-    def _text(self, given: Given, grid: int) -> tuple[str, bool]:
+    def _text(self, given: GivenArguments, grid: int) -> tuple[str, bool]:
         """The text that a launch is recorded as, and whether other data may change it."""
-        places, functions = Places(), list[str]()
+        places, functions = PlaceAliases(), list[str]()
         name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
         reads = False
         for half in self._halves:
@@ -273,11 +272,13 @@ class CppKernel:
             return ("cube", "vector")
         return ("cube",) if self.module.core == "cube" else ("vector",)
 
-    def _recordings(self, half: str, given: Given, grid: int) -> list[Recording]:
+    def _recordings(self, half: str, given: GivenArguments, grid: int) -> list[KernelRecording]:
         build = replace(self.module.build, half=half)
         program = self._program(half)
         halves = _HALVES if half == "vector" and self.module.is_mixed else 1
-        return [record(program, build, given, Part(range(grid), grid, number, halves)) for number in range(halves)]
+        return [
+            record(program, build, given, RecordingPart(range(grid), grid, number, halves)) for number in range(halves)
+        ]
 
 
 def _described(text: str) -> tuple[_Described, ...]:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptosim.cpp.columns import closed, value
-from ptosim.cpp.fold import Repeat, fold, length, unfolded
+from ptosim.cpp.fold import FoldedLoop, fold, length, unfolded
 
 
 @st.composite
@@ -34,7 +34,7 @@ def test_unfolding_gives_the_recording_back(sequence: list[int]) -> None:
 def test_nested_loops_are_found() -> None:
     body = [0, *([1, 2] * 5), 3]
     (outer,) = fold(np.array(body * 7, np.int64))
-    assert isinstance(outer, Repeat) and outer.count == 7 and len(outer.body) == 3
+    assert isinstance(outer, FoldedLoop) and outer.count == 7 and len(outer.body) == 3
 
 
 @settings(max_examples=300, deadline=None)

@@ -54,6 +54,14 @@ def test_require(rest: str) -> None:
     accepts(f"pto.sim.require {rest}", scope=False)
 
 
+# --- lookup -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", ["dense<[1, -2]> : tensor<2xi64>", "dense<7> : tensor<1xi64>"])
+def test_lookup(values: str) -> None:
+    accepts(f"%n = pto.sim.lookup %s_index {{values = {values}}} : index -> index", scope=False)
+
+
 # --- print_tile -------------------------------------------------------------------------------------------------------
 
 

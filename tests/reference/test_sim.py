@@ -88,6 +88,34 @@ def test_it_takes_no_time() -> None:
     assert first.cycles == second.cycles
 
 
+# --- lookup -----------------------------------------------------------------------------------------------------------
+
+LOOKUP = """module attributes {pto.target_arch = "a5"} {
+  func.func @k(%out: !pto.ptr<i32, gm>, %first: i64) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c5 = arith.constant 5 : index
+    %start = arith.index_cast %first : i64 to index
+    scf.for %i = %c0 to %c5 step %c1 {
+      %at = arith.addi %i, %start : index
+      %value = pto.sim.lookup %at {values = dense<[5, -2, 9]> : tensor<3xi64>} : index -> index
+      %word = arith.index_cast %value : index to i32
+      pto.store_scalar %word, %out[%i] : !pto.ptr<i32, gm>, i32
+    }
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(("first", "wanted"), [(0, [5, -2, 9, 9, 9]), (-1, [9, 5, -2, 9, 9])])
+def test_lookup(engine: str, first: int, wanted: list[int]) -> None:
+    out = np.zeros(5, np.int32)
+    ptosim.load(LOOKUP).kernel()(out, first, engine=engine)
+    assert out.tolist() == wanted
+
+
 # --- print_tile -------------------------------------------------------------------------------------------------------
 
 COUNT = 64

@@ -211,3 +211,13 @@ RULES = [
     *PRINT_TILE_IS_REJECTED,
     *MESSAGES_THAT_ARE_NOT,
 ]
+
+LOOKUP_IS_REJECTED = rows(
+    rejects,
+    (
+        "%n = pto.sim.lookup %s_index {values = ^7 : i64} : index -> index",
+        "values are a dense list of integers, such as dense<[0, 64]> : tensor<2xi64>",
+    ),
+    ("%n = pto.sim.lookup ^%s_i32 {values = dense<7> : tensor<1xi64>} : i32 -> index", "index must be index, not i32"),
+    scope=False,
+)

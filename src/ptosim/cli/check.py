@@ -116,8 +116,7 @@ def check(
         raise click.UsageError("--repeat is for launches on several ranks")
     else:
         subject = launched_with(chosen, words, grid)
-        chosen = subject.kernel
-        module = chosen.module
+        chosen, module = subject.kernel, subject.kernel.module
         launch = Launch(bind(chosen.signature, subject.given), grid, oob, max_steps=max_steps)
         selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
         with progress(grid if selected is None else len(selected), quiet=as_json) as shown:
@@ -134,12 +133,17 @@ def check(
     if fix is not None and report.findings:
         _show(fix, quiet=as_json)
         if write and fix.diff:
-            fix.write(file)
-            click.echo(f"fix: written to {file}", err=True)
-            found = (*module.warnings, *fix.left)
+            found = (*module.warnings, *_written(fix))
     failed = (strict and found) or any(finding.severity == "error" for finding in found)
     result = report.result | ({"fix": fix.to_json()} if fix else {})
     return Outcome(report.findings, result, int(bool(failed)), report.notes, is_text=fixed)
+
+
+def _written(fix: Fix) -> Sequence[Diagnostic]:
+    """Writes a repair; what is left."""
+    fix.write(fix.name)
+    click.echo(f"fix: written to {fix.name}", err=True)
+    return fix.left
 
 
 def _allow_writing(file: str, fixed: bool) -> None:

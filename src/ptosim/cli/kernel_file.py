@@ -88,7 +88,8 @@ def recorded_module(
 
 def note_recorded(kernel: Kernel) -> None:
     """The first kernel that is recorded stands for the file."""
-    click.get_current_context().meta.setdefault(_LOADED, kernel.module.outline)
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta.setdefault(_LOADED, kernel.module.outline)
 
 
 class KernelsOfFile:

@@ -52,7 +52,9 @@ if TYPE_CHECKING:
 @click.option(
     "--until", metavar="LINE[@N]", help="Stop before a line is executed for the N-th time, and show the state."
 )
-@click.option("--core", metavar="NAME", help="With --until the core that is meant, as b0.aiv0; for C++ vector, cube, mix or auto.")
+@click.option(
+    "--core", metavar="NAME", help="With --until the core that is meant, as b0.aiv0; for C++ vector, cube, mix or auto."
+)
 @click.option(
     "--engine",
     type=click.Choice(["native", "reference"]),

@@ -1,4 +1,4 @@
-"""What one operand is in each turn of the loops around it: a constant, a sum of terms, or a table."""
+"""Columns of operands, a value for each turn of the loops around, as constants, sums of terms and tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_CYCLE = 64
 
 
 @dataclass(frozen=True)
-class Term:
+class ColumnTerm:
     """`factor * i` of an axis, or what a table holds at `i`, modulo the length of the table where it is a cycle."""
 
     axes: tuple[int, ...]
@@ -25,32 +25,32 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Sum:
+class ColumnSum:
     """A constant and terms."""
 
     base: int
-    terms: tuple[Term, ...] = ()
+    terms: tuple[ColumnTerm, ...] = ()
 
     @property
     def axes(self) -> tuple[int, ...]:
         return tuple(sorted({axis for term in self.terms for axis in term.axes}))
 
 
-def closed(column: Column) -> Sum:
+def closed(column: Column) -> ColumnSum:
     """The shortest form that gives every value of the column."""
     axes = [axis for axis, size in enumerate(column.shape) if size > 1 and _varies(column, axis)]
     first = (0,) * column.ndim
     base = int(column[first])
     if not axes:
-        return Sum(base)
+        return ColumnSum(base)
     lines = [column[tuple(slice(None) if at == axis else 0 for at in range(column.ndim))] - base for axis in axes]
     rebuilt = np.full(column.shape, base)
     for axis, line in zip(axes, lines, strict=True):
         rebuilt = rebuilt + line.reshape([-1 if at == axis else 1 for at in range(column.ndim)])
     if np.array_equal(rebuilt, column):
-        return Sum(base, tuple(_term(axis, line) for axis, line in zip(axes, lines, strict=True)))
+        return ColumnSum(base, tuple(_term(axis, line) for axis, line in zip(axes, lines, strict=True)))
     whole = column[tuple(slice(None) if axis in axes else 0 for axis in range(column.ndim))]
-    return Sum(0, (Term(tuple(axes), table=tuple(whole.reshape(-1).tolist()), shape=whole.shape),))
+    return ColumnSum(0, (ColumnTerm(tuple(axes), table=tuple(whole.reshape(-1).tolist()), shape=whole.shape),))
 
 
 def _varies(column: Column, axis: int) -> bool:
@@ -58,18 +58,18 @@ def _varies(column: Column, axis: int) -> bool:
     return not np.array_equal(np.broadcast_to(first, column.shape), column)
 
 
-def _term(axis: int, line: Column) -> Term:
+def _term(axis: int, line: Column) -> ColumnTerm:
     """One axis by itself; it begins with 0."""
     step = int(line[1])
     if np.array_equal(line, np.arange(len(line)) * step):
-        return Term((axis,), step)
+        return ColumnTerm((axis,), step)
     for cycle in range(2, min(LONGEST_CYCLE, len(line) // 2) + 1):
         if np.array_equal(line[cycle:], line[:-cycle]):
-            return Term((axis,), table=tuple(line[:cycle].tolist()), shape=(cycle,))
-    return Term((axis,), table=tuple(line.tolist()), shape=line.shape)
+            return ColumnTerm((axis,), table=tuple(line[:cycle].tolist()), shape=(cycle,))
+    return ColumnTerm((axis,), table=tuple(line.tolist()), shape=line.shape)
 
 
-def value(found: Sum, turn: tuple[int, ...]) -> int:
+def value(found: ColumnSum, turn: tuple[int, ...]) -> int:
     """What a form gives in one turn."""
     total = found.base
     for term in found.terms:

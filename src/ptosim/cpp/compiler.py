@@ -46,7 +46,7 @@ class Compiler:
 
 
 @dataclass(frozen=True)
-class Build:
+class CppBuild:
     """What is compiled: a file, the text that it becomes, and how."""
 
     path: Path
@@ -61,7 +61,7 @@ class Build:
 
 
 @dataclass(frozen=True)
-class Program:
+class RecordingProgram:
     """A compiled program that records, and what it says of its kernel."""
 
     image: bytes
@@ -88,7 +88,7 @@ def find_compiler(wanted: str | None) -> Compiler:
     raise error("argument", f"kernels in C++ need a C++ compiler, and there is none: looked for {tried}")
 
 
-def _flags(build: Build) -> list[str]:
+def _flags(build: CppBuild) -> list[str]:
     standard = "-std=c++20" if re.search(r"\bPadCustom\s*<", build.text) else "-std=c++17"
     folders = [f"-I{folder}" for folder in build.include_dirs]
     defines = [f"-D{name}={value}" for name, value in build.defines]
@@ -96,14 +96,14 @@ def _flags(build: Build) -> list[str]:
     return [standard, *_COMMON, *_ARCHITECTURES[build.target], *_HALVES[build.half], *auto, *defines, *folders]
 
 
-def compiled(build: Build, compiler: Compiler, main: str, shadow: Path) -> Program:
+def compiled(build: CppBuild, compiler: Compiler, main: str, shadow: Path) -> RecordingProgram:
     """The program of a build, compiled or found: nothing that it was made from has changed since."""
     cache_ = kernel_cache()
     flags = _flags(build)
     key = cache_.key(what="C++", main=main, flags="\0".join(flags), compiler=f"{compiler.command} {compiler.version}")
     kept = cache_.load(key) if cache_.directory is not None else None
     if kept is not None and kept.data["files"] == _digests(kept.data["files"]):
-        return Program(kept.image, kept.data["described"])
+        return RecordingProgram(kept.image, kept.data["described"])
     program, files = _compile(build, compiler, main, flags, shadow)
     if cache_.directory is not None:
         cache_.store(key, Compiled(program.image, {"files": _digests(files), "described": program.described}))
@@ -121,8 +121,8 @@ def _digests(files: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 
 
 def _compile(
-    build: Build, compiler: Compiler, main: str, flags: Sequence[str], shadow: Path
-) -> tuple[Program, list[str]]:
+    build: CppBuild, compiler: Compiler, main: str, flags: Sequence[str], shadow: Path
+) -> tuple[RecordingProgram, list[str]]:
     source, program, files = shadow / "main.cpp", shadow / "program", shadow / "files.d"
     source.write_text(main, encoding="utf-8")
     recorder = shadow / "recorder.o"
@@ -132,7 +132,7 @@ def _compile(
     _run([*command, str(source), str(recorder), "-o", str(program), *linking], build)
     described = shadow / "described"
     subprocess.run([str(program), str(described)], check=True, timeout=60, stdin=subprocess.DEVNULL)
-    return Program(program.read_bytes(), described.read_text()), _dependencies(files, shadow)
+    return RecordingProgram(program.read_bytes(), described.read_text()), _dependencies(files, shadow)
 
 
 def _recorder(compiler: Compiler, target: str) -> bytes:
@@ -165,7 +165,7 @@ def _dependencies(path: Path, shadow: Path) -> list[str]:
     return sorted({name for name in names if not name.startswith(own)})
 
 
-def _run(command: Sequence[str], build: Build) -> None:
+def _run(command: Sequence[str], build: CppBuild) -> None:
     try:
         found = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=LONGEST_COMPILE, check=False,
@@ -179,7 +179,7 @@ def _run(command: Sequence[str], build: Build) -> None:
         raise PTOError(*_diagnostics(found.stderr, build))
 
 
-def _diagnostics(text: str, build: Build) -> list[Diagnostic]:
+def _diagnostics(text: str, build: CppBuild) -> list[Diagnostic]:
     """What the compiler says is wrong, at the lines of the user: what it says of our own headers is said where they
     are used."""
     found, pending = list[Diagnostic](), list[tuple[str, str]]()
@@ -204,11 +204,11 @@ def _diagnostics(text: str, build: Build) -> list[Diagnostic]:
     return found[:20]
 
 
-def _expression(build: Build, message: str) -> Diagnostic:
+def _expression(build: CppBuild, message: str) -> Diagnostic:
     return Diagnostic("argument", "error", f"the kernel that is asked for in {build.shown} cannot be made: {message}")
 
 
-def shown_file(name: str, build: Build) -> str | None:
+def shown_file(name: str, build: CppBuild) -> str | None:
     """A file as the user knows it; None for one of ours."""
     path = Path(os.path.normpath(build.path.parent / name))
     if path == build.path:
@@ -221,7 +221,7 @@ def shown_file(name: str, build: Build) -> str | None:
     return str(path)
 
 
-def _place(name: str, line: int, column: int, build: Build) -> Location | None:
+def _place(name: str, line: int, column: int, build: CppBuild) -> Location | None:
     shown = shown_file(name, build)
     if shown is None or name == EXPRESSION:
         return None
@@ -229,7 +229,7 @@ def _place(name: str, line: int, column: int, build: Build) -> Location | None:
     return Location(shown, line, column, 1, source)
 
 
-def source_of(name: str, shown: str, build: Build) -> Source | None:
+def source_of(name: str, shown: str, build: CppBuild) -> Source | None:
     """The text of a file to quote from."""
     path = Path(os.path.normpath(build.path.parent / name))
     if path == build.path:
@@ -240,7 +240,7 @@ def source_of(name: str, shown: str, build: Build) -> Source | None:
         return None
 
 
-def _user(lines: Sequence[str], build: Build) -> Location | None:
+def _user(lines: Sequence[str], build: CppBuild) -> Location | None:
     """The first line of the user's own among those that a compiler says with a message."""
     for line in lines:
         found = re.match(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ptosim.cpp.recording import Block, Recording
+from ptosim.cpp.recording import KernelRecording, RecordedBlock
 
 AFTER, AFTER_ALL = "after\tI index", "after all\tI index"
 IDS = 8
@@ -23,7 +23,7 @@ class _Wish:
     everything: bool
 
 
-def with_flags(recording: Recording) -> Recording:
+def with_flags(recording: KernelRecording) -> KernelRecording:
     """The recording with a set behind each producer and a wait before each consumer."""
     wanted = {number for number, form in enumerate(recording.forms) if form in (AFTER, AFTER_ALL)}
     if not wanted:
@@ -60,7 +60,7 @@ def _pipe_of_move(name: str, places: Sequence[str]) -> str:
     return "MTE3" if target == "mat" else "V"
 
 
-def _ordered(block: Block, forms: list[str], wanted: set[int]) -> Block:
+def _ordered(block: RecordedBlock, forms: list[str], wanted: set[int]) -> RecordedBlock:
     numbers: list[int] = (block.tokens >> 32).tolist()
     sizes: list[int] = [
         sum(12 if kind[0] == "G" else 3 if kind[0] == "T" else 1 for kind in form.split("\t")[1:]) for form in forms
@@ -80,7 +80,7 @@ def _ordered(block: Block, forms: list[str], wanted: set[int]) -> Block:
     pieces += _flags(wishes, numbers, block.tokens.tolist(), forms)
     pieces.sort(key=lambda piece: piece[0])
     tokens = np.array([token for _, token, _ in pieces], np.int64)
-    return Block(block.number, tokens, np.array([number for _, _, own in pieces for number in own], np.int64))
+    return RecordedBlock(block.number, tokens, np.array([number for _, _, own in pieces for number in own], np.int64))
 
 
 def _flags(

@@ -15,21 +15,21 @@ Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Step:
+class FoldedStep:
     """One operation of the recording: which it is among the different ones."""
 
     symbol: int
 
 
 @dataclass(frozen=True)
-class Repeat:
+class FoldedLoop:
     """A body that is repeated."""
 
     count: int
     body: tuple[Node, ...]
 
 
-Node = Step | Repeat
+Node = FoldedStep | FoldedLoop
 
 
 class _Nodes:
@@ -52,9 +52,9 @@ class _Nodes:
 
     def node(self, number: int) -> Node:
         if number < self.symbols:
-            return Step(number)
+            return FoldedStep(number)
         count, body = self.loops[number - self.symbols]
-        return Repeat(count, tuple(map(self.node, body)))
+        return FoldedLoop(count, tuple(map(self.node, body)))
 
 
 def fold(sequence: Ids) -> tuple[Node, ...]:
@@ -94,7 +94,7 @@ def _repeated(ids: Ids, period: int, nodes: _Nodes) -> Ids | None:
 def unfolded(nodes: Sequence[Node]) -> Iterator[int]:
     """The symbols again."""
     for node in nodes:
-        if isinstance(node, Step):
+        if isinstance(node, FoldedStep):
             yield node.symbol
         else:
             inner = list(unfolded(node.body))
@@ -104,4 +104,4 @@ def unfolded(nodes: Sequence[Node]) -> Iterator[int]:
 
 def length(node: Node) -> int:
     """How many operations of the recording a node stands for."""
-    return 1 if isinstance(node, Step) else node.count * sum(map(length, node.body))
+    return 1 if isinstance(node, FoldedStep) else node.count * sum(map(length, node.body))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ptosim.cpp.compiler import Build, shown_file, source_of
+from ptosim.cpp.compiler import CppBuild, shown_file, source_of
 from ptosim.cpp.cpp_source import without_comments
 from ptosim.places import Location, Source, called
 
@@ -20,7 +20,7 @@ _UNKNOWN = ("??", "?")
 class Frames:
     """Resolves addresses, each once; needs addr2line, which comes with every compiler, and gives no places without."""
 
-    def __init__(self, executable: Path, build: Build) -> None:
+    def __init__(self, executable: Path, build: CppBuild) -> None:
         self._executable = executable
         self._build = build
         self._known: dict[int, list[Location]] = {}

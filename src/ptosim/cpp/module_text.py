@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptosim.cpp.columns import Column, Sum, closed
+from ptosim.cpp.columns import Column, ColumnSum, closed
 from ptosim.cpp.event_order import with_flags
-from ptosim.cpp.fold import Node, Step, fold, length
-from ptosim.cpp.operand_text import Scope, Tile, Values, View
-from ptosim.cpp.recording import Block, Recording
+from ptosim.cpp.fold import FoldedStep, Node, fold, length
+from ptosim.cpp.operand_text import OperandValues, TensorHandle, TextScope, TileHandle
+from ptosim.cpp.recording import KernelRecording, RecordedBlock
 from ptosim.places import Location
 
 _REFERENCE = re.compile(r"([$#@])(\d+)|%(r|list)\b")
@@ -25,7 +25,7 @@ _CUBE = frozenset({"left", "right", "acc", "bias", "scaling"})
 
 
 @dataclass(frozen=True)
-class Parameter:
+class KernelParameter:
     """A parameter of the kernel: its name and its `.pto` type."""
 
     name: str
@@ -34,14 +34,14 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Form:
+class OperationForm:
     """How an operation is written, and what its operands are."""
 
     text: str
     kinds: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, line: str) -> Form:
+    def of(cls, line: str) -> OperationForm:
         text, *kinds = line.split("\t")
         return cls(text, tuple(tuple(kind.split(" ")) for kind in kinds))
 
@@ -50,9 +50,9 @@ class Form:
         return sum(KIND_SIZES.get(kind[0], 1) for kind in self.kinds)
 
 
-def core_kind(recording: Recording) -> str | None:
+def core_kind(recording: KernelRecording) -> str | None:
     """The kind of core whose tiles the recording has; None where it has those of both."""
-    places = {kind[1] for line in recording.forms for kind in Form.of(line).kinds if kind[0] == "T"}
+    places = {kind[1] for line in recording.forms for kind in OperationForm.of(line).kinds if kind[0] == "T"}
     if "vec" in places:
         return None if places & _CUBE else "vector"
     return "cube" if places else "vector"
@@ -66,7 +66,7 @@ def module_text(target: str, functions: Sequence[str], aliases: Sequence[str]) -
     )
 
 
-class Places:
+class PlaceAliases:
     """`loc(...)` of operations, as aliases at the end of the text."""
 
     def __init__(self) -> None:
@@ -91,10 +91,10 @@ def _location(place: Location) -> str:
 
 
 @dataclass(frozen=True)
-class Group:
+class BlockGroup:
     """Blocks that issue the same operations, and where the values of each begin."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[RecordedBlock, ...]
     nodes: tuple[Node, ...]
     tokens: Sequence[int]
     """The different operations: form and site."""
@@ -108,22 +108,22 @@ class FunctionText:
     """One function: the blocks of one kind of core."""
 
     def __init__(
-        self, name: str, kind: str | None, parameters: Sequence[Parameter], places: Places, halves: int = 1
+        self, name: str, kind: str | None, parameters: Sequence[KernelParameter], places: PlaceAliases, halves: int = 1
     ) -> None:
         self.name = name
         self.kind = kind
         self.parameters = parameters
         self.places = places
         self.halves = halves
-        self.values = Values()
+        self.values = OperandValues()
 
-    def text(self, recordings: Sequence[Recording]) -> str:
+    def text(self, recordings: Sequence[KernelRecording]) -> str:
         """The function for the recordings of all halves of the core."""
         recording, blocks = _joined([with_flags(each) for each in recordings])
-        self.forms = [Form.of(line) for line in recording.forms]
+        self.forms = [OperationForm.of(line) for line in recording.forms]
         self.sites = recording.sites
         groups = _grouped(blocks, self.forms)
-        scope = Scope(0)
+        scope = TextScope(0)
         self.values.scopes = [scope]
         turn = self._turn(scope, len(blocks))
         if len(groups) == 1:
@@ -138,7 +138,7 @@ class FunctionText:
         lines = "".join(f"    {line}\n" for line in body)
         return f"  func.func @{self.name}({parameters}){attributes} {{\n{lines}    return\n  }}"
 
-    def _turn(self, scope: Scope, blocks: int) -> str:
+    def _turn(self, scope: TextScope, blocks: int) -> str:
         """The number of the block, or with halves of the core that runs."""
         if blocks == 1:
             return self.values.constant(0, "index")
@@ -153,7 +153,7 @@ class FunctionText:
         )
         return self.values.once(0, "block", f"arith.addi {first}, {half} : index")
 
-    def _branches(self, scope: Scope, groups: Sequence[Group], turn: str) -> list[str]:
+    def _branches(self, scope: TextScope, groups: Sequence[BlockGroup], turn: str) -> list[str]:
         """Blocks that issue different operations: each group is a branch of its own."""
         which = np.zeros(sum(len(group.blocks) for group in groups), np.int64)
         order = np.zeros(len(which), np.int64)
@@ -167,29 +167,31 @@ class FunctionText:
         tests = [values.once(0, "is", f"arith.cmpi eq, {chosen}, {number} : index") for number in numbers]
         lines = list[str]()
         for test, group in zip(tests, groups, strict=True):
-            branch = Scope(0, known=dict(scope.known))
+            branch = TextScope(0, known=dict(scope.known))
             values.scopes, values.turns = [branch], [own]
             self._nodes(group, group.nodes, ())
             lines += [f"scf.if {test} {{", *(f"  {line}" for line in (*branch.needs, *branch.steps)), "}"]
         return [*scope.needs, *scope.steps, *lines]
 
-    def _nodes(self, group: Group, nodes: Sequence[Node], loops: tuple[tuple[int, int], ...], start: int = 0) -> None:
+    def _nodes(
+        self, group: BlockGroup, nodes: Sequence[Node], loops: tuple[tuple[int, int], ...], start: int = 0
+    ) -> None:
         """Write nodes. `loops`: count and length of each loop around; `start`: the first operation of these nodes in
         the first turn."""
         for node in nodes:
-            if isinstance(node, Step):
+            if isinstance(node, FoldedStep):
                 self._step(group, node.symbol, loops, start)
             else:
                 self._loop(group, node.count, node.body, loops, start)
             start += length(node)
 
     def _loop(
-        self, group: Group, count: int, body: Sequence[Node], loops: tuple[tuple[int, int], ...], start: int
+        self, group: BlockGroup, count: int, body: Sequence[Node], loops: tuple[tuple[int, int], ...], start: int
     ) -> None:
         values = self.values
         outer, depth = values.scopes[-1], len(loops) + 1
         bounds = [values.constant(number, "index") for number in (0, count, 1)]
-        name, inner = values.new("i"), Scope(depth)
+        name, inner = values.new("i"), TextScope(depth)
         values.scopes.append(inner)
         values.turns.append(name)
         self._nodes(group, body, (*loops, (count, sum(map(length, body)))), start)
@@ -199,7 +201,7 @@ class FunctionText:
         outer.steps += [f"  {line}" for line in (*inner.needs, *inner.steps)]
         outer.steps.append("}")
 
-    def _step(self, group: Group, symbol: int, loops: tuple[tuple[int, int], ...], start: int) -> None:
+    def _step(self, group: BlockGroup, symbol: int, loops: tuple[tuple[int, int], ...], start: int) -> None:
         token = group.tokens[symbol]
         form, place = self.forms[token >> 32], self.places.of(self.sites[token & 0xFFFFFFFF])
         positions = np.array(start)
@@ -209,7 +211,9 @@ class FunctionText:
         columns = [closed(group.values[:, at + number]) for number in range(form.size)]
         self.values.scopes[-1].steps += self._written(form, columns, group.arguments[symbol], place)
 
-    def _written(self, form: Form, columns: Sequence[Sum], arguments: Sequence[int], place: str) -> list[str]:
+    def _written(
+        self, form: OperationForm, columns: Sequence[ColumnSum], arguments: Sequence[int], place: str
+    ) -> list[str]:
         if not form.text.startswith(("pto.", "%r", "merge")):
             return [f"{self._signal(form.text.split(), columns[0])}{place}"]
         names, types, elements = list[str](), list[str](), list[str]()
@@ -235,16 +239,16 @@ class FunctionText:
         return lines
 
     def _operand(
-        self, kind: Sequence[str], columns: Sequence[Sum], arguments: Iterator[int], place: str
+        self, kind: Sequence[str], columns: Sequence[ColumnSum], arguments: Iterator[int], place: str
     ) -> tuple[str, str, str]:
         values = self.values
         if kind[0] == "T":
-            tile = Tile.of(kind[1:])
+            tile = TileHandle.of(kind[1:])
             return tile.written(values, columns, place), tile.type, _scalar_type(tile.element)
         if kind[0] == "G":
             argument = next(arguments)
             parameter = self.parameters[argument]
-            name, type_ = View(kind[1], kind[2]).written(
+            name, type_ = TensorHandle(kind[1], kind[2]).written(
                 values, (f"%{parameter.name}", parameter.element), columns[1:], place
             )
             return name, type_, kind[1]
@@ -253,7 +257,7 @@ class FunctionText:
         type_ = _scalar_type(kind[1])
         return values.word(columns[0], kind[1]), type_, type_
 
-    def _signal(self, words: Sequence[str], id: Sum) -> str:
+    def _signal(self, words: Sequence[str], id: ColumnSum) -> str:
         """Flags, buffers and signals, with an id that is known or one that the run works out."""
         word, *rest = words
         known = None if id.terms else id.base
@@ -278,25 +282,25 @@ def _scalar_type(element: str) -> str:
     return element.replace("ui", "i", 1) if element.startswith("ui") else element
 
 
-def _joined(recordings: Sequence[Recording]) -> tuple[Recording, list[Block]]:
+def _joined(recordings: Sequence[KernelRecording]) -> tuple[KernelRecording, list[RecordedBlock]]:
     """Recordings of the halves of a core as one: blocks and halves are counted together."""
     if len(recordings) == 1:
         return recordings[0], list(recordings[0].blocks)
     forms, sites = dict[str, int](), list[Location | None]()
-    blocks = list[Block]()
+    blocks = list[RecordedBlock]()
     for half, each in enumerate(recordings):
         numbers = np.array([forms.setdefault(form, len(forms)) for form in each.forms], np.int64)
         first = len(sites)
         sites += each.sites
         for block in each.blocks:
             tokens = (numbers[block.tokens >> 32] << 32) | ((block.tokens & 0xFFFFFFFF) + first)
-            blocks.append(Block(block.number * len(recordings) + half, tokens, block.values))
+            blocks.append(RecordedBlock(block.number * len(recordings) + half, tokens, block.values))
     sites, renumbered = _distinct(sites)
     blocks = [
-        Block(each.number, (each.tokens >> 32 << 32) | renumbered[each.tokens & 0xFFFFFFFF], each.values)
+        RecordedBlock(each.number, (each.tokens >> 32 << 32) | renumbered[each.tokens & 0xFFFFFFFF], each.values)
         for each in blocks
     ]
-    found = Recording(tuple(forms), tuple(sites), (), (), any(each.reads for each in recordings))
+    found = KernelRecording(tuple(forms), tuple(sites), (), (), any(each.reads for each in recordings))
     return found, sorted(blocks, key=lambda block: block.number)
 
 
@@ -306,10 +310,10 @@ def _distinct(sites: Sequence[Location | None]) -> tuple[list[Location | None], 
     return list(known), np.array(numbers, np.int64)
 
 
-def _grouped(blocks: Sequence[Block], forms: Sequence[Form]) -> list[Group]:
+def _grouped(blocks: Sequence[RecordedBlock], forms: Sequence[OperationForm]) -> list[BlockGroup]:
     """Blocks by what they issue; global tensors in different arguments are different operations."""
     sizes = np.array([form.size for form in forms], np.int64)
-    groups: dict[bytes, list[tuple[Block, Column, Column]]] = {}
+    groups: dict[bytes, list[tuple[RecordedBlock, Column, Column]]] = {}
     for block in blocks:
         offsets = (
             np.concatenate(([0], np.cumsum(sizes[block.tokens >> 32]))) if len(block.tokens) else np.zeros(1, np.int64)
@@ -322,7 +326,7 @@ def _grouped(blocks: Sequence[Block], forms: Sequence[Form]) -> list[Group]:
 _MOST_ARGUMENTS = 64
 
 
-def _with_arguments(block: Block, offsets: Column, forms: Sequence[Form]) -> Column:
+def _with_arguments(block: RecordedBlock, offsets: Column, forms: Sequence[OperationForm]) -> Column:
     """Tokens that say as well in which arguments the global tensors lie: a column for each of at most two."""
     numbers = block.tokens >> 32
     found = np.zeros((len(numbers), 3), np.int64)
@@ -338,7 +342,7 @@ def _with_arguments(block: Block, offsets: Column, forms: Sequence[Form]) -> Col
     return found
 
 
-def _group(members: Sequence[tuple[Block, Column, Column]], forms: Sequence[Form]) -> Group:
+def _group(members: Sequence[tuple[RecordedBlock, Column, Column]], forms: Sequence[OperationForm]) -> BlockGroup:
     blocks = tuple(block for block, _, _ in members)
     _, offsets, keys = members[0]
     different, sequence = np.unique(keys, axis=0, return_inverse=True)
@@ -347,4 +351,4 @@ def _group(members: Sequence[tuple[Block, Column, Column]], forms: Sequence[Form
         np.stack([block.values for block in blocks]) if len(blocks[0].values) else np.zeros((len(blocks), 0), np.int64)
     )
     nodes = fold(sequence.reshape(-1).astype(np.int64)) if len(keys) else ()
-    return Group(blocks, nodes, [int(row[0]) for row in different], arguments, offsets, values)
+    return BlockGroup(blocks, nodes, [int(row[0]) for row in different], arguments, offsets, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ptosim.cpp.columns import Sum, Term
+from ptosim.cpp.columns import ColumnSum, ColumnTerm
 
 _LAYOUTS = ("row_major", "col_major")
 _BOXES = ("none_box", "row_major", "col_major")
@@ -14,7 +14,7 @@ _BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "f16": 16, "bf16": 16, "f32":
 
 
 @dataclass
-class Scope:
+class TextScope:
     """The body of the function or of a loop: what its operands need, then its operations."""
 
     depth: int
@@ -23,13 +23,13 @@ class Scope:
     known: dict[str, str] = field(default_factory=dict[str, str])
 
 
-class Values:
+class OperandValues:
     """Writes values into the outermost scope that knows all they depend on."""
 
     def __init__(self) -> None:
-        self.scopes: list[Scope] = []
+        self.scopes: list[TextScope] = []
         self.turns: list[str] = []
-        """The names of what counts the blocks and the turns of each loop."""
+        """Names of the indices that count the blocks, and of those of the loops around."""
         self._count = 0
 
     def new(self, prefix: str) -> str:
@@ -55,11 +55,11 @@ class Values:
             self.scopes[0].needs.append(f"{known[text]} = {text}")
         return known[text]
 
-    def depth_of(self, found: Sequence[Sum]) -> int:
+    def depth_of(self, found: Sequence[ColumnSum]) -> int:
         """The depth of the innermost loop that forms depend on; the blocks are known in the function."""
         return max((axis for form in found for axis in form.axes), default=0)
 
-    def index(self, found: Sum) -> str:
+    def index(self, found: ColumnSum) -> str:
         """A number of type index."""
         if not found.terms:
             return self.constant(found.base, "index")
@@ -74,7 +74,7 @@ class Values:
             total = self.once(depth, "s", f"arith.addi {total}, {self.constant(found.base, 'index')} : index")
         return total
 
-    def _term(self, term: Term) -> str:
+    def _term(self, term: ColumnTerm) -> str:
         depth = max(term.axes)
         if not term.table:
             turn = self.turns[term.axes[0]]
@@ -98,7 +98,7 @@ class Values:
             f"pto.sim.lookup {at} {{values = dense<[{values}]> : tensor<{len(term.table)}xi64>}} : index -> index",
         )
 
-    def word(self, found: Sum, type_: str) -> str:
+    def word(self, found: ColumnSum, type_: str) -> str:
         """A number of another type: bits of a float, or an integer."""
         plain = _SIGNLESS.get(type_, type_)
         bits = _BITS[plain]
@@ -121,7 +121,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Tile:
+class TileHandle:
     """A tile as the C++ type says it: location, element, extents, layout, pad, compact mode."""
 
     loc: str
@@ -134,7 +134,7 @@ class Tile:
     compact: int
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Tile:
+    def of(cls, words: Sequence[str]) -> TileHandle:
         loc, element, *rest = words
         rows, cols, valid_row, valid_col, blayout, slayout, fractal, pad, compact = map(int, rest)
         return cls(loc, element, (rows, cols), (valid_row, valid_col), (blayout, slayout), fractal, pad, compact)
@@ -157,7 +157,7 @@ class Tile:
             parts.append(f"compact={self.compact}")
         return f"!pto.tile_buf<{', '.join(parts)}>"
 
-    def written(self, values: Values, found: Sequence[Sum], place: str) -> str:
+    def written(self, values: OperandValues, found: Sequence[ColumnSum], place: str) -> str:
         """The name of the tile at its address, with the valid region that it has now."""
         depth = values.depth_of(found)
         text = "pto.alloc_tile addr = " + values.word(found[0], "i64")
@@ -168,20 +168,22 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class View:
+class TensorHandle:
     """A tensor in global memory as the C++ type says it."""
 
     element: str
     layout: str
 
-    def written(self, values: Values, parameter: tuple[str, str], found: Sequence[Sum], place: str) -> tuple[str, str]:
+    def written(
+        self, values: OperandValues, parameter: tuple[str, str], found: Sequence[ColumnSum], place: str
+    ) -> tuple[str, str]:
         """The name and the type of the view. `parameter`: the argument that it points into, and its element type."""
         depth = values.depth_of(found)
         pointer = self._pointer(values, parameter, found[0], place)
         shape, strides = [*found[1:6]], [*found[6:11]]
         for at in range(3, -1, -1):  # what a dimension of one is apart does not matter
             if not shape[at].terms and shape[at].base == 1 and not (shape[at + 1].terms or strides[at + 1].terms):
-                strides[at] = Sum(shape[at + 1].base * strides[at + 1].base)
+                strides[at] = ColumnSum(shape[at + 1].base * strides[at + 1].base)
         extents = [values.index(form) for form in shape]
         steps = [values.index(form) for form in strides]
         dims = "x".join("?" if form.terms else str(form.base) for form in shape)
@@ -193,7 +195,7 @@ class View:
         sizes = f"offsets = [{zeros}], sizes = [{', '.join(extents)}]"
         return values.once(depth, "part", f"pto.partition_view {whole}, {sizes} : {tensor} -> {part}", place), part
 
-    def _pointer(self, values: Values, parameter: tuple[str, str], offset: Sum, place: str) -> str:
+    def _pointer(self, values: OperandValues, parameter: tuple[str, str], offset: ColumnSum, place: str) -> str:
         name, element = parameter
         size = width(self.element)
         numbers = [
@@ -211,16 +213,16 @@ class View:
         name = _cast(values, name, element, self.element, place)
         if not offset.terms and offset.base == 0:
             return name
-        scaled = Sum(offset.base // size, tuple(_scaled(term, size) for term in offset.terms))
+        scaled = ColumnSum(offset.base // size, tuple(_scaled(term, size) for term in offset.terms))
         type_ = f"!pto.ptr<{self.element}, gm>"
         return values.once(depth, "p", f"pto.addptr {name}, {values.index(scaled)} : {type_} -> {type_}", place)
 
 
-def _scaled(term: Term, size: int) -> Term:
-    return Term(term.axes, term.factor // size, tuple(number // size for number in term.table), term.shape)
+def _scaled(term: ColumnTerm, size: int) -> ColumnTerm:
+    return ColumnTerm(term.axes, term.factor // size, tuple(number // size for number in term.table), term.shape)
 
 
-def _cast(values: Values, name: str, element: str, wanted: str, place: str, depth: int = 0) -> str:
+def _cast(values: OperandValues, name: str, element: str, wanted: str, place: str, depth: int = 0) -> str:
     if element == wanted:
         return name
     return values.once(depth, "p", f"pto.castptr {name} : !pto.ptr<{element}, gm> -> !pto.ptr<{wanted}, gm>", place)

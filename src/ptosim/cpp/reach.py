@@ -1,4 +1,4 @@
-"""How far a recording reaches into each argument, and with which elements."""
+"""Reaches of a recording into each argument: so many bytes, of such elements."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptosim.cpp.module_text import KIND_SIZES, Form
+from ptosim.cpp.module_text import KIND_SIZES, OperationForm
 from ptosim.cpp.operand_text import width
-from ptosim.cpp.recording import Block, Recording
+from ptosim.cpp.recording import KernelRecording, RecordedBlock
 
 
 @dataclass
-class Reach:
+class ArgumentReach:
     """The bytes of an argument that operations move, and what they are."""
 
     element: str
@@ -29,17 +29,17 @@ class Reach:
         return f"{kind}:{max(count, 1)}:{element}"
 
 
-def reached(recordings: Sequence[Recording]) -> Mapping[int, Reach]:
+def reached(recordings: Sequence[KernelRecording]) -> Mapping[int, ArgumentReach]:
     """By argument."""
-    found: dict[int, Reach] = {}
+    found: dict[int, ArgumentReach] = {}
     for recording in recordings:
-        forms = [Form.of(line) for line in recording.forms]
+        forms = [OperationForm.of(line) for line in recording.forms]
         for block in recording.blocks:
             _note(block, forms, found)
     return found
 
 
-def _note(block: Block, forms: Sequence[Form], found: dict[int, Reach]) -> None:
+def _note(block: RecordedBlock, forms: Sequence[OperationForm], found: dict[int, ArgumentReach]) -> None:
     sizes = np.array([form.size for form in forms], np.int64)
     numbers = block.tokens >> 32
     starts = np.concatenate(([0], np.cumsum(sizes[numbers]))) if len(numbers) else np.zeros(1, np.int64)
@@ -54,10 +54,10 @@ def _note(block: Block, forms: Sequence[Form], found: dict[int, Reach]) -> None:
 
 
 def _extend(
-    found: dict[int, Reach], rows: np.ndarray[tuple[int, int], np.dtype[np.int64]], element: str, is_read: bool
+    found: dict[int, ArgumentReach], rows: np.ndarray[tuple[int, int], np.dtype[np.int64]], element: str, is_read: bool
 ) -> None:
     ends = rows[:, 1] + (((rows[:, 2:7] - 1) * rows[:, 7:12]).sum(axis=1) + 1) * width(element)
     for argument in np.unique(rows[:, 0]).tolist():
-        reach = found.setdefault(argument, Reach(element))
+        reach = found.setdefault(argument, ArgumentReach(element))
         reach.high = max(reach.high, int(ends[rows[:, 0] == argument].max()))
         reach.is_read |= is_read

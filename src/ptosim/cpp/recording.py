@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.cpp.compiler import Build, Program
+from ptosim.cpp.compiler import CppBuild, RecordingProgram
 from ptosim.cpp.frames import Frames
 from ptosim.diagnostics import Diagnostic, PTOError, error
 from ptosim.places import Location
@@ -30,7 +30,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Block:
+class RecordedBlock:
     """What one block issues: for each operation form and site, and the values of the operands one after the other."""
 
     number: int
@@ -39,12 +39,12 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Recording:
+class KernelRecording:
     """What the blocks of a launch issue on one kind of core."""
 
     forms: tuple[str, ...]
     sites: tuple[Location | None, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[RecordedBlock, ...]
     said: tuple[tuple[int, int, str], ...]
     """What it prints: block, half of the core, text."""
     reads: bool
@@ -54,7 +54,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenArguments:
     """The arguments of a launch as the scalar program gets them: bytes, None for a null pointer, or a number's bits."""
 
     values: tuple[NDArray[np.uint8] | int | None, ...]
@@ -64,7 +64,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Part:
+class RecordingPart:
     """What is recorded at once: some blocks of a launch, on one of the halves of their core."""
 
     blocks: range
@@ -74,7 +74,7 @@ class Part:
     answers: tuple[int, ...] = ()
 
 
-def record(program: Program, build: Build, given: Given, part: Part) -> Recording:
+def record(program: RecordingProgram, build: CppBuild, given: GivenArguments, part: RecordingPart) -> KernelRecording:
     """Run the scalar program of each block. Arrays are handed to it only where it reads them."""
     with tempfile.TemporaryDirectory(prefix="ptosim-") as name:
         folder = Path(name)
@@ -91,7 +91,7 @@ def record(program: Program, build: Build, given: Given, part: Part) -> Recordin
         return _decoded(text, folder, code, Frames(executable, build))
 
 
-def _request(given: Given, part: Part) -> bytes:
+def _request(given: GivenArguments, part: RecordingPart) -> bytes:
     words = [0, part.blocks.start, part.blocks.stop, part.grid, part.half, part.halves, MOST_RECORDS, LONGEST_PROGRAM]
     words.append(len(given.values))
     for value, is_pointer in zip(given.values, given.pointers, strict=True):
@@ -109,7 +109,7 @@ def _size(value: NDArray[np.uint8] | int | None, boundless: bool) -> int:
     return BOUNDLESS if boundless else len(value)
 
 
-def _write_data(path: Path, given: Given) -> None:
+def _write_data(path: Path, given: GivenArguments) -> None:
     with path.open("wb") as file:
         for value in given.values:
             if isinstance(value, np.ndarray):
@@ -135,7 +135,7 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], text)
 
 
-def _decoded(text: str, folder: Path, code: int, frames: Frames) -> Recording:
+def _decoded(text: str, folder: Path, code: int, frames: Frames) -> KernelRecording:
     lines = [line.partition(" ") for line in text.split("\n")]
     if any(word == "error" for word, _, _ in lines):
         raise PTOError(_failure(lines, frames))
@@ -143,7 +143,7 @@ def _decoded(text: str, folder: Path, code: int, frames: Frames) -> Recording:
         raise error("trap", f"the scalar program ends with code {code} and says nothing")
     chains = [[int(address, 16) for address in rest.split()] for word, _, rest in lines if word == "site"]
     said = [rest.split(" ", 2) for word, _, rest in lines if word == "say"]
-    return Recording(
+    return KernelRecording(
         tuple(_unescaped(rest) for word, _, rest in lines if word == "form"),
         tuple(frames.places(chains)),
         tuple(_blocks((folder / "result.bin").read_bytes())),
@@ -161,11 +161,11 @@ def _failure(lines: Sequence[tuple[str, str, str]], frames: Frames) -> Diagnosti
     return Diagnostic(kind, "error", _unescaped(message), place, notes=(f"in the scalar program of block {block}",))
 
 
-def _blocks(data: bytes) -> list[Block]:
-    found, at, words = list[Block](), 0, np.frombuffer(data, np.int64)
+def _blocks(data: bytes) -> list[RecordedBlock]:
+    found, at, words = list[RecordedBlock](), 0, np.frombuffer(data, np.int64)
     while at < len(words):
         number, count, values = (int(word) for word in words[at : at + 3])
         at += 3
-        found.append(Block(number, words[at : at + count], words[at + count : at + count + values]))
+        found.append(RecordedBlock(number, words[at : at + count], words[at + count : at + count + values]))
         at += count + values
     return found

@@ -88,7 +88,7 @@ class SimLookup(PTOOperation, name="pto.sim.lookup"):
     The value at an index; an index beyond the table takes the last value. Numbers that change from turn to turn in a
     way that no sum says, such as addresses of buffers that take turns, are written so. It takes no time.
 
-        %address = pto.sim.lookup %i {values = dense<[0, 32768, 0]> : tensor<3xi64>} : index -> index
+        %address = pto.sim.lookup %rows {values = dense<[0, 32768, 0]> : tensor<3xi64>} : index -> index
     """
 
     form = "$index:index -> $result:index"
