@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ptosim.arguments import Parameter
     from ptosim.cpp_module import load_cpp
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
+    from ptosim.ptodsl import pto, scalar
     from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
     from ptosim.ranks.world import World, launch
     from ptosim.synchronisation import synchronise
@@ -26,6 +27,7 @@ _HOMES = {
     "ranks.rank_arguments": "BLOCK BLOCKS RANK RANKS context each symmetric",
     "synchronisation": "synchronise",
     "ranks.world": "World launch",
+    "ptodsl": "pto scalar",
 }
 """Where the public names are at home."""
 
@@ -50,6 +52,8 @@ __all__ = [
     "load_cpp",
     "profile",
     "prove",
+    "pto",
+    "scalar",
     "symmetric",
     "synchronise",
 ]

@@ -170,6 +170,11 @@ class AuthoredPlaces:
     def __bool__(self) -> bool:
         return bool(self._entries)
 
+    @property
+    def entries(self) -> Sequence[tuple[int, Location | None]]:
+        """Where each operation begins, by offset, and its place."""
+        return self._entries
+
     def of(self, location: Location) -> Location | None:
         """The author's place for a place in the text: that of the last operation that begins there or before."""
         assert location.source is not None

@@ -31,16 +31,16 @@ def printed(
 ) -> tuple[str, Mapping[Operation, Stretch]]:
     """The same, and where each operation stands in it."""
     out = StringIO()
-    printer = _Printer(out, parsed, origins, locations)
+    printer = ModulePrinter(out, parsed, origins, locations)
     with deep_recursion():
         printer.print_op(parsed.module)
     return out.getvalue() + "\n", printer.printed
 
 
-class _Printer(Printer):
+class ModulePrinter(Printer):
     """xDSL's printer with the names that values have in the source; where one is taken, it gets a number."""
 
-    def __init__(self, out: StringIO, parsed: ParsedModule, origins: bool, locations: bool = False) -> None:
+    def __init__(self, out: StringIO, parsed: ParsedModule, origins: bool = False, locations: bool = False) -> None:
         super().__init__(out)
         self._parsed = parsed
         self._origins = origins

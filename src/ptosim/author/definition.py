@@ -1,0 +1,127 @@
+"""A Python function as a piece of a kernel: its parameters, its source as it was defined, and how it is called."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from ptosim.author.dtypes import ConstExpr
+from ptosim.author.failures import WrongType, failure
+from ptosim.author.place import is_root, statement_place
+from ptosim.author.rewritten import definition_lines, rewritten
+from ptosim.places import Location
+
+EMPTY = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class KernelParameter:
+    """A parameter: its name, and what it is annotated with."""
+
+    name: str
+    annotation: Any
+    default: Any = EMPTY
+    is_constant: bool = False
+
+
+class Definition:
+    """A function that a decorator was given."""
+
+    unannotated = EMPTY
+
+    def __init__(self, function: Any, rewrites: bool = True) -> None:
+        if not isinstance(function, FunctionType):
+            raise failure(WrongType, f"a kernel is a function, not {function!r}")
+        self.function = function
+        self.name = function.__name__
+        self.rewrites = rewrites
+        self._lines = definition_lines(function)
+        self._traceable: Callable[..., Any] | None = None
+
+    @property
+    def place(self) -> Location:
+        code = self.function.__code__
+        return statement_place(code.co_filename, self.line, 1, 1)
+
+    @property
+    def line(self) -> int:
+        """The line of the `def`, behind the decorators."""
+        first = self.function.__code__.co_firstlineno
+        for number, line in enumerate(self._lines):
+            if line.lstrip().startswith(("def ", "async def ")):
+                return first + number
+        return first
+
+    def refuse(self, message: str, hint: str | None = None) -> typing.NoReturn:
+        """What is wrong with the definition."""
+        raise failure(WrongType, f"{self.name}: {message}", self.place, hint=hint)
+
+    def parameters(self) -> tuple[KernelParameter, ...]:
+        """The parameters with their annotations, those written as text looked up."""
+        found: list[KernelParameter] = []
+        resolved = resolved_annotations(self.function)
+        for each in inspect.signature(self.function).parameters.values():
+            if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+                stars = "*" if each.kind == each.VAR_POSITIONAL else "**"
+                self.refuse(f"a kernel has no {stars}{each.name}: it takes a fixed number of arguments")
+            annotation = resolved.get(each.name, each.annotation)
+            if isinstance(annotation, str):
+                self.refuse(f"the annotation of {each.name}, {annotation!r}, means nothing here")
+            is_constant = isinstance(annotation, ConstExpr)
+            if is_constant and each.default is EMPTY and each.kind == each.KEYWORD_ONLY:
+                self.refuse(f"{each.name} is a const_expr and needs a default", f"{each.name}: pto.const_expr = 64")
+            if each.kind == each.KEYWORD_ONLY and not is_constant:
+                hint = f"write {each.name}: pto.const_expr = …, or put it in front of the *"
+                self.refuse(f"{each.name} is keyword-only, so it has to be a pto.const_expr", hint)
+            found.append(KernelParameter(each.name, annotation, each.default, is_constant))
+        return tuple(found)
+
+    def traceable(self) -> Callable[..., Any]:
+        """The function that is called to be traced."""
+        if not self.rewrites:
+            return self.function
+        if self._traceable is None:
+            from ptosim.author import runtime
+
+            self._traceable = rewritten(self.function, self._lines, runtime)
+        return self._traceable
+
+    def trace(self, *args: Any, **given: Any) -> Any:
+        """Run it, so that what it calls is recorded."""
+        return run_traced(self.traceable(), args, given)
+
+
+@is_root
+def _run(function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
+    return function(*args, **given)
+
+
+def run_traced(function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
+    """Calls what the author wrote; what is in front of it is no call of the kernel's."""
+    return _run(function, args, given)  # type: ignore[operator]
+
+
+def resolved_annotations(function: FunctionType) -> dict[str, Any]:
+    """Annotations that are text, evaluated where the function was defined."""
+    notes = function.__annotations__
+    if not any(isinstance(each, str) for each in notes.values()):
+        return {}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    names: dict[str, Any] = {}
+    for name, cell in cells:
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:
+            continue
+    found: dict[str, Any] = {}
+    for name, note in notes.items():
+        if isinstance(note, str):
+            try:
+                found[name] = eval(note, function.__globals__, names)  # noqa: S307
+            except Exception:
+                found[name] = note
+    return found

@@ -1,0 +1,93 @@
+"""Where the author's program stands while it is traced: the innermost line of his, and the calls that led there."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from types import CodeType, FrameType
+
+from ptosim.places import MOST_CALLS, Location, Source
+
+GENERATED = "__pto_"
+"""How the functions are called that the rewriting has made of branches and bodies of loops."""
+
+_PACKAGE = "ptosim."
+_sources: dict[str, tuple[str, Source]] = {}
+_columns: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
+_roots: set[CodeType] = set()
+
+
+def is_root(function: object) -> object:
+    """Marks the function that starts what is traced: what called it is no call of the kernel's."""
+    _roots.add(function.__code__)  # type: ignore[attr-defined]
+    return function
+
+
+def source_of(file: str) -> Source:
+    """The text of a file, as Python knows it: cells of a notebook included."""
+    text = "".join(linecache.getlines(file))
+    known = _sources.get(file)
+    if known is None or known[0] is not text and known[0] != text:
+        known = _sources[file] = text, Source(shown_name(file), text)
+    return known[1]
+
+
+def shown_name(file: str) -> str:
+    """A file as messages name it: that of a cell is made up, and its number says enough."""
+    if not file.startswith("<") and "ipykernel_" in file:
+        return "cell"
+    return file
+
+
+def here(depth: int = 1) -> Location | None:
+    """The innermost line of the author, with the calls that led there; None outside of anything of his."""
+    places = [_location(frame) for frame in _author_frames(sys._getframe(depth))]  # pyright: ignore[reportPrivateUsage]
+    if not places:
+        return None
+    return replace(places[0], calls=tuple(places[1 : MOST_CALLS + 1])) if len(places) > 1 else places[0]
+
+
+def statement_place(file: str, line: int, column: int, length: int) -> Location:
+    """A place in a file that is being rewritten."""
+    source = source_of(file)
+    return Location(source.name, line, column, max(1, length), source)
+
+
+def _author_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    inside = False  # a generated function stands in the function that calls it
+    while frame is not None:
+        if frame.f_code in _roots:
+            return
+        if not frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+            generated = frame.f_code.co_name.startswith(GENERATED)
+            if not inside:
+                yield frame
+            inside = generated
+        frame = frame.f_back
+
+
+def _location(frame: FrameType) -> Location:
+    code, file = frame.f_code, frame.f_code.co_filename
+    source = source_of(file)
+    if code not in _columns:
+        _columns[code] = list(code.co_positions())
+    line, last, start, end = _columns[code][frame.f_lasti // 2] if frame.f_lasti >= 0 else (None, None, None, None)
+    if line is None or start is None:
+        number = line or frame.f_lineno
+        text = source.line(number)
+        indent = len(text) - len(text.lstrip())
+        return Location(source.name, number, indent + 1, max(1, len(text.strip())), source, _turns())
+    text = source.line(line).encode()
+    column = len(text[:start].decode(errors="replace")) + 1
+    stop = end if last == line and end is not None else len(text)
+    length = len(text[start:stop].decode(errors="replace"))
+    return Location(source.name, line, column, max(1, length), source, _turns())
+
+
+def _turns() -> tuple[tuple[str, int], ...]:
+    from ptosim.author.trace import tracing
+
+    trace = tracing()
+    return tuple(trace.turns) if trace is not None else ()

@@ -1,0 +1,45 @@
+"""The names that rewritten code reaches: its free variable `__pto` is this module."""
+
+from ptosim.author.control import (
+    advance,
+    both,
+    bounds,
+    branch,
+    chain,
+    choose,
+    either,
+    for_range,
+    item,
+    leave,
+    negate,
+    no,
+    static_test,
+    turns,
+    unset,
+    while_loop,
+    within,
+    yes,
+)
+from ptosim.author.values import name_value
+
+__all__ = [
+    "advance",
+    "both",
+    "bounds",
+    "branch",
+    "chain",
+    "choose",
+    "either",
+    "for_range",
+    "item",
+    "leave",
+    "name_value",
+    "negate",
+    "no",
+    "static_test",
+    "turns",
+    "unset",
+    "while_loop",
+    "within",
+    "yes",
+]

@@ -1,0 +1,90 @@
+"""The text of a traced kernel: what the assembler reads, and for each operation the place that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+
+from xdsl.ir import Operation
+
+from ptosim.author.trace import Trace
+from ptosim.language.micro.sync import Barrier, FlagPair
+from ptosim.language.text.parser import ParsedModule, deep_recursion
+from ptosim.language.text.printing import ModulePrinter
+from ptosim.places import AuthoredPlaces, Location, Source
+
+
+class _Written(ModulePrinter):
+    """The printer of modules, with the spellings of the assembler; it notes where each operation begins."""
+
+    def __init__(self, out: StringIO, parsed: ParsedModule) -> None:
+        super().__init__(out, parsed)
+        self._out = out
+        self.starts: list[tuple[int, Operation]] = []
+
+    def print_op(self, op: Operation) -> None:
+        self.starts.append((self._out.tell(), op))
+        match op:
+            case FlagPair():
+                source, destination = op.word("source"), op.word("destination")
+                self.print_string(f"{op.name}[<{source}>, <{destination}>, ")
+                if op.operands:
+                    self.print_ssa_value(op.operands[0])
+                    self.print_string("]")
+                else:
+                    self.print_string(f"<{op.word('event')}>]")
+            case Barrier():
+                self.print_string(f"{op.name} <{op.word('pipe')}>")
+            case _ if op.name == "func.return":
+                self.print_string("return")
+                op.print(self)  # type: ignore[attr-defined]
+            case _:
+                super().print_op(op)
+
+
+def source_of_trace(trace: Trace, name: str) -> Source:
+    """The text of a kernel that was traced, which knows the places of its operations."""
+    parsed = ParsedModule(Source(name, ""), trace.root, {}, {}, [])
+    out = StringIO()
+    with deep_recursion():
+        printer = _Written(out, parsed)
+        printer.print_op(trace.root)
+    text = out.getvalue() + "\n"
+    entries: list[tuple[int, Location | None]] = []
+    for start, op in printer.starts:
+        entries.append((start, trace.places.get(op) or trace.definition))
+    sources = {place.source for _, place in entries if place is not None and place.source is not None}
+    calls = {call.source for _, place in entries if place is not None for call in place.calls if call.source is not None}
+    return Source(name, text, AuthoredPlaces(entries, given=tuple(sources | calls)), is_own=True)
+
+
+def merged_source(sources: Sequence[Source]) -> Source:
+    """One text of the modules of several kernels, in order."""
+    first = sources[0]
+    head = first.text.partition("\n")[0]
+    text = f"{head}\n"
+    entries: list[tuple[int, Location | None]] = []
+    given: dict[str, Source] = {}
+    for source in sources:
+        start = source.text.index("\n") + 1
+        end = source.text.rindex("}")
+        assert source.places is not None
+        shift = len(text) - start
+        entries += [(at + shift, place) for at, place in source.places.entries if start <= at < end]
+        given |= {place.source.name: place.source for _, place in source.places.entries if place and place.source}
+        text += source.text[start:end]
+    return Source(first.name, text + "}\n", AuthoredPlaces(entries, given=tuple(given.values())), is_own=True)
+
+
+def with_lines(source: Source) -> str:
+    """The same text with a comment in front of each operation that says where it was written."""
+    assert source.places is not None
+    lines: list[str] = []
+    for number, line in enumerate(source.text.split("\n"), 1):
+        if line.strip() and not line.strip().startswith(("}", "^")):
+            place = source.shown(number)
+            if place.file != source.name:
+                indent = line[: len(line) - len(line.lstrip())]
+                lines.append(f"{indent}// {place.file}:{place.line}:{place.column}")
+        lines.append(line)
+    return "\n".join(lines)

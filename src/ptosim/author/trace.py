@@ -1,0 +1,206 @@
+"""One kernel under construction: the operations made so far, the block that goes on, and the place of each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ptosim.author.failures import WrongPlace, failure
+from ptosim.author.place import here
+from ptosim.diagnostics import Related
+from ptosim.language.operation import PTOOperation
+from ptosim.places import Location
+
+_TRACE: ContextVar[Trace | None] = ContextVar("ptosim_trace", default=None)
+
+
+@dataclass
+class FunctionBody:
+    """A function that is being traced: what it is, and the blocks from its own to the one that goes on."""
+
+    kind: str
+    """kernel, module, tileop, func or simt."""
+    name: str
+    explicit: bool
+    blocks: list[Block]
+    constants: dict[Block, dict[tuple[Any, ...], SSAValue]] = field(
+        default_factory=dict[Block, "dict[tuple[Any, ...], SSAValue]"]
+    )
+    sections: list[str] = field(default_factory=list[str])
+    """The sections and scopes around, outermost first."""
+    kernel_kind: str | None = None
+    sections_done: set[str] = field(default_factory=set[str])
+    op_attrs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass
+class Trace:
+    """What one specialisation of a kernel becomes."""
+
+    target: str
+    root: ModuleOp
+    modules: dict[Any, ModuleOp] = field(default_factory=dict[Any, ModuleOp])
+    """The child modules, by what they are for."""
+    module: ModuleOp | None = None
+    """The one that is being filled."""
+    bodies: list[FunctionBody] = field(default_factory=list[FunctionBody])
+    places: dict[Operation, Location] = field(default_factory=dict[Operation, Location])
+    turns: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    """The turns of the loops around that are unrolled."""
+    helpers: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    """Functions that were traced already, by what they are and the types they take."""
+    open_helpers: list[Any] = field(default_factory=list[Any])
+    whiles: list[Any] = field(default_factory=list[Any])
+    """The loops of the explicit form around."""
+    symbols: dict[str, int] = field(default_factory=dict[str, int])
+    definition: Location | None = None
+    """Where the kernel is defined; what no line asked for stands there."""
+    named: set[Any] = field(default_factory=set[Any])
+    """The values that have the name that the author gave them."""
+
+    @property
+    def body(self) -> FunctionBody:
+        return self.bodies[-1]
+
+    @property
+    def block(self) -> Block:
+        return self.body.blocks[-1]
+
+    # --- operations ---------------------------------------------------------------------------------------------------
+
+    def place(self, depth: int = 2) -> Location | None:
+        """The line of the author that is being traced."""
+        return here(depth + 1) or self.definition
+
+    def add(self, op: Operation, place: Location | None = None) -> Operation:
+        """Put an operation at the end of the block that goes on."""
+        for value in op.operands:
+            self.reachable(value)
+        self.block.add_op(op)
+        found = place or self.place()
+        if found is not None:
+            self.places[op] = found
+        return op
+
+    def make(
+        self,
+        kind: type[PTOOperation],
+        operands: Mapping[str, SSAValue | Sequence[SSAValue] | None],
+        results: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute | None] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        name: str = "",
+    ) -> Operation:
+        """Build an operation by the roles of its operands, and add it."""
+        op = self.add(kind.make(operands, results, properties, attributes, regions))
+        for result in op.results:
+            result.name_hint = name or kind.name.rpartition(".")[2]
+        return op
+
+    def reachable(self, value: SSAValue) -> None:
+        """A value belongs to a block that is still open; otherwise it has gone out of sight."""
+        owner = value.owner
+        block = owner if isinstance(owner, Block) else owner.parent_block()
+        if block in self.body.blocks:
+            return
+        made = self.places.get(owner) if isinstance(owner, Operation) else None
+        related = (Related(made, "made here"),) if made is not None else ()
+        message = "this value was made inside a section, scope, branch, loop or function that has ended, or is another's"
+        hint = "carry it through a name that is set before and inside, or compute it again here"
+        raise failure(WrongPlace, message, related=related, hint=hint)
+
+    # --- constants ----------------------------------------------------------------------------------------------------
+
+    def once(self, key: tuple[Any, ...], make: Callable[[], SSAValue]) -> SSAValue:
+        """A constant, made where it is first needed and used again in all that is inside."""
+        known = self.body.constants
+        for block in self.body.blocks:
+            if (found := known.get(block, {}).get(key)) is not None:
+                return found
+        made = known.setdefault(self.block, {})[key] = make()
+        return made
+
+    # --- blocks -------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def into(self, block: Block) -> Generator[None]:
+        """What is traced meanwhile goes into a block."""
+        self.body.blocks.append(block)
+        depth = len(self.body.blocks)
+        try:
+            yield
+        finally:
+            del self.body.blocks[depth - 1 :]
+            self.body.constants.pop(block, None)
+
+    @contextmanager
+    def function(self, body: FunctionBody) -> Generator[None]:
+        """What is traced meanwhile is another function."""
+        self.bodies.append(body)
+        turns, self.turns = self.turns, []
+        try:
+            yield
+        finally:
+            self.bodies.pop()
+            self.turns = turns
+
+    # --- symbols ------------------------------------------------------------------------------------------------------
+
+    def numbered(self, name: str) -> int:
+        """A number that goes with a name, counted from 0."""
+        number = self.symbols.get(name, 0)
+        self.symbols[name] = number + 1
+        return number
+
+
+def tracing() -> Trace | None:
+    """The kernel that is being traced here, if any."""
+    return _TRACE.get()
+
+
+def current(what: str = "this call") -> Trace:
+    """The kernel that is being traced."""
+    trace = _TRACE.get()
+    if trace is None:
+        raise failure(WrongPlace, f"{what} belongs inside a kernel: a function with @pto.jit(...), while it is traced")
+    return trace
+
+
+@contextmanager
+def traced(trace: Trace) -> Generator[Trace]:
+    """Makes a trace the one that calls of the surface go to."""
+    token = _TRACE.set(trace)
+    try:
+        yield trace
+    finally:
+        _TRACE.reset(token)
+
+
+def explicit_only(what: str) -> Trace:
+    """The trace, where the kernel is explicit: elsewhere the call is for the compiler to make."""
+    trace = current(what)
+    body = trace.body
+    if body.kind == "tileop":
+        raise failure(WrongPlace, f"{what} does not belong in a tileop", hint="move it to the kernel that calls it")
+    if not body.explicit:
+        hint = 'write @pto.jit(mode="explicit"), or use tile operations'
+        raise failure(WrongPlace, f"{what} belongs in a kernel of mode explicit", hint=hint)
+    return trace
+
+
+def not_in_tileop(what: str) -> Trace:
+    """The trace, outside of tileops, which only compute."""
+    trace = current(what)
+    if trace.body.kind == "tileop":
+        hint = "a tileop takes tiles and computes on vector registers; move the call to the kernel"
+        raise failure(WrongPlace, f"{what} does not belong in a tileop", hint=hint)
+    return trace
+
+

@@ -1,0 +1,400 @@
+"""`@pto.jit`: the handle of a kernel, its specialisations, and how they are launched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ptosim.author.failures import WrongType, WrongValue, failure
+from ptosim.ptodsl.arguments import as_arguments
+from ptosim.ptodsl.specialise import Fingerprint, fingerprint
+
+if TYPE_CHECKING:
+    from ptosim.author.kernels import KernelFunction, TracedModule
+    from ptosim.module import Kernel, Module
+    from ptosim.places import Source
+
+
+class TextForms:
+    """What a kernel and a compiled kernel show alike."""
+
+    def compiled(self) -> CompiledKernel:
+        """The specialisation that is shown and launched."""
+        raise AssertionError("a handle says what is compiled")
+
+    @property
+    def __ptosim_kernel__(self) -> Kernel:
+        return self.compiled().kernel
+
+    def module(self) -> Module:
+        """The loaded module."""
+        return self.compiled().loaded
+
+    @property
+    def name(self) -> str:
+        return self.compiled().ir_function_name
+
+    @property
+    def signature(self) -> Any:
+        return self.compiled().kernel.signature
+
+    def text(self, lowered: bool = False, lines: bool = False) -> str:
+        """The text for the assembler; lowered to micro-instructions, or with a comment of its line for each operation."""
+        return self.compiled().shown(lowered, lines)
+
+    def mlir_text(self) -> str:
+        return self.compiled().shown()
+
+    def __str__(self) -> str:
+        return self.compiled().shown()
+
+    def mlir_module(self) -> Module:
+        return self.module()
+
+    def verify(self) -> bool:
+        """Read and verify it; raises PTOError with all that is wrong."""
+        return self.compiled().loaded is not None
+
+    def emit(self, path: str | Path) -> Path:
+        """Write the text to a file."""
+        target = Path(path)
+        target.write_text(self.compiled().shown())
+        return target
+
+    def build_metadata(self) -> dict[str, Any]:
+        """What a build would be told."""
+        made = self.compiled()
+        options = made.handle.options
+        return {
+            "name": made.ir_function_name,
+            "target": options.target,
+            "backend": options.backend,
+            "kernel_kind": options.kernel_kind,
+            "mode": options.mode,
+            "insert_sync": options.insert_sync,
+            "constexprs": dict(made.constexpr_bindings),
+        }
+
+
+class KernelText(str):
+    """The text of a kernel, which is a property and may be called with options."""
+
+    __slots__ = ("_owner",)
+    _owner: CompiledKernel
+
+    def __call__(self, lowered: bool = False, lines: bool = False) -> str:
+        return self._owner.shown(lowered, lines)
+
+
+def _text_of(made: CompiledKernel) -> KernelText:
+    text = KernelText(made.shown())
+    text._owner = made  # pyright: ignore[reportPrivateUsage]
+    return text
+
+
+class KernelHandle(TextForms):
+    """A kernel: compiled for constants, launched on a grid."""
+
+    def __init__(self, kernel: KernelFunction) -> None:
+        self._kernel = kernel
+        self._made: dict[Any, tuple[Fingerprint, CompiledKernel]] = {}
+        self.__name__ = kernel.definition.name
+        self.__doc__ = kernel.definition.function.__doc__
+        self.__wrapped__ = kernel.definition.function
+        self.__module__ = kernel.definition.function.__module__
+
+    @property
+    def options(self) -> Any:
+        return self._kernel.options
+
+    @property
+    def function(self) -> KernelFunction:
+        """What is traced."""
+        return self._kernel
+
+    @property
+    def symbol(self) -> str:
+        return self._kernel.symbol
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.symbol} at {self._kernel.definition.place}>"
+
+    @property
+    def text(self) -> Any:  # type: ignore[override]
+        return _text_of(self.compiled())
+
+    def compiled(self) -> CompiledKernel:
+        return self.compile()
+
+    def compile(self, **constants: Any) -> CompiledKernel:
+        """The kernel for these constants; the others have their defaults."""
+        if not self._kernel.options.entry:
+            raise failure(WrongType, f"{self.symbol} has entry=False: a kernel calls it, and compiles it with itself")
+        known = {each.name: each.default for each in self._kernel.parameters if each.is_constant}
+        for name, value in constants.items():
+            if name not in known:
+                listed = ", ".join(known) or "none"
+                raise failure(WrongType, f"{self.symbol} has no constant '{name}'; it has: {listed}")
+            try:
+                hash(value)
+            except TypeError:
+                raise failure(WrongType, f"{name}={value!r} is not hashable, so nothing can be compiled for it") from None
+        bound = {**known, **constants}
+        key = tuple((name, type(value), value) for name, value in bound.items())
+        current = fingerprint(self._kernel.definition.function)
+        if (found := self._made.get(key)) is not None and found[0] is not None and found[0] == current:
+            return found[1]
+        made = CompiledKernel(self, bound)
+        self._made[key] = current, made
+        return made
+
+    def cached_specializations(self) -> tuple[Any, ...]:
+        """The keys of what has been compiled."""
+        return tuple(made.specialization_key for _, made in self._made.values())
+
+    def __getitem__(self, launch: Any) -> Launcher:
+        return Launcher(self.compiled, *_grid(launch))
+
+    def __call__(self, *args: Any, grid: int | None = None, **given: Any) -> Any:
+        """Inside of a kernel the call of a kernel module; elsewhere a launch."""
+        from ptosim.author.trace import tracing
+
+        if tracing() is not None:
+            return self._kernel(*args, **given)
+        constants = {each.name for each in self._kernel.parameters if each.is_constant}
+        chosen = {name: given.pop(name) for name in list(given) if name in constants}
+        return self.compile(**chosen)(*args, grid=1 if grid is None else grid, **given)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+class CompiledKernel(TextForms):
+    """A kernel for certain constants; it does not change any more."""
+
+    def __init__(self, handle: KernelHandle, constants: Mapping[str, Any]) -> None:
+        self.handle = handle
+        self.constexpr_bindings = dict(constants)
+        self.specialization_key = (handle.symbol, tuple(self.constexpr_bindings.items()))
+        self._traced: TracedModule = handle.function.trace(constants)
+
+    @property
+    def ir_function_name(self) -> str:
+        return self._traced.symbol
+
+    @property
+    def kernel_module_graph(self) -> tuple[str, ...]:
+        """The functions that its modules define."""
+        from ptosim.language.structure.function import Function
+
+        functions = (op for op in self._traced.trace.root.walk() if isinstance(op, Function))
+        return tuple(op.symbol for op in functions if not op.is_declaration)
+
+    def compiled(self) -> CompiledKernel:
+        return self
+
+    @cached_property
+    def source(self) -> Source:
+        """The text, with the place of each operation."""
+        from ptosim.author.text import source_of_trace
+
+        return source_of_trace(self._traced.trace, f"{self.handle.symbol}.pto")
+
+    def shown(self, lowered: bool = False, lines: bool = False) -> str:
+        """The text; lowered to micro-instructions, or with the line of each operation."""
+        if lowered:
+            return self.loaded.lowered().source
+        if lines:
+            from ptosim.author.text import with_lines
+
+            return with_lines(self.source)
+        return self.source.text
+
+    @property
+    def text(self) -> Any:  # type: ignore[override]
+        return _text_of(self)
+
+    @cached_property
+    def loaded(self) -> Module:
+        from ptosim.module import load
+
+        return load(self.source)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel of the loaded module."""
+        return self.loaded.kernel(self.ir_function_name)
+
+    def __getitem__(self, launch: Any) -> Launcher:
+        return Launcher(self.compiled, *_grid(launch))
+
+    def __call__(self, *args: Any, grid: int = 1, stream: Any = None, **options: Any) -> None:
+        """Run it on `grid` blocks; arrays are changed in place."""
+        del stream
+        self.kernel(*as_arguments(self.kernel, args), grid=_positive(grid), **options)
+
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{name}={value!r}" for name, value in self.constexpr_bindings.items())
+        return f"<compiled kernel {self.ir_function_name}({constants})>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _grid(launch: Any) -> tuple[int, Any]:
+    parts = launch if isinstance(launch, tuple) else (launch,)
+    if not 1 <= len(parts) <= 2:  # pyright: ignore[reportUnknownArgumentType]
+        raise failure(WrongType, f"a launch is kernel[grid] or kernel[grid, stream], not {launch!r}", called="argument")
+    return _positive(parts[0]), parts[1] if len(parts) == 2 else None  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _positive(grid: Any) -> int:
+    from ptosim.arguments import whole
+
+    number = whole(grid)
+    if number is None or number < 1:
+        raise failure(WrongValue, f"the grid is a positive integer, not {grid!r}", called="argument")
+    return number
+
+
+class Launcher:
+    """`kernel[grid]`, to be called with the arguments."""
+
+    def __init__(self, compiled: Callable[[], CompiledKernel], grid: int, stream: Any = None) -> None:
+        self._compiled = compiled
+        self._grid = grid
+        self._stream = stream
+
+    def __call__(self, *args: Any, **options: Any) -> None:
+        made = self._compiled()
+        made(*args, grid=self._grid, **options)
+
+
+# --- the decorator ----------------------------------------------------------------------------------------------------
+
+_FRONTEND_OPTIONS = ("ast_rewrite", "rewrite_part", "dump_rewritten_source")
+
+
+def jit(
+    name: Any = None,
+    *,
+    target: str = "a5",
+    kernel_kind: Any = None,
+    backend: str = "vpto",
+    entry: bool = True,
+    mode: str = "auto",
+    insert_sync: bool | None = None,
+    ast_rewrite: bool | None = None,
+    frontend_options: Mapping[str, Any] | None = None,
+    source: str | None = None,
+) -> Callable[[Any], KernelHandle]:
+    """A kernel: `@pto.jit(target="a5", mode="explicit")` over a function of pointers, scalars and constants."""
+    from ptosim.author.kernels import BACKENDS, KINDS, MODES, TARGETS, KernelFunction, KernelOptions
+    from ptosim.author.words import choice
+
+    if callable(name):
+        message = "@pto.jit needs parentheses: write @pto.jit()"
+        raise failure(WrongType, message)
+    if name is not None and not isinstance(name, str):
+        raise failure(WrongType, f"the name of a kernel is a text, not {name!r}")
+    kind = None if kernel_kind is None else choice(kernel_kind, KINDS, "kernel_kind")
+    options = KernelOptions(
+        name,
+        choice(target, TARGETS, "target"),
+        kind,
+        choice(backend, BACKENDS, "backend"),
+        bool(entry),
+        choice(mode, MODES, "mode"),
+        insert_sync,
+        _rewrites(ast_rewrite, frontend_options),
+        source,
+    )
+
+    def decorate(function: Any) -> KernelHandle:
+        from ptosim.author.definition import Definition
+
+        return KernelHandle(KernelFunction(Definition(function, options.ast_rewrite), options))
+
+    return decorate
+
+
+def _rewrites(ast_rewrite: bool | None, given: Mapping[str, Any] | None) -> bool:
+    """Whether control flow is rewritten."""
+    if given is None:
+        return ast_rewrite is not False
+    unknown = [key for key in given if key not in _FRONTEND_OPTIONS]
+    if unknown:
+        raise failure(WrongValue, f"unknown frontend option '{unknown[0]}'; known: {', '.join(_FRONTEND_OPTIONS)}")
+    chosen = given.get("ast_rewrite")
+    if chosen is not None and ast_rewrite is not None and bool(chosen) is not bool(ast_rewrite):
+        raise failure(WrongValue, "ast_rewrite and frontend_options['ast_rewrite'] contradict each other")
+    parts = given.get("rewrite_part")
+    if parts is not None and set(parts) - {"control_flow"}:
+        raise failure(WrongValue, f"rewrite_part is {{'control_flow'}}, not {parts!r}")
+    decided = chosen if chosen is not None else ast_rewrite
+    return decided is not False and (parts is None or "control_flow" in parts)
+
+
+def merge_jit_modules(*kernels: Any) -> MergedModule:
+    """One module of several kernels, in order."""
+    if not kernels:
+        raise failure(WrongType, "pto.merge_jit_modules takes at least one kernel")
+    for each in kernels:
+        if not isinstance(each, KernelHandle | CompiledKernel):
+            raise failure(WrongType, f"pto.merge_jit_modules takes kernels, not {each!r}")
+    return MergedModule([each.compiled() for each in kernels])
+
+
+class MergedModule:
+    """Several kernels in one module."""
+
+    def __init__(self, kernels: Sequence[CompiledKernel]) -> None:
+        self._kernels = kernels
+        targets = {each.handle.options.target for each in kernels}
+        if len(targets) > 1:
+            raise failure(WrongValue, f"kernels of one module are for one target, not {', '.join(sorted(targets))}")
+
+    @cached_property
+    def source(self) -> Source:
+        from ptosim.author.text import merged_source
+
+        return merged_source([each.source for each in self._kernels])
+
+    @property
+    def text(self) -> str:
+        return self.source.text
+
+    def mlir_text(self) -> str:
+        return self.source.text
+
+    def __str__(self) -> str:
+        return self.source.text
+
+    @cached_property
+    def loaded(self) -> Module:
+        from ptosim.module import load
+
+        return load(self.source)
+
+    def module(self) -> Module:
+        return self.loaded
+
+    def mlir_module(self) -> Module:
+        return self.loaded
+
+    def verify(self) -> bool:
+        return self.loaded is not None
+
+    def emit(self, path: str | Path) -> Path:
+        target = Path(path)
+        target.write_text(self.text)
+        return target
+
+    def kernel(self, name: str | None = None) -> Kernel:
+        return self.loaded.kernel(name)
