@@ -1,8 +1,8 @@
 """Facts about an instruction stand with the instruction: nothing outside the rooms knows one by its name.
 
 Rooms are the modules that declare operations, their records, meanings and lowerings; the lowerings of tiles and the
-door of C++ write instructions by name. Everybody else asks a class (`CastPtr.name`, isinstance) or the record
-(`signalling("flag")`).
+doors of C++ and Python write instructions by name. Everybody else asks a class (`CastPtr.name`, isinstance) or the
+record (`signalling("flag")`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OPERATIONS = (*operations(), *structural_operations())
 NAMES = frozenset(operation.name for operation in OPERATIONS if operation.name.startswith("pto."))
 BEGINNINGS = {name[:end] for name in NAMES for end in range(len("pto.x"), len(name))}
 DECLARING = {Path(inspect.getfile(operation)) for operation in OPERATIONS}
-FLOORS_OF_ROOMS = ("effects", "tiles", "cpp")
+FLOORS_OF_ROOMS = ("effects", "tiles", "author", "cpp")
 CATALOGUE = SOURCE / "native/observe/coverage.py"
 """The accesses that a compiled check follows, by name: to be followed is no fact about an instruction."""
 

@@ -18,6 +18,7 @@ from ptosim.effects.sync import signalling
 from ptosim.language.analysis.kernel_entries import kernels
 from ptosim.language.analysis.tile_modules import TILES, mark_tiles
 from ptosim.language.load import VerifiedModule, load
+from ptosim.language.passes.element_accesses import name_element_accesses
 from ptosim.language.passes.infer_scopes import infer_scopes
 from ptosim.language.passes.inline_regions import inline_regions
 from ptosim.language.passes.launch_parameters import feed_launch_parameters
@@ -63,6 +64,7 @@ def lowering(sync: str) -> Sequence[Pass]:
     from ptosim.tiles.lower import lower_tiles
 
     return (
+        _rewriting(name_element_accesses),  # what the scalar unit loads and stores has its own name
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
         _rewriting(normalise),  # copies, loads and stores have one spelling, lowered ones included

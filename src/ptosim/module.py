@@ -206,6 +206,10 @@ class Module:
         """The text that was loaded."""
         return self.outline.source.text
 
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
+        """Its only kernel with these arguments."""
+        return self.kernel().recorded(args, grid)
+
     def __str__(self) -> str:
         """The module in canonical text."""
         return self.text()

@@ -3,6 +3,7 @@
 Positional arguments are the operands that are always there, in the order of the class, then its words; keywords are the
 roles and properties by name. What the class says of types decides how an argument is converted and what comes back.
 """
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.author.coerce import (
     INDEX,
     NAMED,
+    address,
     as_value,
     literal,
-    pointer,
     refuse_unset,
-    scalar,
+    scalar_value,
     traced_value,
     whole,
 )
@@ -60,7 +61,9 @@ class Spelling:
 PLAIN = Spelling()
 
 
-def perform(kind: type[PTOOperation], name: str, spelling: Spelling, args: Sequence[Any], given: Mapping[str, Any]) -> Any:
+def perform(
+    kind: type[PTOOperation], name: str, spelling: Spelling, args: Sequence[Any], given: Mapping[str, Any]
+) -> Any:
     """A call of the surface: builds the operation and returns what it gives."""
     bound = bind(kind, name, spelling, args, given)
     guard(kind, name)
@@ -96,7 +99,10 @@ def bind(
         bound.setdefault(role, value)
     missing = [role for role in required(kind) if bound.get(role) is None]
     if missing:
-        raise failure(WrongType, f"{name} takes {takes(roles)}; {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        raise failure(
+            WrongType,
+            f"{name} takes {takes(roles)}; {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+        )
     return {role: value for role, value in bound.items() if value is not None}
 
 
@@ -146,7 +152,9 @@ def role_of(kind: type[PTOOperation], spelling: Spelling, keyword: str) -> str |
 # --- building ---------------------------------------------------------------------------------------------------------
 
 
-def build(kind: type[PTOOperation], name: str, bound: Mapping[str, Any], results: Sequence[Attribute] | None = None) -> Any:
+def build(
+    kind: type[PTOOperation], name: str, bound: Mapping[str, Any], results: Sequence[Attribute] | None = None
+) -> Any:
     """The operation of arguments by role."""
     for value in bound.values():
         refuse_unset(value)
@@ -170,17 +178,19 @@ def operand(kind: type[PTOOperation], name: str, role: str, value: Any, bound: M
     """An argument as the operand that plays a role."""
     what = f"{role} of {name}"
     if role in kind.spaces:
-        return pointer(value, what)
+        return address(value, what)
     types = kind.types.get(role, ())
     if types:
         return _typed(kind, role, types, value, what, bound)
     if issubclass(kind, TileOperation):
         return _of_tiles(kind, role, value, what, bound)
     if isinstance(value, PointerOffset):
-        return pointer(value, what)
+        return address(value, what)
     if isinstance(value, Traced):
         return value.ssa
-    model = next((each for each in bound.values() if isinstance(each, ScalarValue | RegisterValue | PointerValue)), None)
+    model = next(
+        (each for each in bound.values() if isinstance(each, ScalarValue | RegisterValue | PointerValue)), None
+    )
     if hasattr(value, "loaded"):
         return value.loaded().ssa
     return as_value(value, element_of_value(model) if model is not None else default_type(value)).ssa
@@ -200,12 +210,12 @@ def _typed(
         model = next((each for each in bound.values() if isinstance(each, RegisterValue)), None)
         if model is None:
             return value.ssa if isinstance(value, ScalarValue) else as_value(value, default_type(value)).ssa
-        return scalar(value, element_of_value(model), what)
+        return scalar_value(value, element_of_value(model), what)
     from ptosim.language.types import element_name
 
     if isinstance(value, ScalarValue) and element_name(value.ssa.type) in types:
         return value.ssa
-    return scalar(value, f32 if first == "f32" else NAMED[first], what)
+    return scalar_value(value, f32 if first == "f32" else NAMED[first], what)
 
 
 def default_type(value: Any) -> Attribute:
@@ -217,7 +227,7 @@ def default_type(value: Any) -> Attribute:
 
 
 def element_of_value(value: Any) -> Attribute:
-    """The type of what a value consists of."""
+    """The type of the elements of a value."""
     type_ = value.ssa.type
     return type_.element if isinstance(type_, VregType | PtrType) else type_
 
@@ -228,16 +238,16 @@ def _of_tiles(kind: type[TileOperation], role: str, value: Any, what: str, bound
     if isinstance(value, Traced) and not isinstance(value, ScalarValue):
         return value.ssa
     if role in INDEX_ROLES:
-        return scalar(value, INDEX, what)
+        return scalar_value(value, INDEX, what)
     if role in I32_ROLES:
-        return scalar(value, i32, what)
+        return scalar_value(value, i32, what)
     if role in kind.scalars or literal(value) is not None or isinstance(value, ScalarValue) or hasattr(value, "loaded"):
         tile = next((bound[each] for each in kind.operand_roles if isinstance(bound.get(each), TileValue)), None)
         if role == "pre_quant":
-            return scalar(value, i64, what)
+            return scalar_value(value, i64, what)
         if role == "value" or tile is None:
             return as_value(value, i32).ssa
-        return scalar(value, tile.tile.element, what)
+        return scalar_value(value, tile.tile.element, what)
     raise failure(WrongType, f"{what} is a tile or a view, not {value!r}")
 
 
@@ -302,7 +312,7 @@ def _result_type(kind: type[PTOOperation], name: str, role: str, operands: Mappi
         return values[0].type
     if not operands:
         return i64
-    raise failure(WrongType, f"{name} needs result_type, the type of what it gives")
+    raise failure(WrongType, f"{name} needs result_type, the type of its result")
 
 
 def _mask_type(kind: type[PTOOperation], registers: Sequence[VregType], values: Sequence[SSAValue]) -> Attribute:
@@ -312,5 +322,3 @@ def _mask_type(kind: type[PTOOperation], registers: Sequence[VregType], values: 
         return mask_for(registers[0])
     masks = [each.type for each in values if isinstance(each.type, MaskType)]
     return masks[0]
-
-

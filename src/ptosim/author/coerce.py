@@ -1,4 +1,5 @@
 """From what the author writes to a value of the type that is wanted: literals, widths of integers and floats, signs."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ptosim.author.trace import current
 from ptosim.author.values import PointerOffset, PointerValue, ScalarValue, Traced, wrap
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.structure.scalar_cast import ExtF, ExtSI, ExtUI, IndexCast, IndexCastUI, SignCast, TruncF, TruncI
-from ptosim.language.text.literals import float_bits, integer_bits
+from ptosim.language.text.literals import float_bits, integer_bits, integer_of
 from ptosim.language.types import element_name, element_of, is_packed
 
 INDEX = IndexType()
@@ -27,9 +28,7 @@ def signless(type_: Attribute) -> Attribute:
 
 
 def is_unsigned(type_: Attribute) -> bool:
-    return isinstance(type_, IntegerType) and (
-        type_.signedness.data is Signedness.UNSIGNED or type_.width.data == 1
-    )
+    return isinstance(type_, IntegerType) and (type_.signedness.data is Signedness.UNSIGNED or type_.width.data == 1)
 
 
 def is_signed_word(type_: Attribute) -> bool:
@@ -102,9 +101,11 @@ def pattern(bits: int, type_: Attribute) -> SSAValue:
     plain = signless(type_)
 
     def make() -> SSAValue:
-        name = f"c{bits}" if plain == INDEX else f"c{bits}_{element_name(plain)}"
-        if element_of(plain).is_float:
-            name = f"cst_{element_name(plain)}"
+        kind = element_of(plain)
+        number = str(integer_of(bits, kind)).replace("-", "m") if kind.is_integer else ""
+        name = f"c{number}" if plain == INDEX else f"c{number}_{kind.name}" if number else f"cst_{kind.name}"
+        if plain == i1:
+            name = "true" if bits else "false"
         op = trace.make(Constant, {}, [plain], {"bits": IntAttr(bits)}, name=name)
         return op.results[0]
 
@@ -126,7 +127,7 @@ def convert(kind: Any, value: SSAValue, type_: Attribute) -> SSAValue:
     return current().make(kind, {kind.operand_roles[0]: value}, [type_]).results[0]
 
 
-def scalar(value: Any, type_: Attribute, what: str = "the value") -> SSAValue:
+def scalar_value(value: Any, type_: Attribute, what: str = "the value") -> SSAValue:
     """A scalar of the type that is wanted: a literal becomes a constant, integers and floats change their width."""
     if isinstance(value, ScalarValue):
         return converted(value.ssa, type_, what)
@@ -135,8 +136,8 @@ def scalar(value: Any, type_: Attribute, what: str = "the value") -> SSAValue:
         shown = value.ssa.type if isinstance(value, Traced) else "an address"
         raise failure(WrongType, f"{what} is {shown}, but a scalar of type {type_} is needed")
     if literal(value) is None and not isinstance(value, str):
-        loaded = getattr(value, "loaded", None)
-        if callable(loaded):  # an element of a tile
+        loaded: Any = getattr(value, "loaded", None)
+        if loaded is not None:  # an element of a tile
             return converted(loaded().ssa, type_, what)
         raise failure(WrongType, f"{what} is {value!r}, but a scalar of type {type_} is needed")
     if isinstance(value, bool) and type_ != i1 and not isinstance(type_, IndexType):
@@ -196,7 +197,7 @@ def _whole(value: Any, type_: Attribute, what: str) -> SSAValue:
     if is_float:
         shown = value if number is not None else f"of type {value.ssa.type}"
         raise failure(WrongType, f"{what} is {shown}, a float; an integer is needed")
-    return scalar(value, type_, what)
+    return scalar_value(value, type_, what)
 
 
 def whole(value: Any, what: str) -> int:
@@ -204,7 +205,9 @@ def whole(value: Any, what: str) -> int:
     refuse_unset(value)
     number = literal(value)
     if isinstance(value, Traced):
-        raise failure(WrongType, f"{what} must be known before the kernel runs; this is a value that only the run knows")
+        raise failure(
+            WrongType, f"{what} must be known before the kernel runs; this is a value that only the run knows"
+        )
     if number is None or isinstance(number, bool | float):
         raise failure(WrongType, f"{what} is an integer, not {value!r}")
     return number
@@ -234,8 +237,8 @@ def _literal_like(value: Any, other: ScalarValue, sign: str) -> SSAValue:
     type_ = other.ssa.type
     number = literal(value)
     if number is None and not isinstance(value, str):
-        loaded = getattr(value, "loaded", None)
-        if callable(loaded):
+        loaded: Any = getattr(value, "loaded", None)
+        if loaded is not None:
             return converted(loaded().ssa, type_, "the operand")
         raise failure(WrongType, f"{sign} takes a scalar and a number, not {type(value).__name__} ({value!r})")
     if isinstance(value, bool) and type_ != i1:
@@ -251,7 +254,7 @@ def condition(value: Any) -> SSAValue:
         if value.ssa.type == i1:
             return value.ssa
         if not element_of(value.ssa.type).is_float:
-            from ptosim.author.arithmetic import binary
+            from ptosim.author.operators import binary
 
             return binary("!=", value, 0).ssa
         raise failure(WrongType, f"a condition is a truth value or an integer, not {value.ssa.type}")
@@ -261,7 +264,7 @@ def condition(value: Any) -> SSAValue:
     raise failure(WrongType, f"a condition is a truth value or an integer, not {value!r}")
 
 
-def pointer(value: Any, what: str = "the pointer") -> SSAValue:
+def address(value: Any, what: str = "the pointer") -> SSAValue:
     """An address: a pointer, a pointer with an offset, or what has an address of its own, such as a tile."""
     refuse_unset(value)
     if isinstance(value, PointerValue):
@@ -270,8 +273,8 @@ def pointer(value: Any, what: str = "the pointer") -> SSAValue:
         from ptosim.author.memory import addptr
 
         return addptr(value.pointer, value.offset).ssa
-    as_ptr = getattr(value, "as_ptr", None)
-    if callable(as_ptr):
+    as_ptr: Any = getattr(value, "as_ptr", None)
+    if as_ptr is not None:
         return as_ptr().ssa
     shown = f"of type {value.ssa.type}" if isinstance(value, Traced) else repr(value)
     raise failure(WrongType, f"{what} is a pointer, not {shown}")

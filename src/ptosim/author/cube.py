@@ -1,4 +1,5 @@
 """The cube: operands from L1, products, and what the fixpipe makes of accumulators."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import BoolAttr, StringAttr, UnitAttr, f32
 from xdsl.ir import Attribute, SSAValue
 
-from ptosim.author.coerce import integer64, integers64, literal, pointer, scalar, whole
+from ptosim.author.coerce import address, integer64, integers64, literal, scalar_value, whole
 from ptosim.author.failures import WrongType, WrongValue, failure
 from ptosim.author.trace import current, explicit_only
 from ptosim.author.values import ScalarValue, Traced
@@ -42,8 +43,8 @@ def _operand_load(name: str, sides: tuple[str, str], steps: tuple[str, ...]) -> 
         assert kind is not None
         trace = explicit_only(f"pto.{name}")
         operands: dict[str, SSAValue | None] = {
-            "source": pointer(src, f"the source of pto.{name}"),
-            "dest": pointer(dst, f"the destination of pto.{name}"),
+            "source": address(src, f"the source of pto.{name}"),
+            "dest": address(dst, f"the destination of pto.{name}"),
         }
         if given:
             missing = [each for each in steps if each not in given]
@@ -92,13 +93,13 @@ def _product(name: str, has_bias: bool) -> Any:
         kind = operation(f"pto.{name}")
         assert kind is not None
         operands: dict[str, SSAValue | None] = {
-            "a": pointer(lhs, f"lhs of pto.{name}"),
-            "b": pointer(rhs, f"rhs of pto.{name}"),
-            "c": pointer(dst, f"dst of pto.{name}"),
+            "a": address(lhs, f"lhs of pto.{name}"),
+            "b": address(rhs, f"rhs of pto.{name}"),
+            "c": address(dst, f"dst of pto.{name}"),
             **{each: integer64(sizes[each], each) for each in ("m", "n", "k")},
         }
         if has_bias:
-            operands["bias"] = pointer(sizes["bias"], f"bias of pto.{name}")
+            operands["bias"] = address(sizes["bias"], f"bias of pto.{name}")
         saturation = {True: "sat", False: "nosat"}.get(sat, sat) if isinstance(sat, bool) else sat
         properties: dict[str, Attribute | None] = {
             "unit_flag": _word(kind, "unit_flag", unit_flag),
@@ -136,8 +137,8 @@ def _store(
     assert kind is not None
     names = ("m", "n", "source_stride", "dest_stride")
     operands: dict[str, SSAValue | None] = {
-        "source": pointer(src, f"the source of pto.{name}"),
-        "dest": pointer(dst, f"the destination of pto.{name}"),
+        "source": address(src, f"the source of pto.{name}"),
+        "dest": address(dst, f"the destination of pto.{name}"),
         **{each: integer64(size, f"{each} of pto.{name}") for each, size in zip(names, sizes, strict=True)},
         **more,
     }
@@ -152,9 +153,9 @@ def _store(
     properties["sat"] = _word(kind, "sat", {True: "sat", False: "nosat"}[sat] if isinstance(sat, bool) else sat)
     properties |= clauses.get("words", {})
     if (atomic := clauses.get("atomic")) is not None:
-        if not isinstance(atomic, tuple | list) or len(atomic) != 2:  # pyright: ignore[reportUnknownArgumentType]
+        if not isinstance(atomic, tuple | list) or len(atomic) != 2:
             raise failure(WrongType, f"atomic is (type, operation), not {atomic!r}")
-        type_, combined = (getattr(each, "name", each) for each in atomic)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+        type_, combined = (getattr(each, "name", each) for each in atomic)
         properties["atomic_type"] = _word(kind, "atomic_type", type_)
         properties["atomic_op"] = _word(kind, "atomic_op", combined)
     trace.make(kind, operands, (), properties)
@@ -163,9 +164,9 @@ def _store(
 def _quantised(kind: Any, name: str, given: Any, operands: dict[str, Any], properties: dict[str, Any]) -> None:
     if given is None:
         return
-    if not isinstance(given, tuple | list) or len(given) != 2:  # pyright: ignore[reportUnknownArgumentType]
+    if not isinstance(given, tuple | list) or len(given) != 2:
         raise failure(WrongType, f"pre_quant of pto.{name} is (payload, mode), not {given!r}")
-    payload, mode = given  # pyright: ignore[reportUnknownVariableType]
+    payload, mode = given
     operands["quant_payload"] = _payload(payload)
     properties["quant_mode"] = _word(kind, "quant_mode", mode)
 
@@ -174,8 +175,8 @@ def _payload(value: Any) -> SSAValue:
     if isinstance(value, Traced):
         return value.ssa
     if literal(value) is not None:
-        return scalar(float(value), f32, "the payload")
-    return pointer(value, "the payload")
+        return scalar_value(float(value), f32, "the payload")
+    return address(value, "the payload")
 
 
 def _rectified(kind: Any, name: str, given: Any, operands: dict[str, Any], properties: dict[str, Any]) -> None:
@@ -190,7 +191,7 @@ def _rectified(kind: Any, name: str, given: Any, operands: dict[str, Any], prope
     if clip is not None:
         dest = operands["dest"].type
         assert isinstance(dest, PtrType)
-        operands["clip"] = clip.ssa if isinstance(clip, ScalarValue) else scalar(clip, dest.element, "clip")
+        operands["clip"] = clip.ssa if isinstance(clip, ScalarValue) else scalar_value(clip, dest.element, "clip")
 
 
 def _laid_out(given: Any, operands: dict[str, Any], properties: dict[str, Any]) -> None:

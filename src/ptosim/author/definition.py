@@ -121,7 +121,7 @@ def resolved_annotations(function: FunctionType) -> dict[str, Any]:
     for name, note in notes.items():
         if isinstance(note, str):
             try:
-                found[name] = eval(note, function.__globals__, names)  # noqa: S307
+                found[name] = eval(note, function.__globals__, names)
             except Exception:
                 found[name] = note
     return found

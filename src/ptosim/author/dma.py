@@ -1,4 +1,5 @@
 """Copies between memories: rows by `nburst`, loops around them, padding."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32, i64
 from xdsl.ir import SSAValue
 
-from ptosim.author.coerce import integer64, integers64, literal, pointer, scalar, whole
+from ptosim.author.coerce import address, integer64, integers64, literal, scalar_value, whole
 from ptosim.author.failures import WrongType, WrongValue, failure
 from ptosim.author.trace import explicit_only
 from ptosim.author.values import ScalarValue
@@ -16,7 +17,7 @@ from ptosim.author.words import choice, spelled, word
 from ptosim.language.catalogue import operation
 from ptosim.language.types import PtrType
 
-L2_CACHE = (
+L2_CACHE: Sequence[str] = (
     "nmfv nmlv nmprs nmred naci napw napi nared wbhfv wbhlv wbhprs wbhred wtsfv wtslv wtsprs wtsred"
 ).split()
 """What a store may say of the cache, by number."""
@@ -39,15 +40,17 @@ def _copy(
         raise failure(WrongType, f"pto.{name} takes nburst=(count, {steps[0]}, {steps[1]})")
     counts = integers64(nburst, f"nburst of pto.{name}", ("count", *steps))
     operands: dict[str, SSAValue | Sequence[SSAValue] | None] = {
-        "source": pointer(src, f"the source of pto.{name}"),
-        "dest": pointer(dst, f"the destination of pto.{name}"),
+        "source": address(src, f"the source of pto.{name}"),
+        "dest": address(dst, f"the destination of pto.{name}"),
         "len_burst": integer64(length, f"the length of pto.{name}"),
         **dict(zip(("n_burst", *steps), counts, strict=True)),
         **(more or {}),
     }
     if loops:
-        given = [loops] if isinstance(loops, tuple) and not isinstance(loops[0], tuple | list) else list(loops)  # pyright: ignore[reportUnknownArgumentType]
-        rows = [integers64(each, f"a loop of pto.{name}", ("count", "source step", "destination step")) for each in given]
+        given = [loops] if isinstance(loops, tuple) and not isinstance(loops[0], tuple | list) else list(loops)
+        rows = [
+            integers64(each, f"a loop of pto.{name}", ("count", "source step", "destination step")) for each in given
+        ]
         for role, values in zip(
             ("loop_counts", "loop_source_strides", "loop_dest_strides"), zip(*rows, strict=True), strict=True
         ):
@@ -65,19 +68,26 @@ def mte_gm_ub(
     """Copy rows from GM to UB."""
     more: dict[str, SSAValue | None] = {"l2_cache_ctl": integer64(l2_cache_ctl, "l2_cache_ctl")}
     if pad is not None:
-        fill, *sides = pad if isinstance(pad, tuple | list) else (pad,)  # pyright: ignore[reportUnknownVariableType]
-        base = pointer(dst, "the destination of pto.mte_gm_ub")
+        fill, *sides = pad if isinstance(pad, tuple | list) else (pad,)
+        base = address(dst, "the destination of pto.mte_gm_ub")
         assert isinstance(base.type, PtrType)
         is_value = isinstance(fill, ScalarValue)
-        more["pad_value"] = fill.ssa if is_value else scalar(fill, base.type.element, "the value of pad")
+        more["pad_value"] = fill.ssa if is_value else scalar_value(fill, base.type.element, "the value of pad")
         if sides:
-            left, right = integers64(tuple(sides), "pad behind its value", ("left", "right"))  # pyright: ignore[reportUnknownArgumentType]
+            left, right = integers64(tuple(sides), "pad behind its value", ("left", "right"))
             more |= {"left_padding": left, "right_padding": right}
     _copy("mte_gm_ub", src, dst, len_burst, nburst, _STRIDES, loops, more)
 
 
 def mte_ub_gm(
-    src: Any, dst: Any, len_burst: Any, *, nburst: Any = None, loops: Any = None, l2_cache: Any = None, l2_cache_ctl: Any = None
+    src: Any,
+    dst: Any,
+    len_burst: Any,
+    *,
+    nburst: Any = None,
+    loops: Any = None,
+    l2_cache: Any = None,
+    l2_cache_ctl: Any = None,
 ) -> None:
     """Copy rows from UB to GM."""
     chosen = l2_cache if l2_cache is not None else l2_cache_ctl
@@ -133,24 +143,24 @@ def mte_gm_l1_frac(
     kind = operation("pto.mte_gm_l1_frac")
     assert kind is not None
     n, d = integers64(shape, "shape", ("n", "d"))
-    strides = src_layout if isinstance(src_layout, tuple | list) else (src_layout,)  # pyright: ignore[reportUnknownVariableType]
-    inner, *outer = strides  # pyright: ignore[reportUnknownVariableType]
+    strides = src_layout if isinstance(src_layout, tuple | list) else (src_layout,)
+    inner, *outer = strides
     groups = integers64(dst_group, "dst_group", ("groups", "loop2", "loop3", "loop4"))
-    if not isinstance(ctrl, tuple | list) or len(ctrl) != 2:  # pyright: ignore[reportUnknownArgumentType]
+    if not isinstance(ctrl, tuple | list) or len(ctrl) != 2:
         raise failure(WrongType, f"ctrl is (l2_cache_ctl, small_c0), not {ctrl!r}")
-    cache, small = ctrl  # pyright: ignore[reportUnknownVariableType]
+    cache, small = ctrl
     if literal(small) is not None:
         small = bool(small)
     operands: dict[str, SSAValue | None] = {
-        "source": pointer(src, "the source of pto.mte_gm_l1_frac"),
-        "dest": pointer(dst, "the destination of pto.mte_gm_l1_frac"),
+        "source": address(src, "the source of pto.mte_gm_l1_frac"),
+        "dest": address(dst, "the destination of pto.mte_gm_l1_frac"),
         "n": n,
         "d": d,
         "inner_stride": integer64(inner, "the inner stride"),
         "outer_stride": integer64(outer[0], "the outer stride") if outer else None,
         **dict(zip(("groups", "loop2_stride", "loop3_stride", "loop4_stride"), groups, strict=True)),
         "l2_cache_ctl": integer64(cache, "l2_cache_ctl"),
-        "small_c0": scalar(small, NAMED["i1"], "small_c0"),
+        "small_c0": scalar_value(small, NAMED["i1"], "small_c0"),
     }
     trace.make(kind, operands, (), {"layout": StringAttr(word(mode, kind.words["layout"], "mode"))})
 
@@ -173,9 +183,9 @@ def raw_fill_l1(
     if bits not in (16, 32):
         raise failure(WrongValue, f"fill_word_bits is 16 or 32, not {bits}")
     operands = {
-        "dest": pointer(dst, "the destination of pto.raw_fill_l1"),
+        "dest": address(dst, "the destination of pto.raw_fill_l1"),
         "byte_offset": integer64(byte_offset, "byte_offset"),
-        "value": scalar(raw_value, i32, "raw_value"),
+        "value": scalar_value(raw_value, i32, "raw_value"),
         "repeat": integer64(repeat_times, "repeat_times"),
         "blocks": integer64(block_num_32b, "block_num_32b"),
         "gap": integer64(dst_gap_32b, "dst_gap_32b"),

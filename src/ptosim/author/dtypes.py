@@ -1,4 +1,4 @@
-"""The types of the surface: names that are cheap to import, and become types of the dialect when something is traced."""
+"""The types of the surface: names that are cheap to import, and become types of the dialect while tracing."""
 
 from __future__ import annotations
 
@@ -15,14 +15,33 @@ if TYPE_CHECKING:
     from xdsl.ir import Attribute
 
 SPACES = {
-    **{"gm": "gm", "ub": "ub", "vec": "ub", "mat": "l1", "left": "l0a", "right": "l0b", "acc": "l0c"},
-    **{"bias": "bt", "scaling": "fb", "l1": "l1", "l0a": "l0a", "l0b": "l0b", "l0c": "l0c", "bt": "bt", "fb": "fb"},
+    "gm": "gm",
+    "ub": "ub",
+    "vec": "ub",
+    "mat": "l1",
+    "left": "l0a",
+    "right": "l0b",
+    "acc": "l0c",
+    "bias": "bt",
+    "scaling": "fb",
+    "l1": "l1",
+    "l0a": "l0a",
+    "l0b": "l0b",
+    "l0c": "l0c",
+    "bt": "bt",
+    "fb": "fb",
 }
 """The memories, by every name that they have."""
 
 TILE_PLACES = {
     **{name: name for name in ("vec", "mat", "left", "right", "acc", "bias", "scaling")},
-    **{"ub": "vec", "l1": "mat", "l0a": "left", "l0b": "right", "l0c": "acc", "bt": "bias", "fb": "scaling"},
+    "ub": "vec",
+    "l1": "mat",
+    "l0a": "left",
+    "l0b": "right",
+    "l0c": "acc",
+    "bt": "bias",
+    "fb": "scaling",
 }
 """What a tile type calls them."""
 
@@ -63,7 +82,9 @@ class DType(Described):
         from ptosim.author.values import wrap
 
         if isinstance(value, bool):
-            raise failure(WrongType, f"pto.{self.name}({value}): a bool is no number; write pto.const({value}, dtype=pto.i1)")
+            raise failure(
+                WrongType, f"pto.{self.name}({value}): a bool is no number; write pto.const({value}, dtype=pto.i1)"
+            )
         return wrap(constant(value, self.type))
 
     def __repr__(self) -> str:
@@ -204,12 +225,25 @@ _PACKED = {
 }
 _NAMES = {
     **{name: name for name in ("f16", "f32", "f64", "bf16", "i1", "index", *_SIGNED)},
-    **{"float16": "f16", "float32": "f32", "bfloat16": "bf16", "bool": "i1"},
+    "float16": "f16",
+    "float32": "f32",
+    "bfloat16": "bf16",
+    "bool": "i1",
     **{f"int{width}": f"i{width}" for width in (8, 16, 32, 64)},
     **{f"uint{width}": f"ui{width}" for width in (8, 16, 32, 64)},
-    **{"int1": "i1", "f8e4m3": "f8E4M3FN", "f8E4M3FN": "f8E4M3FN", "f8e4m3fn": "f8E4M3FN", "f8e5m2": "f8E5M2"},
-    **{"f8E5M2": "f8E5M2", "f8e8m0": "f8E8M0", "f8E8M0": "f8E8M0", "hif8": "hif8"},
-    **{"f4e1m2x2": "f4E1M2x2", "f4e2m1x2": "f4E2M1x2", "f4E1M2x2": "f4E1M2x2", "f4E2M1x2": "f4E2M1x2"},
+    "int1": "i1",
+    "f8e4m3": "f8E4M3FN",
+    "f8E4M3FN": "f8E4M3FN",
+    "f8e4m3fn": "f8E4M3FN",
+    "f8e5m2": "f8E5M2",
+    "f8E5M2": "f8E5M2",
+    "f8e8m0": "f8E8M0",
+    "f8E8M0": "f8E8M0",
+    "hif8": "hif8",
+    "f4e1m2x2": "f4E1M2x2",
+    "f4e2m1x2": "f4E2M1x2",
+    "f4E1M2x2": "f4E1M2x2",
+    "f4E2M1x2": "f4E2M1x2",
     **_PACKED,
 }
 DTYPES = {name: DType(meant) for name, meant in _NAMES.items() if name != "bool"}

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
-from typing import TypeVar
+import sys
+from typing import Any, TypeVar
 
 from ptosim.author.place import GENERATED
 
 RUNTIME = "__pto"
 """The free variable by which rewritten code reaches what traces it."""
 
+NO_TYPE_PARAMETERS: dict[str, Any] = {"type_params": []} if sys.version_info >= (3, 12) else {}
+"""What a function has besides in newer Pythons."""
+
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def call_name(node: ast.expr) -> str | None:
-    """The last word of what is called: `section` of `pto.section("cube")`; None where nothing is."""
+    """The last word of a callee: `section` of `pto.section("cube")`; None where nothing is."""
     if not isinstance(node, ast.Call):
         return None
     callee = node.func
@@ -24,7 +28,7 @@ def call_name(node: ast.expr) -> str | None:
 
 
 def runtime_call(name: str, *arguments: ast.expr) -> ast.expr:
-    """A call of what traces control flow."""
+    """A call of a function that traces control flow."""
     return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), list(arguments), [])
 
 
@@ -53,7 +57,7 @@ class ExpressionRewrite(ast.NodeTransformer):
         made: ast.stmt = self.visit(node)
         value = getattr(made, "value", None)
         if isinstance(made, ast.Assign | ast.AnnAssign) and value is not None:
-            targets = made.targets if isinstance(made, ast.Assign) else [made.target]
+            targets: list[ast.expr] = made.targets if isinstance(made, ast.Assign) else [made.target]
             if len(targets) == 1 and (name := _named(targets[0])) is not None and not isinstance(value, ast.Constant):
                 made.value = standing_at(node, runtime_call("name_value", name, value))
                 if isinstance(made, ast.AnnAssign):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptosim.author.arithmetic import binary
 from ptosim.author.coerce import index, literal
+from ptosim.author.operators import binary
 from ptosim.author.values import wrap
 
 

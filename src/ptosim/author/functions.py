@@ -1,4 +1,5 @@
 """Functions of a kernel's module: made while something calls them, once for each kind of arguments."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from typing import Any
 from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from ptosim.author.coerce import refuse_unset, scalar
+from ptosim.author.coerce import refuse_unset, scalar_value
 from ptosim.author.definition import Definition, KernelParameter
 from ptosim.author.dtypes import PARTITION_VIEW, TENSOR_VIEW, TILE, Described, DType
 from ptosim.author.failures import WrongPlace, WrongType, failure
-from ptosim.author.trace import FunctionBody, Trace, current
+from ptosim.author.trace import Trace, TracedFunction, current
 from ptosim.author.values import Traced, ViewValue, wrap, wrapped
 from ptosim.diagnostics import Related
 from ptosim.language.structure.function import Call, Function, Return
@@ -87,7 +88,7 @@ def argument(owner: str, parameter: KernelParameter, value: Any) -> Any:
             raise failure(WrongType, f"{what} is {_KINDS[note]}, not {_shown(value)}")
         return value
     if isinstance(note, DType):
-        return wrap(scalar(value, note.type, what))
+        return wrap(scalar_value(value, note.type, what))
     if isinstance(note, Described):
         if getattr(value, "as_ptr", None) is not None and not isinstance(value, Traced):
             value = value.as_ptr()
@@ -174,7 +175,7 @@ class HelperFunction:
         symbol = f"{self.name}_{number}" if number else self.name
         names = [each.name for each in self.parameters if not each.is_constant]
         block = named_block([value.ssa.type for value in values], names)
-        body = FunctionBody("func", self.name, trace.body.explicit, [block])
+        body = TracedFunction("func", self.name, trace.body.explicit, [block])
         add_function(
             trace,
             symbol,

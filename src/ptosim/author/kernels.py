@@ -13,7 +13,7 @@ from ptosim.author.definition import Definition, KernelParameter
 from ptosim.author.dtypes import PARTITION_VIEW, TENSOR_VIEW, TILE, Described, DType, PointerDescription, attribute_of
 from ptosim.author.failures import WrongPlace, WrongType, WrongValue, failure
 from ptosim.author.functions import UNIT, add_function, argument, call, matched, named_block, returned
-from ptosim.author.trace import FunctionBody, Trace, current, traced
+from ptosim.author.trace import Trace, TracedFunction, current, traced
 from ptosim.diagnostics import Related
 from ptosim.language.structure.function import Function
 
@@ -108,11 +108,15 @@ class KernelFunction:
         related = (Related(place, "defined here"),)
         if self.options.entry:
             hint = "mark it entry=False to call it from a kernel, or write a @pto.tileop or @pto.func"
-            raise failure(WrongType, f"{self.symbol} is a kernel and is launched, not called", related=related, hint=hint)
+            raise failure(
+                WrongType, f"{self.symbol} is a kernel and is launched, not called", related=related, hint=hint
+            )
         if given:
             raise failure(WrongType, f"{self.symbol}: kernel modules are called without keywords", related=related)
         if trace.body.kind != "kernel" and trace.body.kind != "module":
-            raise failure(WrongPlace, f"a {trace.body.kind} cannot call the kernel module {self.symbol}", related=related)
+            raise failure(
+                WrongPlace, f"a {trace.body.kind} cannot call the kernel module {self.symbol}", related=related
+            )
         bound = matched(self.symbol, self.parameters, args, given, place)
         values = [argument(self.symbol, each, bound[each.name]) for each in self.parameters]
         types = [value.ssa.type for value in values]
@@ -134,7 +138,9 @@ class KernelFunction:
         trace.helpers[known] = add_function(trace, self.symbol, types, visibility="private", place=trace.place())
 
 
-def fill(trace: Trace, kernel: KernelFunction, constants: Mapping[str, Any], types: list[Attribute] | None = None) -> None:
+def fill(
+    trace: Trace, kernel: KernelFunction, constants: Mapping[str, Any], types: list[Attribute] | None = None
+) -> None:
     """Add the module of a kernel, or of a kernel module, to a container."""
     options, definition = kernel.options, kernel.definition
     if options.target != trace.target:
@@ -159,14 +165,16 @@ def fill(trace: Trace, kernel: KernelFunction, constants: Mapping[str, Any], typ
     marks: dict[str, Attribute] = {"pto.entry": UNIT} if options.entry else {"pto.visibility": StringAttr("external")}
     visibility = None if options.entry else "public"
     place = definition.place
-    function = add_function(trace, kernel.symbol, arguments, visibility=visibility, attributes=marks, body=block, place=place)
+    function = add_function(
+        trace, kernel.symbol, arguments, visibility=visibility, attributes=marks, body=block, place=place
+    )
     kind = "kernel" if options.entry else "module"
-    body = FunctionBody(kind, kernel.symbol, options.mode == "explicit", [block], kernel_kind=options.kernel_kind)
+    body = TracedFunction(kind, kernel.symbol, options.mode == "explicit", [block], kernel_kind=options.kernel_kind)
     _trace_body(trace, kernel, function, body, constants)
 
 
 def _trace_body(
-    trace: Trace, kernel: KernelFunction, function: Function, body: FunctionBody, constants: Mapping[str, Any]
+    trace: Trace, kernel: KernelFunction, function: Function, body: TracedFunction, constants: Mapping[str, Any]
 ) -> None:
     from ptosim.author.values import wrap
 
@@ -180,7 +188,9 @@ def _trace_body(
         with trace.function(body):
             result = definition.trace(*map(wrap, function.args), **constants)
             if result is not None:
-                raise failure(WrongType, f"{kernel.symbol} returns {result!r}, but a kernel returns nothing", definition.place)
+                raise failure(
+                    WrongType, f"{kernel.symbol} returns {result!r}, but a kernel returns nothing", definition.place
+                )
             returned(trace)
     finally:
         trace.open_helpers.pop()

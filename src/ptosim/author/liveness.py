@@ -1,4 +1,5 @@
 """Which names a piece of a Python function stores, reads before it stores them, and needs afterwards."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ class NameUse:
     def read_by(self, expression: ast.AST) -> frozenset[str]:
         """Names that an expression reads."""
         return frozenset(
-            node.id for node in ast.walk(expression) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
+            node.id
+            for node in ast.walk(expression)
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
         )
 
     def _of(self, statement: ast.stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -129,13 +132,11 @@ def _targets(target: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _walrus(node: ast.AST) -> frozenset[str]:
-    return frozenset(
-        each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr) and isinstance(each.target, ast.Name)
-    )
+    return frozenset(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
 
 
 def own_transfers(statements: Iterable[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> list[ast.stmt]:
-    """The break and continue statements that belong to the loop around these statements; returns wherever they stand."""
+    """The break and continue statements of the loop around these statements; returns wherever they stand."""
     found: list[ast.stmt] = []
     for node in statements:
         if isinstance(node, kinds):

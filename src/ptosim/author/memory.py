@@ -1,4 +1,5 @@
 """Pointers and scalars in memory: addresses, elements, launch queries, storage of scalars."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -6,10 +7,10 @@ from typing import Any
 
 from xdsl.dialects.builtin import StringAttr, i64
 
-from ptosim.author.arithmetic import binary
-from ptosim.author.coerce import attribute_of_symbol, index, integer64, literal, pointer, scalar, whole
+from ptosim.author.coerce import address, attribute_of_symbol, index, integer64, literal, scalar_value, whole
 from ptosim.author.dtypes import StructDescription, type_of
 from ptosim.author.failures import WrongType, WrongValue, failure
+from ptosim.author.operators import binary
 from ptosim.author.trace import current, explicit_only
 from ptosim.author.values import HandleValue, PointerOffset, PointerValue, ScalarValue, Traced, wrap
 from ptosim.language.micro.pointer import AddPtr, CastPtr, LoadScalar, StoreScalar
@@ -32,28 +33,29 @@ def addptr(pointer: Any, offset: Any) -> Any:
 
 def base_pointer(value: Any) -> Any:
     """The address that a value means."""
-    return pointer(value)
+    return address(value)
 
 
 def const(value: Any, *, dtype: Any = None) -> Any:
     """A constant; without a type an index."""
-    from ptosim.author.dtypes import DTYPES, dtype as named
+    from ptosim.author.dtypes import DTYPES
+    from ptosim.author.dtypes import dtype as named
 
     wanted = DTYPES["index"] if dtype is None else named(dtype)
     if isinstance(value, bool) and wanted.name == "i1":
-        return wrap(scalar(value, wanted.type))
-    return wrap(scalar(value, wanted.type))
+        return wrap(scalar_value(value, wanted.type))
+    return wrap(scalar_value(value, wanted.type))
 
 
 def element_reference(ref: Any, off: Any = None) -> tuple[Any, Any]:
     """The pointer and the offset in elements that an element is at."""
     if isinstance(ref, PointerOffset):
-        return pointer(ref.pointer), _sum(ref.offset, off)
-    place = getattr(ref, "element_place", None)
-    if callable(place):
+        return address(ref.pointer), _sum(ref.offset, off)
+    place: Any = getattr(ref, "element_place", None)
+    if place is not None:
         base, offset = place()
         return base, _sum(offset, off)
-    return pointer(ref, "what is loaded from"), 0 if off is None else off
+    return address(ref, "what is loaded from"), 0 if off is None else off
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -97,7 +99,7 @@ def _stored(value: Any, element: Any) -> Any:
 
     if isinstance(value, ScalarValue) and is_packed(value.ssa.type):
         return value.ssa
-    return scalar(value, element, "the value that is stored")
+    return scalar_value(value, element, "the value that is stored")
 
 
 def load_scalar(ptr: Any, off: Any = 0, *, bypass_l1: bool = False) -> Any:
@@ -171,13 +173,14 @@ def struct_set(struct: Any, path: Any, value: Any) -> None:
     base, numbers, type_ = _field(struct, path)
     found = operation("pto.struct_set")
     assert found is not None
-    given = scalar(value, type_, "the field")
+    given = scalar_value(value, type_, "the field")
     current().make(found, {"struct": base, "value": given}, (), {"path": numbers})
 
 
 def alloc_buffer(shape: Any, dtype: Any) -> Any:
     """A local array of a static shape."""
-    from ptosim.author.dtypes import dtype as named, parsed_type
+    from ptosim.author.dtypes import dtype as named
+    from ptosim.author.dtypes import parsed_type
     from ptosim.language.catalogue import operation
 
     trace = current("pto.alloc_buffer")
@@ -242,5 +245,3 @@ def empty_like(x: Any) -> Any:
 def get_op_attr(name: str, default: Any = None) -> Any:
     """An attribute of the template around, or the default."""
     return current("pto.get_op_attr").body.op_attrs.get(name, default)
-
-

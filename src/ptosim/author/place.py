@@ -29,7 +29,7 @@ def source_of(file: str) -> Source:
     """The text of a file, as Python knows it: cells of a notebook included."""
     text = "".join(linecache.getlines(file))
     known = _sources.get(file)
-    if known is None or known[0] is not text and known[0] != text:
+    if known is None or (known[0] is not text and known[0] != text):
         known = _sources[file] = text, Source(shown_name(file), text)
     return known[1]
 

@@ -7,7 +7,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr, i32
 
 from ptosim.author.call import build
-from ptosim.author.coerce import converted, index, literal, pointer, scalar, traced_value
+from ptosim.author.coerce import address, converted, index, literal, scalar_value, traced_value
 from ptosim.author.dtypes import MASK_NAMES
 from ptosim.author.dtypes import dtype as named
 from ptosim.author.failures import WrongType, failure
@@ -55,7 +55,7 @@ def _pattern(granularity: str, pattern: Any) -> Any:
 def _tail(granularity: str, count: Any) -> tuple[Any, Any]:
     kind = operation(f"pto.plt_{granularity}")
     assert kind is not None
-    given = scalar(count, i32, "the count of a mask")
+    given = scalar_value(count, i32, "the count of a mask")
     made = current("pto.make_mask").make(kind, {"count": given}, [MaskType(StringAttr(granularity)), i32], name="mask")
     return wrap(made.results[0]), wrap(made.results[1])
 
@@ -114,7 +114,7 @@ def _of_pointer(base: Any) -> MaskType:
 def _load(name: str, ptr: Any, off: Any, dist: Any) -> Any:
     kind = operation(name)
     assert kind is not None
-    base = pointer(ptr, f"the address of {name}")
+    base = address(ptr, f"the address of {name}")
     words = {"dist": StringAttr(word(dist, kind.words["dist"], f"dist of {name}"))}
     operands = {"source": base, "offset": index(off, "the offset")}
     return wrapped(current(name).make(kind, operands, [_of_pointer(base)], words).results)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from ptosim.author.expressions import ExpressionRewrite, call_name, runtime_call, standing_at
+from ptosim.author.expressions import NO_TYPE_PARAMETERS, ExpressionRewrite, call_name, runtime_call, standing_at
 from ptosim.author.failures import UnsupportedControl, failure
 from ptosim.author.liveness import NameUse, own_transfers
 from ptosim.author.place import GENERATED, statement_place
@@ -249,12 +249,14 @@ class FunctionRewrite:
         start: list[ast.stmt] = []
         for argument, parameter in zip(names, parameters, strict=True):
             if argument != parameter:
-                start.append(standing_at(node, ast.Assign([_item(parameter, ast.Store())], ast.Name(argument, ast.Load()))))
+                start.append(
+                    standing_at(node, ast.Assign([_item(parameter, ast.Store())], ast.Name(argument, ast.Load())))
+                )
         after = frozenset(name.partition("[")[0] for name in returned or ()) | live
         body = self._block(statements, after) if statements else []
         end = [standing_at(node, ast.Return(self._values(returned)))] if returned is not None else []
         arguments = ast.arguments([], [ast.arg(each) for each in names], None, [], [], None, [])
-        made = ast.FunctionDef(f"{GENERATED}{name}", arguments, [*start, *body, *end], [], type_params=[])
+        made = ast.FunctionDef(f"{GENERATED}{name}", arguments, [*start, *body, *end], [], **NO_TYPE_PARAMETERS)
         return standing_at(node, made)
 
     def _values(self, names: Iterable[str]) -> ast.expr:
@@ -291,5 +293,3 @@ def _item(name: str, context: ast.expr_context) -> ast.expr:
 
 def _strings(names: Iterable[str]) -> ast.expr:
     return ast.Tuple([ast.Constant(each) for each in names], ast.Load())
-
-

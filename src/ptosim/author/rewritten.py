@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ptosim.author.expressions import RUNTIME, standing_at
+from ptosim.author.expressions import NO_TYPE_PARAMETERS, RUNTIME, standing_at
 from ptosim.author.failures import UnsupportedControl, WrongType, failure
 from ptosim.author.place import GENERATED, statement_place
 from ptosim.author.rewrite import FunctionRewrite
@@ -38,7 +38,9 @@ def rewritten(function: FunctionType, lines: tuple[str, ...], control: ModuleTyp
     """The function that traces its control flow."""
     code = function.__code__
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        raise failure(WrongType, f"{function.__name__} is a generator or coroutine, which no kernel can be", _start(code))
+        raise failure(
+            WrongType, f"{function.__name__} is a generator or coroutine, which no kernel can be", _start(code)
+        )
     text = text_of(function)
     if not text:
         return _without_source(function)
@@ -78,8 +80,6 @@ def _without_source(function: FunctionType) -> Callable[..., Any]:
     return function
 
 
-
-
 def _rewritten_code(code: CodeType, text: str) -> CodeType:
     file = code.co_filename
     node = _find(_fresh(text, file), code)
@@ -93,10 +93,12 @@ def _rewritten_code(code: CodeType, text: str) -> CodeType:
             each.annotation = None
     defaults: list[ast.expr] = [ast.copy_location(ast.Constant(None), node) for _ in node.args.defaults]
     node.args.defaults = defaults
-    node.args.kw_defaults = [None if each is None else ast.copy_location(ast.Constant(None), node) for each in node.args.kw_defaults]
+    node.args.kw_defaults = [
+        None if each is None else ast.copy_location(ast.Constant(None), node) for each in node.args.kw_defaults
+    ]
     free = [ast.arg(name) for name in (*code.co_freevars, RUNTIME)]
     arguments = ast.arguments([], free, None, [], [], None, [])
-    outer = standing_at(node, ast.FunctionDef(_OUTER, arguments, [node], [], type_params=[]))
+    outer = standing_at(node, ast.FunctionDef(_OUTER, arguments, [node], [], **NO_TYPE_PARAMETERS))
     module = ast.fix_missing_locations(ast.Module([outer], []))
     compiled = compile(module, file, "exec", dont_inherit=True, flags=code.co_flags & _FUTURES)
     return _inner(_inner(compiled, _OUTER), code.co_name)
@@ -130,5 +132,3 @@ def read_names(code: CodeType) -> set[str]:
         if isinstance(each, CodeType):
             names |= read_names(each)
     return names
-
-

@@ -1,6 +1,6 @@
 """The names that rewritten code reaches: its free variable `__pto` is this module."""
 
-from ptosim.author.control import (
+from ptosim.author.control_flow import (
     advance,
     both,
     bounds,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptosim.author.arithmetic import apply, binary, largest
-from ptosim.author.arithmetic import select as selected
-from ptosim.author.coerce import INDEX, condition, converted, literal, literal_type, scalar, unified
+from ptosim.author.coerce import INDEX, condition, converted, literal, literal_type, scalar_value, unified
 from ptosim.author.dtypes import Described, type_of
 from ptosim.author.failures import WrongType, failure
 from ptosim.author.memory import load, store
+from ptosim.author.operators import apply, binary, largest
+from ptosim.author.operators import select as selected
 from ptosim.author.trace import current
 from ptosim.author.values import ScalarValue, Traced, wrap
 from ptosim.language.catalogue import operation
@@ -33,7 +33,7 @@ def _value(value: Any, what: str) -> Any:
         raise failure(WrongType, f"{what} takes a scalar, not {value!r}")
     if hasattr(value, "loaded"):
         return value.loaded().ssa
-    return scalar(value, literal_type(literal(value)))
+    return scalar_value(value, literal_type(literal(value)))
 
 
 def _function(name: str, value: Any) -> Any:
@@ -96,7 +96,7 @@ def index_cast(*arguments: Any) -> Any:
         raise failure(WrongType, "scalar.index_cast takes (value) or (type, value)")
     (value,) = arguments
     if literal(value) is not None:
-        return wrap(scalar(value, INDEX))
+        return wrap(scalar_value(value, INDEX))
     return wrap(converted(_value(value, "scalar.index_cast"), INDEX, "the value"))
 
 
@@ -105,7 +105,7 @@ def cast(value: Any, type: Any) -> Any:
     if isinstance(value, Described):
         value, type = type, value
     wanted = type_of(type)
-    return wrap(scalar(value, wanted, "the value of scalar.cast"))
+    return wrap(scalar_value(value, wanted, "the value of scalar.cast"))
 
 
 def addi(a: Any, b: Any) -> Any:

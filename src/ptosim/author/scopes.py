@@ -1,4 +1,5 @@
-"""Regions that the author writes with `with`: sections, vector scopes, and loops and branches in their explicit form."""
+"""Regions that are written with `with`: sections, vector scopes, loops and branches in their explicit form."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 from xdsl.ir import Block, Region, SSAValue
 
 from ptosim.author.coerce import INDEX, as_value, condition, literal, whole
-from ptosim.author.control import loop_bounds
+from ptosim.author.control_flow import loop_bounds
 from ptosim.author.failures import WrongPlace, WrongType, WrongValue, failure
 from ptosim.author.trace import Trace, current, explicit_only
 from ptosim.author.values import Traced, wrap
@@ -125,7 +126,9 @@ class ExplicitLoop:
         if self._following is not None:
             raise failure(WrongPlace, "update is called once in a loop")
         if set(values) != set(self._initial):
-            raise failure(WrongType, f"update takes all that is carried: {', '.join(self._initial)}; not {', '.join(values)}")
+            raise failure(
+                WrongType, f"update takes all that is carried: {', '.join(self._initial)}; not {', '.join(values)}"
+            )
         self._following = {name: values[name] for name in self._initial}
 
     def __exit__(
@@ -155,7 +158,9 @@ class ExplicitLoop:
         if self._final is None:
             raise failure(WrongPlace, f'final("{name}") belongs behind the loop')
         if name not in self._final:
-            raise failure(WrongValue, f"this loop does not carry {name!r}; it carries {', '.join(self._final) or 'nothing'}")
+            raise failure(
+                WrongValue, f"this loop does not carry {name!r}; it carries {', '.join(self._final) or 'nothing'}"
+            )
         return self._final[name]
 
     def __getattr__(self, name: str) -> Any:
@@ -267,7 +272,9 @@ class ExplicitBranch:
         if self._results is None:
             raise failure(WrongPlace, f"{name} is known behind the branch")
         if name not in self._results:
-            raise failure(WrongValue, f"this branch assigns no {name!r}; it assigns {', '.join(self._results) or 'nothing'}")
+            raise failure(
+                WrongValue, f"this branch assigns no {name!r}; it assigns {', '.join(self._results) or 'nothing'}"
+            )
         return self._results[name]
 
     def __getattr__(self, name: str) -> Any:
@@ -346,5 +353,3 @@ def yield_(**values: Any) -> None:
     if not trace.whiles:
         raise failure(WrongPlace, "pto.yield_ belongs in the body of pto.while_")
     trace.whiles[-1].proceed(values)
-
-

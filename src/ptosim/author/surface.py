@@ -20,15 +20,21 @@ INTERNAL = "pto.sim."
 """Operations of lowerings, which authors do not write."""
 
 HERE = {
-    "memory": (memory, "castptr addptr const load_scalar store_scalar declare_struct struct_get struct_set alloc_buffer "
-    "reserve_buffer import_reserved_buffer empty_like get_op_attr"),
+    "memory": (
+        memory,
+        "castptr addptr const load_scalar store_scalar declare_struct struct_get struct_set alloc_buffer "
+        "reserve_buffer import_reserved_buffer empty_like get_op_attr",
+    ),
     "views": (views, "make_tensor_view partition_view"),
     "vector": (vector, " ".join(vector.CALLS)),
     "predicate": (predicate, predicate.NAMES),
     "sync": (sync, sync.NAMES),
     "dma": (dma, dma.NAMES),
     "cube": (cube, cube.NAMES),
-    "dtypes": (dtypes, "ptr gm_ptr vreg_type mask_type align_type struct_type tile_type vec_type bytewidth elements_per_vreg"),
+    "dtypes": (
+        dtypes,
+        "ptr gm_ptr vreg_type mask_type align_type struct_type tile_type vec_type bytewidth elements_per_vreg",
+    ),
 }
 """The rooms, and the calls that each has."""
 
@@ -71,7 +77,7 @@ REMOVED = {
     "constexpr": "pto.const_expr",
     "tensor_spec": "pto.make_tensor_view(ptr, shape=…, strides=…)",
     "TensorSpec": "pto.make_tensor_view(ptr, shape=…, strides=…)",
-    "cube": "@pto.tileop for helpers, and kernel_kind=\"cube\" for kernels",
+    "cube": '@pto.tileop for helpers, and kernel_kind="cube" for kernels',
     "simd": "@pto.tileop",
     "vreg": "pto.vreg_type(lanes, T)",
     "vsld": "pto.vlds(ptr, off, type)",
@@ -123,7 +129,7 @@ _OTHERS: Mapping[str, Callable[[], Any]] = {
     "mask_b8": lambda: dtypes.mask_type("b8"),
     "mask_b16": lambda: dtypes.mask_type("b16"),
     "mask_b32": lambda: dtypes.mask_type("b32"),
-    "comm": lambda: Communication(),
+    "comm": lambda: COMMUNICATION,
     "Tile": lambda: dtypes.TILE,
     "TensorView": lambda: dtypes.TENSOR_VIEW,
     "PartitionView": lambda: dtypes.PARTITION_VIEW,
@@ -153,7 +159,7 @@ def _missing(name: str) -> Exception:
         return failure(RemovedName, f"pto has no '{name}' any more: use {REMOVED[name]}")
     near = get_close_matches(name, known_names(), 1)
     hint = f"did you mean pto.{near[0]}?" if near else None
-    if name.startswith("copy_") or name.startswith("_"):
+    if name.startswith(("copy_", "_")):
         hint = "copies are pto.mte_gm_ub, pto.mte_ub_gm and so on"
     return failure(RemovedName, f"pto has no '{name}'", hint=hint)
 
@@ -182,7 +188,9 @@ def tile_call(name: str) -> Callable[..., Any]:
         from difflib import get_close_matches
 
         near = get_close_matches(name, tile_names(), 1)
-        raise failure(RemovedName, f"pto.tile has no '{name}'", hint=f"did you mean pto.tile.{near[0]}?" if near else None)
+        raise failure(
+            RemovedName, f"pto.tile has no '{name}'", hint=f"did you mean pto.tile.{near[0]}?" if near else None
+        )
     return derived(kind, f"pto.tile.{name}")
 
 
@@ -211,3 +219,6 @@ class Communication(SimpleNamespace):
         if kind is None:
             raise failure(RemovedName, f"pto.comm has no '{name}'")
         return derived(kind, f"pto.comm.{name}")
+
+
+COMMUNICATION = Communication()

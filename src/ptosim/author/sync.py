@@ -6,7 +6,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
-from ptosim.author.coerce import index, literal, scalar
+from ptosim.author.coerce import index, literal, scalar_value
 from ptosim.author.failures import WrongType, WrongValue, failure
 from ptosim.author.trace import not_in_tileop
 from ptosim.author.values import ScalarValue
@@ -102,7 +102,7 @@ def _signal(name: str, pipe: Any, event_id: Any, most: int) -> None:
         return
     if most < 31:
         raise failure(WrongType, f"the id of pto.{name} is a number that is known before the kernel runs, 0 to {most}")
-    given = event_id.ssa if isinstance(event_id, ScalarValue) else scalar(event_id, i64, "the id")
+    given = event_id.ssa if isinstance(event_id, ScalarValue) else scalar_value(event_id, i64, "the id")
     trace.make(kind, {"id": given}, (), properties)
 
 

@@ -54,7 +54,9 @@ def source_of_trace(trace: Trace, name: str) -> Source:
     for start, op in printer.starts:
         entries.append((start, trace.places.get(op) or trace.definition))
     sources = {place.source for _, place in entries if place is not None and place.source is not None}
-    calls = {call.source for _, place in entries if place is not None for call in place.calls if call.source is not None}
+    calls = {
+        call.source for _, place in entries if place is not None for call in place.calls if call.source is not None
+    }
     return Source(name, text, AuthoredPlaces(entries, given=tuple(sources | calls)), is_own=True)
 
 

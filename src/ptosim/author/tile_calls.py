@@ -1,4 +1,5 @@
 """Calls of `pto.tile` that say something of their own: copies of views, moves, reshapes, sorts, and scratch."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 
-from ptosim.author.call import Spelling, build, perform
+from ptosim.author.call import PLAIN, build, perform
 from ptosim.author.coerce import index, literal, traced_value
 from ptosim.author.dtypes import dtype as named
 from ptosim.author.failures import WrongType, WrongValue, failure
@@ -30,7 +31,9 @@ def _kind(name: str) -> Any:
 def _part(view: Any, tile: Any, offsets: Any, sizes: Any, name: str) -> Any:
     """The part of a view that a tile is filled from or goes to."""
     if isinstance(view, PointerValue):
-        raise failure(WrongType, f"{name} takes a view; make one with pto.make_tensor_view(pointer, shape=…, strides=…)")
+        raise failure(
+            WrongType, f"{name} takes a view; make one with pto.make_tensor_view(pointer, shape=…, strides=…)"
+        )
     if not isinstance(view, ViewValue):
         raise failure(WrongType, f"{name} takes a view and a tile, not {view!r}")
     if not isinstance(tile, TileValue):
@@ -56,7 +59,7 @@ def store(tile: Any, view: Any, *, offsets: Any = None, sizes: Any = None, fp: A
     """Store a tile to a view, or to a part of it."""
     not_in_tileop("pto.tile.store")
     part = _part(view, tile, offsets, sizes, "pto.tile.store")
-    perform(_kind("pto.tstore"), "pto.tile.store", Spelling(), (), {"src": tile, "dst": part, "fp": fp, **given})
+    perform(_kind("pto.tstore"), "pto.tile.store", PLAIN, (), {"src": tile, "dst": part, "fp": fp, **given})
 
 
 _MODES = {
@@ -86,14 +89,14 @@ def mov(src: Any, dst: Any, *, fp: Any = None, mode: Any = None, **given: Any) -
             type_ = TileBufType(replace(a, element=b.element))
             src = src.like(current().make(_kind("pto.bitcast"), {"source": src.ssa}, [type_]).results[0])
     arguments = {"src": src, "dst": dst, "fp": fp, "accToVecMode": _mode(mode), **given}
-    perform(_kind("pto.tmov"), "pto.tile.mov", Spelling(), (), arguments)
+    perform(_kind("pto.tmov"), "pto.tile.mov", PLAIN, (), arguments)
 
 
 def _at(name: str) -> Any:
     def moved(src: Any, dst: Any, row: Any, col: Any, *, fp: Any = None, mode: Any = None, **given: Any) -> None:
         not_in_tileop(f"pto.tile.{name}")
         arguments = {"src": src, "dst": dst, "row": row, "col": col, "fp": fp, "accToVecMode": _mode(mode), **given}
-        perform(_kind(f"pto.t{name}"), f"pto.tile.{name}", Spelling(), (), arguments)
+        perform(_kind(f"pto.t{name}"), f"pto.tile.{name}", PLAIN, (), arguments)
 
     moved.__name__ = name
     moved.__doc__ = "Move a part of a tile that begins at a row and a column."
@@ -133,7 +136,7 @@ def _scratch(like: Any) -> Any:
     return wrap(made.results[0])
 
 
-def _with_scratch(name: str, like: str, spelling: Spelling = Spelling()) -> Any:
+def _with_scratch(name: str, like: str) -> Any:
     """A call whose working memory may be left out."""
     kind = _kind(f"pto.t{name}")
 
@@ -141,7 +144,7 @@ def _with_scratch(name: str, like: str, spelling: Spelling = Spelling()) -> Any:
         from ptosim.author.call import bind, guard
 
         guard(kind, f"pto.tile.{name}")
-        bound = bind(kind, f"pto.tile.{name}", spelling, args, given)
+        bound = bind(kind, f"pto.tile.{name}", PLAIN, args, given)
         if "tmp" not in bound:
             bound["tmp"] = _scratch(bound.get(like))
         build(kind, f"pto.tile.{name}", {role: value for role, value in bound.items() if value is not None})
@@ -155,7 +158,14 @@ ROW_REDUCTIONS = ("rowsum", "rowmax", "rowmin", "rowprod", "rowargmax", "rowargm
 
 
 def mrgsort(
-    src: Any, dst: Any, block_len: Any = None, *, tmp: Any = None, excuted: Any = None, executed: Any = None, exhausted: Any = None
+    src: Any,
+    dst: Any,
+    block_len: Any = None,
+    *,
+    tmp: Any = None,
+    excuted: Any = None,
+    executed: Any = None,
+    exhausted: Any = None,
 ) -> None:
     """Merge sorted runs: of one tile by the length of a run, or of two to four tiles."""
     not_in_tileop("pto.tile.mrgsort")
@@ -168,36 +178,41 @@ def mrgsort(
     given |= {"dst": dst, "blockLen": block_len, "tmp": tmp, "executed": executed if executed is not None else excuted}
     if exhausted is not None:
         given["exhausted"] = bool(exhausted)
-    perform(_kind("pto.tmrgsort"), "pto.tile.mrgsort", Spelling(), (), given)
+    perform(_kind("pto.tmrgsort"), "pto.tile.mrgsort", PLAIN, (), given)
 
 
 def tri(diagonal: Any, dst: Any, *, upper_or_lower: Any = "lower") -> None:
     """Ones below or above a diagonal."""
-    from ptosim.author.coerce import scalar
+    from ptosim.author.coerce import scalar_value
 
     not_in_tileop("pto.tile.tri")
     number = literal(upper_or_lower)
     side = number if number is not None else choice(upper_or_lower, {"lower": "0", "upper": "1"}, "upper_or_lower")
-    given = {"scalar": wrap(scalar(diagonal, i32, "diagonal")), "dst": dst, "upperOrLower": IntegerAttr(int(side), i32)}
+    given = {"scalar": wrap(scalar_value(diagonal, i32, "diagonal")), "dst": dst, "upperOrLower": IntegerAttr(int(side), i32)}
     _ = build(_kind("pto.ttri"), "pto.tile.tri", given)
 
 
 def print_(src: Any, tmp: Any = None, *, print_format: Any = None) -> None:
     """Show a tile when the kernel runs."""
     given = {"src": src, "tmp": tmp, "printFormat": print_format}
-    perform(_kind("pto.tprint"), "pto.tile.print", Spelling(), (), given)
+    perform(_kind("pto.tprint"), "pto.tile.print", PLAIN, (), given)
 
 
 def own_calls() -> dict[str, Any]:
     """The calls of this room by their names."""
     calls: dict[str, Any] = {
-        **{"load": load, "store": store, "mov": mov, "extract": extract, "insert": insert, "reshape": reshape},
-        **{"mrgsort": mrgsort, "tri": tri, "print": print_},
+        "load": load,
+        "store": store,
+        "mov": mov,
+        "extract": extract,
+        "insert": insert,
+        "reshape": reshape,
+        "mrgsort": mrgsort,
+        "tri": tri,
+        "print": print_,
     }
     for name in ROW_REDUCTIONS:
         calls[name] = _with_scratch(name, "src")
     calls["sel"] = _with_scratch("sel", "src0")
     calls["sels"] = _with_scratch("sels", "src")
     return calls
-
-

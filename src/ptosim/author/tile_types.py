@@ -1,4 +1,5 @@
 """The type of a tile, from the words that alloc_tile takes."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ def described(
 ) -> TileDescription:
     """What alloc_tile is asked for, checked. An extent of None is only known when the kernel runs."""
     extents = (shape,) if isinstance(shape, int) else tuple(shape) if isinstance(shape, tuple | list) else None
-    if extents is None or len(extents) not in (1, 2):  # pyright: ignore[reportUnknownArgumentType]
+    if extents is None or len(extents) not in (1, 2):
         raise failure(WrongType, f"the shape of a tile is [rows, cols] or [n], not {shape!r}")
-    sizes = tuple(whole(each, "a dimension of a tile") for each in extents)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+    sizes = tuple(whole(each, "a dimension of a tile") for each in extents)
     if min(sizes) <= 0:
         raise failure(WrongValue, f"the dimensions of a tile are positive, not {list(sizes)}")
     element = named(dtype, "the element of a tile")
@@ -59,5 +60,5 @@ def _check(made: TileDescription) -> None:
     if made.blayout == "row_major" and made.slayout == "none_box" and made.place != "scaling" and row % GRANULE:
         message = f"a row of {made.shape[-1]} x {made.element.name} has {row} bytes, which is no multiple of {GRANULE}"
         least = -(-row // GRANULE) * GRANULE // made.element.bytes
-        hint = f"make the row {least} elements long and say valid_shape, or use blayout=\"ColMajor\""
+        hint = f'make the row {least} elements long and say valid_shape, or use blayout="ColMajor"'
         raise failure(WrongValue, message, hint=hint)

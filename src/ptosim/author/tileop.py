@@ -13,7 +13,7 @@ from ptosim.author.definition import Definition
 from ptosim.author.dtypes import TILE, DType
 from ptosim.author.failures import WrongPlace, WrongType, failure
 from ptosim.author.functions import UNIT, add_function, argument, call, digest, matched, named_block, returned
-from ptosim.author.trace import FunctionBody, Trace, current
+from ptosim.author.trace import Trace, TracedFunction, current
 from ptosim.author.values import ScalarValue, wrap
 from ptosim.diagnostics import Related
 from ptosim.language.micro.cube import CubeOperation
@@ -57,9 +57,11 @@ class TileHelper:
     def _make(self, trace: Trace, values: Sequence[Any], types: Sequence[Any]) -> str:
         symbol = f"{self.name}__ptodsl_{digest(self.name, *types, trace.numbered(f'tileop {self.name}'))}"
         block = named_block(types, [each.name for each in self.parameters])
-        body = FunctionBody("tileop", self.name, True, [block])
+        body = TracedFunction("tileop", self.name, True, [block])
         place = self.definition.place
-        add_function(trace, symbol, types, visibility="private", attributes=_attributes(self.name), body=block, place=place)
+        add_function(
+            trace, symbol, types, visibility="private", attributes=_attributes(self.name), body=block, place=place
+        )
         outer = trace.definition
         trace.definition = place
         try:
@@ -97,7 +99,7 @@ class InlineTileop:
         self._name = name
         self._target = target
         self._rewrites = ast_rewrite is not False
-        self._entered: list[tuple[FunctionBody, Block, Location | None]] = []
+        self._entered: list[tuple[TracedFunction, Block, Location | None]] = []
 
     def __call__(self, function: Callable[..., Any]) -> TileHelper:
         return TileHelper(Definition(function, self._rewrites), self._name)
@@ -107,7 +109,7 @@ class InlineTileop:
         if trace.body.kind in ("tileop", "simt"):
             raise failure(WrongPlace, f"with pto.tileop() inside a {trace.body.kind}: tileops do not nest")
         block, outer = Block(), trace.body
-        body = FunctionBody("tileop", "inline_tileop", True, [*outer.blocks, block], outer.constants)
+        body = TracedFunction("tileop", "inline_tileop", True, [*outer.blocks, block], outer.constants)
         self._entered.append((body, block, trace.place(2)))
         trace.bodies.append(body)
 
@@ -132,7 +134,7 @@ class InlineTileop:
         _one_kind(trace, block, name)
         symbol = f"{name}__ptodsl_{digest(name, *types)}"
         add_function(trace, symbol, types, visibility="private", attributes=_attributes(name), body=block, place=place)
-        body = FunctionBody("tileop", name, True, [block])
+        body = TracedFunction("tileop", name, True, [block])
         with trace.function(body):
             returned(trace, place=place)
         call(trace, symbol, captured)

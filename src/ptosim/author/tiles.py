@@ -1,4 +1,5 @@
 """Tiles as the author holds them: allocated, indexed, sliced, with a valid shape that may be set."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from ptosim.author.coerce import index, integer64, literal, scalar
+from ptosim.author.coerce import index, integer64, literal, scalar_value
 from ptosim.author.dtypes import DType, TileDescription
 from ptosim.author.extents import plus, times
 from ptosim.author.failures import WrongType, failure
@@ -55,12 +56,12 @@ class TileValue(Traced):
 
     @valid_shape.setter
     def valid_shape(self, extents: Any) -> None:
-        if not isinstance(extents, tuple | list) or len(extents) != self.rank:  # pyright: ignore[reportUnknownArgumentType]
+        if not isinstance(extents, tuple | list) or len(extents) != self.rank:
             raise failure(WrongType, f"valid_shape has {self.rank} entries, not {extents!r}")
         if None not in self.tile.valid or self.tile.valid.count(None) != 2:
             hint = "give alloc_tile a valid_shape of values that only the run knows, such as pto.const(n)"
             raise failure(WrongType, "the valid shape of this tile is fixed by its type", hint=hint)
-        rows, cols = (1, *extents)[-2:]  # pyright: ignore[reportUnknownVariableType]
+        rows, cols = (1, *extents)[-2:]
         found = operation("pto.set_validshape")
         assert found is not None
         sides = {"valid_row": index(rows, "valid rows"), "valid_col": index(cols, "valid columns")}
@@ -83,7 +84,7 @@ class TileValue(Traced):
         """Set every element."""
         found = operation("pto.texpands")
         assert found is not None
-        given = scalar(value, self.tile.element, "the value")
+        given = scalar_value(value, self.tile.element, "the value")
         not_in_tileop("tile.fill").make(found, {"scalar": given, "dst": self.ssa})
 
     def print(self, *arguments: Any, **options: Any) -> None:
@@ -94,17 +95,17 @@ class TileValue(Traced):
 
     def __getitem__(self, key: Any) -> TileElement | TileSlice:
         keys = key if isinstance(key, tuple) else (key,)
-        if len(keys) != self.rank:  # pyright: ignore[reportUnknownArgumentType]
+        if len(keys) != self.rank:
             shown = "tile[r, c] or tile[r, c:]" if self.rank == 2 else "tile[i] or tile[i:]"
             raise failure(WrongType, f"this tile has {self.rank} dimensions: write {shown}")
-        *rows, last = keys  # pyright: ignore[reportUnknownVariableType]
-        row = rows[0] if rows else 0  # pyright: ignore[reportUnknownVariableType]
+        *rows, last = keys
+        row = rows[0] if rows else 0
         if isinstance(row, slice):
             raise failure(WrongType, "a slice of a tile is a part of one row: tile[r, c:]")
         if isinstance(last, slice):
-            if last.stop is not None or last.step is not None:  # pyright: ignore[reportUnknownMemberType]
+            if last.stop is not None or last.step is not None:
                 raise failure(WrongType, "a slice of a tile is open: tile[r, c:], which loads as many lanes as fit")
-            return TileSlice(self, row, 0 if last.start is None else last.start)  # pyright: ignore[reportUnknownArgumentType,reportUnknownMemberType]
+            return TileSlice(self, row, 0 if last.start is None else last.start)
         return TileElement(self, row, last)
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""One kernel under construction: the operations made so far, the block that goes on, and the place of each operation."""
+"""One kernel under construction: its operations, the block that goes on, and the place of each operation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRACE: ContextVar[Trace | None] = ContextVar("ptosim_trace", default=None)
 
 
 @dataclass
-class FunctionBody:
+class TracedFunction:
     """A function that is being traced: what it is, and the blocks from its own to the one that goes on."""
 
     kind: str
@@ -49,7 +49,7 @@ class Trace:
     """The child modules, by what they are for."""
     module: ModuleOp | None = None
     """The one that is being filled."""
-    bodies: list[FunctionBody] = field(default_factory=list[FunctionBody])
+    bodies: list[TracedFunction] = field(default_factory=list[TracedFunction])
     places: dict[Operation, Location] = field(default_factory=dict[Operation, Location])
     turns: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     """The turns of the loops around that are unrolled."""
@@ -65,7 +65,7 @@ class Trace:
     """The values that have the name that the author gave them."""
 
     @property
-    def body(self) -> FunctionBody:
+    def body(self) -> TracedFunction:
         return self.bodies[-1]
 
     @property
@@ -112,7 +112,9 @@ class Trace:
             return
         made = self.places.get(owner) if isinstance(owner, Operation) else None
         related = (Related(made, "made here"),) if made is not None else ()
-        message = "this value was made inside a section, scope, branch, loop or function that has ended, or is another's"
+        message = (
+            "this value was made inside a section, scope, branch, loop or function that has ended, or is another's"
+        )
         hint = "carry it through a name that is set before and inside, or compute it again here"
         raise failure(WrongPlace, message, related=related, hint=hint)
 
@@ -141,7 +143,7 @@ class Trace:
             self.body.constants.pop(block, None)
 
     @contextmanager
-    def function(self, body: FunctionBody) -> Generator[None]:
+    def function(self, body: TracedFunction) -> Generator[None]:
         """What is traced meanwhile is another function."""
         self.bodies.append(body)
         turns, self.turns = self.turns, []
@@ -202,5 +204,3 @@ def not_in_tileop(what: str) -> Trace:
         hint = "a tileop takes tiles and computes on vector registers; move the call to the kernel"
         raise failure(WrongPlace, f"{what} does not belong in a tileop", hint=hint)
     return trace
-
-

@@ -79,5 +79,3 @@ class _Transfers:
 
 def _assign(node: ast.stmt, name: str, value: ast.expr) -> ast.stmt:
     return standing_at(node, ast.Assign([ast.Name(name, ast.Store())], value))
-
-

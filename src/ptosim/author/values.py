@@ -1,4 +1,5 @@
 """What a kernel's names hold while it is traced: a value of the program that will run, with Python's operators."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from ptosim.author.failures import RuntimeMisuse, WrongType, failure
 from ptosim.author.trace import current
+from ptosim.language.structure.scalar import Constant
 from ptosim.language.tile.tile_types import PartitionViewType, TensorViewType, TileBufType
 from ptosim.language.types import PtrType, VregType, element_name
 
@@ -36,10 +38,10 @@ class Traced:
     def __repr__(self) -> str:
         return f"<{self.ssa.type} in a kernel that is traced>"
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # noqa: PLE0304
         self._misused("a condition")
 
-    def __index__(self) -> int:
+    def __index__(self) -> int:  # noqa: PLE0305
         self._misused("an index, or a bound of a plain range")
 
     def __int__(self) -> int:
@@ -51,7 +53,7 @@ class Traced:
     def __iter__(self) -> Iterator[Any]:
         self._misused("something to iterate over")
 
-    def __len__(self) -> int:
+    def __len__(self) -> int:  # noqa: PLE0303
         self._misused("something with a length")
 
     def _misused(self, what: str) -> NoReturn:
@@ -71,7 +73,7 @@ class ScalarValue(Traced):
         return DType(element_name(self.ssa.type) or "")
 
     def _binary(self, sign: str, other: Any, reflected: bool = False) -> Any:
-        from ptosim.author.arithmetic import binary
+        from ptosim.author.operators import binary
 
         return binary(sign, other, self) if reflected else binary(sign, self, other)
 
@@ -191,7 +193,7 @@ class PointerOffset:
         self.offset = offset
 
     def __add__(self, more: Any) -> PointerOffset:
-        from ptosim.author.arithmetic import binary
+        from ptosim.author.operators import binary
 
         return PointerOffset(self.pointer, binary("+", self.offset, more))
 
@@ -287,9 +289,9 @@ class ViewValue(Traced):
         return self.known_offsets or (0,) * self.rank
 
     def as_ptr(self) -> PointerValue:
-        from ptosim.author.views import address
+        from ptosim.author.views import address_of_view
 
-        return address(self)
+        return address_of_view(self)
 
 
 def wrap(ssa: SSAValue, name: str = "") -> Any:
@@ -319,17 +321,23 @@ def wrapped(values: Any) -> Any:
     return made[0] if len(made) == 1 else made or None
 
 
+def is_authors_name(name: str) -> bool:
+    """Whether a value can be printed under a name, and should: not one that the rewriting has made."""
+    return bool(SSAValue.is_valid_name(name)) and not name.startswith("__pto")
+
+
 def name_value(name: str | tuple[str, ...], value: Any) -> Any:
     """A value that is assigned to a name is called so, unless it has a name already."""
     if isinstance(name, tuple):
-        if isinstance(value, tuple) and len(value) == len(name):  # pyright: ignore[reportUnknownArgumentType]
-            for each, part in zip(name, value, strict=True):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+        if isinstance(value, tuple) and len(value) == len(name):
+            for each, part in zip(name, value, strict=True):
                 name_value(each, part)
-        return value  # pyright: ignore[reportUnknownVariableType]
+        return value
     if isinstance(value, Traced):
         trace = current()
         if value.ssa not in trace.named:
             trace.named.add(value.ssa)
-            if value.ssa.owner in trace.places and SSAValue.is_valid_name(name):
+            owner = value.ssa.owner
+            if owner in trace.places and not isinstance(owner, Constant) and is_authors_name(name):
                 value.ssa.name_hint = name
     return value

@@ -1,4 +1,5 @@
 """Calls on vector registers that say something of their own: loads and stores, streams, conversions, composites."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from xdsl.dialects.builtin import IntegerType, Signedness, StringAttr, i16
 from xdsl.ir import Attribute
 
 from ptosim.author.call import build, default_type, element_of_value
-from ptosim.author.coerce import as_value, index, literal, pointer, refuse_unset, scalar, traced_value
+from ptosim.author.coerce import address, as_value, index, literal, refuse_unset, scalar_value, traced_value
 from ptosim.author.dtypes import dtype as named
 from ptosim.author.failures import WrongType, failure
 from ptosim.author.tiles import TileElement, TileSlice
@@ -37,11 +38,16 @@ def _place(name: str, at: Any, rest: tuple[Any, ...], least: int) -> tuple[Any, 
     if len(rest) < least:
         raise failure(WrongType, f"{name} takes a pointer and an offset, or a slice of a tile; the offset is missing")
     offset, *more = rest
-    return pointer(at, f"the address of {name}"), index(offset, f"the offset of {name}"), tuple(more)
+    return address(at, f"the address of {name}"), index(offset, f"the offset of {name}"), tuple(more)
 
 
 def _updated(post_update: Any, name: str) -> bool:
-    return choice(post_update, {"OFF": "", "ON": "on", "NO_POST_UPDATE": "", "POST_UPDATE": "on"}, f"post_update of {name}") != ""
+    return (
+        choice(
+            post_update, {"OFF": "", "ON": "on", "NO_POST_UPDATE": "", "POST_UPDATE": "on"}, f"post_update of {name}"
+        )
+        != ""
+    )
 
 
 def _register(type_: Any, base: Any) -> Attribute:
@@ -105,7 +111,9 @@ def vsts(value: Any, at: Any, *rest: Any, mask: Any = None, dist: Any = None, po
     base, offset, more = _place("pto.vsts", at, rest, 1)
     chosen = more[0] if more else mask
     if chosen is None:
-        raise failure(WrongType, "pto.vsts takes (value, pointer, offset, mask) or (value, slice, mask); mask is missing")
+        raise failure(
+            WrongType, "pto.vsts takes (value, pointer, offset, mask) or (value, slice, mask); mask is missing"
+        )
     kind = _kind("pto.vsts")
     results = [base.type] if _updated(post_update, "pto.vsts") else []
     operands = {
@@ -138,7 +146,7 @@ def vstsx2(low: Any, high: Any, at: Any, *rest: Any, dist: Any = None, mask: Any
 
 def _base(at: Any, name: str) -> Any:
     """A pointer, or the start of a slice."""
-    return pointer(at, f"the address of {name}")
+    return address(at, f"the address of {name}")
 
 
 def vsldb(at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_update: Any = "OFF") -> Any:
@@ -147,8 +155,8 @@ def vsldb(at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_upd
     results = [_register(None, base), *([base.type] if _updated(post_update, "pto.vsldb") else [])]
     operands = {
         "source": base,
-        "block_stride": scalar(block_stride, i16, "block_stride"),
-        "repeat_stride": scalar(repeat_stride, i16, "repeat_stride"),
+        "block_stride": scalar_value(block_stride, i16, "block_stride"),
+        "repeat_stride": scalar_value(repeat_stride, i16, "repeat_stride"),
         "mask": _mask(mask, "pto.vsldb"),
     }
     return wrapped(current("pto.vsldb").make(_kind("pto.vsldb"), operands, results).results)
@@ -160,8 +168,8 @@ def vsstb(value: Any, at: Any, block_stride: Any, repeat_stride: Any, mask: Any,
     operands = {
         "value": _value(value, "pto.vsstb"),
         "dest": base,
-        "block_stride": scalar(block_stride, i16, "block_stride"),
-        "repeat_stride": scalar(repeat_stride, i16, "repeat_stride"),
+        "block_stride": scalar_value(block_stride, i16, "block_stride"),
+        "repeat_stride": scalar_value(repeat_stride, i16, "repeat_stride"),
         "mask": _mask(mask, "pto.vsstb"),
     }
     results = [base.type] if _updated(post_update, "pto.vsstb") else []
@@ -195,7 +203,7 @@ def vldas(ptr: Any) -> Any:
 
 
 def _pointer_of(value: Any) -> Any:
-    return wrap(pointer(value)) if isinstance(value, TileElement | PointerOffset) else value
+    return wrap(address(value)) if isinstance(value, TileElement | PointerOffset) else value
 
 
 def vldus(ptr: Any, align: Any) -> Any:
@@ -255,7 +263,7 @@ def _call(name: str, **given: Any) -> Any:
 
 def vsubs(v: Any, s: Any, mask: Any) -> Any:
     """v - s, as the sum of v and 0 - s."""
-    from ptosim.author.arithmetic import binary
+    from ptosim.author.operators import binary
 
     number = literal(s)
     if number is not None:
@@ -263,13 +271,13 @@ def vsubs(v: Any, s: Any, mask: Any) -> Any:
     else:
         wanted = element_of_value(wrap(_value(v, "pto.vsubs")))
         zero = 0.0 if element_of(wanted).is_float else 0
-        negative = binary("-", zero, wrap(scalar(s, wanted, "s of pto.vsubs")))
+        negative = binary("-", zero, wrap(scalar_value(s, wanted, "s of pto.vsubs")))
     return _call("vadds", input=v, scalar=negative, mask=mask)
 
 
 def _with_scalar(name: str, v: Any, s: Any, mask: Any) -> Any:
     element = element_of_value(wrap(_value(v, f"pto.{name}s")))
-    other = vbr(wrap(scalar(s, element, f"s of pto.{name}s")))
+    other = vbr(wrap(scalar_value(s, element, f"s of pto.{name}s")))
     return _call(name, lhs=v, rhs=other, mask=mask)
 
 
@@ -374,7 +382,7 @@ def vmulscvt(v: Any, s: Any, mask: Any, *, rnd: Any, part: Any) -> Any:
     kind = _kind("pto.vmulscvt")
     operands = {
         "input": _value(v, "pto.vmulscvt"),
-        "scalar": scalar(s, f32, "s of pto.vmulscvt"),
+        "scalar": scalar_value(s, f32, "s of pto.vmulscvt"),
         "mask": _mask(mask, "pto.vmulscvt"),
     }
     words = {"rnd": _word(kind, "rnd", rnd), "part": _word(kind, "part", part)}
@@ -436,4 +444,3 @@ CALLS = {
     if name.startswith("v") and callable(value) and getattr(value, "__module__", "") == __name__
 }
 """By their names on the surface."""
-

@@ -1,4 +1,5 @@
 """Views of global memory: a pointer with sizes and strides, and parts of it."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
 
-from ptosim.author.coerce import INDEX, index, literal, pointer
+from ptosim.author.coerce import INDEX, address, index, literal
 from ptosim.author.extents import plus
 from ptosim.author.failures import WrongType, failure
 from ptosim.author.trace import current
@@ -23,11 +24,9 @@ _LAYOUTS = ("nd", "dn", "nz", "mx_a_zz", "mx_b_nn")
 _MOST_DIMENSIONS = 5
 
 
-def make_tensor_view(
-    ptr: Any, *, shape: Sequence[Any], strides: Sequence[Any], layout: Any = None
-) -> ViewValue:
+def make_tensor_view(ptr: Any, *, shape: Sequence[Any], strides: Sequence[Any], layout: Any = None) -> ViewValue:
     """A tensor in global memory: sizes and strides count elements."""
-    base = pointer(ptr, "the pointer of a view")
+    base = address(ptr, "the pointer of a view")
     sizes, steps = _list(shape, "shape"), _list(strides, "strides")
     if len(sizes) != len(steps) or not 1 <= len(sizes) <= _MOST_DIMENSIONS:
         message = f"shape and strides have one entry for each of 1 to {_MOST_DIMENSIONS} dimensions"
@@ -89,7 +88,7 @@ def _asked(view: ViewValue, what: str, number: int) -> Any:
     return wrap(current().make(found, operands, [INDEX]).results[0])
 
 
-def address(view: ViewValue) -> PointerValue:
+def address_of_view(view: ViewValue) -> PointerValue:
     """Where a view begins."""
     found = operation("pto.tensor_view_addr")
     assert found is not None

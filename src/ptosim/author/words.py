@@ -9,7 +9,9 @@ from typing import Any
 from ptosim.author.failures import WrongType, WrongValue, failure
 
 _ENUMS = {
-    "MaskPattern": {name: f"PAT_{name}" for name in "ALL ALLF H Q M3 M4 VL1 VL2 VL3 VL4 VL8 VL16 VL32 VL64 VL128".split()},
+    "MaskPattern": {
+        name: f"PAT_{name}" for name in "ALL ALLF H Q M3 M4 VL1 VL2 VL3 VL4 VL8 VL16 VL32 VL64 VL128".split()
+    },
     "CmpMode": {name: name.lower() for name in "EQ NE LT LE GT GE".split()},
     "Pipe": {name: f"PIPE_{name}" for name in "S V M MTE1 MTE2 MTE3 MTE4 MTE5 V2 FIX ALL".split()},
     "BarrierType": {
@@ -59,7 +61,13 @@ _ENUMS = {
     "SplitMode": {"M": "split_m", "N": "split_n", "SPLIT_M": "split_m", "SPLIT_N": "split_n"},
     "MemorySpace": {
         **{name: name.lower() for name in "GM MAT LEFT RIGHT ACC BIAS SCALING".split()},
-        **{"UB": "ub", "VEC": "ub", "L1": "mat", "L0A": "left", "L0B": "right", "L0C": "acc", "BT": "bias"},
+        "UB": "ub",
+        "VEC": "ub",
+        "L1": "mat",
+        "L0A": "left",
+        "L0B": "right",
+        "L0C": "acc",
+        "BT": "bias",
         "FB": "scaling",
     },
     "RoundMode": {name: name for name in "NONE RINT ROUND FLOOR CEIL TRUNC ODD CAST_RINT".split()},

@@ -10,7 +10,7 @@ from ptosim.order.read_program import SIGNALS, is_entry
 
 def between_entries(module: VerifiedModule) -> VerifiedModule:
     """Put a barrier of all pipes behind every entry, and behind every store of the scalar unit."""
-    for function in unordered(module, "insert"):
+    for function, _ in unordered(module, "insert"):
         target = EmitTarget(module, function)
         for op in [op for op in function.walk() if is_entry(op) and op.name not in SIGNALS]:
             target.beside(op, op, behind=True).barrier(pipe="PIPE_ALL")

@@ -75,13 +75,13 @@ def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) 
     """What the functions lack that leave their order open; `known` are operations that meet in GM, whatever else is
     assumed."""
     peers = _peers(module)
-    for function in unordered(module, sync):
+    for function, how in unordered(module, sync):
         has_signals = any(op.name in SIGNALS for op in function.walk())
         programs = {core: _read(module, function, core, peers, sync != ASSUMED) for core in cores(function)}
         assumptions = {BY_SIGNALS: None} if has_signals and sync == ASSUMED else dict[str, None]()
         for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
-        written = {core: _Written(program) for core, program in programs.items()} if sync != "auto" else {}
+        written = {core: _Written(program) for core, program in programs.items()} if how != "auto" else {}
         if not written or not all(each.suffices() for each in written.values()):
             sure = known if sync == ASSUMED else None
             inserters = {core: Inserter(program, Conflicts(program, sure)) for core, program in programs.items()}

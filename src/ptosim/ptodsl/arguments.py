@@ -1,4 +1,5 @@
 """The arguments of a launch: arrays as they are, addresses as the arrays that the caller holds."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -45,17 +46,17 @@ def _address(value: Any) -> int | None:
         return inner or 0
     if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return None
-    pointer = getattr(value, "data_ptr", None)
-    return int(pointer()) if callable(pointer) else None
+    pointer: Any = getattr(value, "data_ptr", None)
+    return None if pointer is None else int(pointer())
 
 
 def _starts_at(array: Any, address: int) -> bool:
     try:
         return int(array.__array_interface__["data"][0]) == address
     except Exception:
-        pointer = getattr(array, "data_ptr", None)
+        pointer: Any = getattr(array, "data_ptr", None)
         try:
-            return callable(pointer) and int(pointer()) == address
+            return pointer is not None and int(pointer()) == address
         except Exception:
             return False
 
@@ -79,9 +80,9 @@ def _arrays(value: Any) -> Iterator[Any]:
     if _is_array(value):
         yield value
     elif isinstance(value, dict):
-        yield from filter(_is_array, list(value.values()))  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+        yield from filter(_is_array, list(value.values()))
     elif isinstance(value, list | tuple | set):
-        yield from filter(_is_array, list(value))  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+        yield from filter(_is_array, list(value))
     elif hasattr(value, "__dict__") and not isinstance(value, type) and not callable(value):
         yield from filter(_is_array, list(vars(value).values()))
 

@@ -1,4 +1,5 @@
 """`@pto.jit`: the handle of a kernel, its specialisations, and how they are launched."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from ptosim.ptodsl.specialise import Fingerprint, fingerprint
 
 if TYPE_CHECKING:
     from ptosim.author.kernels import KernelFunction, TracedModule
-    from ptosim.module import Kernel, Module
+    from ptosim.module import Kernel, Module, RecordedLaunch
     from ptosim.places import Source
 
 
@@ -24,9 +25,13 @@ class TextForms:
         """The specialisation that is shown and launched."""
         raise AssertionError("a handle says what is compiled")
 
-    @property
-    def __ptosim_kernel__(self) -> Kernel:
-        return self.compiled().kernel
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
+        """The loaded kernel, with arrays in place of addresses."""
+        from ptosim.module import RecordedLaunch
+
+        del grid
+        kernel = self.compiled().kernel
+        return RecordedLaunch(kernel, as_arguments(kernel, args) if args else args)
 
     def module(self) -> Module:
         """The loaded module."""
@@ -41,7 +46,7 @@ class TextForms:
         return self.compiled().kernel.signature
 
     def text(self, lowered: bool = False, lines: bool = False) -> str:
-        """The text for the assembler; lowered to micro-instructions, or with a comment of its line for each operation."""
+        """The text for the assembler; lowered to micro-instructions, or with the line of each operation."""
         return self.compiled().shown(lowered, lines)
 
     def mlir_text(self) -> str:
@@ -55,7 +60,8 @@ class TextForms:
 
     def verify(self) -> bool:
         """Read and verify it; raises PTOError with all that is wrong."""
-        return self.compiled().loaded is not None
+        _ = self.compiled().loaded
+        return True
 
     def emit(self, path: str | Path) -> Path:
         """Write the text to a file."""
@@ -140,7 +146,9 @@ class KernelHandle(TextForms):
             try:
                 hash(value)
             except TypeError:
-                raise failure(WrongType, f"{name}={value!r} is not hashable, so nothing can be compiled for it") from None
+                raise failure(
+                    WrongType, f"{name}={value!r} is not hashable, so nothing can be compiled for it"
+                ) from None
         bound = {**known, **constants}
         key = tuple((name, type(value), value) for name, value in bound.items())
         current = fingerprint(self._kernel.definition.function)
@@ -151,7 +159,7 @@ class KernelHandle(TextForms):
         return made
 
     def cached_specializations(self) -> tuple[Any, ...]:
-        """The keys of what has been compiled."""
+        """The keys of all that has been compiled."""
         return tuple(made.specialization_key for _, made in self._made.values())
 
     def __getitem__(self, launch: Any) -> Launcher:
@@ -249,9 +257,9 @@ class CompiledKernel(TextForms):
 
 def _grid(launch: Any) -> tuple[int, Any]:
     parts = launch if isinstance(launch, tuple) else (launch,)
-    if not 1 <= len(parts) <= 2:  # pyright: ignore[reportUnknownArgumentType]
+    if not 1 <= len(parts) <= 2:
         raise failure(WrongType, f"a launch is kernel[grid] or kernel[grid, stream], not {launch!r}", called="argument")
-    return _positive(parts[0]), parts[1] if len(parts) == 2 else None  # pyright: ignore[reportUnknownArgumentType]
+    return _positive(parts[0]), parts[1] if len(parts) == 2 else None
 
 
 def _positive(grid: Any) -> int:
@@ -389,7 +397,8 @@ class MergedModule:
         return self.loaded
 
     def verify(self) -> bool:
-        return self.loaded is not None
+        _ = self.loaded
+        return True
 
     def emit(self, path: str | Path) -> Path:
         target = Path(path)

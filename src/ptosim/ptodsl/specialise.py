@@ -1,4 +1,5 @@
 """What a traced kernel depends on besides its constants: the code it reaches, and the values that this code reads."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -95,16 +96,20 @@ def _container(value: Any, seen: dict[int, int]) -> Any:
         return "seen", seen[id(value)]
     seen[id(value)] = len(seen)
     if isinstance(value, dict):
-        return "dict", tuple((_value(key, seen), _value(each, seen)) for key, each in value.items())  # pyright: ignore[reportUnknownVariableType]
+        return "dict", tuple((_value(key, seen), _value(each, seen)) for key, each in value.items())
     if isinstance(value, set | frozenset):
-        return "set", frozenset(value)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+        return "set", frozenset(value)
     return type(value), tuple(_value(each, seen) for each in value)
 
 
 def _module(value: ModuleType, seen: dict[int, int], attributes: tuple[str, ...]) -> Any:
     """A module of the author's counts by what is read of it."""
     name = value.__name__
-    if name.startswith(("ptosim", "numpy", "torch")) or getattr(value, "__file__", None) is None or "lib/python" in (value.__file__ or ""):
+    if (
+        name.startswith(("ptosim", "numpy", "torch"))
+        or getattr(value, "__file__", None) is None
+        or "lib/python" in (value.__file__ or "")
+    ):
         return "module", name
     if id(value) in seen:
         return "seen", seen[id(value)]
@@ -140,7 +145,11 @@ def _instance(value: Any, seen: dict[int, int]) -> Any:
         return "seen", seen[id(value)]
     seen[id(value)] = len(seen)
     if hasattr(value, "__dict__"):
-        return "object", _value(type(value), seen), tuple((key, _value(each, seen)) for key, each in vars(value).items())
+        return (
+            "object",
+            _value(type(value), seen),
+            tuple((key, _value(each, seen)) for key, each in vars(value).items()),
+        )
     slots: Any = getattr(type(value), "__slots__", None)
     if slots:
         names = (slots,) if isinstance(slots, str) else tuple(slots)

@@ -28,6 +28,7 @@ from ptosim.language.structure.function import Call, Function, callees, entry_fu
 from ptosim.language.text.assembly_format import word_in
 from ptosim.language.tile.tile_operation import TileOperation
 
+BACKEND = "pto.backend"
 NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
 """The kinds of core in words."""
 
@@ -38,10 +39,13 @@ NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
 def module_problems(module: ModuleOp) -> Iterator[Found]:
     """What is wrong with a module and the modules in it."""
     symbols: set[str] = set()
-    split = any(isinstance(op, ModuleOp) and KERNEL_KIND in op.attributes for op in module.body.ops)
+    children = [op for op in module.body.ops if isinstance(op, ModuleOp)]
+    split = any(KERNEL_KIND in op.attributes for op in children if not _is_apart(op))
     for op in module.body.ops:
         if isinstance(op, ModuleOp):
-            if split and KERNEL_KIND not in op.attributes:  # its neighbours say which cores they are for
+            if (
+                split and KERNEL_KIND not in op.attributes and not _is_apart(op)
+            ):  # its neighbours say which cores they are for
                 yield op, Problem(f"expected VPTO kernel submodule to carry '{KERNEL_KIND}'")
             yield from module_problems(op)
         elif not isinstance(op, Function):
@@ -53,6 +57,12 @@ def module_problems(module: ModuleOp) -> Iterator[Found]:
         yield from _kind_problems(op)
     if module.parent_op() is None:
         yield from _kind_problems(module)
+
+
+def _is_apart(module: ModuleOp) -> bool:
+    """Whether a module is for another backend, which takes its modules by themselves."""
+    backend = module.attributes.get(BACKEND)
+    return backend is not None and word_in(backend) != "vpto"
 
 
 def _kind_problems(op: Operation) -> Iterator[Found]:

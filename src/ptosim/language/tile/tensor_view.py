@@ -160,6 +160,8 @@ class GetTensorViewDim(_Dimension, name="pto.get_tensor_view_dim"):
         %d = pto.get_tensor_view_dim %v, %i : !pto.tensor_view<?x?xf32> -> index
     """
 
+    is_pure = True
+
 
 class GetTensorViewStride(_Dimension, name="pto.get_tensor_view_stride"):
     """The stride of a view in one dimension.
@@ -168,6 +170,8 @@ class GetTensorViewStride(_Dimension, name="pto.get_tensor_view_stride"):
 
         %d = pto.get_tensor_view_stride %v, %i : !pto.tensor_view<?x?xf32> -> index
     """
+
+    is_pure = True
 
 
 class TensorViewAddr(ViewOperation, name="pto.tensor_view_addr"):
@@ -178,6 +182,7 @@ class TensorViewAddr(ViewOperation, name="pto.tensor_view_addr"):
         %p = pto.tensor_view_addr %v : !pto.tensor_view<?x?xf32> -> !pto.ptr<f32, gm>
     """
 
+    is_pure = True
     form = "$source -> $result:gm"
     listed = ("source",)
     kinds = {"source": _VIEWS}

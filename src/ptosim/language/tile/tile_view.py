@@ -438,6 +438,8 @@ class TileValidRows(_ValidExtent, name="pto.tile_valid_rows"):
         %r = pto.tile_valid_rows %t : !pto.tile_buf<vec, 16x64xf32, valid=?x?> -> index
     """
 
+    is_pure = True
+
 
 class TileValidCols(_ValidExtent, name="pto.tile_valid_cols"):
     """The valid columns of a tile.
@@ -446,6 +448,8 @@ class TileValidCols(_ValidExtent, name="pto.tile_valid_cols"):
 
         %c = pto.tile_valid_cols %t : !pto.tile_buf<vec, 16x64xf32, valid=?x?> -> index
     """
+
+    is_pure = True
 
 
 class TileBufAddr(ViewOperation, name="pto.tile_buf_addr"):
@@ -456,6 +460,7 @@ class TileBufAddr(ViewOperation, name="pto.tile_buf_addr"):
         %p = pto.tile_buf_addr %t : !pto.tile_buf<vec, 16x64xf32> -> !pto.ptr<f32, ub>
     """
 
+    is_pure = True
     form = "$source"
     listed = ("source",)
     kinds = {"source": (TileBufType,), "result": (PtrType,)}

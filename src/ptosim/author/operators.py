@@ -14,7 +14,16 @@ from ptosim.author.values import ScalarValue, Traced, wrap
 from ptosim.language.catalogue import operation
 from ptosim.language.types import element_of
 
-_SIGNED = {"+": "addi", "-": "subi", "*": "muli", "//": "floordivsi", "%": "remsi", "&": "andi", "|": "ori", "^": "xori"}
+_SIGNED = {
+    "+": "addi",
+    "-": "subi",
+    "*": "muli",
+    "//": "floordivsi",
+    "%": "remsi",
+    "&": "andi",
+    "|": "ori",
+    "^": "xori",
+}
 _UNSIGNED = {**_SIGNED, "//": "divui", "%": "remui"}
 _FLOAT = {"+": "addf", "-": "subf", "*": "mulf", "/": "divf"}
 _COMPARED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}

@@ -1,4 +1,5 @@
 """What rewritten code calls: branches and loops that become `scf`, or plain Python where Python knows the condition."""
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from typing import Any, NoReturn
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from ptosim.author.arithmetic import binary
 from ptosim.author.coerce import INDEX, as_value, condition, index, literal, literal_type, pattern
 from ptosim.author.failures import UnsupportedControl, WrongType, WrongValue, failure
+from ptosim.author.operators import binary
 from ptosim.author.place import here
 from ptosim.author.trace import current
-from ptosim.author.values import ScalarValue, Traced, wrap
+from ptosim.author.values import ScalarValue, Traced, is_authors_name, wrap
 from ptosim.diagnostics import Related
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.scalar import AndI, OrI, XOrI
@@ -238,8 +239,7 @@ def _as_type(value: Any, type_: Attribute) -> SSAValue:
 
 
 def _like(model: Any, ssa: SSAValue, name: str) -> Any:
-    if SSAValue.is_valid_name(name) and not name.startswith("__pto"):
-        ssa.name_hint = name
+    ssa.name_hint = name if is_authors_name(name) else None if "[" in name else "flag"
     current().named.add(ssa)
     return model.like(ssa) if isinstance(model, Traced) and type(model) is not ScalarValue else wrap(ssa)
 
@@ -373,9 +373,7 @@ def loop(
                 break
     operands = dict(zip(("lb", "ub", "step"), bounds, strict=True))
     starts = [initial[name].ssa for name in carried]
-    made = trace.make(
-        For, {**operands, "iter_args": starts}, [each.type for each in starts], regions=[Region(block)]
-    )
+    made = trace.make(For, {**operands, "iter_args": starts}, [each.type for each in starts], regions=[Region(block)])
     return {name: _like(initial[name], result, name) for name, result in zip(carried, made.results, strict=True)}
 
 
@@ -441,5 +439,3 @@ def within(at: Any, stop: Any, step: Any) -> Any:
 
 def advance(at: Any, step: Any) -> Any:
     return binary("+", at, step)
-
-
