@@ -19,7 +19,7 @@ EMPTY = inspect.Parameter.empty
 
 
 @dataclass(frozen=True)
-class KernelParameter:
+class AuthoredParameter:
     """A parameter: its name, and what it is annotated with."""
 
     name: str
@@ -28,7 +28,7 @@ class KernelParameter:
     is_constant: bool = False
 
 
-class Definition:
+class AuthoredFunction:
     """A function that a decorator was given."""
 
     unannotated = EMPTY
@@ -60,9 +60,9 @@ class Definition:
         """What is wrong with the definition."""
         raise failure(WrongType, f"{self.name}: {message}", self.place, hint=hint)
 
-    def parameters(self) -> tuple[KernelParameter, ...]:
+    def parameters(self) -> tuple[AuthoredParameter, ...]:
         """The parameters with their annotations, those written as text looked up."""
-        found: list[KernelParameter] = []
+        found: list[AuthoredParameter] = []
         resolved = resolved_annotations(self.function)
         for each in inspect.signature(self.function).parameters.values():
             if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
@@ -77,7 +77,7 @@ class Definition:
             if each.kind == each.KEYWORD_ONLY and not is_constant:
                 hint = f"write {each.name}: pto.const_expr = …, or put it in front of the *"
                 self.refuse(f"{each.name} is keyword-only, so it has to be a pto.const_expr", hint)
-            found.append(KernelParameter(each.name, annotation, each.default, is_constant))
+            found.append(AuthoredParameter(each.name, annotation, each.default, is_constant))
         return tuple(found)
 
     def traceable(self) -> Callable[..., Any]:

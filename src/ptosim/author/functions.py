@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr, UnitA
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ptosim.author.coerce import refuse_unset, scalar_value
-from ptosim.author.definition import Definition, KernelParameter
+from ptosim.author.definition import AuthoredFunction, AuthoredParameter
 from ptosim.author.dtypes import PARTITION_VIEW, TENSOR_VIEW, TILE, Described, DType
 from ptosim.author.failures import WrongPlace, WrongType, failure
 from ptosim.author.trace import Trace, TracedFunction, current
@@ -76,7 +76,7 @@ def call(trace: Trace, symbol: str, arguments: Sequence[SSAValue], results: Sequ
 _KINDS: Mapping[Any, str] = {TILE: "a tile", TENSOR_VIEW: "a tensor view", PARTITION_VIEW: "a part of a view"}
 
 
-def argument(owner: str, parameter: KernelParameter, value: Any) -> Any:
+def argument(owner: str, parameter: AuthoredParameter, value: Any) -> Any:
     """A value that is passed for a parameter, as the traced value of its type."""
     from ptosim.author.tiles import TileValue
 
@@ -105,7 +105,7 @@ def _shown(value: Any) -> str:
 
 
 def matched(
-    name: str, parameters: Sequence[KernelParameter], args: Sequence[Any], given: Mapping[str, Any], place: Location
+    name: str, parameters: Sequence[AuthoredParameter], args: Sequence[Any], given: Mapping[str, Any], place: Location
 ) -> dict[str, Any]:
     """The arguments of a call by the names of the parameters."""
     plain = [each for each in parameters if not each.is_constant]
@@ -127,7 +127,7 @@ def matched(
     return bound
 
 
-def _count(name: str, parameters: Sequence[KernelParameter], given: int, place: Location) -> Exception:
+def _count(name: str, parameters: Sequence[AuthoredParameter], given: int, place: Location) -> Exception:
     listed = ", ".join(each.name for each in parameters)
     message = f"{name} takes {len(parameters)} arguments ({listed}), but {given} are given"
     return failure(WrongType, message, related=_defined(place))
@@ -143,7 +143,7 @@ def _defined(place: Location) -> tuple[Related, ...]:
 class HelperFunction:
     """`@pto.func`: a function of the kernel's module with results."""
 
-    def __init__(self, definition: Definition, name: str | None, returns: Any) -> None:
+    def __init__(self, definition: AuthoredFunction, name: str | None, returns: Any) -> None:
         self.definition = definition
         self.name = name or definition.name
         self.__name__ = self.name
@@ -203,11 +203,11 @@ class HelperFunction:
         if len(given) != len(self.returns):
             message = f"{self.name} declares {len(self.returns)} results, but returns {len(given)}"
             raise failure(WrongType, message, self.definition.place)
-        parameters = [KernelParameter(f"result {number}", each) for number, each in enumerate(self.returns)]
+        parameters = [AuthoredParameter(f"result {number}", each) for number, each in enumerate(self.returns)]
         return [argument(self.name, each, value).ssa for each, value in zip(parameters, given, strict=True)]
 
 
-def _declared(definition: Definition, returns: Any) -> tuple[Any, ...]:
+def _declared(definition: AuthoredFunction, returns: Any) -> tuple[Any, ...]:
     """The types of the results."""
     note = returns
     if note is _UNSAID:
@@ -232,7 +232,7 @@ def func(function: Any = None, *, name: str | None = None, returns: Any = _UNSAI
     """A helper with results: a function of the module."""
 
     def decorate(given: Any) -> HelperFunction:
-        return HelperFunction(Definition(given, ast_rewrite is not False), name, returns)
+        return HelperFunction(AuthoredFunction(given, ast_rewrite is not False), name, returns)
 
     return decorate if function is None else decorate(function)
 

@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import BoolAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
-from ptosim.author.definition import Definition, KernelParameter
+from ptosim.author.definition import AuthoredFunction, AuthoredParameter
 from ptosim.author.dtypes import PARTITION_VIEW, TENSOR_VIEW, TILE, Described, DType, PointerDescription, attribute_of
 from ptosim.author.failures import WrongPlace, WrongType, WrongValue, failure
 from ptosim.author.functions import UNIT, add_function, argument, call, matched, named_block, returned
@@ -50,7 +50,7 @@ class TracedModule:
 class KernelFunction:
     """A function with `@pto.jit`."""
 
-    def __init__(self, definition: Definition, options: KernelOptions) -> None:
+    def __init__(self, definition: AuthoredFunction, options: KernelOptions) -> None:
         self.definition = definition
         self.options = options
         self.symbol = options.name or definition.name
@@ -59,11 +59,11 @@ class KernelFunction:
             self._check(each)
 
     @property
-    def plain(self) -> tuple[KernelParameter, ...]:
+    def plain(self) -> tuple[AuthoredParameter, ...]:
         """The parameters that a launch gives."""
         return tuple(each for each in self.parameters if not each.is_constant)
 
-    def _check(self, each: KernelParameter) -> None:
+    def _check(self, each: AuthoredParameter) -> None:
         definition, note = self.definition, each.annotation
         if each.is_constant:
             if not self.options.entry:
@@ -75,7 +75,7 @@ class KernelFunction:
             except TypeError:
                 definition.refuse(f"the default of {each.name}, {each.default!r}, is not hashable")
             return
-        if note is Definition.unannotated:
+        if note is AuthoredFunction.unannotated:
             hint = f'write {each.name}: pto.ptr(pto.f32, "gm"), or a scalar type such as pto.i32'
             definition.refuse(f"{each.name} has no annotation", hint)
         if isinstance(note, DType):

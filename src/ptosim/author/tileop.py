@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from ptosim.author.definition import Definition
+from ptosim.author.definition import AuthoredFunction
 from ptosim.author.dtypes import TILE, DType
 from ptosim.author.failures import WrongPlace, WrongType, failure
 from ptosim.author.functions import UNIT, add_function, argument, call, digest, matched, named_block, returned
@@ -29,7 +29,7 @@ def _attributes(name: str) -> dict[str, Any]:
 class TileHelper:
     """`@pto.tileop`: one function for each kind of arguments."""
 
-    def __init__(self, definition: Definition, name: str | None = None) -> None:
+    def __init__(self, definition: AuthoredFunction, name: str | None = None) -> None:
         self.definition = definition
         self.name = name or definition.name
         self.__name__ = self.name
@@ -102,7 +102,7 @@ class InlineTileop:
         self._entered: list[tuple[TracedFunction, Block, Location | None]] = []
 
     def __call__(self, function: Callable[..., Any]) -> TileHelper:
-        return TileHelper(Definition(function, self._rewrites), self._name)
+        return TileHelper(AuthoredFunction(function, self._rewrites), self._name)
 
     def __enter__(self) -> None:
         trace = current("pto.tileop()")

@@ -325,9 +325,9 @@ def jit(
     )
 
     def decorate(function: Any) -> KernelHandle:
-        from ptosim.author.definition import Definition
+        from ptosim.author.definition import AuthoredFunction
 
-        return KernelHandle(KernelFunction(Definition(function, options.ast_rewrite), options))
+        return KernelHandle(KernelFunction(AuthoredFunction(function, options.ast_rewrite), options))
 
     return decorate
 
