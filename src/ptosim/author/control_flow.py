@@ -1,4 +1,4 @@
-"""What rewritten code calls: branches and loops that become `scf`, or plain Python where Python knows the condition."""
+"""Branches and loops that rewritten code calls: they become `scf`, or plain Python where Python knows the condition."""
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations

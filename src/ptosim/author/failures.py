@@ -1,4 +1,4 @@
-"""What goes wrong with a kernel written in Python: a PTOError that is also the exception that Python has for it."""
+"""Errors of a kernel written in Python: each is a PTOError and the exception that Python has for it."""
 
 from __future__ import annotations
 

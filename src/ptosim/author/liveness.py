@@ -1,4 +1,4 @@
-"""Which names a piece of a Python function stores, reads before it stores them, and needs afterwards."""
+"""Names that a piece of a Python function stores, reads before it stores them, and needs afterwards."""
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations

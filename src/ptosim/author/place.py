@@ -1,4 +1,4 @@
-"""Where the author's program stands while it is traced: the innermost line of his, and the calls that led there."""
+"""The place of the author's program while it is traced: his innermost line, and the calls that led there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel's names hold while it is traced: a value of the program that will run, with Python's operators."""
+"""Values that a kernel's names hold while it is traced: they belong to the program that will run."""
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations

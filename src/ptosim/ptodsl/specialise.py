@@ -1,4 +1,4 @@
-"""What a traced kernel depends on besides its constants: the code it reaches, and the values that this code reads."""
+"""The fingerprint of a kernel besides its constants: the code it reaches, and the values that this code reads."""
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
