@@ -87,10 +87,10 @@ COMPARED_OF = {False: 40, True: 3}
 @pytest.fixture(autouse=True)
 def _compared_engines(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.node.get_closest_marker("compared"):
-        from ptosim import api
+        from ptosim import checking
         from sifting import compared
 
-        monkeypatch.setattr(api, "observed", compared(api.observed))
+        monkeypatch.setattr(checking, "observed", compared(checking.observed))
 
 
 @pytest.fixture(autouse=True)

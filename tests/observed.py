@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ptosim.api import Kernel, Launch, observed
 from ptosim.arguments import bind
+from ptosim.checking import Kernel, Launch, observed
 from ptosim.diagnostics import Diagnostic
 
 

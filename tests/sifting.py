@@ -7,7 +7,7 @@ engine lacks memory for its records of GM is nothing that the filter says.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ptosim.api import Kernel, Launch, sifted
+from ptosim.checking import Kernel, Launch, sifted
 from ptosim.sanitize.observation import Observation
 
 COMPARED = 2

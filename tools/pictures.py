@@ -23,6 +23,7 @@ SAYS = {
     "author": "kernels in Python",
     "cpp": "kernels in C++",
     "api": "check, profile, prove",
+    "checking": "runs of a check",
     "module": "Module, Kernel",
     "loading": "the list of passes",
     "options": "values of options",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ptosim.arguments import Arguments
@@ -62,3 +62,24 @@ class Launch:
             attach,
             self.say,
         )
+
+
+Lines = dict[int, list[str]]
+"""The lines that each block prints."""
+
+
+def noting(lines: Lines, launch: Launch) -> Launch:
+    """The same launch, which notes what it prints."""
+
+    def say(block: int, text: str) -> None:
+        lines.setdefault(block, []).append(text)
+
+    return replace(launch, say=say)
+
+
+def show_lines(launch: Launch, lines: Lines, last: int | None = None) -> None:
+    """Show printed lines, block by block, up to the last one that counts."""
+    for block in sorted(lines):
+        if launch.say is not None and (last is None or block <= last):
+            for text in lines[block]:
+                launch.say(block, text)

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 import ptosim
 from fuzz.schedule_programs import ScheduleProgram, schedule_program
-from ptosim.api import Kernel, Launch, observed
 from ptosim.arguments import bind
+from ptosim.checking import Kernel, Launch, observed
 from sifting import assert_agrees
 
 DELAYED = tuple(f"delay:{pipe}" for pipe in ("S", "V", "MTE2", "MTE3"))

@@ -16,8 +16,8 @@ import ptosim
 from examples.test_examples import script
 from examples.test_tile_examples import NAMES as TILES
 from examples.test_tile_examples import script as tile_script
-from ptosim.api import Launch, examine, observed, sifted
 from ptosim.arguments import bind
+from ptosim.checking import Launch, examine, observed, sifted
 from ptosim.effects.catalogue import effects
 from ptosim.native.observe.coverage import is_followed
 from ptosim.native.observe.remark_conditions import COPIES, RULES

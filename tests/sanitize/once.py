@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import ptosim
-from ptosim import api
+from ptosim import checking
 from ptosim.api import Kernel, Launch
-from ptosim.report.proof import Proof
+from ptosim.order.prove import Verdict
 from ptosim.sanitize.conflict import Enough
 from ptosim.sanitize.observation import Observation
 
@@ -46,11 +46,11 @@ class Once:
     """What checks and repairs do while the patch lasts, each thing once."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._load, self._run, self._prove = api.reloaded, api.observed, api.prove
+        self._load, self._run, self._prove = checking.reloaded, checking.observed, checking.verdict_of
         self._loaded, self._seen, self._proofs = Kept(), Kept(), Kept()
-        patch.setattr(api, "reloaded", self.reloaded)
-        patch.setattr(api, "observed", self.observed)
-        patch.setattr(api, "prove", self.prove)
+        patch.setattr(checking, "reloaded", self.reloaded)
+        patch.setattr(checking, "observed", self.observed)
+        patch.setattr(checking, "verdict_of", self.verdict_of)
 
     def reloaded(self, kernel: Kernel, text: str) -> Kernel | None:
         found = self._loaded((text, len(kernel.module.warnings)), lambda: self._load(kernel, text))
@@ -84,7 +84,7 @@ class Once:
         self._seen.keep((*subject, frozenset[str]()), found)
         return found
 
-    def prove(self, kernel: Kernel) -> Proof:
+    def verdict_of(self, kernel: Kernel) -> Verdict:
         return self._proofs(kernel.module.source, lambda: self._prove(kernel))
 
 

@@ -10,8 +10,8 @@ import pytest
 import ptosim
 from cost import costs_at_most
 from examples.test_examples import EXAMPLES, script
-from ptosim.api import Launch, examine, observed
 from ptosim.arguments import bind
+from ptosim.checking import Launch, examine, observed
 from sanitize.kernels import ALL, COPY, PARAMETERS, load, order, put, store, take, text
 
 LAUNCHES: list[tuple[str, dict[str, int]]] = [

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from ptosim import api
+from ptosim import checking
 from ptosim.api import Launch
 from ptosim.arguments import bind
 from repair.test_wrong_lines import Score, tried
@@ -152,7 +152,7 @@ def told_apart(mutant: Mutant, case: Case) -> Iterator[str]:
     except ptosim.PTOError:
         return
     launch = Launch(bind(kernel.signature, case.launch.arguments), case.launch.grid)
-    blocks, judge = range(launch.grid), partial(api.observed, kernel, launch, "relaxed")
+    blocks, judge = range(launch.grid), partial(checking.observed, kernel, launch, "relaxed")
     try:
         assert_agrees(kernel, launch, blocks, judge(blocks), judge)
     except AssertionError as problem:

@@ -12,8 +12,8 @@ import pytest
 
 import ptosim
 from order.test_kernels import TILE, Text, arrays
-from ptosim.api import Launch, sifted
 from ptosim.arguments import bind
+from ptosim.checking import Launch, sifted
 
 
 def prefetch(text: Text, index: str, tile: str) -> Text:

@@ -100,8 +100,9 @@ def check(
     Runs the kernel under the sanitizer, on copies of its arrays. One run without a finding covers every schedule of
     these arguments. With --fix, looks for the least edits of its synchronisation that remove the findings.
     """
-    from ptosim.api import CheckOptions, Launch, examine
     from ptosim.arguments import bind
+    from ptosim.checking import CheckOptions, examine
+    from ptosim.kernel_launch import Launch
     from ptosim.report.progress import progress
 
     if write:

@@ -175,7 +175,7 @@ def _run(
 
 def _checked(kernel: Kernel, launch: Launch) -> CheckReport:
     """What a check finds on the arguments that the run began with; the kernel has printed already."""
-    from ptosim.api import examine
+    from ptosim.checking import examine
     from ptosim.report.progress import progress
 
     with progress(launch.grid, quiet=is_json()) as block_done:

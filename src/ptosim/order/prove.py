@@ -71,6 +71,10 @@ class Verdict:
     is_stopped: bool = False
     """Whether the signals of a cluster cannot be followed."""
 
+    @property
+    def proven(self) -> bool:
+        return not self.broken and not self.undecided
+
 
 def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     """Judge the programs of a kernel; what goes wrong shows in a replay."""

@@ -125,7 +125,7 @@ class World:
         """Run the list under the sanitizer, on copies of all arrays. `repeat=2` runs it twice, with a barrier of the
         host between, memory kept: words that a run leaves set are then there when the next one begins. Whatever a
         kernel does is a finding, also that it cannot begin."""
-        from ptosim.api import beyond_runs, refusals
+        from ptosim.checking import beyond_runs, refusals
         from ptosim.report.check_report import report
         from ptosim.sanitize.program import joint_program
         from ptosim.sanitize.session import observe
