@@ -101,8 +101,7 @@ def check(
     these arguments. With --fix, looks for the least edits of its synchronisation that remove the findings.
     """
     from ptosim.arguments import bind
-    from ptosim.checking import CheckOptions, examine
-    from ptosim.kernel_launch import Launch
+    from ptosim.checking import CheckOptions, Launch, examine
     from ptosim.report.progress import progress
 
     if write:
