@@ -149,6 +149,9 @@ def array_of(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
     return array
 
 
+_BF16 = "pass the bits as uint16: (x.view('u4') >> 16).astype('u2'), or x.astype(ml_dtypes.bfloat16), which rounds"
+
+
 def _mismatch(array: NDArray[Any], wanted: Element) -> str | None:
     """Why the elements of an array are not of a type. Signedness is free, and bytes may stand for anything."""
     dtype = array.dtype
@@ -161,6 +164,8 @@ def _mismatch(array: NDArray[Any], wanted: Element) -> str | None:
         return None
     if dtype.itemsize != wanted.bytes:
         message = f"elements of {dtype} have {dtype.itemsize} bytes, but {wanted.name} has {wanted.bytes}"
+        if wanted.name == "bf16" and dtype == np.float32:
+            return f"{message}; {_BF16}"
         return f"{message}; convert the array first (x.astype)"
     as_bits = wanted.name == "bf16" or not wanted.is_float  # NumPy has no type for some of these: integers serve
     if (
@@ -170,6 +175,8 @@ def _mismatch(array: NDArray[Any], wanted: Element) -> str | None:
         or (dtype.type is np.void and dtype.fields is None)  # what np.load makes of a format that NumPy does not know
     ):
         return None
+    if wanted.name == "bf16" and dtype == np.float16:
+        return f"elements of {dtype} are not {wanted.name}; after x.astype('f4') {_BF16}"
     advice = "convert the array (x.astype), or pass its bits (x.view(np.uint8))"
     return f"elements of {dtype} are not {wanted.name}; {advice}"
 

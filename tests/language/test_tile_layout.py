@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.view_kernel import accepts, rejects, warns
+from language.view_kernel import accepts, kernel, rejects, warns
 from refusals.tile_layout import outside
 
 SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
@@ -78,8 +78,14 @@ def test_the_end_of_ub_is_warned_of():
 
 
 def test_either_all_tiles_have_addresses_or_none():
-    message = "{} requires 'addr' operand: other tiles of this file have one"
-    rejects("%t = pto.alloc_tile addr = %a : TB\n%u = ~pto.alloc_tile : TB", message.format("pto.alloc_tile"))
-    text = f"%t = pto.alloc_tile addr = %a : TB\n%u = ~pto.alloc_multi_tile : {SEVERAL}"
-    rejects(text, message.format("pto.alloc_multi_tile"))
+    """It is said once, at those of which there are fewer."""
+    first = kernel("@@").split("@@")[0].count("\n") + 1
+    give = "give one to all or to none"
+    placed, open_ = "pto.alloc_tile addr = %a : TB", "pto.alloc_tile : TB"
+    rejects(f"%t = ~{placed}\n%u = {open_}", f"1 of 2 tiles has an address (line {first}): {give}")
+    text = f"%t = {placed}\n%u = ~pto.alloc_multi_tile : {SEVERAL}\n%v = {placed}"
+    rejects(text, f"1 of 3 tiles has no address (line {first + 1}): {give}")
+    text = "\n".join(f"%t{each} = {'~' * (each == 0)}{placed}\n%u{each} = {open_}" for each in range(5))
+    lines = f"lines {first}, {first + 2}, {first + 4} and 2 more"
+    rejects(text, f"5 of 10 tiles have an address ({lines}): {give}")
     accepts(f"%t = pto.alloc_tile addr = %a : TB\n%u = pto.alloc_multi_tile addr = %a : {SEVERAL}")

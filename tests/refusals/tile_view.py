@@ -158,8 +158,8 @@ OTHER_VIEWS = rows(
 
 CHOOSING_A_SLOT = rows(
     lambda text, message: twins(f"%s = pto.alloc_multi_tile : {SEVERAL}\n{text}", message),
-    (f"%u = pto.multi_tile_get %s[~%«c2|c1»] : {SEVERAL} -> TB", "slot is 2; the source has slots 0..1"),
-    (f"%u = pto.multi_tile_get %s[~%«cm1|c0»] : {SEVERAL} -> TB", "slot is -1; the source has slots 0..1"),
+    (f"%u = pto.multi_tile_get %s[~%«c2|c1»] : {SEVERAL} -> TB", "slot 2 of %s, which has slots 0 and 1"),
+    (f"%u = pto.multi_tile_get %s[~%«cm1|c0»] : {SEVERAL} -> TB", "slot -1 of %s, which has slots 0 and 1"),
     (f"%u = pto.multi_tile_get %s[~%«w|i»] : {SEVERAL} -> TB", "slot must be index, not i32"),
     (f"%u = pto.multi_tile_get %s[%i] : {SEVERAL} -> ~«{SUB}|TB»", f"expects TB, a tile of the source, not {SUB}"),
 )

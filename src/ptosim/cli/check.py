@@ -169,9 +169,16 @@ def _show(fix: Fix, quiet: bool) -> None:
     click.echo(fix.diff, nl=False)
     for note in fix.notes:
         click.echo(f"fix: {note}", err=True)
-    if fix.diff and fix.left:
+    if fix.left:
         kinds = ", ".join(dict.fromkeys(finding.kind for finding in fix.left))
-        click.echo(f"fix: no edit was found for {kinds}", err=True)
+        click.echo(f"fix: no edit was found for {kinds}{_only_order(fix)}", err=True)
+
+
+def _only_order(fix: Fix) -> str:
+    from ptosim.repair.trials import ORDER
+
+    is_order = all(finding.kind in ORDER for finding in fix.left)
+    return "" if is_order else ": --fix repairs synchronisation only"
 
 
 def _block(word: str) -> int | str:

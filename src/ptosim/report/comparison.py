@@ -9,13 +9,15 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from ptosim.report.profile_text import MOST, caveat, count, line_number, origins, table
+from ptosim.report.profile_text import MOST, caveat, count, cycles, line_number, origins, share, table
 from ptosim.report.time_accounts import LineTime, PipeTime
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
 
 _NONE = PipeTime(0, 0, 0)
+_CLOSE = 1.1
+"""Closer ratios are told as a share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,10 @@ def _verdict(comparison: Comparison) -> str:
     if speedup == 1:
         return "no difference in cycles"
     word, ratio = ("fewer", speedup) if speedup > 1 else ("more", 1 / speedup)
+    if ratio < _CLOSE:
+        before, after = comparison.first.cycles, comparison.second.cycles
+        how, change = "faster" if after < before else "slower", abs(after - before)
+        return f"the second is {share(change, before)} {how} ({count(change)} of {cycles(before)})"
     return f"the second takes {ratio:.2f} times {word} cycles"
 
 

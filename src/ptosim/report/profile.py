@@ -287,7 +287,8 @@ class Profile:
         return text(self, width)
 
     def __repr__(self) -> str:
-        return f"<profile of {self.kernel} on {self.target.name}: {self.cycles} cycles, bound by {self.bound}>"
+        unit = "cycle" if self.cycles == 1 else "cycles"
+        return f"<profile of {self.kernel} on {self.target.name}: {self.cycles} {unit}, bound by {self.bound}>"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data: the object that `ptosim profile --json` prints; the timeline is in the trace."""

@@ -48,7 +48,7 @@ def _answer(profile: Profile, width: int) -> str:
         blocks += f" on {len(profile.ranks)} ranks"
     waves = -(-profile.grid // max(1, recording.hardware_cores))
     where = f" in {waves} waves" if waves > 1 else ""
-    lines = [f"{profile.kernel} on {profile.target.name}: {count(profile.cycles)} cycles for {blocks}{where}"]
+    lines = [f"{profile.kernel} on {profile.target.name}: {cycles(profile.cycles)} for {blocks}{where}"]
     word, spent = bound(profile.bounds)
     lines.append(f"bound by {word}: {share(spent, profile.cycles)} of the critical path")
     if profile.links:
@@ -56,8 +56,7 @@ def _answer(profile: Profile, width: int) -> str:
     if profile.least and profile.cycles > 1.2 * profile.least:
         ratio = profile.cycles / profile.least
         lines.append(
-            f"the busiest pipe works {count(profile.least)} cycles: "
-            f"perfect overlap would be {ratio:.1f} times faster at most"
+            f"the busiest pipe works {cycles(profile.least)}: perfect overlap would be {ratio:.1f} times faster at most"
         )
     return "\n".join(wrapped for line in lines for wrapped in wrap(line, width))
 
@@ -249,6 +248,11 @@ def _numeric(cell: str) -> bool:
 
 def count(number: int) -> str:
     return f"{number:,}"
+
+
+def cycles(number: int) -> str:
+    """So many cycles, in words."""
+    return f"{count(number)} cycle{'s' * (number != 1)}"
 
 
 def share(part: float, whole: float) -> str:

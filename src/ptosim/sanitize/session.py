@@ -5,15 +5,17 @@ What to do about them is said in repair/.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
-from ptosim.diagnostics import Location, PTOError
+from ptosim.diagnostics import Diagnostic, Location, PTOError
 from ptosim.machine.observer import Observer
 from ptosim.sanitize.candidates import RepeatedRun
 from ptosim.sanitize.checker import Checker
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.near_misses import NearMisses
-from ptosim.sanitize.observation import Observation
+from ptosim.sanitize.observation import Observation, Step
 from ptosim.sanitize.overwritten import OverwritingRun
 from ptosim.sanitize.undefined_and_racy import DoubtObserver, Subject
 from ptosim.sanitize.wording import diagnostic
@@ -64,6 +66,7 @@ def observe(
         (found, near.told(found, diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else found))
         for found in checker.findings.each_once()
     ]
+    worded = [(found, _fitting(words, checker.steps)) for found, words in worded]
     new = [(found, words) for found, words in worded if (words.kind, words.message, words.line) not in said]
     return Observation(
         subject.program,
@@ -103,6 +106,17 @@ def _run(
         if most is not None and checker.findings.number >= most and not together:
             return blocks[:number]
     return blocks
+
+
+def _fitting(found: Diagnostic, steps: Counter[Step]) -> Diagnostic:
+    """An access that is outside in few iterations of a loop only, which the last ones are."""
+    if found.kind != "out-of-bounds" or not found.loops or found.location is None:
+        return found
+    there = (number for (site, _, key), number in steps.items() if key is None and site.location == found.location)
+    if max(there, default=0) < 2 * found.count:
+        return found
+    said = "fits in all other iterations: is the size of the last one what is left of it, such as min(16, rows - row)?"
+    return replace(found, notes=(*found.notes, said))
 
 
 def _tell(checker: DoubtObserver, told: set[object], heard: Heard) -> None:

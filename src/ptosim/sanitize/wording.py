@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ptosim.diagnostics import Diagnostic, Related
@@ -10,6 +11,9 @@ from ptosim.language.micro.sim_transfer import SimTransfer
 from ptosim.language.tile.comm_async import WaitAsyncEvent
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Conflict, Party, Use
+
+_ACCUMULATING = re.compile(r"(pto\.(?:tmatmul|tgemv|mad)(?:\.mx|_mx)?)([._]acc)\b")
+"""The names of products that add to what is there."""
 
 
 def diagnostic(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> Diagnostic:
@@ -177,6 +181,8 @@ def _notes(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> li
     first, second = conflict.first, conflict.second
     if (each := conflict.clobber) is not None:
         return [f"{each.own} begins at byte {each.own_address} and {each.other} at {each.other_address}: they overlap"]
+    if conflict.kind == "uninitialized" and second.pipe is Pipe.M and (whole := _ACCUMULATING.match(second.site.title)):
+        return [f"the first product of an accumulator needs {whole[1]}, not {whole[2]}"]
     if first is None or conflict.kind != "race":
         return []
     if conflict.relation == "between ranks" or conflict.is_told:

@@ -16,6 +16,7 @@ from ptosim.language.micro.vector import FLOATS, INTEGERS, integers, listing
 from ptosim.language.operation import Problem
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_operation import TileOperation
+from ptosim.language.tile.tile_types import TileBufType
 from ptosim.language.types import element_name, element_of
 
 Check = Callable[[TileOperation, str], Iterator[Problem]]
@@ -85,7 +86,20 @@ def in_vec(*roles: str) -> Check:
 
 
 def row_major(*roles: str) -> Check:
-    return _each(roles, "with blayout row_major", lambda tile: tile.blayout == "row_major", lambda tile: tile.blayout)
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        for role, tile in tiles(op, *roles):
+            if tile.blayout != "row_major":
+                problem = at_type(op, role, "with blayout row_major", tile.blayout)
+                yield replace(problem, hint=_as_row(tile) if tile.cols == 1 else None)
+
+    return check
+
+
+def _as_row(column: TileBuf) -> str:
+    """How a column becomes a row of the same bytes."""
+    row = replace(column, rows=1, cols=column.rows, valid=column.valid[::-1], blayout="row_major")
+    there, back = TileBufType(column), TileBufType(row)
+    return f"a column is a row of the same bytes: %row = pto.treshape %column : {there} -> {back}"
 
 
 def none_box(*roles: str) -> Check:

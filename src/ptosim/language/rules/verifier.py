@@ -43,8 +43,9 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     for op in parsed.module.walk():
         broken = (problem for problem in problems(op, target) if not (library and problem.by_assembler))
         found.extend(parsed.diagnostic(op, problem) for problem in broken)
-    rules = (module_problems, core_problems, call_problems, mixed_allocations, stack_problems, simt_problems)
-    between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
+    rules = (module_problems, core_problems, call_problems, stack_problems, simt_problems)
+    between = [*program_problems(parsed), *mixed_allocations(parsed)]
+    between += [problem for rule in rules for problem in rule(parsed.module)]
     between += fifo_problems(parsed.module, target)
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}

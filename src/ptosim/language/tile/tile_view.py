@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Self, cast
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.language.operation import Operand, OptionalOperand, Problem, Result
@@ -19,6 +19,7 @@ from ptosim.language.rules.tile_layout_rules import address_alignment, address_p
 from ptosim.language.structure.function import Function
 from ptosim.language.text.assembly_format import integers_in, integers_of
 from ptosim.language.text.located_parser import LocatedParser
+from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.scale_words import stands_for_scales
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_types import SLOTS, MultiTileBufType, TileBufType, tile_of, unfit_for_slots
@@ -26,6 +27,7 @@ from ptosim.language.tile.view_operation import Operands, ViewOperation, argumen
 from ptosim.language.types import PtrType
 
 _SIDES = (("row", 0), ("col", 1))
+_MOST_LINES = 3
 
 
 def _tile(value: SSAValue) -> TileBuf:
@@ -164,16 +166,26 @@ class MultiTileGet(ViewOperation, name="pto.multi_tile_get"):
             )
         known = constant_of(self.slot)
         if known is not None and not 0 <= known < several.count:
-            yield Problem(f"slot is {known}; the source has slots 0..{several.count - 1}", at="slot")
+            last, name = several.count - 1, self.source.name_hint
+            source = f"%{name}" if name else "the source"
+            slots = "slot 0" if last == 0 else f"slots 0 and {last}" if last == 1 else f"slots 0 to {last}"
+            yield Problem(f"slot {known} of {source}, which has {slots}", at="slot")
 
 
-def mixed_allocations(module: ModuleOp) -> Iterator[Found]:
+def mixed_allocations(parsed: ParsedModule) -> Iterator[Found]:
     """Either the author places every tile or none: memory is planned for a whole file."""
-    allocations = [op for op in module.walk() if isinstance(op, Allocation)]
-    if any(op.addr is not None for op in allocations):
-        for op in allocations:
-            if op.addr is None:
-                yield op, Problem(f"{op.name} requires 'addr' operand: other tiles of this file have one")
+    allocations = [op for op in parsed.module.walk() if isinstance(op, Allocation)]
+    placed = [op for op in allocations if op.addr is not None]
+    others = [op for op in allocations if op.addr is None]
+    if not placed or not others:
+        return
+    few, verb = (placed, "have an address") if len(placed) <= len(others) else (others, "have no address")
+    verb = verb if len(few) > 1 else verb.replace("have", "has", 1)
+    lines = sorted({place.line for op in few if (place := parsed.location(op)) is not None})
+    named = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:_MOST_LINES]))}"
+    more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
+    said = f"{len(few)} of {len(allocations)} tiles {verb} ({named}{more}): give one to all or to none"
+    yield few[0], Problem(said)
 
 
 class DeclareTile(ViewOperation, name="pto.declare_tile"):

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from ptosim.language.builder import Builder, Number, known
+from ptosim.language.tile.tile_types import TileBufType
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.run_conditions import require
 
@@ -37,10 +38,34 @@ def up(build: Builder, extent: Number, unit: int) -> Number:
 def common(build: Builder, valid: Number, size: Number, side: str, packed: int = 1) -> Number:
     """What a valid region and a view have in common; a view that is too small for it is remarked. An element of the
     view may be `packed` values, which the valid region counts one by one."""
-    fits = holds(build, "sle", valid, build.times(size, packed))
+    room = build.times(size, packed)
+    fits = holds(build, "sle", valid, room)
     if fits is not True:
-        remark(build, fits, f"the view has fewer {side} than are valid")
+        held = build.pattern(0, i1) if fits is False else fits
+        require(build, held, "lint", _too_small(build, size, side), shown=(valid, room))
     return build.most(build.least(valid, size), 0)
+
+
+def _too_small(build: Builder, size: Number, side: str) -> str:
+    """What is said of a view with fewer rows or columns than are valid in the tile."""
+    op = build.serves
+    names = [build.parsed.named(value) for value in op.operands if isinstance(value.type, TileBufType)]
+    tile = (names and names[0]) or "the tile"
+    stores = op.name.startswith("pto.tstore")
+    verb, place = ("stores", "to") if stores else ("loads", "from")
+    message = f"{verb} {{}} {side} of {tile} {place} a view of {{}} {side}"
+    extent = {"rows": "valid_row", "columns": "valid_col"}.get(side)
+    if extent is None:
+        return message
+    return f"{message}: make its {extent} {_named(build, size)}"
+
+
+def _named(build: Builder, size: Number) -> str:
+    """A number as the author calls it."""
+    if (value := known(size)) is not None:
+        return str(value)
+    assert isinstance(size, SSAValue)
+    return build.parsed.named(size) or "the same"
 
 
 def held(build: Builder, extent: Number, room: int, message: str) -> Number:

@@ -15,6 +15,8 @@ from ptosim.language.builder import Builder, Number, known
 from ptosim.language.operation import PTOOperation
 from ptosim.language.rules.tile_rules import SameValid
 from ptosim.language.tile.tile_family import VectorTile
+from ptosim.language.tile.tile_types import tile_of
+from ptosim.language.tile.tile_view import TReshape
 from ptosim.tiles.run_conditions import require
 from ptosim.tiles.tile_values import Tile
 
@@ -29,8 +31,17 @@ def remark_disagreement(build: Builder, op: PTOOperation, tiles: Mapping[str, Ti
             continue
         differ = known(sizes[0]) is not None and known(sizes[1]) is not None
         same = build.pattern(0, i1) if differ else build.compare("eq", *sizes)
-        message = f"{one} has {{}} valid {_SIDES[side]}, but {other} {{}}"
+        message = f"{one} has {{}} valid {_SIDES[side]}, but {other} {{}}{_reshaped(build, op, other, side)}"
         require(build, same, "invalid", message, severity="warning", shown=sizes)
+
+
+def _reshaped(build: Builder, op: PTOOperation, role: str, side: int) -> str:
+    """Where the size of a tile comes from that a treshape has made."""
+    (value,) = op.segment(role)
+    tile = tile_of(value.type)
+    if not isinstance(value.owner, TReshape) or tile is None or tile.valid[side] is not None:
+        return ""
+    return f": pto.treshape makes all of {build.parsed.named(value)} valid, pto.set_validshape less of it"
 
 
 def _pairs(op: PTOOperation, tiles: Mapping[str, Tile]) -> Iterator[tuple[str, str, int]]:
