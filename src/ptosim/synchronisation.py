@@ -33,7 +33,6 @@ from ptosim.order.search import MOST_TRIALS, Goal, search
 from ptosim.order.short_loops import shorten, work
 from ptosim.order.strip import named, operation, stripped, without, written_sync
 from ptosim.repair.places import ends_program
-from ptosim.report.profile_text import cycles
 from ptosim.sanitize.recorded_touches import RecordedTouches
 
 _FLAGS, _SETS = signalling("flag"), signalling("flag", half="set")
@@ -144,14 +143,14 @@ class Synchronised:
 
     def report(self) -> str:
         """What was inserted and what it costs, beside other ways to order the kernel."""
-        lines = [str(self), f"  {cycles(self.with_barriers)} with a barrier behind every entry"]
+        lines = [str(self), f"  {_cycles(self.with_barriers)} with a barrier behind every entry"]
         if self.as_written is not None:
-            lines.append(f"  {cycles(self.as_written)} as it was written")
+            lines.append(f"  {_cycles(self.as_written)} as it was written")
         lines += [
-            f"  redundant: {one.name} at {_named(one.lines)} costs {cycles(one.cycles)}" for one in self.redundant
+            f"  redundant: {one.name} at {_named(one.lines)} costs {_cycles(one.cycles)}" for one in self.redundant
         ]
         lines += [
-            f"  one more buffer for the bytes that {_named(one.lines)} share saves {cycles(one.cycles)}"
+            f"  one more buffer for the bytes that {_named(one.lines)} share saves {_cycles(one.cycles)}"
             for one in self.second_buffers
         ]
         return "\n".join(lines)
@@ -174,7 +173,7 @@ class Synchronised:
     def __str__(self) -> str:
         lines = [
             f"{self.kernel.name}: {self.pairs} pairs and {self.barriers} barriers inserted, {self.ids} flags used",
-            f"  {cycles(self.cycles)}",
+            f"  {_cycles(self.cycles)}",
         ]
         return "\n".join([*lines, *(f"  assuming that {assumption}" for assumption in self.assumptions)])
 
@@ -461,3 +460,7 @@ def _redundant(kernel: Kernel, launch: SearchLaunch) -> list[Redundant]:
             lines = tuple(place.line for place in places if place is not None)
             found.append(Redundant(named(operations[0]), lines, before - launch.cycles(shorter)))
     return found
+
+
+def _cycles(number: int) -> str:
+    return f"{number} cycle{'s' * (number != 1)}"

@@ -83,7 +83,7 @@ def test_either_all_tiles_have_addresses_or_none():
     give = "give one to all or to none"
     placed, open_ = "pto.alloc_tile addr = %a : TB", "pto.alloc_tile : TB"
     rejects(f"%t = ~{placed}\n%u = {open_}", f"1 of 2 tiles has an address (line {first}): {give}")
-    text = f"%t = {placed}\n%u = ~pto.alloc_multi_tile : {SEVERAL}\n%v = {placed}"
+    text = f"%t = {placed}\n%u = ~pto.alloc_multi_tile : {SEVERAL}\n%z = {placed}"
     rejects(text, f"1 of 3 tiles has no address (line {first + 1}): {give}")
     text = "\n".join(f"%t{each} = {'~' * (each == 0)}{placed}\n%u{each} = {open_}" for each in range(5))
     lines = f"lines {first}, {first + 2}, {first + 4} and 2 more"
