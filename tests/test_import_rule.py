@@ -45,6 +45,7 @@ HEIGHT = {
     "synchronisation": 13,
     "testing": 14,
     "home": 15,
+    "fleet": 14,
     "pytest_plugin": 15,
     "cli": 16,
     "__init__": 17,

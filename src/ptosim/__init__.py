@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ptosim.arguments import Parameter
     from ptosim.cpp_module import load_cpp
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
+    from ptosim.fleet.sweeping import Sweep, sweep
+    from ptosim.fleet.tuning import tune
     from ptosim.ptodsl import pto, scalar
     from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
     from ptosim.ranks.world import World, launch
@@ -26,6 +28,8 @@ _HOMES = {
     "diagnostics": "Diagnostic Finding Location PTOError",
     "ranks.rank_arguments": "BLOCK BLOCKS RANK RANKS context each symmetric",
     "synchronisation": "synchronise",
+    "fleet.sweeping": "Sweep sweep",
+    "fleet.tuning": "tune",
     "ranks.world": "World launch",
     "ptodsl": "pto scalar",
 }
@@ -43,6 +47,7 @@ __all__ = [
     "Module",
     "PTOError",
     "Parameter",
+    "Sweep",
     "World",
     "check",
     "context",
@@ -54,8 +59,10 @@ __all__ = [
     "prove",
     "pto",
     "scalar",
+    "sweep",
     "symmetric",
     "synchronise",
+    "tune",
 ]
 
 

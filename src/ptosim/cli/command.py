@@ -251,7 +251,7 @@ def _tell(message: Warning | str, *_: Any) -> None:
 
 class Commands(click.Group):
     ORDER = (
-        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan", "fit"),
+        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan", "fit", "sweep", "tune"),
         *("isa", "explain", "lsp", "cache", "completion"),
     )
 

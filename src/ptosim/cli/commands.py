@@ -31,6 +31,7 @@ from ptosim.cli.command import (
 )
 from ptosim.cli.completion import completion
 from ptosim.cli.fit import fit
+from ptosim.cli.fleet import sweep, tune
 from ptosim.cli.home import lsp
 from ptosim.cli.kernel_file import (
     KERNEL_FILE,
@@ -65,6 +66,8 @@ main.add_command(sync)
 main.add_command(fit)
 main.add_command(completion)
 main.add_command(lsp)
+main.add_command(sweep)
+main.add_command(tune)
 
 
 @main.command()

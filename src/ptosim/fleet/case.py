@@ -1,0 +1,96 @@
+"""A case of a sweep: the text of a kernel, argument words and options. A worker needs ptosim and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptosim.argument_words import RANGE
+
+WHATS = ("run", "check", "profile", "prove")
+GIGABYTE = 1 << 30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a case may take."""
+
+    seconds: float = 60.0
+    memory: int = 4 * GIGABYTE
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an argument is to hold behind a run: a pickled function of the arguments, or the bytes of a .npy file."""
+
+    kind: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to be done with one kernel."""
+
+    kernel: str
+    """The path as given."""
+    text: str = field(repr=False)
+    what: str = "check"
+    words: tuple[str, ...] = ("auto",)
+    grid: int = 1
+    name: str | None = None
+    """Of the kernel, where the file has several."""
+    target: str | None = None
+    schedule: str = "program"
+    seed: int = 0
+    varied: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    expect: Mapping[int, Wanted] = field(default_factory=dict[int, Wanted])
+    rtol: float = 0.0
+    atol: float = 0.0
+    limits: Limits = Limits()
+    timed: bool = False
+    """Cycles are wanted besides."""
+
+    def key(self, version: str) -> str:
+        """The digest of all that decides its result."""
+        said = {
+            "version": version,
+            "text": self.text,
+            "what": [self.what, self.timed],
+            "words": self.words,
+            "options": [self.grid, self.name, self.target, self.schedule, self.seed, self.rtol, self.atol],
+            "varied": dict(self.varied),
+            "kernel": self.kernel,
+            "expect": {str(index): hashlib.sha256(wanted.content).hexdigest() for index, wanted in self.expect.items()},
+        }
+        return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+    def repeat(self, words: tuple[str, ...] | None = None) -> str:
+        """The command line that does the same."""
+        parts = ["ptosim", self.what, self.kernel]
+        if self.what != "prove":
+            parts += self.words if words is None else words
+        options = {"--grid": self.grid if self.grid != 1 else None, "--kernel": self.name, "--target": self.target}
+        if self.what == "run" and self.schedule != "program":
+            options["--schedule"] = self.schedule
+        for option, value in options.items():
+            if value is not None:
+                parts += [option, str(value)]
+        return shlex.join(parts)
+
+
+def seeded(word: str, seed: int) -> str:
+    """A word of random numbers with a seed, where it has none of its own."""
+    kind, *rest = word.split(":")
+    places = {"rand": 1, "index": 2}
+    if kind not in places or len(rest) < places[kind]:
+        return word
+    shape, more = rest[: places[kind]], rest[places[kind] :]
+    if kind == "rand" and more and more[0][:1].isalpha():
+        shape.append(more.pop(0))
+    if more and not RANGE.search(more[0]):
+        return word
+    return ":".join((kind, *shape, str(seed), *more))
