@@ -75,7 +75,7 @@ def shows(program: MicroProgram, found: ptosim.Finding) -> bool:
     named = {name: int(number) for note in found.notes for name, number in re.findall(r"%(\w+) = (-?\d+)", note)}
     scopes = scope_lines(program.text)
     lines = [place.line for place in (found.location, *(other.location for other in found.related)) if place]
-    places = sorted(scopes.get(line, line) for line in lines)
+    places = [scopes.get(line, line) for line in lines]
     choices = [(named[name],) if name in named else (0, 1, 2, 3) for name in program.parameters]
     return any(_has(program, outcome(program.text, launch), found.kind, places) for launch in product(*choices))
 

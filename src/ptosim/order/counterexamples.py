@@ -14,7 +14,7 @@ from ptosim.language.passes.launch_parameters import name_of
 from ptosim.language.structure.control import If
 from ptosim.language.structure.function import Function
 from ptosim.order.replay.byte_shadow import Shown
-from ptosim.order.replay.launches import launches
+from ptosim.order.replay.launches import decide_bytes, launches
 from ptosim.order.replay.replay import Replayed, Replayer
 from ptosim.order.replay.scalar_run import ReplayLaunch
 
@@ -47,9 +47,11 @@ class ReplayTrials:
         self.module = module
         self.functions = list(entries.values())
         self._replayer = Replayer(module, entries)
+        self._decide_bytes = any(decide_bytes(function) for function in self.functions)
 
     def confirm(self, suspects: Sequence[Diagnostic], unbalanced: bool) -> Tried:
-        """Which suspicions some launch shows, and with `unbalanced` what else shows that flags do not balance."""
+        """Which suspicions some launch shows, and with `unbalanced` what else shows that flags do not balance; what
+        else goes wrong, where none shows."""
         found: dict[int, Diagnostic] = {}
         others: dict[str, Diagnostic] = {}
         for replayed in self._replays(MOST_LAUNCHES, MOST_EFFORT):
@@ -58,12 +60,13 @@ class ReplayTrials:
                 number = next((number for number in meant if number not in found), None)
                 if number is not None and shown.certain:
                     found[number] = self._told(suspects[number], shown, replayed.launch)
-                elif unbalanced and not meant and shown.kind in PROTOCOL:
+                elif not meant and shown.certain and (shown.kind in PROTOCOL or not self._decide_bytes):
                     others.setdefault(shown.kind, self._told(shown.diagnostic, shown, replayed.launch))
             if len(found) == len(suspects) and (others or not unbalanced):
                 break
         unshown = [each for number, each in enumerate(suspects) if number not in found]
-        shown = (*(found[number] for number in sorted(found)), *others.values())
+        beside = [each for each in others.values() if not found or (unbalanced and each.kind in PROTOCOL)]
+        shown = (*(found[number] for number in sorted(found)), *beside)
         return Tried(shown, tuple(map(_doubted, unshown)))
 
     def contradict(self) -> Diagnostic | None:
@@ -95,7 +98,7 @@ class ReplayTrials:
 
     def _told(self, suspect: Diagnostic, shown: Shown, launch: ReplayLaunch) -> Diagnostic:
         """A suspicion with what it takes to see it; where another place shows it, that one."""
-        told = suspect if suspect.location in shown.places else shown.diagnostic
+        told = suspect if _is_there(suspect, shown) else shown.diagnostic
         return replace(told, notes=(*self._when(shown), *self._with(launch)))
 
     def _when(self, shown: Shown) -> Iterator[str]:
@@ -129,7 +132,13 @@ def _is_it(suspect: Diagnostic, shown: Shown) -> bool:
         return True
     if suspect.kind == "race":
         return {suspect.location, *(related.location for related in suspect.related)} == set(shown.places)
-    return suspect.location in shown.places
+    return _is_there(suspect, shown)
+
+
+def _is_there(suspect: Diagnostic, shown: Shown) -> bool:
+    """A set that comes too early has to do with the one before, and is not that one."""
+    places = shown.places[:1] if suspect.kind == "double-set" else shown.places
+    return suspect.location in places
 
 
 def _doubted(suspect: Diagnostic) -> Diagnostic:

@@ -26,6 +26,7 @@ from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, is_cluster, read_cluster
 from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.counterexamples import ReplayTrials
+from ptosim.order.exploration.explorer import Explorer
 from ptosim.order.model import (
     ByteRange,
     EntryNode,
@@ -54,6 +55,7 @@ DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
 BOTH_BRANCHES = "it shows only if both branches are taken"
 DIFFERENT_BLOCKS = "no block reads or writes bytes of GM that another one writes"
+_WORD_OPERATIONS = (SimNotify, SimWaitWords, SimTestWords)
 WORDS = "signals between ranks and blocks by words in GM are not followed"
 DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
@@ -70,6 +72,8 @@ class Verdict:
     """Whether flags or signals may not balance on ways that perhaps no run takes."""
     is_stopped: bool = False
     """Whether the signals of a cluster cannot be followed."""
+    is_unfollowed: bool = False
+    """Whether something cannot be followed, so that nothing is said which rests on it."""
 
     @property
     def proven(self) -> bool:
@@ -80,17 +84,33 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     """Judge the programs of a kernel; what goes wrong shows in a replay."""
     verdict = suspected(module, entries)
     trials = ReplayTrials(module, entries)
-    if verdict.broken or verdict.unbalanced:
+    suspicious = bool(verdict.broken) or verdict.unbalanced
+    if suspicious:
         late = tuple(each for each in verdict.broken if each.hint)  # operations that overlap on other machines
         tried = trials.confirm([each for each in verdict.broken if not each.hint], verdict.unbalanced)
         broken, unshown = (*tried.shown, *late), tried.unshown  # which may follow from what does show
-        return replace(verdict, broken=broken, undecided=(*verdict.undecided, *(() if broken else unshown)))
-    if verdict.is_stopped and (found := trials.inevitable()) is not None:
+        verdict = replace(verdict, broken=broken, undecided=(*verdict.undecided, *(() if broken else unshown)))
+    elif verdict.is_stopped and (found := trials.inevitable()) is not None:
         return replace(verdict, broken=(found,), undecided=())
-    if verdict.undecided or set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS, WORKITEMS_APART}:
+    if not verdict.broken and (verdict.undecided or verdict.unbalanced) and is_explored(module, entries):
+        verdict = replace(verdict, undecided=(), unbalanced=False)
+    elif verdict.undecided and not suspicious and not verdict.is_unfollowed:
+        verdict = replace(verdict, broken=trials.confirm([], unbalanced=True).shown)
+    assumed = set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS, WORKITEMS_APART}
+    if verdict.broken or verdict.undecided or assumed:
         return verdict
     contradicted = trials.contradict()
     return verdict if contradicted is None else replace(verdict, broken=(contradicted,))
+
+
+def is_explored(module: VerifiedModule, entries: dict[CoreKind, Function]) -> bool:
+    """Whether all states of the kernel were seen, and all are in order: told where the walk cannot tell."""
+    if len(entries) != 1 or any(isinstance(op, (*_WORD_OPERATIONS, SimtLaunch)) for op in reached(*entries.values())):
+        return False
+    ((kind, function),) = entries.items()
+    program = read(module, function, kind, serial_of(module, function))
+    confine(program)
+    return Explorer(module, function, kind, program).is_in_order()
 
 
 def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
@@ -100,7 +120,7 @@ def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verd
     assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}
     if any(isinstance(op, SimtLaunch) for op in reached(*entries.values())):
         assumptions[WORKITEMS_APART] = None
-    unbalanced = False
+    unbalanced = is_unfollowed = False
     programs, stopped = _programs(module, entries)
     undecided += _told(module, entries)
     for program in programs:
@@ -111,12 +131,14 @@ def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verd
         broken += judged.broken.values()
         undecided += judged.undecided.values()
         unbalanced |= judged.unbalanced and not judged.unknown
-    return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions), unbalanced, stopped is not None)
+        is_unfollowed |= bool(judged.unknown)
+    is_stopped, kept = stopped is not None, tuple(dict.fromkeys(undecided))
+    return Verdict(tuple(broken), kept, tuple(assumptions), unbalanced, is_stopped, is_unfollowed)
 
 
 def _told(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Iterator[Diagnostic]:
     """What ranks and blocks tell each other, once: whose words are meant and what they cover only a run knows."""
-    told = (op for op in reached(*entries.values()) if isinstance(op, SimNotify | SimWaitWords | SimTestWords))
+    told = (op for op in reached(*entries.values()) if isinstance(op, _WORD_OPERATIONS))
     for op in islice(told, 1):
         yield Diagnostic("lint", "warning", WORDS, module.parsed.location(op))
 

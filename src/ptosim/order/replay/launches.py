@@ -8,6 +8,8 @@ and 48 as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -21,6 +23,7 @@ from ptosim.order.replay.scalar_run import ReplayLaunch
 MOST_TRIPS = 3
 """How often loops run at most that an integer alone decides."""
 _MOST_VALUES = 12
+_LONGEST_ROW = 64
 _DIVIDING = frozenset(
     f"arith.{name}" for name in ("divsi", "divui", "ceildivsi", "ceildivui", "floordivsi", "minsi", "minui")
 )
@@ -71,17 +74,18 @@ def _values(arguments: Iterable[SSAValue], trips: int) -> list[int | None]:
         return [None]
     if bits_of(arguments[0].type) == 1:
         return [0, 1]
-    units, limits = set[int](), set[int]()
+    units, limits, rows = set[int](), set[int](), set[int]()
     for argument in arguments:
-        _learn(argument, units, limits)
-    found = [*range(trips + 1)]
+        _learn(argument, units, limits, rows)
+    found = [*range(trips + 1), *sorted(rows)]
     found += [unit * times for times in range(1, trips + 1) for unit in sorted(units)]
     found += [limit + by for limit in sorted(limits) for by in (0, 1, -1)]
     return list(dict.fromkeys(found))[:_MOST_VALUES]  # pyright: ignore[reportReturnType]
 
 
-def _learn(argument: SSAValue, units: set[int], limits: set[int]) -> None:
-    """In what units an argument is counted, and what it is compared with."""
+def _learn(argument: SSAValue, units: set[int], limits: set[int], rows: set[int]) -> None:
+    """In what units an argument is counted, what it is compared with, and how often a loop has to run to come to where
+    the next iteration of a loop around it begins."""
     pending, seen = [argument], set[SSAValue]()
     while pending:
         value = pending.pop()
@@ -94,6 +98,7 @@ def _learn(argument: SSAValue, units: set[int], limits: set[int]) -> None:
             if isinstance(op, For):
                 step = constant_of(op.step)
                 units.update({step} if step is not None and step > 1 and use.index == 1 else ())
+                rows.update(_overlong(op) if use.index == 1 else ())
             elif op.name == "arith.cmpi":
                 limits.update(others)
             elif op.name.startswith("arith."):
@@ -101,8 +106,48 @@ def _learn(argument: SSAValue, units: set[int], limits: set[int]) -> None:
                 pending += op.results
 
 
+def _overlong(loop: For) -> Iterator[int]:
+    """Iterations after which what a loop counts, times a stride, is as far on as one of a loop around it."""
+    own, around = _strides(loop), loop.parent_op()
+    while around is not None and not isinstance(around, Function):
+        for far, near in product(_strides(around) if isinstance(around, For) else (), own):
+            if far % near == 0 and 1 < far // near <= _LONGEST_ROW:
+                yield far // near + 1
+        around = around.parent_op()
+
+
+def _strides(loop: For) -> set[int]:
+    """What the index of a loop is multiplied by."""
+    uses = (use.operation for use in loop.body.block.args[0].uses)
+    known = (constant_of(value) for op in uses if op.name == "arith.muli" for value in op.operands)
+    return {abs(each) for each in known if each}
+
+
 def _is_open(function: Function) -> bool:
     """Whether data may decide how a program goes on: something is loaded, and there are loops or branches."""
     operations = list(reached(function))
     loads = any(op.name in (LoadScalar.name, LdDev.name, "arith.cmpf") for op in operations)
     return loads and any(isinstance(op, For | If | While) for op in operations)
+
+
+def decide_bytes(function: Function) -> bool:
+    """Whether an integer argument decides which bytes are touched, as a stride or a length does: then some launches are
+    wrong for which the kernel was not made."""
+    pending = [value for value in cast("tuple[SSAValue, ...]", function.body.block.args) if is_number(value)]
+    seen = set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        for use in value.uses:
+            op = use.operation
+            if op.name.startswith("arith."):
+                pending += op.results if op.name not in _CHOOSING else ()
+            elif not (isinstance(op, If) or (isinstance(op, For) and use.index == 1) or "flag" in op.name):
+                return True
+    return False
+
+
+_CHOOSING = frozenset(("arith.cmpi", "arith.remui", "arith.remsi", "arith.andi"))
+"""Of a number these leave a few: a branch, a slot."""
