@@ -152,7 +152,7 @@ class Explorer:
             raise Unexplored
         if accesses and record.pipe in PIPES_OF[self.kind]:
             return lambda state: self._work(op, state)
-        if record.timing == "sync" and op.name not in _NOTHING_HERE:
+        if record.timing == "sync":
             raise Unexplored
         return None
 
@@ -430,7 +430,6 @@ def _explored(touched: Touched, every: int) -> ExploredTouch:
 
 _FARTHEST = 1 << 62
 _SETS = signalling("flag", "token", half="set")
-_NOTHING_HERE = frozenset(("pto.mem_bar",))
 _Step = Callable[[Explorer, "PTOOperation", ExploredState], None]
 _TOKENS = (sync_token.SimSetToken, sync_token.SimWaitToken)
 _FLAGS = (sync.SetFlag, sync.WaitFlag, sync.SetFlagDyn, sync.WaitFlagDyn, *_TOKENS)

@@ -1,4 +1,4 @@
-"""What the scalar unit computes in an exploration, and which values are the same function of the same values."""
+"""Scalar values of an exploration: what they are computed to, and which are the same function of the same values."""
 
 from __future__ import annotations
 
