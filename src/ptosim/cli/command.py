@@ -252,7 +252,7 @@ def _tell(message: Warning | str, *_: Any) -> None:
 class Commands(click.Group):
     ORDER = (
         *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan", "fit", "sweep", "tune"),
-        *("isa", "explain", "lsp", "cache", "completion"),
+        *("isa", "explain", "new", "watch", "lsp", "cache", "completion"),
     )
 
     def list_commands(self, ctx: click.Context) -> list[str]:

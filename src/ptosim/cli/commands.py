@@ -32,7 +32,7 @@ from ptosim.cli.command import (
 from ptosim.cli.completion import completion
 from ptosim.cli.fit import fit
 from ptosim.cli.fleet import sweep, tune
-from ptosim.cli.home import lsp
+from ptosim.cli.home import lsp, new, watch
 from ptosim.cli.kernel_file import (
     KERNEL_FILE,
     RECORDED_WORDS,
@@ -65,6 +65,8 @@ main.add_command(prove)
 main.add_command(sync)
 main.add_command(fit)
 main.add_command(completion)
+main.add_command(new)
+main.add_command(watch)
 main.add_command(lsp)
 main.add_command(sweep)
 main.add_command(tune)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from itertools import groupby
-from xml.sax.saxutils import quoteattr
 
 from ptosim.diagnostics import Diagnostic, headline
 
@@ -37,7 +37,7 @@ def junit(suite: str, file: str, findings: Sequence[Diagnostic], strict: bool = 
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_printable(text), {"\n": "&#10;"})
+    return '"' + escape(_printable(text)).replace("\n", "&#10;") + '"'
 
 
 def _text(text: str) -> str:

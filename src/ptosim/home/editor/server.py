@@ -20,13 +20,15 @@ from pygls.uris import to_fs_path
 from ptosim.home.editor import protocol
 from ptosim.home.editor.actions import Action, mending
 from ptosim.home.editor.document import Document, LineCycles
-from ptosim.home.editor.processes import COMMAND_SECONDS, PROOF_SECONDS, said_by
 from ptosim.home.editor.text import Text
+from ptosim.home.processes import said_by
 from ptosim.report.envelope import installed_version
 
 VERIFY_PAUSE = 0.01
 """Seconds: edits that have come by then are answered together."""
 PROOF_PAUSE = 1.0
+PROOF_SECONDS = 10
+COMMAND_SECONDS = 120
 COMMANDS = ("check", "profile", "plan")
 PICTURED = ("profile", "plan")
 """Commands that draw a page."""
