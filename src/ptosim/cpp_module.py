@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +23,7 @@ from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, read_text, substitu
 from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, core_kind, module_text
 from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
-from ptosim.diagnostics import Source, error
+from ptosim.diagnostics import PTOError, Source, error
 from ptosim.language.load import TARGETS
 from ptosim.module import Kernel, Module, RecordedLaunch, choice, count, load_source
 from ptosim.native.host.library import Request, find_module
@@ -114,17 +115,26 @@ class CppModule:
             return self.core == "mix"
         return _MIXED.search(without_comments(self.build.text)) is not None
 
-    def program(self, expression: str, half: str) -> RecordingProgram:
-        """The compiled program that records a kernel on one kind of core."""
+    def program(self, expression: str, half: str) -> tuple[RecordingProgram, int]:
+        """The compiled program that records a kernel on one kind of core, and the number of the kernel in it. Kernels
+        that are no templates are compiled together."""
+        plain = [kernel.name for kernel in self.written if not kernel.is_template]
+        if expression in plain and len(plain) > 1:
+            with suppress(PTOError):  # one of the others may be wrong
+                return self._compiled(plain, half), plain.index(expression)
+        return self._compiled([expression], half), 0
+
+    def _compiled(self, expressions: Sequence[str], half: str) -> RecordingProgram:
         build = replace(self.build, half=half)
         with tempfile.TemporaryDirectory(prefix="ptosim-") as folder:
             text = substituted(build.path, build.text, build.include_dirs, Path(folder))
             escaped = str(build.path).replace("\\", "\\\\").replace('"', '\\"')
-            main = (
-                f'#include <ptosim/launch.hpp>\n#line 1 "{escaped}"\n{text}\n#line 1 "{EXPRESSION}"\n'
-                f"using PtosimRunner = ::ptosim::Runner<(&{expression})>;\n"
-                'static const bool ptosim_added = (::ptosim::add_entry(PtosimRunner::entry("")), true);\n'
+            added = "".join(
+                f"static const bool ptosim_added_{number} = "
+                f'(::ptosim::add_entry(::ptosim::Runner<(&{expression})>::entry("")), true);\n'
+                for number, expression in enumerate(expressions)
             )
+            main = f'#include <ptosim/launch.hpp>\n#line 1 "{escaped}"\n{text}\n#line 1 "{EXPRESSION}"\n{added}'
             return compiled(build, self.compiler, main, Path(folder))
 
 
@@ -145,10 +155,14 @@ class CppKernel:
         self.name = expression
         self._written = written
         self._recorded: dict[Any, Kernel] = {}
-        self._described = _described(self._program("cube" if module.core == "cube" else "vector").described)
+        self._programs: dict[str, tuple[RecordingProgram, int]] = {}
+        program, entry = self._program("cube" if module.core == "cube" else "vector")
+        self._described = _described(program.described, entry)
 
-    def _program(self, half: str) -> RecordingProgram:
-        return self.module.program(self.name, half)
+    def _program(self, half: str) -> tuple[RecordingProgram, int]:
+        if half not in self._programs:
+            self._programs[half] = self.module.program(self.name, half)
+        return self._programs[half]
 
     @cached_property
     def signature(self) -> tuple[Parameter, ...]:
@@ -274,16 +288,18 @@ class CppKernel:
 
     def _recordings(self, half: str, given: GivenArguments, grid: int) -> list[KernelRecording]:
         build = replace(self.module.build, half=half)
-        program = self._program(half)
+        program, entry = self._program(half)
         halves = _HALVES if half == "vector" and self.module.is_mixed else 1
         return [
-            record(program, build, given, RecordingPart(range(grid), grid, number, halves)) for number in range(halves)
+            record(program, build, given, RecordingPart(range(grid), grid, number, halves, entry))
+            for number in range(halves)
         ]
 
 
-def _described(text: str) -> tuple[_Described, ...]:
+def _described(text: str, entry: int) -> tuple[_Described, ...]:
+    """The parameters of the kernel with this number."""
     found = list[_Described]()
-    for line in text.split("\n"):
+    for line in text.split("entry ")[entry + 1].split("\n"):
         word, _, rest = line.partition(" ")
         if word == "parameter":
             kind, size, element = rest.split(" ", 2)
@@ -298,7 +314,7 @@ def _signed(bits: int) -> int:
 
 def _raw(index: int, parameter: Parameter, value: Any) -> NDArray[np.uint8]:
     """The bytes of an array of any type."""
-    as_bytes = replace(parameter, type="!pto.ptr<i8>")
+    as_bytes = replace(parameter, type="!pto.ptr<i8, gm>")
     array: Any = value
     if isinstance(value, np.ndarray) and value.flags.c_contiguous and not cast("Any", value).dtype.hasobject:
         array = cast("Any", value).reshape(-1).view(np.uint8)

@@ -6,7 +6,7 @@ command line and to the reports.
 """
 
 import unicodedata
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -186,6 +186,26 @@ def authored(diagnostic: Diagnostic) -> Diagnostic:
         hint=f"in {in_text.file}:\n{diagnostic.hint}" if diagnostic.hint and diagnostic.edits else diagnostic.hint,
         consequences=consequences,
     )
+
+
+def once_a_line(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Each finding once for a line of the program that was recorded: its operations are repeated there, not by the
+    author. The first stays, with the number of times of all."""
+    known: dict[object, Diagnostic] = {}
+    for number, each in enumerate(diagnostics):
+        place = each.location
+        recorded = place is not None and place.text is not None and place.text.source is not None
+        if place is None or not recorded or not place.in_text.source.is_recorded:  # pyright: ignore[reportOptionalMemberAccess]
+            known[number] = each
+            continue
+        key = each.kind, each.severity, place.file, place.line
+        first = known.get(key)
+        if first is None:
+            known[key] = replace(each, consequences=once_a_line(each.consequences))
+            continue
+        consequences = once_a_line((*first.consequences, *each.consequences))
+        known[key] = replace(first, count=first.count + each.count, consequences=consequences)
+    return tuple(known.values())
 
 
 IN_THE_TEXT = "in the text"

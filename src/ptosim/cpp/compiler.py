@@ -213,7 +213,7 @@ def shown_file(name: str, build: CppBuild) -> str | None:
     path = Path(os.path.normpath(build.path.parent / name))
     if path == build.path:
         return build.shown
-    if path.is_relative_to(HEADERS) or path.name == "recorder.cpp":
+    if path.is_relative_to(HEADERS) or path.name in ("recorder.cpp", EXPRESSION):
         return None
     folder = build.path.parent
     if path.is_relative_to(folder):

@@ -71,6 +71,8 @@ class RecordingPart:
     grid: int
     half: int = 0
     halves: int = 1
+    entry: int = 0
+    """The number of the kernel in its program."""
     answers: tuple[int, ...] = ()
 
 
@@ -92,7 +94,16 @@ def record(program: RecordingProgram, build: CppBuild, given: GivenArguments, pa
 
 
 def _request(given: GivenArguments, part: RecordingPart) -> bytes:
-    words = [0, part.blocks.start, part.blocks.stop, part.grid, part.half, part.halves, MOST_RECORDS, LONGEST_PROGRAM]
+    words = [
+        part.entry,
+        part.blocks.start,
+        part.blocks.stop,
+        part.grid,
+        part.half,
+        part.halves,
+        MOST_RECORDS,
+        LONGEST_PROGRAM,
+    ]
     words.append(len(given.values))
     for value, is_pointer in zip(given.values, given.pointers, strict=True):
         if is_pointer:

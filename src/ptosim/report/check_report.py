@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ptosim.diagnostics import Finding, authored
+from ptosim.diagnostics import Finding, authored, once_a_line
 from ptosim.report.envelope import ReportSubject, envelope
 from ptosim.report.fix import Fix
 from ptosim.report.sarif import sarif
@@ -34,7 +34,7 @@ class CheckReport:
         return tuple(self.look()) if self.look is not None else ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "findings", tuple(map(authored, self.findings)))
+        object.__setattr__(self, "findings", once_a_line(map(authored, self.findings)))
 
     @property
     def ok(self) -> bool:

@@ -25,6 +25,13 @@ def tsync(build: Builder, op: TSync, tiles: tuple[Tile | GmView, ...]) -> None:
         build.sim_tsync(addresses=[start for start, _ in ranges], sizes=[build.i64(size) for _, size in ranges])
 
 
+def unit_flag(build: Builder, accumulator: Tile) -> None:
+    """The wait that unit flags stand for: a store waits for the products that it stores, and the next product for the
+    store. Both are waited for by the bytes of the accumulator, before the operation is issued."""
+    first, size = _range(build, accumulator)
+    build.sim_tsync(addresses=[first], sizes=[build.i64(size)])
+
+
 def _range(build: Builder, value: Tile | GmView) -> tuple[SSAValue, Number]:
     """The first byte and how many there are, from the first element to the last."""
     if isinstance(value, Tile):

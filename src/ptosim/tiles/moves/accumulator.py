@@ -6,10 +6,13 @@ that a function has for a tile say it where they agree, else the valid rows of t
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.language.builder import Builder, Number, known
+from ptosim.language.structure.function import Function
 from ptosim.language.tile.tile_matrix import TileProduct
 from ptosim.language.tile.tile_move import TStore
 from ptosim.tiles.element_layout import byte_offset
@@ -18,6 +21,7 @@ from ptosim.tiles.moves.fixpipe import FixpipeStore, Layout, StoreEpilogue, leav
 from ptosim.tiles.moves.mat_load import is_turned, one_matrix, side_by_side
 from ptosim.tiles.moves.tile_window import TileWindow
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.sync import unit_flag
 from ptosim.tiles.tile_values import GmView, Tile
 from ptosim.tiles.view_layout import layout_of
 
@@ -60,6 +64,8 @@ def store_accumulator(
         unit_flag=_PHASES.get(str(op.setting("stPhase"))),
         adds=op.setting("atomicType") == "atomic_add",
     )
+    if epilogue.unit_flag is not None and has_unit_flags(op):
+        unit_flag(build, src)
     stride = group_rows(build, op.src, src)
     m, n, dest_stride, layout, split = _to_view(build, src, dst)
     where_some(
@@ -69,6 +75,13 @@ def store_accumulator(
             build, FixpipeStore(src.pointer(build), dst.pointer, m, n, stride, dest_stride, layout, split), epilogue
         ),
     )
+
+
+def has_unit_flags(op: Operation) -> bool:
+    """Whether products of the function set unit flags: a store that checks them waits."""
+    while op.parent_op() is not None and not isinstance(op, Function):
+        op = cast("Operation", op.parent_op())
+    return any(isinstance(each, TileProduct) and _PHASES.get(str(each.setting("accPhase"))) for each in op.walk())
 
 
 def _to_view(build: Builder, src: Tile, dst: GmView) -> tuple[Number, Number, Number, Layout, bool]:

@@ -37,6 +37,7 @@ from ptosim.tiles.moves.scales import Meaning, has_its_scales
 from ptosim.tiles.moves.tile_window import TileWindow
 from ptosim.tiles.passes.scratch_room import hand_over, private
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.sync import unit_flag
 from ptosim.tiles.tile_values import Tile
 
 _PHASES = {"partial": "check_only", "final": "check_and_set"}
@@ -88,6 +89,8 @@ def _multiply(build: Builder, op: TileProduct, operands: _Operands, target: str,
     if operands.bias is not None:
         accumulator["bias"] = operands.bias.pointer(build)
     clauses = _clauses(op, lhs, target)
+    if clauses["unit_flag"] is not None and start != "_acc":
+        unit_flag(build, dst)
     pointers = {"a": lhs.pointer(build), "b": rhs.pointer(build)}
 
     def multiply() -> None:

@@ -31,8 +31,9 @@ using ptosim::Events;
     {                                                                                             \
         PTOSIM_RETURN("pto." OP " ins($1 : #1) outs($0 : #0)", d, s);                             \
     }
-#define PTOSIM_UNARY_PRECISE(NAME, OP, WORD, DEFAULT)                                             \
-    template <auto Precision = DEFAULT, typename D, typename S, typename... E>                    \
+#define PTOSIM_UNARY_PRECISE(NAME, OP, WORD)                                                      \
+    PTOSIM_UNARY(NAME, OP)                                                                        \
+    template <auto Precision, typename D, typename S, typename... E>                    \
     PTOSIM_CALLED Events<E...> NAME(D &d, S &s, E &&...e)                                         \
     {                                                                                             \
         if constexpr (ptosim::is_high<Precision>) {                                               \
@@ -47,8 +48,9 @@ using ptosim::Events;
     {                                                                                             \
         PTOSIM_RETURN("pto." OP " ins($1, $2 : #1, #2) outs($0 : #0)", d, a, b);                  \
     }
-#define PTOSIM_BINARY_PRECISE(NAME, OP, WORD, DEFAULT)                                            \
-    template <auto Precision = DEFAULT, typename D, typename A, typename B = A, typename... E>    \
+#define PTOSIM_BINARY_PRECISE(NAME, OP, WORD)                                                     \
+    PTOSIM_BINARY(NAME, OP)                                                                       \
+    template <auto Precision, typename D, typename A, typename B = A, typename... E>    \
     PTOSIM_CALLED Events<E...> NAME(D &d, A &a, B &b, E &&...e)                                   \
     {                                                                                             \
         if constexpr (ptosim::is_high<Precision>) {                                               \
@@ -59,7 +61,7 @@ using ptosim::Events;
     }
 #define PTOSIM_BINARY_TMP(NAME, OP)                                                               \
     template <typename D, typename A, typename B, typename T, typename... E>                      \
-    PTOSIM_CALLED Events<E...> NAME(D &d, A &a, B &b, T &tmp, E &&...e)                           \
+    PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> NAME(D &d, A &a, B &b, T &tmp, E &&...e) \
     {                                                                                             \
         PTOSIM_RETURN("pto." OP " ins($1, $2, $3 : #1, #2, #3) outs($0 : #0)", d, a, b, tmp);     \
     }
@@ -71,13 +73,13 @@ using ptosim::Events;
     }
 #define PTOSIM_SCALAR_TMP(NAME, OP, OF)                                                           \
     template <typename D, typename S, typename T, typename... E>                                  \
-    PTOSIM_CALLED Events<E...> NAME(D &d, S &s, ElementOf<OF> x, T &tmp, E &&...e)                \
+    PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> NAME(D &d, S &s, ElementOf<OF> x, T &tmp, E &&...e) \
     {                                                                                             \
         PTOSIM_RETURN("pto." OP " ins($1, $2, $3 : #1, #2, #3) outs($0 : #0)", d, s, ptosim::Scalar<ElementOf<OF>>{x}, tmp); \
     }
 #define PTOSIM_WITH_TMP(NAME, OP)                                                                 \
     template <typename D, typename S, typename T, typename... E>                                  \
-    PTOSIM_CALLED Events<E...> NAME(D &d, S &s, T &tmp, E &&...e)                                 \
+    PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> NAME(D &d, S &s, T &tmp, E &&...e) \
     {                                                                                             \
         PTOSIM_RETURN("pto." OP " ins($1, $2 : #1, #2) outs($0 : #0)", d, s, tmp);                \
     }
@@ -93,11 +95,12 @@ PTOSIM_BINARY(TAND, "tand")
 PTOSIM_BINARY(TOR, "tor")
 PTOSIM_BINARY(TSHL, "tshl")
 PTOSIM_BINARY(TSHR, "tshr")
-PTOSIM_BINARY_PRECISE(TFMOD, "tfmod", "fmod_precision", FmodAlgorithm::DEFAULT)
-PTOSIM_BINARY_PRECISE(TDIV, "tdiv", "div_precision", DivAlgorithm::DEFAULT)
+PTOSIM_BINARY_PRECISE(TFMOD, "tfmod", "fmod_precision")
+PTOSIM_BINARY_PRECISE(TDIV, "tdiv", "div_precision")
 PTOSIM_BINARY_TMP(TXOR, "txor")
 PTOSIM_BINARY_TMP(TPRELU, "tprelu")
-template <auto Precision = RemAlgorithm::DEFAULT, typename D, typename A, typename B, typename T, typename... E>
+PTOSIM_BINARY_TMP(TREM, "trem")
+template <auto Precision, typename D, typename A, typename B, typename T, typename... E>
 PTOSIM_CALLED Events<E...> TREM(D &d, A &a, B &b, T &tmp, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -106,7 +109,8 @@ PTOSIM_CALLED Events<E...> TREM(D &d, A &a, B &b, T &tmp, E &&...e)
         PTOSIM_RETURN("pto.trem ins($1, $2, $3 : #1, #2, #3) outs($0 : #0)", d, a, b, tmp);
     }
 }
-template <auto Precision = PowAlgorithm::DEFAULT, typename D, typename A, typename B, typename T, typename... E>
+PTOSIM_BINARY_TMP(TPOW, "tpow")
+template <auto Precision, typename D, typename A, typename B, typename T, typename... E>
 PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> TPOW(D &d, A &a, B &b, T &tmp, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -121,12 +125,13 @@ PTOSIM_UNARY(TABS, "tabs")
 PTOSIM_UNARY(TNEG, "tneg")
 PTOSIM_UNARY(TNOT, "tnot")
 PTOSIM_UNARY(TRELU, "trelu")
-PTOSIM_UNARY_PRECISE(TEXP, "texp", "exp_precision", ExpAlgorithm::DEFAULT)
-PTOSIM_UNARY_PRECISE(TLOG, "tlog", "log_precision", LogAlgorithm::DEFAULT)
-PTOSIM_UNARY_PRECISE(TSQRT, "tsqrt", "sqrt_precision", SqrtAlgorithm::DEFAULT)
-PTOSIM_UNARY_PRECISE(TRSQRT, "trsqrt", "rsqrt_precision", RsqrtAlgorithm::DEFAULT)
-PTOSIM_UNARY_PRECISE(TRECIP, "trecip", "recip_precision", RecipAlgorithm::DEFAULT)
-template <auto Precision = RsqrtAlgorithm::DEFAULT, typename D, typename S, typename T, typename... E>
+PTOSIM_UNARY_PRECISE(TEXP, "texp", "exp_precision")
+PTOSIM_UNARY_PRECISE(TLOG, "tlog", "log_precision")
+PTOSIM_UNARY_PRECISE(TSQRT, "tsqrt", "sqrt_precision")
+PTOSIM_UNARY_PRECISE(TRSQRT, "trsqrt", "rsqrt_precision")
+PTOSIM_UNARY_PRECISE(TRECIP, "trecip", "recip_precision")
+PTOSIM_WITH_TMP(TRSQRT, "trsqrt")
+template <auto Precision, typename D, typename S, typename T, typename... E>
 PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> TRSQRT(D &d, S &s, T &tmp, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -151,8 +156,9 @@ PTOSIM_CALLED Events<E...> TLRELU(D &d, S &s, ElementOf<S> x, E &&...e)
 {
     PTOSIM_RETURN("pto.tlrelu ins($1, $2 : #1, #2) outs($0 : #0)", d, s, ptosim::Scalar<float>{static_cast<float>(x)});
 }
-#define PTOSIM_SCALAR_PRECISE(NAME, OP, WORD, DEFAULT)                                            \
-    template <auto Precision = DEFAULT, typename D, typename S, typename... E>                    \
+#define PTOSIM_SCALAR_PRECISE(NAME, OP, WORD)                                                     \
+    PTOSIM_SCALAR(NAME, OP, S)                                                                    \
+    template <auto Precision, typename D, typename S, typename... E>                    \
     PTOSIM_CALLED Events<E...> NAME(D &d, S &s, ElementOf<S> x, E &&...e)                         \
     {                                                                                             \
         if constexpr (ptosim::is_high<Precision>) {                                               \
@@ -162,9 +168,10 @@ PTOSIM_CALLED Events<E...> TLRELU(D &d, S &s, ElementOf<S> x, E &&...e)
             PTOSIM_RETURN("pto." OP " ins($1, $2 : #1, #2) outs($0 : #0)", d, s, ptosim::Scalar<ElementOf<S>>{x}); \
         }                                                                                         \
     }
-PTOSIM_SCALAR_PRECISE(TFMODS, "tfmods", "fmod_precision", FmodAlgorithm::DEFAULT)
+PTOSIM_SCALAR_PRECISE(TFMODS, "tfmods", "fmod_precision")
 PTOSIM_SCALAR_TMP(TXORS, "txors", D)
-template <auto Precision = RemAlgorithm::DEFAULT, typename D, typename S, typename T, typename... E>
+PTOSIM_SCALAR_TMP(TREMS, "trems", S)
+template <auto Precision, typename D, typename S, typename T, typename... E>
 PTOSIM_CALLED Events<E...> TREMS(D &d, S &s, ElementOf<S> x, T &tmp, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -174,7 +181,8 @@ PTOSIM_CALLED Events<E...> TREMS(D &d, S &s, ElementOf<S> x, T &tmp, E &&...e)
         PTOSIM_RETURN("pto.trems ins($1, $2, $3 : #1, #2, #3) outs($0 : #0)", d, s, ptosim::Scalar<ElementOf<S>>{x}, tmp);
     }
 }
-template <auto Precision = PowAlgorithm::DEFAULT, typename D, typename S, typename T, typename... E>
+PTOSIM_SCALAR_TMP(TPOWS, "tpows", S)
+template <auto Precision, typename D, typename S, typename T, typename... E>
 PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> TPOWS(D &d, S &s, ElementOf<S> x, T &tmp, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -186,7 +194,13 @@ PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> TPOWS(D &d, S &
 }
 PTOSIM_SCALAR(TPOWS, "tpows", S)
 
-template <auto Precision = DivAlgorithm::DEFAULT, typename D, typename S, typename... E>
+PTOSIM_SCALAR(TDIVS, "tdivs", D)
+template <typename D, typename S, typename... E>
+PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<S>, Events<E...>> TDIVS(D &d, ElementOf<D> x, S &s, E &&...e)
+{
+    PTOSIM_RETURN("pto.tdivs ins($1, $2 : #1, #2) outs($0 : #0)", d, ptosim::Scalar<ElementOf<D>>{x}, s);
+}
+template <auto Precision, typename D, typename S, typename... E>
 PTOSIM_CALLED Events<E...> TDIVS(D &d, S &s, ElementOf<D> x, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -196,7 +210,7 @@ PTOSIM_CALLED Events<E...> TDIVS(D &d, S &s, ElementOf<D> x, E &&...e)
         PTOSIM_RETURN("pto.tdivs ins($1, $2 : #1, #2) outs($0 : #0)", d, s, ptosim::Scalar<ElementOf<D>>{x});
     }
 }
-template <auto Precision = DivAlgorithm::DEFAULT, typename D, typename S, typename... E>
+template <auto Precision, typename D, typename S, typename... E>
 PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<S>, Events<E...>> TDIVS(D &d, ElementOf<D> x, S &s, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -344,8 +358,9 @@ PTOSIM_ROWS(TROWEXPANDMUL, "trowexpandmul")
 PTOSIM_ROWS(TROWEXPANDMAX, "trowexpandmax")
 PTOSIM_ROWS(TROWEXPANDMIN, "trowexpandmin")
 PTOSIM_ROWS(TROWEXPANDEXPDIF, "trowexpandexpdif")
-PTOSIM_BINARY_PRECISE(TROWEXPANDDIV, "trowexpanddiv", "div_precision", DivAlgorithm::DEFAULT)
-template <auto Precision = DivAlgorithm::DEFAULT, typename D, typename A, typename B, typename T, typename... E>
+PTOSIM_BINARY_PRECISE(TROWEXPANDDIV, "trowexpanddiv", "div_precision")
+PTOSIM_BINARY_TMP(TROWEXPANDDIV, "trowexpanddiv")
+template <auto Precision, typename D, typename A, typename B, typename T, typename... E>
 PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<T>, Events<E...>> TROWEXPANDDIV(D &d, A &a, B &b, T &tmp, E &&...e)
 {
     if constexpr (ptosim::is_high<Precision>) {
@@ -360,7 +375,7 @@ PTOSIM_BINARY(TCOLEXPANDMUL, "tcolexpandmul")
 PTOSIM_BINARY(TCOLEXPANDMAX, "tcolexpandmax")
 PTOSIM_BINARY(TCOLEXPANDMIN, "tcolexpandmin")
 PTOSIM_BINARY(TCOLEXPANDEXPDIF, "tcolexpandexpdif")
-PTOSIM_BINARY_PRECISE(TCOLEXPANDDIV, "tcolexpanddiv", "div_precision", DivAlgorithm::DEFAULT)
+PTOSIM_BINARY_PRECISE(TCOLEXPANDDIV, "tcolexpanddiv", "div_precision")
 PTOSIM_BINARY(TPARTADD, "tpartadd")
 PTOSIM_BINARY(TPARTMUL, "tpartmul")
 PTOSIM_BINARY(TPARTMAX, "tpartmax")
