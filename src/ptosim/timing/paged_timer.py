@@ -13,21 +13,7 @@ from ptosim.effects.names import Pipe
 from ptosim.machine import moments
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Key
-from ptosim.machine.moments import (
-    LatencyWord,
-    LogPart,
-    Moment,
-    counted,
-    ended,
-    heard,
-    held,
-    is_held,
-    last,
-    passed,
-    ready,
-    seen,
-    work,
-)
+from ptosim.machine.moments import LatencyWord, LogPart, Moment
 from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.sync import DONE, OPEN, PIPES, SLOT, buffer_word
 from ptosim.timing.recording import WaitCause
@@ -130,7 +116,7 @@ class PagedTimer(Observer):
 
     def issue(self, entry: Entry) -> None:
         page = self._page(entry.core)
-        entry.data = counted(page.free(moments.S), 1, page[LatencyWord.SCALAR])
+        entry.data = moments.counted(page.free(moments.S), 1, page[LatencyWord.SCALAR])
         page.keep(moments.S, entry.data)
         if entry.kind is EntryKind.GET:
             entry.facts = list(self._released(page, entry))
@@ -142,9 +128,9 @@ class PagedTimer(Observer):
         slot = SLOT.get(entry.pipe, moments.S)
         page.words[moments.TOLD + 2 * slot] = 0
         if kind is EntryKind.SET or kind is EntryKind.RELEASE:
-            entry.data, _ = ready(page.free(slot), entry.data)
+            entry.data, _ = moments.ready(page.free(slot), entry.data)
             if entry.joint:  # what compiled code has executed by itself is in no queue
-                entry.data = last((entry.data, *page.pipes()))
+                entry.data = moments.last((entry.data, *page.pipes()))
         elif kind is EntryKind.WAIT or kind is EntryKind.GET:
             self._wait(page, entry, slot)
         elif kind is EntryKind.BARRIER:
@@ -162,7 +148,9 @@ class PagedTimer(Observer):
     def _fire(self, page: CorePage, entry: Entry) -> None:
         """Keep what a set tells for waits that compiled code makes."""
         others = entry.facts if entry.kind is EntryKind.RELEASE else entry.needs
-        entry.data = last((entry.data, *(other.data if isinstance(other, Entry) else other for other in others)))
+        entry.data = moments.last(
+            (entry.data, *(other.data if isinstance(other, Entry) else other for other in others))
+        )
         queue = entry.core.queues.get(entry.pipe)
         if queue is not None and queue.last is entry:
             page.keep(SLOT[entry.pipe], entry.data, moments.TOLD)
@@ -189,7 +177,7 @@ class PagedTimer(Observer):
             first = page.named(entry) | link | number << moments.DETAIL_SHIFT
             return self.sheet.write(LogPart.ROWS, (first, before, start, end))
 
-        moment = work(page, slot, entry.data, cycles, row)
+        moment = moments.work(page, slot, entry.data, cycles, row)
         if page[moments.REACHED]:
             self._fly(page, self.sheet.flying(entry.core.role), moment)
         if count := self.remembered(operation):
@@ -207,7 +195,7 @@ class PagedTimer(Observer):
             if unended or pipe is entry.pipe:
                 yield from unended
             elif words[buffer_word(OPEN, pipe, buffer)]:
-                yield last(page.free(SLOT[pipe], table) for table in (moments.FREE, moments.TOLD))
+                yield moments.last(page.free(SLOT[pipe], table) for table in (moments.FREE, moments.TOLD))
             elif words[word := buffer_word(DONE, pipe, buffer)]:
                 yield page.token(word)[0]
 
@@ -224,9 +212,9 @@ class PagedTimer(Observer):
     # --- waits --------------------------------------------------------------------------------------------------------
 
     def _wait(self, page: CorePage, entry: Entry, slot: int) -> None:
-        (since, _), _ = ready(page.free(slot), entry.data)
+        (since, _), _ = moments.ready(page.free(slot), entry.data)
         told = list(self._told(page, entry))
-        over, cause = heard(since, ((True, signal, hop, (head, word)) for signal, head, hop, word in told))
+        over, cause = moments.heard(since, ((True, signal, hop, (head, word)) for signal, head, hop, word in told))
         if over[0] > since:
             self._hold(page, entry, slot, WaitCause.SIGNAL, since, over, *cause)
         waiting = page.named(entry)
@@ -268,13 +256,13 @@ class PagedTimer(Observer):
         cost = page[LatencyWord.BARRIER]
         self.sheet.met_barrier()
         if entry.pipe is Pipe.ALL:
-            (since, _), final = page.free(moments.S), last(page.pipes())
+            (since, _), final = page.free(moments.S), moments.last(page.pipes())
             if entry.ranges is not None:
                 raise _uncovered("a wait for bytes comes to a pipe that stands")
-            if is_held(since, final):
-                self._hold(page, entry, moments.S, WaitCause.DRAIN, since, seen(final, cost), 0, 0)
+            if moments.is_held(since, final):
+                self._hold(page, entry, moments.S, WaitCause.DRAIN, since, moments.seen(final, cost), 0, 0)
                 return
-        passed(page, slot, entry.data, cost)
+        moments.passed(page, slot, entry.data, cost)
 
     def _fly(self, page: CorePage, flying: Words, moment: Moment) -> None:
         """What an entry touches gets its moment, and what has ended by now is dropped."""
@@ -297,7 +285,7 @@ class PagedTimer(Observer):
             setter = (head & moments.SITE_MASK) << moments.ROW_BITS
             return self.sheet.write(LogPart.ROWS, (first, until[1] & moments.ROW_MASK | setter, since, until[0]))
 
-        page.keep(slot, held(page, slot, since, until, row))
+        page.keep(slot, moments.held(page, slot, since, until, row))
 
     # --- cores --------------------------------------------------------------------------------------------------------
 
@@ -308,7 +296,7 @@ class PagedTimer(Observer):
         firsts = page.words[moments.FIRST : moments.FIRST + LogPart.CORES]
         sums = page.words[moments.BUSY : moments.BUSY + 2 * PIPES]
         place = page[moments.PLACE]
-        words = (core.block, place, *firsts, *ended(unit, page.pipes()), unit[1], unit[0], *sums)
+        words = (core.block, place, *firsts, *moments.ended(unit, page.pipes()), unit[1], unit[0], *sums)
         self.sheet.write(LogPart.CORES, words)
 
 

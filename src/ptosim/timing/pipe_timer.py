@@ -18,24 +18,11 @@ from typing import Any, NamedTuple
 
 from ptosim.diagnostics import Diagnostic, Location
 from ptosim.effects.names import PIPES_OF, Pipe, Space
+from ptosim.machine import moments
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Key, Site
 from ptosim.machine.memory import decode
-from ptosim.machine.moments import (
-    BEGIN,
-    NOTHING,
-    Moment,
-    counted,
-    ended,
-    heard,
-    held,
-    is_held,
-    last,
-    passed,
-    ready,
-    seen,
-    taken,
-)
+from ptosim.machine.moments import BEGIN, NOTHING, Moment
 from ptosim.machine.observer import Change, Closeness, Footprint, Observer
 from ptosim.target import Target
 from ptosim.timing import recording as rec
@@ -161,7 +148,9 @@ class PipeTimer(Observer):
         if state.queues:
             run.pipes[SDMA] = state.spent[_SDMA]
         run.scalar_last = row
-        run.end, run.last = ended((end, row), (*state.moments[_S + 1 :], *(ends[-1] for ends in state.queues.values())))
+        run.end, run.last = moments.ended(
+            (end, row), (*state.moments[_S + 1 :], *(ends[-1] for ends in state.queues.values()))
+        )
         number = core.progress.number
         over = run.end, row if run.last == NOTHING else run.last
         self._ended[number] = max(self._ended.get(number, BEGIN), over)
@@ -170,12 +159,12 @@ class PipeTimer(Observer):
 
     def issue(self, entry: Entry) -> None:
         state, operations = self._cores[entry.core.index], entry.operations
-        entry.data = counted(state.free(_S), operations + 1 - state.operations, self.latency.scalar)
+        entry.data = moments.counted(state.free(_S), operations + 1 - state.operations, self.latency.scalar)
         state.moments[_S], state.operations = entry.data, operations
 
     def _advance(self, state: _CoreState, operations: int) -> Moment:
         """The scalar unit has come to so many operations."""
-        state.moments[_S] = moment = counted(state.free(_S), operations - state.operations, self.latency.scalar)
+        state.moments[_S] = moment = moments.counted(state.free(_S), operations - state.operations, self.latency.scalar)
         state.operations = operations
         return moment
 
@@ -184,11 +173,11 @@ class PipeTimer(Observer):
         if kind is EntryKind.WORK:
             self._reads, self._writes, self._written = {}, {}, 0
         elif kind is EntryKind.SET or kind is EntryKind.RELEASE:
-            entry.data, _ = ready(self._cores[entry.core.index].free(_NUMBER[entry.pipe]), entry.data)
+            entry.data, _ = moments.ready(self._cores[entry.core.index].free(_NUMBER[entry.pipe]), entry.data)
         elif kind is EntryKind.WAIT or kind is EntryKind.GET:
             self._wait(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
         elif kind is EntryKind.NOTIFY:
-            self.words.notify(entry, ready(self._cores[entry.core.index].free(_S), entry.data)[0])
+            self.words.notify(entry, moments.ready(self._cores[entry.core.index].free(_S), entry.data)[0])
         elif kind is EntryKind.WATCH:
             self._watch(self._cores[entry.core.index], entry)
         elif kind is EntryKind.BARRIER:
@@ -208,7 +197,7 @@ class PipeTimer(Observer):
     def ended(self, entry: Entry, done: Done | None) -> None:
         kind = entry.kind
         if kind is EntryKind.SET or kind is EntryKind.RELEASE:
-            entry.data = last((entry.data, *(other.data for other in entry.needs)))
+            entry.data = moments.last((entry.data, *(other.data for other in entry.needs)))
             return
         state, pipe = self._cores[entry.core.index], _NUMBER[entry.pipe]
         if done is not None:
@@ -246,7 +235,7 @@ class PipeTimer(Observer):
             numbers = (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
             return recorder.rows.append(numbers)
 
-        moment = taken(free, entry.data, cycles, row)
+        moment = moments.taken(free, entry.data, cycles, row)
         if way is not None:
             recorder.crossings.append((moment[1], *way, cost.cycles, lane))
         state.worked(pipe, cycles)
@@ -284,19 +273,19 @@ class PipeTimer(Observer):
     def _settle(self, state: _CoreState, entry: Entry, session: int, count: int) -> None:
         """The scalar unit stands until so many transfers of a session have ended."""
         ends = state.queues.get(session, [])[:count]
-        (since, _), _ = ready(state.free(_S), entry.data)
-        if ends and is_held(since, ends[-1]):
+        (since, _), _ = moments.ready(state.free(_S), entry.data)
+        if ends and moments.is_held(since, ends[-1]):
             cause = self.recorder.cause("transfers", self.recorder.site(entry.site), 0)
             self._hold(state, entry, _S, WaitCause.SIGNAL, since, ends[-1], cause)
 
     # --- waits --------------------------------------------------------------------------------------------------------
 
     def _wait(self, state: _CoreState, entry: Entry, pipe: int) -> None:
-        (since, _), _ = ready(state.free(pipe), entry.data)
+        (since, _), _ = moments.ready(state.free(pipe), entry.data)
         near, far, recorder = self.latency.flag, self.latency.inter_core, self.recorder
         hops = [near if signal.core is entry.core else far for signal in entry.consumed]
         told = zip(entry.consumed, hops, strict=True)
-        over, (latest, hop) = heard(since, ((True, signal.data, hop, (signal, hop)) for signal, hop in told))
+        over, (latest, hop) = moments.heard(since, ((True, signal.data, hop, (signal, hop)) for signal, hop in told))
         if over[0] > since:
             cause = recorder.cause(entry.key, recorder.site(latest.site), hop)
             self._hold(state, entry, pipe, WaitCause.SIGNAL, since, over, cause)
@@ -309,7 +298,7 @@ class PipeTimer(Observer):
     def _watch(self, state: _CoreState, entry: Entry) -> None:
         """The scalar unit stands until the words in GM are what it waits for."""
         assert entry.watched is not None
-        (since, _), _ = ready(state.free(_S), entry.data)
+        (since, _), _ = moments.ready(state.free(_S), entry.data)
         said = self.words.satisfied(entry.watched, entry.core, since)
         by = NOTHING if said is None else self._cores[said.entry.core.index].index
         over = since if said is None else said.seen_by(entry.core)
@@ -334,12 +323,12 @@ class PipeTimer(Observer):
         if entry.pipe is Pipe.ALL:
             unit = state.free(_S)
             touching = state.moments[_S + 1 :] if entry.ranges is None else self._touching(state, entry.ranges)
-            final = last([*touching] or [unit])
-            if is_held(unit[0], final):
+            final = moments.last([*touching] or [unit])
+            if moments.is_held(unit[0], final):
                 cause = self.recorder.cause("all pipes", self.recorder.site(entry.site), cost)
-                self._hold(state, entry, _S, WaitCause.DRAIN, unit[0], seen(final, cost), cause)
+                self._hold(state, entry, _S, WaitCause.DRAIN, unit[0], moments.seen(final, cost), cause)
                 return
-        passed(state, pipe, entry.data, cost)
+        moments.passed(state, pipe, entry.data, cost)
 
     def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
         """The ends of the entries in flight that touch bytes of a range."""
@@ -361,7 +350,7 @@ class PipeTimer(Observer):
             site = self.recorder.site(entry.site)
             return self.recorder.rows.append((_WAIT, link, pipe, state.index, site, before, since, end, cause, 0, 0))
 
-        state.keep(pipe, held(state, pipe, since, until, row))
+        state.keep(pipe, moments.held(state, pipe, since, until, row))
 
     # --- memory -------------------------------------------------------------------------------------------------------
 

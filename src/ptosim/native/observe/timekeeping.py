@@ -11,23 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 
 from ptosim.machine import moments
-from ptosim.machine.moments import (
-    EndRecord,
-    LatencyWord,
-    LogPart,
-    Moment,
-    chosen,
-    counted,
-    ended,
-    heard,
-    held,
-    is_held,
-    last,
-    passed,
-    ready,
-    seen,
-    work,
-)
+from ptosim.machine.moments import EndRecord, LatencyWord, LogPart, Moment
 from ptosim.machine.sync import CLUSTER_WORDS, DONE, OPEN, PIPES, TO_AIV, buffer_word
 from ptosim.native.ir.context import WORD_BYTES, ContextWord, Status
 from ptosim.native.ir.flow import FunctionBuilder
@@ -118,7 +102,7 @@ def _pipe(head: Value) -> Value:
 
 def _issued(page: Value, operations: int = 1) -> Moment:
     """The scalar unit has issued one thing more, or done so much by itself."""
-    moment = counted(free(page, moments.S), operations, load(page, LatencyWord.SCALAR))
+    moment = moments.counted(free(page, moments.S), operations, load(page, LatencyWord.SCALAR))
     store(page, moments.FREE + 2 * moments.S, moment[0])
     return moment
 
@@ -133,7 +117,7 @@ def _given(page: Value, pipe: int | Value) -> Moment:
 def _reached(page: Value, pipe: int | Value) -> tuple[Moment, Value]:
     """The same; when the pipe gets to it, and whether the pipe was late."""
     before, issued = free(page, pipe), _given(page, pipe)
-    return ready(before, issued)
+    return moments.ready(before, issued)
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
@@ -149,7 +133,7 @@ def _work(f: FunctionBuilder, head: Value, key: Value, entry: Value, words: Valu
         link = by_pipe.select(start.like(LINK_PIPE), LINK_ISSUE) << moments.LINK_SHIFT
         return _row(f, page, head | link, detail, (start, end), before)
 
-    work(PageInCode(page), pipe, _given(page, pipe), cycles, row)
+    moments.work(PageInCode(page), pipe, _given(page, pipe), cycles, row)
     _when(f, number > 0, lambda: _remember(f, page, words, number))
 
 
@@ -224,7 +208,7 @@ def wait_for_signal(f: FunctionBuilder, head: int, word: Value) -> None:
     page = page_of(f)
     (since, _), _ = _reached(page, _slot(head))
     token = token_of(page, word)
-    held = is_held(since, seen((load(token, 0), load(token, 1)), load(page, LatencyWord.FLAG)))
+    held = moments.is_held(since, moments.seen((load(token, 0), load(token, 1)), load(page, LatencyWord.FLAG)))
     arguments = f.constant(I64, head), word, since
     f.settle()
     (status,) = f.choose(
@@ -241,7 +225,7 @@ def _held(f: FunctionBuilder, head: Value, word: Value, since: Value) -> None:
     """A wait that was reached before it was satisfied."""
     page = page_of(f)
     token = token_of(page, word)
-    arrival = seen((load(token, 0), load(token, 1)), load(page, LatencyWord.FLAG))
+    arrival = moments.seen((load(token, 0), load(token, 1)), load(page, LatencyWord.FLAG))
     _hold(f, page, head, since, arrival, (load(token, 2), word))
 
 
@@ -261,7 +245,7 @@ def _hold(
         before = until[1] & moments.ROW_MASK | setter << moments.ROW_BITS
         return _row(f, page, kind, cause[1], (since, until[0]), before)
 
-    keep(page, _pipe(head), held(PageInCode(page), _pipe(head), since, until, row))
+    keep(page, _pipe(head), moments.held(PageInCode(page), _pipe(head), since, until, row))
 
 
 def _get(f: FunctionBuilder, head: Value, buffer: Value, mode: Value) -> None:
@@ -287,7 +271,7 @@ def _wait_for_all(
 ) -> None:
     """A pipe stands still until it sees the last of several signals: whether there is one, what it tells, its key."""
     told = ((exists, (load(each, 0), load(each, 1)), hop, (load(each, 2), key)) for exists, each, key in signals)
-    over, cause = heard(since, told)
+    over, cause = moments.heard(since, told)
     _when(f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, since, over, cause))
     for exists, token, key in signals:
         _when(f, exists, lambda token=token, key=key: _signal(f, page, token, key, head, over[0]))
@@ -302,10 +286,10 @@ def _release(f: FunctionBuilder, head: Value, buffer: Value, mode: Value) -> Non
         word = buffer * PIPES + slot
         is_open, released = load(sync, word + OPEN) != 0, load(sync, word + DONE) > 0
         token = token_of(page, word + DONE)
-        so_far = last((free(page, slot), free(page, slot, moments.TOLD)))
-        ends = chosen(is_open, so_far, (load(token, 0), load(token, 1)))
+        so_far = moments.last((free(page, slot), free(page, slot, moments.TOLD)))
+        ends = moments.chosen(is_open, so_far, (load(token, 0), load(token, 1)))
         counts = (is_open | released) & (pipe != slot) & (mode == 1)
-        moment = chosen(counts, last((moment, ends)), moment)
+        moment = moments.chosen(counts, moments.last((moment, ends)), moment)
     _tell(f, head, pipe, buffer * PIPES + pipe + DONE, moment)
 
 
@@ -334,7 +318,7 @@ def _signal_cores(f: FunctionBuilder, head: Value, first: Value, second: Value, 
     page = page_of(f)
     own, _ = _reached(page, _pipe(head))
     issued = free(page, moments.S)
-    moment = chosen(joint != 0, last((issued, *PageInCode(page).pipes())), own)
+    moment = moments.chosen(joint != 0, moments.last((issued, *PageInCode(page).pipes())), own)
 
     keep(page, _pipe(head), moment, moments.TOLD)
 
@@ -365,7 +349,7 @@ def _hear(f: FunctionBuilder, head: Value, first: Value, second: Value) -> None:
 def _barrier(f: FunctionBuilder, head: Value, _: Value) -> None:
     """One of a pipe, where entries follow each other anyway, has nothing to wait for."""
     page, pipe = page_of(f), _pipe(head)
-    passed(PageInCode(page), pipe, _given(page, pipe), load(page, LatencyWord.BARRIER))
+    moments.passed(PageInCode(page), pipe, _given(page, pipe), load(page, LatencyWord.BARRIER))
     store(log_of(f, page), moments.BARRIERS, pipe.like(1))
 
 
@@ -373,7 +357,7 @@ def _drain(f: FunctionBuilder, head: Value, is_scoped: Value) -> None:
     """One of all pipes holds the scalar unit until they are empty; a wait for bytes, until what it has found ends."""
     page, cost = page_of(f), load(page_of(f), LatencyWord.BARRIER)
     core, unit = PageInCode(page), _issued(page)
-    final = chosen(is_scoped != 0, free(page, 0, moments.AWAITED), last(core.pipes()))
+    final = moments.chosen(is_scoped != 0, free(page, 0, moments.AWAITED), moments.last(core.pipes()))
     keep(page, 0, nothing(f), moments.AWAITED)
     store(log_of(f, page), moments.BARRIERS, unit[0].like(1))
 
@@ -383,9 +367,9 @@ def _drain(f: FunctionBuilder, head: Value, is_scoped: Value) -> None:
 
     f.settle()
     time, row_number = f.choose(
-        is_held(unit[0], final),
-        lambda: held(core, head.like(moments.S), unit[0], seen(final, cost), row),
-        lambda: seen(unit, cost),
+        moments.is_held(unit[0], final),
+        lambda: moments.held(core, head.like(moments.S), unit[0], moments.seen(final, cost), row),
+        lambda: moments.seen(unit, cost),
     )
     keep(page, moments.S, (time, row_number))
 
@@ -423,7 +407,7 @@ def _end(f: FunctionBuilder) -> None:
     """The program of a core that is alone has returned, and its pipes are empty."""
     page = page_of(f)
     unit = free(page, moments.S)
-    time, row = ended(unit, PageInCode(page).pipes())
+    time, row = moments.ended(unit, PageInCode(page).pipes())
     _, place = _new(f, page, LogPart.CORES, 1)
     words = {
         EndRecord.BLOCK: f.word(ContextWord.BLOCK).load(I64, WORD_BYTES),
