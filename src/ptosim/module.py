@@ -329,7 +329,7 @@ class Kernel:
         engine = engine_at_hand(engine)
         if threads is not None:
             count("threads", threads)
-        if engine == "reference" or self.outline.workitems:  # workitems are not compiled
+        if engine == "reference":
             self.reference(launch)()
         else:
             self.native(launch, threads)

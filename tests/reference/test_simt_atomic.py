@@ -106,7 +106,7 @@ def test_the_scalar_unit_updates_in_one_step() -> None:
       }
     }
     """).kernel()
-    for engine in ("reference",):
+    for engine in ("reference", "native"):
         x, y = np.array([3], "i4"), np.zeros(1, "i4")
         kernel(x, y, engine=engine)
         assert (x[0], y[0]) == (8, 3)

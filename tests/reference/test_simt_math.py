@@ -194,7 +194,7 @@ def test_the_scalar_unit_has_them() -> None:
       }
     }
     """).kernel()
-    for engine in ("reference",):
+    for engine in ("reference", "native"):
         y = np.zeros(2, "i4")
         kernel(np.array([-3.5], "f4"), y, engine=engine)
         assert y.tolist() == [-4, (0xFFFFFFFC * 0xFFFFFFFC >> 32) - (1 << 32)]

@@ -11,6 +11,7 @@ from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.sim_signal import WORD
 from ptosim.language.analysis.polling_loops import poll_of
 from ptosim.language.micro.pointer import looks_at_memory
+from ptosim.language.simt.private_memory import LLVMConstant
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.function import Call, Return
 from ptosim.language.structure.function import Function as PTOFunction
@@ -253,6 +254,7 @@ def _passed_over(body: FunctionBody, op: Operation) -> None:
 
 STRUCTURED: dict[str, Callable[[FunctionBody, Operation], None]] = {
     "arith.constant": _constant,
+    LLVMConstant.name: _constant,
     "scf.for": _for,
     "scf.if": _if,
     "scf.while": _while,

@@ -19,6 +19,9 @@ from ptosim.language.structure.function import SIMT_ENTRY, Call, Function, Retur
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.text.parser import ParsedModule
 
+WIDEST = 8
+"""Bytes that persistent buffers are aligned to."""
+
 
 def launch_sections(parsed: ParsedModule) -> None:
     """Every launch is one of a function."""
@@ -26,8 +29,10 @@ def launch_sections(parsed: ParsedModule) -> None:
     if not sections:
         return
     taken = {op.symbol for op in parsed.module.walk() if isinstance(op, Function)}
-    for number, buffer in enumerate(_persistent(parsed)):
-        buffer.attributes[BUFFER] = IntegerAttr(number, i32)
+    taken_bytes = 0
+    for buffer in _persistent(parsed):
+        buffer.attributes[BUFFER] = IntegerAttr(taken_bytes, i32)
+        taken_bytes += -(-buffer.size // WIDEST) * WIDEST
     for number, section in enumerate(sections):
         _launch(parsed, section, number, taken)
     for buffer in list(_persistent(parsed)):

@@ -24,7 +24,7 @@ from ptosim.language.types import LLVMPointerType, element_name, element_of, is_
 
 PERSISTENT = "pto.persistent"
 BUFFER = "pto.buffer"
-"""The number of a persistent buffer, in the functions that its sections become."""
+"""Where a persistent buffer lies among those of a workitem, in the functions that its sections become."""
 MOST_PRIVATE = 64 << 10
 """Bytes of one private buffer."""
 

@@ -49,7 +49,10 @@ def compile_kernel(
         "sites": unit.module.sites,
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
-        "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "workitems": program.workitems,
+        "in_order": program.workitems
+        or unit.may_store_atomically
+        or any(map(_stores_in_order, reached(*program.entries.values()))),
         "observe": observer.purpose,
         "state": observer.state_bytes,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),

@@ -22,6 +22,7 @@ from ptosim.language.analysis.parameter_binding import element_for, standing, ze
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.rules.core_kind_rules import passes_over
+from ptosim.language.structure.function import Call
 from ptosim.language.structure.function import Function as PTOFunction
 from ptosim.language.text.parser import deep_recursion
 from ptosim.language.types import MaskType, PtrType, VregType, element_of
@@ -272,6 +273,8 @@ class FunctionBody:
                 return element_for(op, parameter)
             case "active":
                 return self._active(op)
+            case "workitems":
+                return self.builder, op.function if isinstance(op, Call) else None
             case _:
                 register = _REGISTERS["scope_ctrl" if parameter == "ctrl" and self.in_scope else parameter]
                 captured = self.registers.get(register)

@@ -20,6 +20,7 @@ llvm: Any = llvm_binding  # llvmlite has no type information
 # What the code generator does not do by itself and what pays for its time. All of O2 costs more than twice the compile
 # time and gains nothing on these kernels.
 PASSES = ("sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
+COROUTINES = "presplitcoroutine"
 LEVEL = 1
 """Of the code generator: a higher one takes longer, and its code is no faster."""
 
@@ -81,6 +82,8 @@ def _optimized(text: str, machine: Any) -> Any:
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    if COROUTINES in text:  # only the pipeline of O0 has the passes for them
+        builder.getModulePassManager().run(module, builder)
     passes = llvm.create_new_module_pass_manager()
     for name in PASSES:
         getattr(passes, f"add_{name}_pass")()

@@ -11,6 +11,8 @@ from ptosim.effects.names import Space
 
 WORD_BYTES = 8
 LOOPS_RECORDED = 32  # indices of the outermost loops that an error carries
+KEPT_BYTES = 1 << 20  # words of workitems by slot, 128 slots of 2,048 workitems
+PERSISTENT_BYTES = 16 << 20  # private buffers that survive a launch
 WORKSPACE_BYTES = 9 << 18  # both operands of a matrix product as doubles: of 4-bit values, 1 MiB each and some padding
 
 
@@ -76,6 +78,10 @@ class ContextWord(IntEnum):
     RECORD = 131  # address of the routine that notes accesses to GM (observe/records.py)
     READABLE = 132  # bits by the number of a buffer: whether an observed kernel may read it (observe/stand_ins.py),
     WRITABLE = 133  # and whether it may write to it
+    WORKITEMS = 134  # address of the words that workitems of this core keep from launch to launch
+    FAULT_LANES = 135  # bits of the lanes of a warp that fail,
+    FAULT_WARP = 136  # and the number of the warp
+    SIMT_SIZES = 137  # the three dimensions of the launch that runs
 
 
 class Register(IntEnum):
@@ -87,6 +93,9 @@ class Register(IntEnum):
     SQZN = 2  # bytes kept by the last vsqz or vusqz
     VMS4_SR = 3  # finished counts of the last vmrgsort4
     SCOPE_CTRL = 4  # CTRL as it was when the vector scope that is running was launched
+    SIMT_COUNT = 5  # how many workitems the last launch had,
+    SIMT_KEPT = 6  # and bits of the slots that it has kept: the first 64,
+    SIMT_KEPT_BEHIND = 7  # and the others
 
 
 MEMORIES = {space: ContextWord[space.name] for space in Space if space is not Space.GM}
@@ -94,7 +103,7 @@ UB_OF = {"aiv0": ContextWord.UB_OF_AIV0, "aiv1": ContextWord.UB_OF_AIV1}
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
 BUFFER_BITS = 64  # of READABLE and WRITABLE: the last stands for all buffers beyond; buffer 0 is none
-WORDS = ContextWord.WRITABLE + 1  # the whole context
+WORDS = ContextWord.SIMT_SIZES + 3  # the whole context
 
 
 _FIELDS = tuple(FIELDS)

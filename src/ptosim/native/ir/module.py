@@ -37,6 +37,11 @@ class ObjectModule:
         entries = ", ".join("ptr null" if function is None else f"ptr @{function}" for function in functions)
         self._globals.append(f"@{name} = constant [{len(functions)} x ptr] [{entries}], align 8\n")
 
+    def include(self, text: str) -> None:
+        """Text of its own, once."""
+        if text not in self._globals:
+            self._globals.append(text)
+
     def table(self, name: str, words: Sequence[int]) -> None:
         """Numbers that functions look up (`Function.table`); the same table may be asked for again."""
         numbers = ", ".join(f"i64 {word}" for word in words)

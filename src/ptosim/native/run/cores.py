@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ptosim.diagnostics import Workitem
 from ptosim.effects.names import CoreKind, Space
+from ptosim.effects.simt import WARP
 from ptosim.language.text.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
@@ -23,8 +25,10 @@ from ptosim.machine.sync import SLOW
 from ptosim.native.build.operations import ENTRIES, HandedOperation
 from ptosim.native.build.resident import BLOCKS, EXP, READ, RECORDS, STREAM, resident
 from ptosim.native.ir.context import (
+    KEPT_BYTES,
     LOOPS_RECORDED,
     MEMORIES,
+    PERSISTENT_BYTES,
     REGISTER_ROOM,
     REGISTERS_AT_RESET,
     UB_OF,
@@ -75,6 +79,24 @@ class Invocation:
 
 
 @dataclass(frozen=True)
+class WorkitemsAtFault:
+    """Those of a launch that have failed: the dimensions, the number of the warp, and bits of its lanes."""
+
+    sizes: tuple[int, int, int]
+    warp: int
+    lanes: int
+
+    def workitem(self, number: int) -> Workitem:
+        x, y, _ = self.sizes
+        return Workitem(number, number % x, number // x % y, number // (x * y))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Of the lanes."""
+        return tuple(lane for lane in range(WARP) if self.lanes >> lane & 1)
+
+
+@dataclass(frozen=True)
 class CompiledFault:
     """Why compiled code failed: the site's number, the values it found wrong, and the loop indices, outermost first."""
 
@@ -85,6 +107,7 @@ class CompiledFault:
     detail: int
     loops: tuple[int, ...]
     invocation: Invocation
+    workitems: WorkitemsAtFault
 
 
 class Suspicion(Exception):
@@ -114,6 +137,7 @@ class Executable:
     steady: bool = False  # what is in the memories does not decide how many steps it takes
     state: int = 0  # bytes that code which is watched keeps for each core
     sifting: bool = False  # a block ends at the first operation that does not happen as if inline
+    workitems: bool = False  # it launches workitems, which keep something from launch to launch
     shared_state: int = 0  # bytes that it keeps for a cluster of several cores
 
     def entry(self, number: int) -> int:
@@ -240,6 +264,9 @@ class Core:
         self._words[ContextWord.EXP] = shared.address(EXP)
         self._words[ContextWord.RECORD] = shared.address(RECORDS[len(executable.programs) > 1])
         self.tell(memories)
+        if executable.workitems:
+            self._workitems = HostMemory(KEPT_BYTES + PERSISTENT_BYTES, KEPT_BYTES + PERSISTENT_BYTES)
+            self._words[ContextWord.WORKITEMS] = self._workitems.address
         if executable.state:
             self.state = HostMemory(executable.state, executable.state)
             self._words[ContextWord.OBSERVED] = self.state.address
@@ -313,7 +340,10 @@ class Core:
         loops = tuple(words[ContextWord.FAULT_LOOPS : ContextWord.FAULT_LOOPS + depth])
         site, value, detail = words[ContextWord.FAULT : ContextWord.FAULT_DETAIL + 1]
         name = self.machine.name if self.machine is not None else f"b{self.block}.{self.role}"
-        return CompiledFault(name, self.block, site, value, detail, loops, self._tables.invocation)
+        x, y, z = words[ContextWord.SIMT_SIZES : ContextWord.SIMT_SIZES + 3]
+        lanes, warp = words[ContextWord.FAULT_LANES : ContextWord.FAULT_WARP + 1]
+        workitems = WorkitemsAtFault((x, y, z), warp, lanes)
+        return CompiledFault(name, self.block, site, value, detail, loops, self._tables.invocation, workitems)
 
     # --- called by compiled code --------------------------------------------------------------------------------------
 

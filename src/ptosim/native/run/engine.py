@@ -64,6 +64,7 @@ class LinkedKernel:
             data["steady"],
             data["state"],
             sifting,
+            data["workitems"],
             data["outline"]["shared"] if sifting else 0,
         )
         self._outline: Any = data.get("outline")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ptosim.diagnostics import Details, Location, PTOError, Source, error
+from ptosim.effects.simt import WARP
 from ptosim.machine.memory import decode, misaligned, outside
 from ptosim.native.run.cores import CompiledFault
 
@@ -23,11 +24,67 @@ def explainer(sites: Sequence[Any], source: Source) -> Callable[[CompiledFault],
     def explain(fault: CompiledFault) -> PTOError:
         kind, message, place, pipe = sites[fault.site]
         location = Location(source.name, *place, source=source) if place else None
-        kind, message, extent = _FAMILIES.get(kind, _plain)(kind, message, fault)
+        concerned = Details()
+        if kind == BARRIER:
+            kind, message, place, extent = _deadlock(sites, fault, concerned)
+            location = Location(source.name, *place, source=source) if place else None
+        else:
+            is_of_workitem, kind, message = kind == WORKITEM, *(message[:2] if kind == WORKITEM else (kind, message))
+            kind, message, extent = _FAMILIES.get(kind, _plain)(kind, message, fault)
+            if is_of_workitem:
+                message = _named(message, fault, sites[fault.site][1][2], concerned)
         details = Details(core=fault.core, block=fault.block, loops=fault.loops, bytes=extent, pipe=pipe)
+        details.update(concerned)
         return error(kind, message, location, **details)
 
     return explain
+
+
+WORKITEM, BARRIER, LAUNCH, PRIVATE = "workitem", "barrier", "launch", "private"
+"""What went wrong in the code of workitems, workitems that wait for ever, and a launch that cannot be."""
+
+
+def _named(message: str, fault: CompiledFault, is_single: bool, concerned: Details) -> str:
+    """With the lowest workitem, and how many there are."""
+    at = fault.workitems
+    lanes = at.numbers
+    concerned["workitem"] = who = at.workitem(WARP * at.warp + lanes[0])
+    concerned["lanes"] = lanes[:1] if is_single else lanes
+    others = "" if is_single or len(lanes) == 1 else f", the lowest of {len(lanes)} in its warp"
+    return f"{message}; {who}{others}"
+
+
+def _deadlock(sites: Sequence[Any], fault: CompiledFault, concerned: Details) -> tuple[str, str, Any, None]:
+    _, name, place, _ = sites[fault.value]
+    arrived, number = fault.detail & 0xFFFF, fault.detail >> 16 & 0xFFFF
+    x, y, z = fault.workitems.sizes
+    concerned["workitem"] = who = fault.workitems.workitem(number)
+    where = "has ended" if fault.detail >> 32 else "does not execute it: its warp came here without it"
+    return (
+        "deadlock",
+        f"{name} waits for ever: {arrived} of {x * y * z} workitems are there; {who} {where}",
+        place,
+        None,
+    )
+
+
+def _launch(kind: str, message: int, fault: CompiledFault) -> Told:
+    from ptosim.language.simt.simt import unfit
+
+    word = fault.value & (1 << 64) - 1
+    x, y, z = (_signed32(part) for part in (word & 0xFFFFFFFF, word >> 32, fault.detail & 0xFFFFFFFF))
+    return "invalid", unfit(x, y, z, message) or "", None
+
+
+def _signed32(word: int) -> int:
+    return word - (1 << 32) if word >> 31 else word
+
+
+def _private(kind: str, message: Sequence[Any], fault: CompiledFault) -> Told:
+    verb, width = message
+    start = fault.value
+    text = f"{verb} private memory outside of the buffers of the workitem, at {start}"
+    return "out-of-bounds", text, (start, start + width)
 
 
 def _plain(kind: str, message: str, fault: CompiledFault) -> Told:
@@ -64,4 +121,6 @@ _FAMILIES: dict[str, Callable[[str, Any, CompiledFault], Told]] = {
     "access": _access,
     "gm": _global,
     "meeting": _meeting,
+    LAUNCH: _launch,
+    PRIVATE: _private,
 }

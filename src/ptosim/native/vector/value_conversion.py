@@ -107,19 +107,19 @@ def _integer_to_float(
 ) -> Value:
     to_float = "uitofp" if source.kind == "unsigned" else "sitofp"
     if destination.name == "bf16":
-        return f32_to_bf16(f64_to_f32_odd(function, _to_double_with_sticky_bit(function, source, lanes)))
+        return f32_to_bf16(f64_to_f32_odd(function, exact_double(function, source, lanes)))
     if rnd == "R" and destination.name == "f16":
         return f32_to_f16(lanes.convert(to_float, F32))  # what f32 does not hold exactly overflows f16
     if rnd == "R":
         return lanes.convert(to_float, lane_type(destination))
-    exact = bits_of(_to_double_with_sticky_bit(function, source, lanes))
+    exact = bits_of(exact_double(function, source, lanes))
     form = F16 if destination.name == "f16" else F32_FORMAT
     magnitude, negative = exact & ((1 << F64_FORMAT.width) - 1), exact.lshr(F64_FORMAT.width)
     rounded = round_significand(function, magnitude, negative, F64_FORMAT, form, rnd) | negative << form.width
     return lanes_as(rounded.trunc(I16 if form == F16 else I32), lane_type(destination))
 
 
-def _to_double_with_sticky_bit(function: FunctionBuilder, source: Element, lanes: Value) -> Value:
+def exact_double(function: FunctionBuilder, source: Element, lanes: Value) -> Value:
     """Exact up to 2^53; above, the bits that a double cannot hold are or-ed into the last that it can."""
     signed = source.kind == "signed"
     if source.bits < 64:

@@ -1,0 +1,180 @@
+"""Buffers of a workitem, bytes behind LLVM pointers, and values that are put together from parts.
+
+The private memory of a warp is room on its stack, a row for each lane; an address is a place in the row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptosim.effects.element import Element
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.effects.simt import WARP
+from ptosim.language.simt import private_memory as op
+from ptosim.language.simt.simt import MOST_WORKITEMS
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.context import KEPT_BYTES, ContextWord
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.values import I64, PTR, Type, Value
+from ptosim.native.run.explain import PRIVATE
+from ptosim.native.workitems.access import LONGEST, apart, joined, load, pieces, store
+from ptosim.native.workitems.values import PackedLanes, WarpValue, numbers, part_type, spread
+from ptosim.native.workitems.warp_body import FIRST_PRIVATE, WarpBody, WarpCore, on_warps
+
+
+@lowering(op.Alloca)
+@on_warps(op.Alloca)
+def alloca(warp: WarpBody, size: int, buffer: int | None) -> Value:
+    start = warp.arena
+    warp.arena += size
+    if buffer is not None:
+        _bring(warp, start, size, buffer)
+    return warp.f.constant(I64, start)
+
+
+def _bring(warp: WarpBody, start: int, size: int, buffer: int) -> None:
+    """A persistent buffer is copied from where it survives, and back at the end."""
+    kept = warp.f.base(ContextWord.WORKITEMS).at(warp.number * (WARP * size) + (KEPT_BYTES + buffer * MOST_WORKITEMS))
+    rows = warp.private
+
+    def copied(back: bool) -> None:
+        for lane in range(WARP):
+            own, other = rows.at(lane * warp.row + start), kept.at(lane * size)
+            (other if back else own).copy_from(own if back else other, size)
+
+    copied(back=False)
+    warp.left.append(lambda: copied(back=True))
+
+
+@lowering(op.GetElementPtr)
+def getelementptr(f: FunctionBuilder, base: Value, index: Value | None, constant: int | None, step: int) -> Value:
+    if index is None:
+        return base + (constant or 0) * step
+    far = index.signed(I64) * step
+    return base + far if base.kind.lanes == far.kind.lanes else spread(f, base) + spread(f, far)
+
+
+@lowering(op.LLVMIntToPtr)
+def inttoptr(address: Value) -> Value:
+    return address
+
+
+@lowering(op.PrivateLoad)
+def private_load(core: WarpCore, warp: WarpBody, pointer: Value, space: Space | None, kind: Element) -> WarpValue:
+    addresses = spread(core.f, pointer)
+    if space is not None:
+        return load(core, space, addresses, kind)
+    places = _places(core, warp, "reads", addresses, kind)
+    found: list[Value] = []
+    for far, piece in pieces(kind):
+        lanes = piece.vector(WARP)
+        zero = core.f.constant(lanes, 0)
+        at = _further(core.f, places, far)
+        call = f"call {lanes} @llvm.masked.gather.{lanes.mangled}.v{WARP}p0({at}, {warp.mask}, {zero})"
+        found.append(core.f.emit(lanes, call))
+    return joined(found, kind)
+
+
+@lowering(op.PrivateStore)
+def private_store(
+    core: WarpCore, warp: WarpBody, value: WarpValue, pointer: Value, space: Space | None, kind: Element
+) -> None:
+    addresses = spread(core.f, pointer)
+    if space is not None:
+        store(core, space, addresses, value, kind)
+        return
+    places = _places(core, warp, "writes", addresses, kind)
+    for (far, _), data in zip(pieces(kind), apart(core, value, kind), strict=True):
+        at = _further(core.f, places, far)
+        core.f.do(f"call void @llvm.masked.scatter.{data.kind.mangled}.v{WARP}p0({data}, {at}, {warp.mask})")
+
+
+def _further(f: FunctionBuilder, places: Value, far: int) -> str:
+    moved = f.emit(PTR.vector(WARP), f"getelementptr i8, {places}, i64 {far}") if far else places
+    return f"<{WARP} x ptr> align 1 {moved.text}"
+
+
+def _places(core: WarpCore, warp: WarpBody, verb: str, addresses: Value, kind: Element) -> Value:
+    """Host addresses in the rows of the lanes, checked."""
+    f, width = core.f, kind.bytes
+    odd = addresses.urem(width) != 0
+    message = f"{verb} private memory at {{}}, which is not a multiple of {width}"
+    core.fail_in(odd, "misaligned", message, addresses)
+    wrong = (addresses < FIRST_PRIVATE) | (addresses > warp.row - width)
+    core.fail_in(wrong, PRIVATE, [verb, width], addresses)
+    rows = numbers(f, I64, [lane * warp.row for lane in range(WARP)])
+    offsets = wrong.select(addresses.like(0), addresses) + rows
+    return f.emit(PTR.vector(WARP), f"getelementptr i8, {warp.private}, {offsets}")
+
+
+# --- values of several parts ------------------------------------------------------------------------------------------
+
+
+def _types(static: Static) -> dict[str, Any]:
+    return {"given": static.elements["operand"], "wanted": static.elements["result"]}
+
+
+@lowering(op.LLVMBitcast, bind=_types)
+def bitcast(core: WarpCore, operand: WarpValue, given: Element, wanted: Element) -> WarpValue:
+    parts = list(operand.parts) if isinstance(operand, PackedLanes) else [operand]
+    if given.bytes > LONGEST:
+        return operand if given.count == wanted.count else _regrouped(parts, given, wanted)
+    (whole,) = apart(core, operand, given)
+    return joined([whole], wanted)
+
+
+def _regrouped(parts: list[Value], given: Element, wanted: Element) -> WarpValue:
+    """Parts of another width."""
+    old, new = 8 * given.bytes // given.count, part_type(wanted)
+    if new.bits < old:
+        ratio = old // new.bits
+        return PackedLanes(tuple(part.lshr(new.bits * n).trunc(new) for part in parts for n in range(ratio)))
+    ratio = new.bits // old
+    groups = [parts[first : first + ratio] for first in range(0, len(parts), ratio)]
+    return PackedLanes(tuple(_one(group, new, old) for group in groups))
+
+
+def _one(group: list[Value], kind: Type, bits: int) -> Value:
+    total = group[0].zext(kind)
+    for number, part in enumerate(group[1:], 1):
+        total = total | part.zext(kind) << number * bits
+    return total
+
+
+@lowering(op.LLVMUndef)
+def undef(f: FunctionBuilder, result_element: Element) -> WarpValue:
+    zero = f.constant(part_type(result_element), 0)
+    return PackedLanes((zero,) * result_element.count) if result_element.kind == "packed" else zero
+
+
+@lowering(op.ExtractElement)
+def extract(core: WarpCore, vector: PackedLanes, index: Value) -> Value:
+    if index.literal is not None and 0 <= index.literal < len(vector.parts):
+        return vector.parts[index.literal]
+    parts = [spread(core.f, part) for part in vector.parts]
+    number = _number(core, index, len(parts))
+    found = parts[0]
+    for place, part in enumerate(parts[1:], 1):
+        found = (number == place).select(part, found)
+    return found
+
+
+@lowering(op.InsertElement)
+def insert(core: WarpCore, warp: WarpBody, value: Value, vector: PackedLanes, index: Value) -> PackedLanes:
+    if index.literal is not None and 0 <= index.literal < len(vector.parts):
+        parts = list(vector.parts)
+        parts[index.literal] = value
+        return PackedLanes(tuple(parts))
+    number = _number(core, index, len(vector.parts))
+    new = spread(core.f, value)
+    return PackedLanes(
+        tuple((number == place).select(new, spread(core.f, part)) for place, part in enumerate(vector.parts))
+    )
+
+
+def _number(core: WarpCore, index: Value, count: int) -> Value:
+    number = spread(core.f, index.signed(I64))
+    wrong = number.compare("uge", count)
+    core.fail_in(wrong, "out-of-bounds", f"element {{}} of a vector of {count}", number)
+    return wrong.select((number < 0).select(number.like(0), number.like(count - 1)), number)

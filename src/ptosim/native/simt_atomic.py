@@ -1,0 +1,218 @@
+"""Atomic operations: lanes of a warp one after the other, in ascending order; the scalar unit is one lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ptosim.effects.element import Element
+from ptosim.effects.names import GM, Space
+from ptosim.effects.record import Static
+from ptosim.effects.simt import WARP
+from ptosim.language.simt import simt_atomic as op
+from ptosim.native.build.core import Core, Unit
+from ptosim.native.build.global_memory import GmPlace, leaves_buffer, locate, read_inside, write_inside
+from ptosim.native.build.lowering import define
+from ptosim.native.ir.context import MEMORIES
+from ptosim.native.ir.flow import FunctionBuilder
+from ptosim.native.ir.values import I32, I64, Type, Value
+from ptosim.native.simt_math import greater, lesser
+from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, narrow, widen
+from ptosim.native.workitems.access import aligned, wrong_lanes
+from ptosim.native.workitems.memory import ADDRESSES
+from ptosim.native.workitems.values import PackedLanes, WarpValue, as_bits, spread
+from ptosim.native.workitems.warp_body import WarpCore, enter
+
+Combine = Callable[[FunctionBuilder, Value, Value, Value], Value]
+"""(old, compare, value) -> new, of whole elements as integers."""
+
+
+def _facts(name: str) -> Callable[[Static], dict[str, Any]]:
+    def facts(static: Static) -> dict[str, Any]:
+        kind, sign = static.elements["pointer"], static.words.get("signedness")
+        word = name.removeprefix("pto.atomic_")
+        return {
+            "kind": kind,
+            "space": static.spaces["pointer"],
+            "update": f"{word}_{'u' if sign == 'unsigned' else ''}{_plain(kind)}",
+            "combine": _combination(word, kind, sign == "unsigned"),
+        }
+
+    return facts
+
+
+def _plain(kind: Element) -> str:
+    return f"{kind.count}x{kind.part.name}" if kind.part is not None else kind.name
+
+
+def _combination(word: str, kind: Element, unsigned: bool) -> Combine:
+    if word == "cas":
+        return lambda f, old, compare, value: (old == compare).select(value, old)
+    part = kind.part or kind
+    single = _single(word, part, unsigned)
+
+    def combine(f: FunctionBuilder, old: Value, compare: Value, value: Value) -> Value:
+        if kind.part is None:
+            return single(old, value)
+        whole, bits = old.kind, Type(f"i{part.bits}")
+        total = old.like(0)
+        for number in range(kind.count):
+            a, b = (each.lshr(number * part.bits).trunc(bits) for each in (old, value))
+            total = total | single(a, b).zext(whole) << number * part.bits
+        return total
+
+    return combine
+
+
+def _single(word: str, kind: Element, unsigned: bool) -> Callable[[Value, Value], Value]:
+    def floats(join: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+        def joined(a: Value, b: Value) -> Value:
+            x, y = (widen(kind, lanes_as(each, lane_type(kind))) for each in (a, b))
+            return bits_of(narrow(kind, join(x, y)))
+
+        return joined
+
+    sign = "u" if unsigned else "s"
+    if word in ("min", "max") and kind.is_integer:
+        order = f"{sign}{'gt' if word == 'max' else 'lt'}"
+        return lambda a, b: a.compare(order, b).select(a, b)
+    if word in ("min", "max"):
+        return floats(greater if word == "max" else lesser)
+    plain: dict[str, Callable[[Value, Value], Value]] = {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "and": lambda a, b: a & b,
+        "or": lambda a, b: a | b,
+        "xor": lambda a, b: a ^ b,
+        "exch": lambda a, b: b,
+    }
+    return floats(plain[word]) if word in ("add", "sub") and kind.is_float else plain[word]
+
+
+# --- the scalar unit --------------------------------------------------------------------------------------------------
+
+
+def _on_scalar_unit(
+    f: FunctionBuilder, core: Core, pointer: Value, compare: Value | None, value: Value, kind: Element, space: Space,
+    update: str, combine: Combine,
+) -> Value:  # fmt: skip
+    width = kind.bytes
+    if space is not GM:
+        place = core.window("writes", space, pointer, width, width)
+        old = place.load(value.kind)
+        place.store(combine(f, old, old if compare is None else compare, value))
+        return old
+    core.touches_global("writes", pointer, width)
+    core.moves()
+    found, _ = core.global_place("writes", pointer, width, width)
+    if not core.unit.drop:
+        old = found.address.load(value.kind)
+        found.address.store(combine(f, old, old if compare is None else compare, value))
+        return old
+    room = f.scratch(width)
+    read_inside(found, room, f.constant(I64, width))
+    old = room.load(value.kind)
+    room.store(combine(f, old, old if compare is None else compare, value))
+    write_inside(found, room, f.constant(I64, width))
+    return old
+
+
+# --- warps ------------------------------------------------------------------------------------------------------------
+
+
+def _routine(unit: Unit, space: Space, kind: Type, update: str, combine: Combine) -> FunctionBuilder:
+    """(addresses, active, compare, values) -> lanes outside, old values."""
+    name = f"{space}_{update}"
+    if name not in unit.routines:
+        lanes = kind.vector(WARP)
+        made = unit.module.function(name, (ADDRESSES, I32, lanes, lanes), (I32, lanes), "internal")
+        unit.routines[name] = made
+        made.finish(*_each(made, unit, space, kind, combine))
+    return unit.routines[name]
+
+
+def _each(f: FunctionBuilder, unit: Unit, space: Space, kind: Type, combine: Combine) -> tuple[Value, Value]:
+    addresses, active, compare, values = f.parameters
+    width, size = kind.bits // 8, unit.target.memory[Space.UB.value]
+    places = f.slot(I64, WARP, 64)
+    places.store(addresses, 64)
+    rooms = [f.slot(kind, WARP, 64) for _ in range(3)]
+    for room, data in zip(rooms, (compare, values, values.like(0)), strict=True):
+        room.store(data, 64)
+    outside = f.slot(I32)
+    outside.store(f.constant(I32, 0), 4)
+    base = f.base(MEMORIES[Space.UB]) if space is not GM else None
+    if base is not None:
+        unit.spaces[Space.UB] = size
+    with f.each(WARP) as lane:
+        bit = f.constant(I32, 1) << lane.trunc(I32)
+        with f.when((active & bit) != 0):
+            start = places.at(lane * 8).load(I64, 8)
+            place = locate(f, start) if base is None else None
+
+            def fits(start: Value = start, lane: Value = lane, place: GmPlace | None = place) -> None:
+                at = place.address if place is not None else base.at(start) if base is not None else start
+                expected, value = (room.at(lane * width).load(kind) for room in rooms[:2])
+                old = at.load(kind)
+                at.store(combine(f, old, expected, value))
+                rooms[2].at(lane * width).store(old)
+
+            def strays(bit: Value = bit) -> None:
+                outside.store(outside.load(I32, 4) | bit, 4)
+
+            wrong = start.compare("ugt", size - width) if place is None else leaves_buffer(place, 0, width)
+            f.either(wrong, strays, fits)
+    return outside.load(I32, 4), rooms[2].load(kind.vector(WARP), 64)
+
+
+def _on_warp(
+    core: WarpCore, pointer: Value, compare: Value | None, value: WarpValue, kind: Element, space: Space, update: str,
+    combine: Combine,
+) -> WarpValue:  # fmt: skip
+    f, warp = core.f, core.warp
+    assert warp is not None
+    whole = Type(f"i{8 * kind.bytes}")
+    addresses = spread(f, pointer)
+    given = _whole(f, value, kind, whole)
+    expected = given if compare is None else _whole(f, compare, kind, whole)
+    aligned(core, VERB, space, addresses, kind.bytes, kind.bytes)
+    routine = _routine(core.unit, space, whole, update, combine)
+    bad, old = f.call(routine, addresses, as_bits(warp.mask), expected, given)
+    wrong_lanes(core, VERB, space, addresses, bad, kind.bytes)
+    if space is GM:
+        core.moves()
+    if kind.part is None:
+        return old
+    bits = Type(f"i{kind.part.bits}")
+    return PackedLanes(tuple(old.lshr(number * kind.part.bits).trunc(bits) for number in range(kind.count)))
+
+
+VERB = "updates"
+
+
+def _whole(f: FunctionBuilder, value: WarpValue, kind: Element, whole: Type) -> Value:
+    if isinstance(value, Value):
+        return spread(f, value)
+    assert kind.part is not None
+    total = spread(f, value.parts[0]).zext(whole)
+    for number, part in enumerate(value.parts[1:], 1):
+        total = total | spread(f, part).zext(whole) << number * kind.part.bits
+    return total
+
+
+_SHARED = ("kind", "space", "update", "combine")
+for _operation in (*op.OPERATIONS, op.AtomicCas):
+    _name = _operation.name
+    _has_compare = _operation is op.AtomicCas
+    _roles = ("pointer", "compare", "value") if _has_compare else ("pointer", "value")
+
+    def _scalar(*given: Any, has_compare: bool = _has_compare) -> Value:
+        full: list[Any] = [*given[:3], *([] if has_compare else [None]), *given[3:]]
+        return _on_scalar_unit(*full)
+
+    def _warp(*given: Any, has_compare: bool = _has_compare) -> WarpValue:
+        full: list[Any] = [*given[:2], *([] if has_compare else [None]), *given[2:]]
+        return _on_warp(*full)
+
+    define(_name, _scalar, _facts(_name), parameters=("f", "core", *_roles, *_SHARED))
+    enter(_name, _warp, ("core", *_roles, *_SHARED), _facts(_name))

@@ -1,0 +1,32 @@
+"""Loads and stores of workitems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptosim.effects.element import Element
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language.micro.pointer import LoadScalar, StoreScalar
+from ptosim.language.simt.simt_memory import Ldg, Stg
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.values import Value
+from ptosim.native.workitems.access import address, load, store
+from ptosim.native.workitems.values import WarpValue
+from ptosim.native.workitems.warp_body import WarpCore, on_warps
+
+
+def _place(static: Static) -> dict[str, Any]:
+    return {"kind": static.elements["pointer"], "space": static.spaces["pointer"]}
+
+
+@lowering(Ldg, bind=_place)
+@on_warps(LoadScalar, bind=_place)
+def load_element(core: WarpCore, pointer: Value, offset: Value, kind: Element, space: Space) -> WarpValue:
+    return load(core, space, address(core, pointer, offset, kind.bytes), kind)
+
+
+@lowering(Stg, bind=_place)
+@on_warps(StoreScalar, bind=_place)
+def store_element(core: WarpCore, value: WarpValue, pointer: Value, offset: Value, kind: Element, space: Space) -> None:
+    store(core, space, address(core, pointer, offset, kind.bytes), value, kind)

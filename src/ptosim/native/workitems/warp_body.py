@@ -1,0 +1,384 @@
+"""The code of workitems becomes code of a warp: operations on lanes under a mask, control flow by what lanes decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ptosim.diagnostics import error
+from ptosim.effects.element import Element
+from ptosim.effects.names import CoreKind
+from ptosim.effects.record import Static
+from ptosim.effects.simt import WARP
+from ptosim.language.operation import PTOOperation
+from ptosim.language.simt.simt import SyncThreads
+from ptosim.language.structure.control import Condition, For, If, While, Yield
+from ptosim.language.structure.function import Call, Return
+from ptosim.language.structure.scalar import Constant
+from ptosim.language.types import element_name, element_of
+from ptosim.native.build.catalogue import lowering_of
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import Bind, Lowering
+from ptosim.native.control import LIMIT
+from ptosim.native.ir.context import WORD_BYTES, ContextWord
+from ptosim.native.ir.flow import FunctionBuilder, Reported
+from ptosim.native.ir.values import I1, I8, I64, PTR, Type, Value
+from ptosim.native.vector.registers import first_lane
+from ptosim.native.workitems.values import (
+    PackedLanes,
+    WarpValue,
+    as_bits,
+    as_vectors,
+    from_vectors,
+    parts_of,
+    some_lane,
+    spread,
+    vector_types,
+)
+
+if TYPE_CHECKING:
+    from ptosim.native.build.program import ObjectBuilder
+
+FIRST_PRIVATE = 64
+"""The lowest address of private memory: nothing lies at 0."""
+
+ON_WARPS: dict[str, Lowering] = {}
+"""Lowerings for warps of operations that the scalar unit has as well, by name."""
+
+
+def enter(name: str, function: Callable[..., Any], parameters: tuple[str, ...], bind: Bind | None = None) -> None:
+    ON_WARPS[name] = Lowering(function, parameters, bind)
+
+
+def on_warps(*operations: Any, bind: Bind | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Say that a function lowers these operation classes in the code of workitems."""
+
+    def entered(function: Callable[..., Any]) -> Callable[..., Any]:
+        code = function.__code__
+        for operation in operations:
+            enter(operation.name, function, code.co_varnames[: code.co_argcount], bind)
+        return function
+
+    return entered
+
+
+@dataclass(frozen=True, eq=False)
+class WarpCore(Core):
+    """A core for one operation of a warp: what fails names the workitem."""
+
+    warp: WarpBody | None = None
+
+    def fail(self, wrong: Value, kind: str, message: str, value: Reported = 0, detail: Reported = 0) -> None:
+        assert self.warp is not None
+        self.fail_in(wrong, kind, message, value, detail, is_single=True)
+
+    def fail_in(
+        self,
+        wrong: Value,
+        kind: str,
+        message: Any,
+        value: Reported = 0,
+        detail: Reported = 0,
+        is_single: bool = False,
+    ) -> None:
+        """End the run where the condition holds in an active lane; the report is of the lowest such lane."""
+        assert self.warp is not None
+        if wrong.literal == 0:
+            return
+        f, lanes = self.f, self.warp.mask & spread(self.f, wrong)
+
+        def told() -> Value:
+            f.word(ContextWord.FAULT_LANES).store(as_bits(lanes).zext(I64), WORD_BYTES)
+            f.word(ContextWord.FAULT_WARP).store(self.warp.number if self.warp else f.constant(I64, 0), WORD_BYTES)
+            if isinstance(value, Value) and value.kind.lanes:
+                return first_lane(f, value, lanes)
+            return value() if callable(value) else f.as_i64(value)
+
+        f.settle()
+        f.check(some_lane(f, lanes), self.site("workitem", [kind, message, is_single]), told, detail)
+        f.settle()
+
+
+class WarpBody:
+    """Operations of workitems becoming the code of one function."""
+
+    def __init__(
+        self, builder: ObjectBuilder, f: FunctionBuilder, number: Value, sizes: Sequence[Value], mask: Value, row: int
+    ) -> None:
+        self.builder, self.unit, self.f = builder, builder.unit, f
+        self.number, self.sizes = number, tuple(sizes)
+        self.mask = self.existing = mask
+        self.values: dict[SSAValue, WarpValue] = {}
+        self.left: list[Callable[[], None]] = []
+        """What is done when the code ends."""
+        self.clocks: Value | None = None
+        self.arena = FIRST_PRIVATE
+        """Bytes of private memory that are taken."""
+        self.row = row
+        """And that each workitem has."""
+        self.private = f.slot(I8, WARP * row, 64) if row else f.poison(PTR)
+        self.hand_over: Callable[[], None] | None = None
+        self.barrier: Callable[[int], None] | None = None
+
+    def core(self, op: Operation) -> WarpCore:
+        return WarpCore(self.f, self.unit, CoreKind.AIV, self.builder.site(op), [], self)
+
+    def scalar_or_lanes(self, value: SSAValue) -> Value:
+        found = self.values[value]
+        assert isinstance(found, Value)
+        return found
+
+    @contextmanager
+    def under(self, mask: Value) -> Generator[None]:
+        before, self.mask = self.mask, mask
+        yield
+        self.mask = before
+
+    # --- operations ---------------------------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            self.operation(op)
+
+    def operation(self, op: Operation) -> None:
+        match op:
+            case Constant():
+                self.values[op.result] = self._constant(op)
+            case If():
+                self._if(op)
+            case For():
+                self._for(op)
+            case While():
+                self._while(op)
+            case Call():
+                self._call(op)
+            case SyncThreads():
+                assert self.barrier is not None
+                self.barrier(self.core(op).site("barrier", op.name))
+            case Yield() | Condition() | Return():
+                pass
+            case _:
+                self._instruction(op)
+
+    def _constant(self, op: Constant) -> WarpValue:
+        if op.is_dense:
+            kind, count = parts_of(op.result.type)
+            numbers = [op.patterns[number % len(op.patterns)] for number in range(count)]
+            return PackedLanes(tuple(self.f.constant(kind, number) for number in numbers))
+        return self.f.constant(Type(f"i{op.element.bits}"), op.pattern)
+
+    def _instruction(self, op: Operation) -> None:
+        lowering = ON_WARPS.get(op.name)
+        is_whole = lowering is not None or getattr(op, "simt", "any") == "inside"
+        lowering = lowering or lowering_of(op.name)
+        if lowering is None:
+            raise error("unsupported", f"{op.name} is not compiled yet", self.builder.site(op).location)
+        static = self.builder.module.static(op)
+        results = self._whole(op, lowering, static) if is_whole else self._lifted(op, lowering, static)
+        for result, value in zip(op.results, results, strict=True):
+            self.values[result] = value
+
+    def _whole(self, op: Operation, lowering: Lowering, static: Static) -> Sequence[WarpValue]:
+        facts = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
+        found = lowering.function(*(self._argument(op, name, static, facts) for name in lowering.parameters))
+        return _results(found)
+
+    def _argument(self, op: Operation, parameter: str, static: Static, facts: Mapping[str, Any]) -> Any:
+        if parameter in facts:
+            return facts[parameter]
+        assert isinstance(op, PTOOperation)
+        if parameter in op.operand_roles:
+            return next((self.values[value] for value in op.segment(parameter)), None)
+        match parameter:
+            case "warp":
+                return self
+            case "f":
+                return self.f
+            case "core":
+                return self.core(op)
+            case "static":
+                return static
+            case "element" | "result_element":
+                values = op.results if parameter == "result_element" else (*op.operands, *op.results)
+                return next((element_of(each.type) for each in values if element_name(each.type) is not None), None)
+            case _:
+                return static.words.get(parameter, static.integers.get(parameter))
+
+    def _lifted(self, op: Operation, lowering: Lowering, static: Static) -> Sequence[WarpValue]:
+        """What the scalar unit does, in every lane; part by part of packed values."""
+        packed = [value for each in op.operands if isinstance(value := self.values[each], PackedLanes)]
+        count = max((len(value.parts) for value in packed), default=0)
+        if not count:
+            return self._in_lanes(op, lowering, static, None)
+        parts = replace(static, elements={role: _part(each) for role, each in static.elements.items()})
+        rows = [self._in_lanes(op, lowering, parts, number) for number in range(count)]
+        return [PackedLanes(tuple(cast(Value, row[place]) for row in rows)) for place in range(len(op.results))]
+
+    def _in_lanes(self, op: Operation, lowering: Lowering, static: Static, part: int | None) -> Sequence[WarpValue]:
+        facts = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
+        given = {value: self._part_of(value, part) for value in op.operands}
+        if any(value.kind.lanes for value in given.values()):
+            given = {each: spread(self.f, value) for each, value in given.items()}
+        arguments: list[Any] = []
+        for name in lowering.parameters:
+            if name not in facts and isinstance(op, PTOOperation) and name in op.operand_roles:
+                arguments.append(next((given[value] for value in op.segment(name)), None))
+            else:
+                arguments.append(self._argument(op, name, static, facts))
+        return _results(lowering.function(*arguments))
+
+    def _part_of(self, value: SSAValue, part: int | None) -> Value:
+        found = self.values[value]
+        if isinstance(found, PackedLanes):
+            assert part is not None
+            return found.parts[part]
+        return found
+
+    # --- control flow -------------------------------------------------------------------------------------------------
+
+    def _ends(self, block: Block) -> list[Value]:
+        end = block.last_op
+        given = end.arguments if isinstance(end, Yield) else ()
+        return self._vectors(given)
+
+    def _vectors(self, values: Sequence[SSAValue]) -> list[Value]:
+        return [part for value in values for part in as_vectors(self.f, self.values[value])]
+
+    def _take(self, names: Sequence[SSAValue], vectors: Sequence[Value]) -> None:
+        rest = iter(vectors)
+        self.values.update({name: from_vectors(name.type, rest) for name in names})
+
+    def _zeros(self, values: Sequence[SSAValue]) -> list[Value]:
+        return [self.f.constant(kind, 0) for kind in vector_types(value.type for value in values)]
+
+    def _if(self, op: If) -> None:
+        f, condition, outer = self.f, self.scalar_or_lanes(op.cond), self.mask
+        blocks = op.true_region.block, op.false_region.block
+
+        def side(block: Block, mask: Value) -> list[Value]:
+            with self.under(mask):
+                self.block(block)
+                return self._ends(block)
+
+        if not condition.kind.lanes:
+            found = f.choose(condition, lambda: side(blocks[0], outer), lambda: side(blocks[1], outer))
+            self._take(op.results, found)
+            return
+        results: list[list[Value]] = []
+        for block, mask in zip(blocks, (outer & condition, outer & ~condition), strict=True):
+            if not op.results and len(list(block.ops)) <= 1:
+                results.append([])
+                continue
+            some = some_lane(f, mask)
+            results.append(
+                f.choose(some, lambda block=block, mask=mask: side(block, mask), lambda: self._zeros(op.results))
+            )
+        chosen = [condition.select(one, other) for one, other in zip(*results, strict=True)] if op.results else []
+        self._take(op.results, chosen)
+
+    def _round(self, op: Operation) -> None:
+        if self.hand_over is not None:
+            self.hand_over()
+
+    def _for(self, op: For) -> None:
+        f, core = self.f, self.core(op)
+        lower, upper, step = (self.scalar_or_lanes(value) for value in (op.lb, op.ub, op.step))
+        core.fail_in(step <= 0, "arithmetic", "the step of scf.for must be positive, not {}", step, is_single=True)
+        uniform = not (lower.kind.lanes or upper.kind.lanes or step.kind.lanes)
+        if not uniform:
+            lower, upper, step = (spread(f, value) for value in (lower, upper, step))
+        index, *arguments = op.body.block.args
+        outer = self.mask
+        going = lower < upper
+        start = [lower, going if uniform else outer & going, *self._vectors(op.iter_args)]
+
+        def look(entering: list[Value]) -> tuple[Value, Sequence[Value]]:
+            return some_lane(f, entering[1]), entering
+
+        def body(entering: list[Value]) -> Sequence[Value]:
+            number, still, *carried = entering
+            mask = outer if uniform else still
+            self._round(op)
+            self.values[index] = number
+            self._take(arguments, carried)
+            with self.under(mask):
+                self.block(op.body.block)
+                ends = self._ends(op.body.block)
+            more = (upper - number).compare("ugt", step)
+            kept = ends if uniform and outer is self.existing else _merged(mask, ends, carried)
+            return [number + step, more if uniform else still & more, *kept]
+
+        last = f.while_loop(start, look, body, core.site("limit", LIMIT))
+        self._take(op.results, last[2:])
+
+    def _while(self, op: While) -> None:
+        f = self.f
+        before, after = op.before_region.block, op.after_region.block
+        condition = cast(Condition, before.last_op)
+        count = len(vector_types(value.type for value in op.arguments))
+        start = [self.mask, *self._vectors(op.arguments), *self._zeros(op.results)]
+
+        def look(entering: list[Value]) -> tuple[Value, Sequence[Value]]:
+            mask = entering[0]
+            self._take(before.args, entering[1 : 1 + count])
+            with self.under(mask):
+                self.block(before)
+            handed = self._vectors(condition.arguments)
+            results = _merged(mask, handed, entering[1 + count :])
+            going = mask & spread(f, self.scalar_or_lanes(condition.condition))
+            return some_lane(f, going), [going, *entering[1 : 1 + count], *results, *handed]
+
+        def body(entering: list[Value]) -> Sequence[Value]:
+            going, carried = entering[0], entering[1 : 1 + count]
+            results = entering[1 + count : 1 + count + len(self._zeros(op.results))]
+            self._round(op)
+            self._take(after.args, entering[1 + count + len(results) :])
+            with self.under(going):
+                self.block(after)
+                ends = self._ends(after)
+            return [going, *_merged(going, ends, carried), *results]
+
+        last = f.while_loop(start, look, body, self.core(op).site("limit", LIMIT))
+        self._take(op.results, last[1 + count :])
+
+    def _call(self, op: Call) -> None:
+        f, callee = self.f, op.function
+        if callee is None or callee.is_declaration:
+            message = f"@{op.symbol} is only declared; there is no body to run"
+            self.core(op).fail_in(f.constant(I1, 1), "unsupported", message, is_single=True)
+            self._take(op.results, self._zeros(op.results))
+            return
+        f.count_steps(f.constant(I64, 1), self.core(op).site("limit", LIMIT))
+        f.settle(poll=True)
+        self._round(op)
+        self.values.update({name: self.values[value] for name, value in zip(callee.args, op.arguments, strict=True)})
+        self.block(callee.body.block)
+        end = callee.body.block.last_op
+        given = end.operands if end is not None else ()
+        self.values.update({name: self.values[value] for name, value in zip(op.results, given, strict=True)})
+
+    @property
+    def lanes(self) -> Value:
+        """The number of each workitem, i32."""
+        from ptosim.native.workitems.values import numbers
+
+        first = (self.number * WARP).trunc(Type("i32"))
+        return spread(self.f, first) + numbers(self.f, Type("i32"))
+
+
+def _merged(mask: Value, new: Sequence[Value], old: Sequence[Value]) -> list[Value]:
+    return [mask.select(one, other) for one, other in zip(new, old, strict=True)]
+
+
+def _part(element: Element) -> Element:
+    return element.part or element
+
+
+def _results(outcome: Any) -> tuple[WarpValue, ...]:
+    if outcome is None:
+        return ()
+    return cast("tuple[WarpValue, ...]", outcome) if isinstance(outcome, tuple) else (outcome,)
