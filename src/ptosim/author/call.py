@@ -19,6 +19,7 @@ from ptosim.author.coerce import (
     NAMED,
     address,
     as_value,
+    condition,
     literal,
     refuse_unset,
     scalar_value,
@@ -215,6 +216,8 @@ def _typed(
 
     if isinstance(value, ScalarValue) and element_name(value.ssa.type) in types:
         return value.ssa
+    if first == "i1":
+        return condition(value)
     return scalar_value(value, f32 if first == "f32" else NAMED[first], what)
 
 
@@ -242,7 +245,8 @@ def _of_tiles(kind: type[TileOperation], role: str, value: Any, what: str, bound
     if role in I32_ROLES:
         return scalar_value(value, i32, what)
     if role in kind.scalars or literal(value) is not None or isinstance(value, ScalarValue) or hasattr(value, "loaded"):
-        tile = next((bound[each] for each in kind.operand_roles if isinstance(bound.get(each), TileValue)), None)
+        roles = sorted(kind.operand_roles, key=lambda each: (each in ("mask", "idx"), each == "dst"))
+        tile = next((bound[each] for each in roles if isinstance(bound.get(each), TileValue)), None)
         if role == "pre_quant":
             return scalar_value(value, i64, what)
         if role == "value" or tile is None:

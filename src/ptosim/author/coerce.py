@@ -53,8 +53,10 @@ def literal(value: Any) -> Any:
 
 def constant(value: Any, type_: Attribute, what: str = "the value") -> SSAValue:
     """A literal as a value of a type. Text is a special number, or the bits of a float: "-inf", "0xFC00"."""
-    if element_name(type_) is None or is_packed(type_):
+    if element_name(type_) is None:
         raise failure(WrongType, f"{what} is {value!r}, but {type_} has no literals")
+    if is_packed(type_):
+        return _packed(value, type_, what)
     kind = element_of(type_)
     if kind.is_float:
         bits = _float_bits(value, type_, what)
@@ -72,6 +74,18 @@ def constant(value: Any, type_: Attribute, what: str = "the value") -> SSAValue:
             raise failure(WrongValue, f"{what} is {value}, which does not fit {type_}")
         bits = known
     return pattern(bits, type_)
+
+
+def _packed(value: Any, type_: Attribute, what: str) -> SSAValue:
+    """The same number in all parts of a packed value."""
+    from ptosim.author.dtypes import attribute_of
+
+    part, number = element_of(type_).part, literal(value)
+    if part is None or number is None or isinstance(number, bool):
+        raise failure(WrongType, f"{what} is {value!r}, but a number for each part of {type_} is needed")
+    text = repr(float(number)) if part.is_float else str(int(number))
+    dense = attribute_of(f"dense<{text}> : {type_}")
+    return current().make(Constant, {}, [type_], {"dense": dense}, name="splat").results[0]
 
 
 def _float_bits(value: Any, type_: Attribute, what: str) -> int:

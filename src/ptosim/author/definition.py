@@ -26,6 +26,7 @@ class AuthoredParameter:
     annotation: Any
     default: Any = EMPTY
     is_constant: bool = False
+    is_keyword: bool = False
 
 
 class AuthoredFunction:
@@ -60,8 +61,8 @@ class AuthoredFunction:
         """What is wrong with the definition."""
         raise failure(WrongType, f"{self.name}: {message}", self.place, hint=hint)
 
-    def parameters(self) -> tuple[AuthoredParameter, ...]:
-        """The parameters with their annotations, those written as text looked up."""
+    def parameters(self, keywords: bool = False) -> tuple[AuthoredParameter, ...]:
+        """The parameters with their annotations, those written as text looked up; whether keywords may be any."""
         found: list[AuthoredParameter] = []
         resolved = resolved_annotations(self.function)
         for each in inspect.signature(self.function).parameters.values():
@@ -74,10 +75,11 @@ class AuthoredFunction:
             is_constant = isinstance(annotation, ConstExpr)
             if is_constant and each.default is EMPTY and each.kind == each.KEYWORD_ONLY:
                 self.refuse(f"{each.name} is a const_expr and needs a default", f"{each.name}: pto.const_expr = 64")
-            if each.kind == each.KEYWORD_ONLY and not is_constant:
+            if each.kind == each.KEYWORD_ONLY and not is_constant and not keywords:
                 hint = f"write {each.name}: pto.const_expr = …, or put it in front of the *"
                 self.refuse(f"{each.name} is keyword-only, so it has to be a pto.const_expr", hint)
-            found.append(AuthoredParameter(each.name, annotation, each.default, is_constant))
+            is_keyword = each.kind == each.KEYWORD_ONLY
+            found.append(AuthoredParameter(each.name, annotation, each.default, is_constant, is_keyword))
         return tuple(found)
 
     def traceable(self) -> Callable[..., Any]:

@@ -50,7 +50,7 @@ def _static(sign: str, a: Any, b: Any) -> Any:
 def computed(sign: str, x: SSAValue, y: SSAValue) -> SSAValue:
     """A sum, product, quotient and so on of two operands of one type."""
     type_ = x.type
-    kind = element_of(type_)
+    kind = element_of(type_).part or element_of(type_)
     table = _FLOAT if kind.is_float else _UNSIGNED if is_unsigned(type_) and type_ != i1 else _SIGNED
     if sign not in table:
         raise failure(WrongType, _no_operator(sign, kind.is_float, str(type_)))

@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from ptosim.author import cube, dma, dtypes, memory, predicate, sync, vector, views
+from ptosim.author import cube, dma, dtypes, memory, predicate, simt, sync, vector, views
 from ptosim.author.call import PLAIN, Spelling, perform
 from ptosim.author.dtypes import DTYPES
 from ptosim.author.failures import RemovedName, failure
@@ -31,6 +31,7 @@ HERE = {
     "sync": (sync, sync.NAMES),
     "dma": (dma, dma.NAMES),
     "cube": (cube, cube.NAMES),
+    "simt": (simt, simt.NAMES),
     "dtypes": (
         dtypes,
         "ptr gm_ptr vreg_type mask_type align_type struct_type tile_type vec_type bytewidth elements_per_vreg",
@@ -48,7 +49,7 @@ SPELLINGS: Mapping[str, Spelling] = {
     "pto.tscatter": Spelling({"indices": "idx", "indexes": "idx"}, order=("src", "dst")),
     "pto.tcvt": Spelling({"sat_mode": "satmode", "round_mode": "rmode"}),
     "pto.tci": Spelling(defaults={"descending": None}),
-    "pto.get_op_attr": Spelling(),
+    **{f"pto.shuffle_{each}": Spelling(defaults={"width": 32}) for each in ("idx", "up", "down", "bfly")},
 }
 """Calls whose keywords or order differ from those of the class."""
 

@@ -188,12 +188,9 @@ def tri(diagonal: Any, dst: Any, *, upper_or_lower: Any = "lower") -> None:
     not_in_tileop("pto.tile.tri")
     number = literal(upper_or_lower)
     side = number if number is not None else choice(upper_or_lower, {"lower": "0", "upper": "1"}, "upper_or_lower")
-    given = {
-        "scalar": wrap(scalar_value(diagonal, i32, "diagonal")),
-        "dst": dst,
-        "upperOrLower": IntegerAttr(int(side), i32),
-    }
-    _ = build(_kind("pto.ttri"), "pto.tile.tri", given)
+    tile = traced_value(dst, "dst of pto.tile.tri", "a tile", TileValue)
+    operands = {"scalar": scalar_value(diagonal, i32, "diagonal"), "dst": tile}
+    current().make(_kind("pto.ttri"), operands, (), {"upperOrLower": IntegerAttr(int(side), i32)})
 
 
 def print_(src: Any, tmp: Any = None, *, print_format: Any = None) -> None:

@@ -197,6 +197,17 @@ def vgatherb(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = None) -> An
     return _gather("pto.vgatherb", ptr, offs, mask, result_vreg_type)
 
 
+def vscatter(v: Any, ptr: Any, offs: Any, mask: Any) -> None:
+    """Store each lane to its own offset."""
+    operands = {
+        "value": _value(v, "pto.vscatter"),
+        "dest": _base(ptr, "pto.vscatter"),
+        "offsets": _value(offs, "pto.vscatter"),
+        "mask": _mask(mask, "pto.vscatter"),
+    }
+    current("pto.vscatter").make(_kind("pto.vscatter"), operands)
+
+
 def vldas(ptr: Any) -> Any:
     """Begin a stream of unaligned loads."""
     return build(_kind("pto.vldas"), "pto.vldas", {"source": _pointer_of(ptr)})
