@@ -148,7 +148,7 @@ class Fifo:
             entry, split = None, entry
         if self.slot_type is not None and entry is None:
             raise failure(WrongType, "free of a FIFO with gm_slot_tensor takes the entry")
-        operands = {"entry": entry.ssa} if self.slot_type is not None else {}
+        operands = {"entry": _ssa(entry)} if self.slot_type is not None else {}
         not_in_tileop("free").make(kind, operands, (), self._entry(split))
 
 

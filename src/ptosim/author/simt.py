@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -49,7 +50,12 @@ class WorkitemHelper:
     def __getitem__(self, dims: Any) -> Any:
         if not isinstance(dims, tuple) or len(dims) != 3:
             raise failure(WrongType, f"{self.name}[x, y, z](…): a launch has three dimensions, not {dims!r}")
-        return lambda *args, **static: self.launch(args, dims, static)
+        sizes: tuple[Any, ...] = dims
+
+        def launched(*args: Any, **static: Any) -> None:
+            self.launch(args, sizes, static)
+
+        return launched
 
     def __call__(self, *args: Any, **static: Any) -> None:
         """One workitem: the dimensions are stored, then the function is called."""
@@ -151,7 +157,9 @@ class WorkitemSection:
             raise failure(WrongPlace, "with pto.simt(…) inside of another: launches do not nest")
         sizes = [whole(each, "a dimension of pto.simt") for each in self._dims]
         sizes += [1] * (3 - len(sizes))
-        properties = dict(zip(("dim_x", "dim_y", "dim_z"), (IntegerAttr(size, i32) for size in sizes), strict=True))
+        properties: dict[str, Any] = dict(
+            zip(("dim_x", "dim_y", "dim_z"), (IntegerAttr(size, i32) for size in sizes), strict=True)
+        )
         entered = region(trace, "pto.section.simt", "pto.simt(…)", properties)
         self._regions.append(entered)
         entered.__enter__()
@@ -343,7 +351,7 @@ def _over_memory(value: Any, distance: int, thread_offset: Any, scratch: Any) ->
 
 def simt_allreduce_sum(value: Any, *, threads: Any, scale: Any = 1, thread_offset: Any = 0, scratch: Any = None) -> Any:
     """The sum over workitems, in all of them."""
-    return _reduced(lambda a, b: binary("+", a, b), value, threads, scale, thread_offset, scratch)
+    return _reduced(partial(binary, "+"), value, threads, scale, thread_offset, scratch)
 
 
 def simt_allreduce_max(value: Any, *, threads: Any, scale: Any = 1, thread_offset: Any = 0, scratch: Any = None) -> Any:
@@ -353,7 +361,7 @@ def simt_allreduce_max(value: Any, *, threads: Any, scale: Any = 1, thread_offse
 
 def simt_allreduce_min(value: Any, *, threads: Any, scale: Any = 1, thread_offset: Any = 0, scratch: Any = None) -> Any:
     """The smallest over workitems, in all of them."""
-    return _reduced(lambda a, b: largest(a, b, least=True), value, threads, scale, thread_offset, scratch)
+    return _reduced(partial(largest, least=True), value, threads, scale, thread_offset, scratch)
 
 
 _Integer = (type(i32), type(INDEX))

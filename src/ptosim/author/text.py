@@ -57,7 +57,8 @@ def source_of_trace(trace: Trace, name: str) -> Source:
     calls = {
         call.source for _, place in entries if place is not None for call in place.calls if call.source is not None
     }
-    return Source(name, text, AuthoredPlaces(entries, given=tuple(sources | calls)), is_own=True)
+    places = AuthoredPlaces(entries, given=tuple(sources | calls))
+    return Source(name, text, places, is_own=True, is_recorded=True)
 
 
 def merged_source(sources: Sequence[Source]) -> Source:
@@ -75,7 +76,8 @@ def merged_source(sources: Sequence[Source]) -> Source:
         entries += [(at + shift, place) for at, place in source.places.entries if start <= at < end]
         given |= {place.source.name: place.source for _, place in source.places.entries if place and place.source}
         text += source.text[start:end]
-    return Source(first.name, text + "}\n", AuthoredPlaces(entries, given=tuple(given.values())), is_own=True)
+    places = AuthoredPlaces(entries, given=tuple(given.values()))
+    return Source(first.name, text + "}\n", places, is_own=True, is_recorded=True)
 
 
 def with_lines(source: Source) -> str:

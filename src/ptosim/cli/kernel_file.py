@@ -1,4 +1,4 @@
-"""The kernel that the words of a command name: a file, `-` for standard input, or `kernel.cpp:EXPRESSION`."""
+"""The kernel that the words of a command name: a file, `-`, `script.py:KERNEL` or `kernel.cpp:EXPRESSION`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _READ = "ptosim.standard_input"
 _LOADED = "ptosim.loaded"
 CORES = ("auto", "vector", "cube", "mix")
 _OPTION = "ptosim.file_option."
+_SCRIPT = re.compile(r"(?P<path>.+?\.py)(?::(?P<kernel>[\w.]*))?")
 _CPP = re.compile(r"(?P<path>.+?\.(?:cpp|cc|cxx|cce))(?::(?P<kernel>.*))?", re.DOTALL)
 
 
@@ -34,7 +35,13 @@ def _option(*names: str, **settings: Any) -> Callable[[Callable[..., Any]], Call
 
 
 _OPTIONS = (
-    _option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro of a kernel in C++."),
+    _option(
+        "-D",
+        "defines",
+        multiple=True,
+        metavar="NAME[=VALUE]",
+        help="Set a constant of a kernel in Python, or define a macro of one in C++.",
+    ),
     _option("-I", "include_dirs", multiple=True, metavar="DIR", help="Where headers of a kernel in C++ are."),
     _option("--auto", is_flag=True, help="A kernel in C++ that leaves addresses and flags to ptosim."),
 )
@@ -66,8 +73,22 @@ def loaded(file: str, target: str | None = None, sync: str = "auto") -> Module |
 
     if (named := _CPP.fullmatch(file)) is not None:
         return _loaded_cpp(named["path"], named["kernel"], target)
+    if (named := _SCRIPT.fullmatch(file)) is not None:
+        return _loaded_script(named["path"], named["kernel"], target, sync)
     module = load(_standard_input() if file == STANDARD_INPUT else file, target, sync)
     click.get_current_context().meta.setdefault(_LOADED, module.outline)
+    return module
+
+
+def _loaded_script(path: str, named: str | None, target: str | None, sync: str) -> Module:
+    """The module that a kernel of a script is traced to. It runs the script."""
+    from ptosim.api import load
+    from ptosim.ptodsl.script import script_kernel
+
+    meta = click.get_current_context().meta
+    compiled = script_kernel(path, named, meta.get(f"{_OPTION}defines", ()))
+    module = load(compiled.source, target, sync)
+    meta.setdefault(_LOADED, module.outline)
     return module
 
 

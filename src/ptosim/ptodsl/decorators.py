@@ -210,7 +210,7 @@ class CompiledKernel(TextForms):
         """The text, with the place of each operation."""
         from ptosim.author.text import source_of_trace
 
-        return source_of_trace(self._traced.trace, f"{self.handle.symbol}.pto")
+        return source_of_trace(self._traced.trace, self.handle.function.definition.place.file)
 
     def shown(self, lowered: bool = False, lines: bool = False) -> str:
         """The text; lowered to micro-instructions, or with the line of each operation."""

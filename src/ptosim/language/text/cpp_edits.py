@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from ptosim.diagnostics import Location, Replacement
 from ptosim.language.edits import Edit, EditWriter, OperationPlace
 
+CPP_FILES = (".cpp", ".cc", ".cxx", ".cce")
+"""How the names of files in C++ end."""
+
 _FLAG = re.compile(r'pto\.(set|wait)_flag(?:_dyn)?\["PIPE_(\w+)", "PIPE_(\w+)", (?:"(EVENT_ID\d+)"|(%\w+))\]')
 _BARRIER = re.compile(r"pto\.barrier\b.*?PIPE_(\w+)")
 _BUFFER = re.compile(r'pto\.(get|rls)_buf(?:_dyn)? "PIPE_(\w+)", (\S+?), (\d+)')
@@ -44,13 +47,13 @@ class CppWriter(EditWriter):
         return tuple(each for each in found if each is not None) if None not in found else ()
 
 
-def _line(place: OperationPlace) -> str:
+def place_in_words(place: OperationPlace) -> str:
     shown = place.shown
     main = place.source.name
     return f"line {shown.line}" if shown.file == main else f"line {shown.line} of {shown.file}"
 
 
-def _is_known(place: OperationPlace) -> bool:
+def is_known(place: OperationPlace) -> bool:
     """Whether the operation has a place in a C++ file: the end of the kernel has none."""
     return place.shown.text is not None
 
@@ -58,23 +61,23 @@ def _is_known(place: OperationPlace) -> bool:
 def _told(edit: Edit) -> str:
     text = spelled(edit.operation)
     behind = f"  // {edit.comment}" if edit.comment else ""
-    if not _is_known(edit.place):
+    if not is_known(edit.place):
         return f"at the end of the kernel add {text}{behind}"
     if edit.where == "at":
         old = spelled(edit.place.words)
         return (
-            f"at {_line(edit.place)} replace {old} by {text}{behind}"
+            f"at {place_in_words(edit.place)} replace {old} by {text}{behind}"
             if text
-            else f"at {_line(edit.place)} delete {old}"
+            else f"at {place_in_words(edit.place)} delete {old}"
         )
     if edit.moved is not None:
-        return f"move {spelled(edit.moved.words)} of {_line(edit.moved)} {edit.where} {_line(edit.place)}"
-    return f"{edit.where} {_line(edit.place)} add {text}{behind}"
+        return f"move {spelled(edit.moved.words)} of {place_in_words(edit.moved)} {edit.where} {place_in_words(edit.place)}"
+    return f"{edit.where} {place_in_words(edit.place)} add {text}{behind}"
 
 
 def _replacement(edit: Edit) -> Replacement | None:
     """The line that an insertion makes; None for what C++ says otherwise than in lines."""
-    if not _is_known(edit.place) or edit.where == "at" or edit.moved is not None:
+    if not is_known(edit.place) or edit.where == "at" or edit.moved is not None:
         return None
     shown = edit.place.shown
     if shown.source is None or shown.file != edit.place.source.name:

@@ -22,10 +22,11 @@ from ptosim.language.catalogue import dialects
 from ptosim.language.edits import EditWriter
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.function import Call, link
-from ptosim.language.text.cpp_edits import CppWriter
+from ptosim.language.text.cpp_edits import CPP_FILES, CppWriter
 from ptosim.language.text.edited_text import TextWriter
 from ptosim.language.text.located_parser import LocatedParser, Unsupported
 from ptosim.language.text.location_forms import Locations, NamedPlace, Position
+from ptosim.language.text.python_edits import PythonWriter
 from ptosim.language.text.recovery import MOST_ERRORS, RecoveringParser
 from ptosim.language.text.structured_blocks import BRANCHES
 from ptosim.places import LONGEST_FILE, AuthoredPlaces
@@ -260,10 +261,17 @@ def parse(source: Source) -> ParsedModule:
             names = _located(parser, source)
     except ParseError as problem:
         raise PTOError(*_errors(source, problem)) from None
-    writer = CppWriter() if source.is_recorded else TextWriter()
+    writer = _writer(source)
     return ParsedModule(
         source, module, parser.positions, parser.definitions, parser.reports, parser.hints, names=names, writer=writer
     )
+
+
+def _writer(source: Source) -> EditWriter:
+    """Edits are said in the language of the author's file."""
+    if not source.is_recorded:
+        return TextWriter()
+    return CppWriter() if source.name.endswith(CPP_FILES) else PythonWriter()
 
 
 def _located(parser: LocatedParser, source: Source) -> dict[SSAValue, str]:
