@@ -71,7 +71,8 @@ def _told(edit: Edit) -> str:
             else f"at {place_in_words(edit.place)} delete {old}"
         )
     if edit.moved is not None:
-        return f"move {spelled(edit.moved.words)} of {place_in_words(edit.moved)} {edit.where} {place_in_words(edit.place)}"
+        moved = f"{spelled(edit.moved.words)} of {place_in_words(edit.moved)}"
+        return f"move {moved} {edit.where} {place_in_words(edit.place)}"
     return f"{edit.where} {place_in_words(edit.place)} add {text}{behind}"
 
 
