@@ -33,7 +33,7 @@ class FifoStorage:
     v2c_consumer_buf: Any = None
 
 
-class Fifo:
+class AuthoredFifo:
     """A FIFO, in one direction or both. Declaring it emits nothing."""
 
     def __init__(self, directions: int, id: Any, slot_size: Any, storage: FifoStorage, **options: Any) -> None:
@@ -152,18 +152,18 @@ class Fifo:
         not_in_tileop("free").make(kind, operands, (), self._entry(split))
 
 
-class BidirectionalFifo(Fifo):
+class BidirectionalFifo(AuthoredFifo):
     """A FIFO of both directions, which are used through .c2v and .v2c."""
 
     @property
-    def c2v(self) -> Fifo:
+    def c2v(self) -> AuthoredFifo:
         """From the cube core to the vector cores."""
-        return Fifo(C2V, self._id, self._slot_size, self._storage, **self._options)
+        return AuthoredFifo(C2V, self._id, self._slot_size, self._storage, **self._options)
 
     @property
-    def v2c(self) -> Fifo:
+    def v2c(self) -> AuthoredFifo:
         """From the vector cores to the cube core."""
-        return Fifo(V2C, self._id, self._slot_size, self._storage, **self._options)
+        return AuthoredFifo(V2C, self._id, self._slot_size, self._storage, **self._options)
 
 
 def _ssa(value: Any) -> SSAValue | None:
@@ -200,11 +200,11 @@ class FifoDirections:
         gm_slot_tensor: Any = None,
         local_slot_num: Any = None,
         nosplit: Any = None,
-    ) -> Fifo:
+    ) -> AuthoredFifo:
         """From the cube core to the vector cores."""
         _exclude(gm_slot_tensor, consumer_buf, gm_slot_buffer, local_slot_num)
         storage = FifoStorage(gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf=consumer_buf)
-        return Fifo(C2V, id, slot_size, storage, local_slot_num=local_slot_num, nosplit=nosplit)
+        return AuthoredFifo(C2V, id, slot_size, storage, local_slot_num=local_slot_num, nosplit=nosplit)
 
     def v2c(
         self,
@@ -216,11 +216,11 @@ class FifoDirections:
         gm_slot_tensor: Any = None,
         local_slot_num: Any = None,
         nosplit: Any = None,
-    ) -> Fifo:
+    ) -> AuthoredFifo:
         """From the vector cores to the cube core."""
         _exclude(gm_slot_tensor, consumer_buf, gm_slot_buffer, local_slot_num)
         storage = FifoStorage(gm_slot_buffer, gm_slot_tensor, v2c_consumer_buf=consumer_buf)
-        return Fifo(V2C, id, slot_size, storage, local_slot_num=local_slot_num, nosplit=nosplit)
+        return AuthoredFifo(V2C, id, slot_size, storage, local_slot_num=local_slot_num, nosplit=nosplit)
 
     def bidirectional(
         self,
