@@ -8,7 +8,7 @@ TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
 export PYTHONDONTWRITEBYTECODE :=  # the processes that tests start need not compile the sources again
 
-.PHONY: demo test test-all fuzz lint suite bench size mutants pictures dist clean
+.PHONY: demo test test-all fuzz lint suite bench size mutants pictures dist editor clean
 
 demo: $(STAMP)
 	mkdir -p build
@@ -57,6 +57,11 @@ pictures: $(STAMP)
 dist: $(STAMP)  # wheel and source archive, tried in an environment that has nothing else
 	$(BIN)/pyright --pythonversion 3.14
 	$(BIN)/python tests/distribution
+
+editor:  # the extension of VS Code, built, tested and packed into dist/; needs npm
+	mkdir -p dist
+	cd editors/vscode && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts
+	cd editors/vscode && npm run --silent build && npm run --silent test && npm run --silent package
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -87,7 +87,10 @@ def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, said), _range(document, token))
 
 
-@server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=["%", "@", "!", "^", ".", '"']))
+@server.feature(
+    lsp.TEXT_DOCUMENT_COMPLETION,
+    lsp.CompletionOptions(trigger_characters=["%", "@", "!", "^", ".", '"'], resolve_provider=True),
+)
 def completed(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
     document = _open(params.text_document.uri)
     if document is None:
