@@ -48,7 +48,7 @@ def measured() -> dict[str, float]:
 
 
 def _in(tree: Path) -> dict[str, float]:
-    """The rows of this page, timed with the sources of a tree."""
+    """The rows of this page and the examples beside it, timed with the sources of a tree."""
     path = os.pathsep.join([str(tree / "src"), str(ROOT)])
     command = [
         sys.executable,
@@ -56,7 +56,7 @@ def _in(tree: Path) -> dict[str, float]:
         "import json; from benchmarks.against import measured; print(json.dumps(measured()))",
     ]
     env = os.environ | {"PYTHONPATH": path}
-    ended = subprocess.run(command, cwd=tree, env=env, check=False, stdout=subprocess.PIPE)
+    ended = subprocess.run(command, cwd=ROOT, env=env, check=False, stdout=subprocess.PIPE)
     if ended.returncode:
         sys.exit(f"the rows do not run in {tree}")
     return json.loads(ended.stdout.splitlines()[-1])
