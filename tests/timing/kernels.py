@@ -7,6 +7,7 @@ vabs after 6 cycles, vabs the store after 3, and the store takes 9. To issue any
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import ptosim
 from ptosim.report.profile import Profile
 from ptosim.target import load_target
 
-A5 = load_target("a5")
+A5 = load_target(Path(__file__).with_name("by_hand.toml"))
 
 COPY_IN = """pto.mte_gm_ub %x, %in, %c0_i64, %c4096_i64 nburst(%c1_i64, %c4096_i64, %c4096_i64)
       : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"""

@@ -5,11 +5,8 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
-from ptosim.target import load_target
-from timing.kernels import COPY_IN, COPY_OUT, SCOPE, barrier, profile, set_flag, spans, text, wait_flag
+from timing.kernels import A5, COPY_IN, COPY_OUT, SCOPE, barrier, profile, set_flag, spans, text, wait_flag
 from timing.same import same
-
-A5 = load_target("a5")
 
 
 def test_one_copy():
