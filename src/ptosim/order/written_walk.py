@@ -262,6 +262,8 @@ class Waits:
         self.families = {node: found for node in nodes if (found := family_of(node)) is not None}
         self._each = list(dict.fromkeys(family for family, _ in self.families.values()))
         self.members: dict[tuple[WaitNode, _Place], int] = {}
+        self._taking: dict[tuple[object, ...], int] = {}
+        """By keys of sets, the waits for them."""
         for node in [node for node in nodes if isinstance(node, WaitNode)]:
             for place in self._places(node):
                 self.members[node, place] = walker.places.follow(node, node.destination)
@@ -288,13 +290,19 @@ class Waits:
 
     def of(self, node: SetNode, place: _Place) -> int:
         """The waits that a set may have to come after: those for the same flag, as far as one can tell."""
-        own, found = self.families.get(node), 0
-        ids = [place] if own is None else own[0].ids
+        own = self.families.get(node)
+        key = (node.source, node.destination, node.core, own and own[0], place)
+        if key not in self._taking:
+            self._taking[key] = self._of(key[:3], own and own[0], place)
+        return self._taking[key]
+
+    def _of(self, ends: tuple[object, ...], own: Family | None, place: _Place) -> int:
+        found, ids = 0, [place] if own is None else own.ids
         for (wait, at), member in self.members.items():
-            if (wait.source, wait.destination, wait.core) != (node.source, node.destination, node.core):
+            if (wait.source, wait.destination, wait.core) != ends:
                 continue
             theirs = self.families.get(wait)
-            if own is not None and theirs is not None and own[0] == theirs[0]:
+            if own is not None and theirs is not None and own == theirs[0]:
                 is_same = at == place
             else:
                 is_same = any(id_ in ids for id_ in ([at] if theirs is None else theirs[0].ids))
