@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptosim.arguments import bind
-from ptosim.checking import CheckOptions, examine, run_checked, subject, verdict_of
+from ptosim.checking import CheckOptions, examine, explained, run_checked, subject, verdict_of
 from ptosim.diagnostics import Diagnostic, Finding, PTOError, authored
 from ptosim.kernel_launch import Launch, Lines, noting, show_lines
 from ptosim.module import Kernel, Launchable, Module, load
@@ -53,11 +53,12 @@ def check(
     return examine(asked.kernel, launch, CheckOptions(mem_bar, blocks, max_findings, unwritten, engine))
 
 
-def prove(kernel: Launchable, *args: Any, grid: int = 1) -> Proof:
+def prove(kernel: Launchable, *args: Any, grid: int = 1, explain: bool = False) -> Proof:
     """Prove that a kernel is race-free and balanced for every number of iterations, every branch and every grid.
 
     The proof has `.proven`, `.counterexample`, `.undecided`, `.assumptions` and `str()`. Arguments are not needed; with
-    them a counterexample is tried by a check, and `.confirmed` says whether it shows.
+    them a counterexample is tried by a check, and `.confirmed` says whether it shows. With `explain`, `.explanation`
+    says how loops and branches were followed, and which change to an undecided kernel would let it be decided.
     """
     from ptosim.report.proof import Proof
 
@@ -71,7 +72,10 @@ def prove(kernel: Launchable, *args: Any, grid: int = 1) -> Proof:
         shown = [*found, *(other for each in found for other in each.consequences)]
         confirmed = any(_confirms(each, broken) for each in shown for broken in verdict.broken)
     about = subject(chosen, launch, grid)
-    return Proof(chosen.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed, about, asked.launch)
+    told = tuple(explained(chosen, verdict)) if explain else ()
+    return Proof(
+        chosen.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed, about, asked.launch, told
+    )
 
 
 def _confirms(shown: Finding, broken: Diagnostic) -> bool:

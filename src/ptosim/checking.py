@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from ptosim.diagnostics import Diagnostic, PTOError, Severity, Source, error
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from ptosim.sanitize.undefined_and_racy import MemBar
 
 
+MOST_CHANGES = 6
+"""So many changes of an undecided text are tried."""
+
+
 @dataclass(frozen=True)
 class CheckOptions:
     """How a launch is checked; `check` says what these mean."""
@@ -42,6 +47,39 @@ def verdict_of(kernel: Kernel) -> Verdict:
     from ptosim.order.prove import prove
 
     return prove(kernel.module.executable, dict(kernel.program.entries))
+
+
+def explained(kernel: Kernel, verdict: Verdict) -> Iterator[str]:
+    """How a kernel was judged: what was followed and how, and the change that would let an undecided one be decided."""
+    from ptosim.order.exploration.followed import followed
+
+    if verdict.states:
+        yield f"decided by all states that the program can come to, in {verdict.states} steps"
+    else:
+        yield "judged by the least distance at which two entries meet, in the first iterations of each loop"
+    for function in dict.fromkeys(kernel.program.entries.values()):
+        yield from followed(kernel.module.executable.parsed, function)
+    if not verdict.broken and verdict.undecided:
+        yield _deciding(kernel, verdict)
+
+
+def _deciding(kernel: Kernel, verdict: Verdict) -> str:
+    """The one change to the text with which the kernel is proven, as far as there is one."""
+    from ptosim.language.edits import insert, whole_line
+    from ptosim.language.text.edited_text import edited
+
+    for found in verdict.undecided:
+        if found.hint and found.location is not None:
+            return f"to decide it: at line {found.location.shown.line}, {found.hint}"
+    writer = kernel.module.verified.parsed.writer
+    places = dict.fromkeys(found.location for found in verdict.undecided if found.location is not None)
+    for place in islice(places, MOST_CHANGES):
+        if place.source is not None:
+            edit = insert("before", whole_line(place.source, place.line), "pto.barrier #pto.pipe<PIPE_ALL>")
+            subject = reloaded(kernel, edited(place.source.text, (edit,)).text)
+            if subject is not None and verdict_of(subject).proven:
+                return f"to decide it: {writer.hint((edit,))}; then it is proven"
+    return "no single barrier lets it be decided"
 
 
 def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | None) -> CheckReport:

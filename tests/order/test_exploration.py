@@ -9,7 +9,7 @@ from order.micro_machine import outcome
 from order.micro_programs import micro_program
 from ptosim.order.exploration import turning_numbers as turning
 from ptosim.order.exploration.turning_numbers import NATURAL, TurningNumber
-from ptosim.order.prove import is_explored
+from ptosim.order.prove import explored as states
 
 HEAD = """module attributes {pto.target_arch = "a5"} {
   func.func @k(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %n: index, %m: index, %p: index) attributes {pto.kernel} {
@@ -37,7 +37,7 @@ READY, FREE = '"PIPE_MTE2", "PIPE_MTE3"', '"PIPE_MTE3", "PIPE_MTE2"'
 def explored(*lines: str) -> bool:
     text = "\n".join([HEAD, *lines, "pto.barrier #pto.pipe<PIPE_ALL>", "return", "}", "}", ""])
     kernel = ptosim.load(text).kernel()
-    return is_explored(kernel.module.executable, dict(kernel.program.entries))
+    return states(kernel.module.executable, dict(kernel.program.entries)) > 0
 
 
 def flag(word: str, pipes: str, event: str) -> str:
@@ -112,7 +112,7 @@ def test_random_programs_that_are_explored_are_clean(number: int):
         kernel = ptosim.load(program.text).kernel()
     except ptosim.PTOError:
         return
-    if is_explored(kernel.module.executable, dict(kernel.program.entries)):
+    if states(kernel.module.executable, dict(kernel.program.entries)):
         for launch in program.launches():
             assert not outcome(program.text, launch).kinds
 

@@ -31,10 +31,18 @@ UNDECIDED = 3
 @launches
 @TARGET
 @STRICT
+@click.option("--explain", is_flag=True, help="Also say what was followed how, and what would decide it.")
 @for_other_programs
 @reports
 def prove(
-    file: str, words: Sequence[str], kernel: str | None, grid: int, target: str | None, strict: bool, as_json: bool
+    file: str,
+    words: Sequence[str],
+    kernel: str | None,
+    grid: int,
+    target: str | None,
+    strict: bool,
+    explain: bool,
+    as_json: bool,
 ) -> Outcome:
     """Prove that a kernel is in order.
 
@@ -50,9 +58,9 @@ def prove(
         raise click.UsageError("--set is for arguments that are made up: say auto for them")
     if words or isinstance(module, KernelsOfFile):
         subject = launched_with(chosen, words, grid)
-        proof = judge(chosen, *subject.values, grid=grid)
+        proof = judge(chosen, *subject.values, grid=grid, explain=explain)
     else:
-        proof = judge(chosen, grid=grid)
+        proof = judge(chosen, grid=grid, explain=explain)
     if not as_json:
         click.echo(str(proof))
     code = 0 if proof.proven else 1 if proof.findings or strict else UNDECIDED

@@ -26,7 +26,7 @@ from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, is_cluster, read_cluster
 from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.counterexamples import ReplayTrials
-from ptosim.order.exploration.explorer import Explorer
+from ptosim.order.exploration.explorer import MOST_STEPS, Explorer
 from ptosim.order.model import (
     ByteRange,
     EntryNode,
@@ -74,6 +74,8 @@ class Verdict:
     """Whether the signals of a cluster cannot be followed."""
     is_unfollowed: bool = False
     """Whether something cannot be followed, so that nothing is said which rests on it."""
+    states: int = 0
+    """In how many steps all states were seen, where that has decided it."""
 
     @property
     def proven(self) -> bool:
@@ -92,8 +94,9 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
         verdict = replace(verdict, broken=broken, undecided=(*verdict.undecided, *(() if broken else unshown)))
     elif verdict.is_stopped and (found := trials.inevitable()) is not None:
         return replace(verdict, broken=(found,), undecided=())
-    if not verdict.broken and (verdict.undecided or verdict.unbalanced) and is_explored(module, entries):
-        verdict = replace(verdict, undecided=(), unbalanced=False)
+    is_open = not verdict.broken and (verdict.undecided or verdict.unbalanced)
+    if is_open and (states := explored(module, entries)):
+        verdict = replace(verdict, undecided=(), unbalanced=False, states=states)
     elif verdict.undecided and not suspicious and not verdict.is_unfollowed:
         verdict = replace(verdict, broken=trials.confirm([], unbalanced=True).shown)
     assumed = set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS, WORKITEMS_APART}
@@ -103,14 +106,16 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     return verdict if contradicted is None else replace(verdict, broken=(contradicted,))
 
 
-def is_explored(module: VerifiedModule, entries: dict[CoreKind, Function]) -> bool:
-    """Whether all states of the kernel were seen, and all are in order: told where the walk cannot tell."""
+def explored(module: VerifiedModule, entries: dict[CoreKind, Function]) -> int:
+    """In how many steps all states of the kernel were seen, if all are in order, else 0: asked where the walk cannot
+    tell."""
     if len(entries) != 1 or any(isinstance(op, (*_WORD_OPERATIONS, SimtLaunch)) for op in reached(*entries.values())):
-        return False
+        return 0
     ((kind, function),) = entries.items()
     program = read(module, function, kind, serial_of(module, function))
     confine(program)
-    return Explorer(module, function, kind, program).is_in_order()
+    explorer = Explorer(module, function, kind, program)
+    return MOST_STEPS - explorer.left if explorer.is_in_order() else 0
 
 
 def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:

@@ -26,6 +26,8 @@ class Proof:
 
     recorded: str | None = None
     """The launch that was recorded; what holds for it holds for no other."""
+    explanation: tuple[str, ...] = ()
+    """How loops and branches were followed, and what would let an undecided kernel be decided, where that was asked."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", tuple(map(authored, self.findings)))
@@ -54,7 +56,8 @@ class Proof:
         return f"{self.kernel}: undecided{assuming}"
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, (*self.findings, *self.undecided)), self.summary])
+        told = (f"  {sentence}" for sentence in self.explanation)
+        return "\n".join([*map(str, (*self.findings, *self.undecided)), self.summary, *told])
 
     def __repr__(self) -> str:
         return str(self)
@@ -71,4 +74,5 @@ class Proof:
             "confirmed": self.confirmed,
             "assumptions": list(self.assumptions),
             "undecided": len(self.undecided),
+            **({"explanation": list(self.explanation)} if self.explanation else {}),
         }
