@@ -25,6 +25,7 @@ from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
 from ptosim.diagnostics import PTOError, Source, error
 from ptosim.language.load import TARGETS
+from ptosim.language.text.print_format import show
 from ptosim.module import Kernel, Module, RecordedLaunch, choice, count, load_source
 from ptosim.native.host.library import Request, find_module
 
@@ -33,6 +34,8 @@ _MIXED = re.compile(r"\b(?:__DAV_VEC__|__DAV_CUBE__|__DAV_C220_VEC__|__DAV_C220_
 _HALVES = 2
 """Vector cores of a cluster."""
 PLAIN_NUMBER = "64"
+MOST_ANSWERS = 1000
+"""Results of the machine that the scalar programs of a launch ask for; each takes a run."""
 _BYTES = ("bytes", "i8", "ui8")
 """What a parameter points to where what it is used as counts."""
 
@@ -147,6 +150,16 @@ class _Described:
     element: str
 
 
+@dataclass(frozen=True)
+class _RecordedText:
+    """A recording as text, and what was printed."""
+
+    text: str
+    reads: bool
+    """Whether other data may change it."""
+    said: tuple[tuple[int, str], ...]
+
+
 class CppKernel:
     """A kernel of a C++ file. A launch of it is recorded for its blocks, scalars and arrays, and then run."""
 
@@ -154,7 +167,7 @@ class CppKernel:
         self.module = module
         self.name = expression
         self._written = written
-        self._recorded: dict[Any, Kernel] = {}
+        self._recorded: dict[Any, RecordedLaunch] = {}
         self._programs: dict[str, tuple[RecordingProgram, int]] = {}
         program, entry = self._program("cube" if module.core == "cube" else "vector")
         self._described = _described(program.described, entry)
@@ -189,6 +202,8 @@ class CppKernel:
     def __call__(self, *args: Any, grid: int = 1, **options: Any) -> None:
         """Run the kernel; arguments and options are those of `ptosim.Kernel`, `None` is a null pointer."""
         asked = self.recorded(args, grid)
+        for block, text in asked.said:
+            show(block, text)
         asked.kernel(*asked.arguments, grid=grid, **options)
 
     def _told(self, args: Sequence[Any], grid: int) -> str:
@@ -208,11 +223,12 @@ class CppKernel:
         ]
         key = (*shown, blocks)
         if key not in self._recorded:
-            kernel, reads = self._record(given, blocks)
-            if reads:
-                return RecordedLaunch(kernel, given.values, told)
-            self._recorded[key] = kernel
-        return RecordedLaunch(self._recorded[key], given.values, told)
+            text = self._text(given, blocks)
+            found = RecordedLaunch(self._loaded(text.text), given.values, told, text.said)
+            if text.reads:
+                return found
+            self._recorded[key] = found
+        return replace(self._recorded[key], arguments=given.values)
 
     def example_words(self, words: Sequence[str], grid: int, scalars: Mapping[str, Any]) -> list[str]:
         """Words for what is left out: arrays as long as a recording reaches, plain scalars."""
@@ -256,18 +272,15 @@ class CppKernel:
                 values.append(array_bytes(index, parameter, value))
         return GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described))
 
-    def _record(self, given: GivenArguments, grid: int) -> tuple[Kernel, bool]:
-        text, reads = self._text(given, grid)
+    def _loaded(self, text: str) -> Kernel:
         build = self.module.build
         source = Source(build.shown, text, is_own=True, is_recorded=True)
         requested = Request(build.target, "auto" if build.auto else "written")
-        outline = find_module(source, requested)
-        module = Module(outline or load_source(source, requested), requested)
-        return module.kernel(), reads
+        return Module(find_module(source, requested) or load_source(source, requested), requested).kernel()
 
-    def _text(self, given: GivenArguments, grid: int) -> tuple[str, bool]:
-        """The text that a launch is recorded as, and whether other data may change it."""
-        places, functions = PlaceAliases(), list[str]()
+    def _text(self, given: GivenArguments, grid: int) -> _RecordedText:
+        """The text that a launch is recorded as."""
+        places, functions, said = PlaceAliases(), list[str](), list[tuple[int, str]]()
         name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
         reads = False
         for half in self._halves:
@@ -275,9 +288,15 @@ class CppKernel:
             reads |= any(each.reads for each in recordings)
             suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(self._halves) > 1 else ""
             kind = half if len(self._halves) > 1 else core_kind(recordings[0])
+            core = "aic" if (kind or half) == "cube" else "aiv"
+            said += [
+                (block, f"b{block}.{core}{number if core == 'aiv' else ''}: {shown.rstrip()}")
+                for each in recordings
+                for block, number, shown in each.said
+            ]
             function = FunctionText(name + suffix, kind, self._parameters, places, len(recordings))
             functions.append(function.text(recordings))
-        return module_text(self.module.target, functions, places.aliases), reads
+        return _RecordedText(module_text(self.module.target, functions, places.aliases), reads, tuple(said))
 
     @property
     def _halves(self) -> Sequence[str]:
@@ -287,13 +306,42 @@ class CppKernel:
         return ("cube",) if self.module.core == "cube" else ("vector",)
 
     def _recordings(self, half: str, given: GivenArguments, grid: int) -> list[KernelRecording]:
+        halves = _HALVES if half == "vector" and self.module.is_mixed else 1
+        return [self._recording(half, given, grid, number, halves) for number in range(halves)]
+
+    def _recording(self, half: str, given: GivenArguments, grid: int, number: int, halves: int) -> KernelRecording:
+        """What the scalar program issues; results of the machine that it asks for are computed as it comes to them."""
         build = replace(self.module.build, half=half)
         program, entry = self._program(half)
-        halves = _HALVES if half == "vector" and self.module.is_mixed else 1
-        return [
-            record(program, build, given, RecordingPart(range(grid), grid, number, halves, entry))
-            for number in range(halves)
-        ]
+        part = RecordingPart(range(grid), grid, number, halves, entry)
+        while (found := record(program, build, given, part)).asks:
+            if self.module.is_mixed or len(part.answers) >= MOST_ANSWERS:
+                raise self._unanswered(found, len(part.answers))
+            part = replace(part, answers=(*part.answers, self._answer(half, given, found)))
+        return replace(found, reads=found.reads or bool(part.answers))
+
+    def _answer(self, half: str, given: GivenArguments, recording: KernelRecording) -> int:
+        """The value that the last operation of a recording gives, in a run of what was recorded so far."""
+        answer = KernelParameter("ptosim_answer", "!pto.ptr<i64, gm>", "i64")
+        places = PlaceAliases()
+        function = FunctionText("answer", core_kind(recording), (*self._parameters, answer), places)
+        text = module_text(self.module.target, [function.answering(recording)], places.aliases)
+        requested = Request(self.module.target, "written")
+        source = Source(self.module.build.shown, text, is_own=True, is_recorded=True)
+        arrays = [value.copy() if isinstance(value, np.ndarray) else value for value in given.values]
+        if given.boundless:
+            return 0
+        found = np.zeros(1, np.int64)
+        Module(load_source(source, requested), requested).kernel()(*arrays, found, engine="reference")
+        return int(found[0])
+
+    def _unanswered(self, recording: KernelRecording, answers: int) -> PTOError:
+        block = recording.blocks[-1]
+        place = recording.sites[int(block.tokens[-1]) & 0xFFFFFFFF]
+        message = "the scalar program asks for a result of the machine, which is not supported where both halves run"
+        if not self.module.is_mixed:
+            message = f"the scalar program asks for more than {answers} results of the machine"
+        return error("unsupported" if self.module.is_mixed else "limit", message, place)
 
 
 def _described(text: str, entry: int) -> tuple[_Described, ...]:

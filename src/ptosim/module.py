@@ -481,6 +481,8 @@ class RecordedLaunch:
     kernel: Kernel
     arguments: Sequence[Any]
     launch: str | None = None
+    said: Sequence[tuple[int, str]] = ()
+    """What the program has printed while it was recorded: block and text."""
 
 
 class Launchable(Protocol):

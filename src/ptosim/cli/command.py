@@ -123,6 +123,8 @@ class LaunchedKernel:
     kernel: Any
     values: list[Any]
     given: Sequence[Any]
+    said: Sequence[tuple[int, str]] = ()
+    """What its program has printed while it was recorded."""
 
 
 def launched_with(kernel: Any, words: Sequence[str], grid: int) -> LaunchedKernel:
@@ -139,7 +141,7 @@ def launched_with(kernel: Any, words: Sequence[str], grid: int) -> LaunchedKerne
         from ptosim.report.envelope import launched
 
         note_launch(launched(kernel.module.outline, kernel.outline, values, grid))
-    return LaunchedKernel(kernel, values, asked.arguments)
+    return LaunchedKernel(kernel, values, asked.arguments, asked.said)
 
 
 def is_json() -> bool:

@@ -26,6 +26,7 @@ from ptosim.cli.command import (
 from ptosim.cli.kernel_file import CORES, loaded
 from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.cli.show import numbered, run_showing, summary
+from ptosim.language.text.print_format import show as print_line
 
 if TYPE_CHECKING:
     from ptosim.api import Launch
@@ -120,6 +121,8 @@ def run(
     if options["core"] is not None and options["core"] not in CORES:
         raise click.UsageError("--core is for --until, or one of vector, cube, mix, auto for a kernel in C++")
     chosen, values = subject.kernel, subject.values
+    for block, text in subject.said:
+        print_line(block, text)
     launch = Launch(
         bind(chosen.signature, subject.given), grid, options["oob"], schedule, max_steps, poison=options["poison"]
     )

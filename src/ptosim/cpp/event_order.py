@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ptosim.cpp.forms import KIND_SIZES
 from ptosim.cpp.recording import KernelRecording, RecordedBlock
 
 AFTER, AFTER_ALL = "after\tI index", "after all\tI index"
@@ -62,9 +63,7 @@ def _pipe_of_move(name: str, places: Sequence[str]) -> str:
 
 def _ordered(block: RecordedBlock, forms: list[str], wanted: set[int]) -> RecordedBlock:
     numbers: list[int] = (block.tokens >> 32).tolist()
-    sizes: list[int] = [
-        sum(12 if kind[0] == "G" else 3 if kind[0] == "T" else 1 for kind in form.split("\t")[1:]) for form in forms
-    ]
+    sizes: list[int] = [sum(KIND_SIZES.get(kind[0], 1) for kind in form.split("\t")[1:]) for form in forms]
     values, pieces = block.values, list[tuple[float, int, list[int]]]()
     at: int = 0
     wishes, pending = list[_Wish](), list[tuple[int, bool]]()

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ptosim.cpp.columns import Column, ColumnSum, closed
 from ptosim.cpp.event_order import with_flags
 from ptosim.cpp.fold import FoldedStep, Node, fold, length
-from ptosim.cpp.operand_text import OperandValues, TensorHandle, TextScope, TileHandle
+from ptosim.cpp.forms import KIND_SIZES, OperationForm
+from ptosim.cpp.operand_text import OperandValues, TensorHandle, TextScope, TileHandle, pointer
 from ptosim.cpp.recording import KernelRecording, RecordedBlock
 from ptosim.places import Location
 
 _REFERENCE = re.compile(r"([$#@])(\d+)|%(r|list)\b")
-KIND_SIZES = {"G": 12, "T": 3}
-"""How many values an operand has: that of a tensor and of a tile; others have one."""
 _CUBE = frozenset({"left", "right", "acc", "bias", "scaling"})
 
 
@@ -31,23 +30,6 @@ class KernelParameter:
     name: str
     type: str
     element: str
-
-
-@dataclass(frozen=True)
-class OperationForm:
-    """How an operation is written, and what its operands are."""
-
-    text: str
-    kinds: tuple[tuple[str, ...], ...]
-
-    @classmethod
-    def of(cls, line: str) -> OperationForm:
-        text, *kinds = line.split("\t")
-        return cls(text, tuple(tuple(kind.split(" ")) for kind in kinds))
-
-    @property
-    def size(self) -> int:
-        return sum(KIND_SIZES.get(kind[0], 1) for kind in self.kinds)
 
 
 def core_kind(recording: KernelRecording) -> str | None:
@@ -116,6 +98,30 @@ class FunctionText:
         self.places = places
         self.halves = halves
         self.values = OperandValues()
+        self.result = ""
+        """The name of what the last operation gives."""
+        self.openings: list[str] = []
+        """FIFOs that are set up before anything else."""
+
+    def answering(self, recording: KernelRecording) -> str:
+        """The function for one block that ends where its program asks for a result, which goes to the last argument."""
+        block, answer = recording.blocks[-1], self.parameters[-1]
+        form = OperationForm.of(recording.forms[int(block.tokens[-1]) >> 32])
+        text = self.text([replace(recording, blocks=(replace(block, number=0),))])
+        stores = ["pto.barrier <PIPE_ALL>"]
+        if form.text.startswith("merge"):
+            names = [f"%n{number}" for number in range(4)]
+            stores += [f"{', '.join(names)} = pto.get_vms4_sr : i16, i16, i16, i16"]
+            element, values = "i16", names
+        else:
+            element, values = _scalar_type(form.kinds[0][2]), [self.result]
+        type_ = f"!pto.ptr<{element}, gm>"
+        stores.append(f"%to = pto.castptr %{answer.name} : {answer.type} -> {type_}")
+        for number, value in enumerate(values):
+            stores.append(f"%at{number} = arith.constant {number} : index")
+            stores.append(f"pto.store_scalar {value}, %to[%at{number}] : {type_}, {element}")
+        head, end, tail = text.rpartition("    return\n")
+        return head + "".join(f"    {line}\n" for line in stores) + end + tail
 
     def text(self, recordings: Sequence[KernelRecording]) -> str:
         """The function for the recordings of all halves of the core."""
@@ -129,7 +135,7 @@ class FunctionText:
         if len(groups) == 1:
             self.values.turns = [turn]
             self._nodes(groups[0], groups[0].nodes, ())
-            body = [*scope.needs, *scope.steps]
+            body = [*scope.needs, *self.openings, *scope.steps]
         else:
             body = self._branches(scope, groups, turn)
         parameters = ", ".join(f"%{each.name}: {each.type}" for each in self.parameters)
@@ -171,7 +177,7 @@ class FunctionText:
             values.scopes, values.turns = [branch], [own]
             self._nodes(group, group.nodes, ())
             lines += [f"scf.if {test} {{", *(f"  {line}" for line in (*branch.needs, *branch.steps)), "}"]
-        return [*scope.needs, *scope.steps, *lines]
+        return [*scope.needs, *self.openings, *scope.steps, *lines]
 
     def _nodes(
         self, group: BlockGroup, nodes: Sequence[Node], loops: tuple[tuple[int, int], ...], start: int = 0
@@ -214,7 +220,7 @@ class FunctionText:
     def _written(
         self, form: OperationForm, columns: Sequence[ColumnSum], arguments: Sequence[int], place: str
     ) -> list[str]:
-        if not form.text.startswith(("pto.", "%r", "merge")):
+        if not form.text.startswith(("pto.", "%r", "merge", "init")):
             return [f"{self._signal(form.text.split(), columns[0])}{place}"]
         names, types, elements = list[str](), list[str](), list[str]()
         at, following = 0, iter(arguments)
@@ -225,17 +231,21 @@ class FunctionText:
             types.append(type_)
             elements.append(element)
             at += size
-        result = self.values.new("r")
+        result = self.result = self.values.new("r")
+        word, _, rest = form.text.partition(" ")
+        text = rest if word in ("merge", "init") else form.text
 
         def filled(found: re.Match[str]) -> str:
             if found[3]:
                 return result
             return {"$": names, "#": types, "@": elements}[found[1]][int(found[2])]
 
-        text = form.text.removeprefix("merge ")
         lines = [_REFERENCE.sub(filled, line) + place for line in text.split("\n")]
-        if text != form.text:
+        if word == "merge":
             lines.insert(0, f"{result} = arith.constant dense<0> : vector<4xi16>")
+        if word == "init":  # once for the function, whatever its blocks do
+            self.openings += [line for line in lines if line not in self.openings]
+            return []
         return lines
 
     def _operand(
@@ -252,6 +262,10 @@ class FunctionText:
                 values, (f"%{parameter.name}", parameter.element), columns[1:], place
             )
             return name, type_, kind[1]
+        if kind[0] == "P":
+            parameter = self.parameters[next(arguments)]
+            given = (f"%{parameter.name}", parameter.element)
+            return pointer(values, given, columns[1], kind[1], place), f"!pto.ptr<{kind[1]}, gm>", kind[1]
         if kind[0] == "I":
             return values.index(columns[0]), "index", "index"
         type_ = _scalar_type(kind[1])
@@ -334,7 +348,7 @@ def _with_arguments(block: RecordedBlock, offsets: Column, forms: Sequence[Opera
     for number, form in enumerate(forms):
         at, column = 0, 1
         for kind in form.kinds:
-            if kind[0] == "G":
+            if kind[0] in "GP":
                 mine = np.flatnonzero(numbers == number)
                 found[mine, column] = block.values[offsets[mine] + at] + 1
                 column += 1

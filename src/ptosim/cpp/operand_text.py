@@ -179,7 +179,7 @@ class TensorHandle:
     ) -> tuple[str, str]:
         """The name and the type of the view. `parameter`: the argument that it points into, and its element type."""
         depth = values.depth_of(found)
-        pointer = self._pointer(values, parameter, found[0], place)
+        start = pointer(values, parameter, found[0], self.element, place)
         shape, strides = [*found[1:6]], [*found[6:11]]
         for at in range(3, -1, -1):  # what a dimension of one is apart does not matter
             if not shape[at].terms and shape[at].base == 1 and not (shape[at + 1].terms or strides[at + 1].terms):
@@ -190,32 +190,32 @@ class TensorHandle:
         zeros = ", ".join([values.constant(0, "index")] * 5)
         tensor, part = (f"!pto.{name}<{dims}x{self.element}>" for name in ("tensor_view", "partition_tensor_view"))
         layout = f" {{layout = #pto.layout<{self.layout}>}}"
-        made = f"pto.make_tensor_view {pointer}, shape = [{', '.join(extents)}], strides = [{', '.join(steps)}]{layout}"
+        made = f"pto.make_tensor_view {start}, shape = [{', '.join(extents)}], strides = [{', '.join(steps)}]{layout}"
         whole = values.once(depth, "view", f"{made} : {tensor}", place)
         sizes = f"offsets = [{zeros}], sizes = [{', '.join(extents)}]"
         return values.once(depth, "part", f"pto.partition_view {whole}, {sizes} : {tensor} -> {part}", place), part
 
-    def _pointer(self, values: OperandValues, parameter: tuple[str, str], offset: ColumnSum, place: str) -> str:
-        name, element = parameter
-        size = width(self.element)
-        numbers = [
-            offset.base,
-            *(term.factor for term in offset.terms),
-            *(n for term in offset.terms for n in term.table),
-        ]
-        depth = values.depth_of([offset])
-        if any(number % size for number in numbers):
-            name = _cast(values, name, element, "i8", place)
-            name = values.once(
-                depth, "p", f"pto.addptr {name}, {values.index(offset)} : !pto.ptr<i8, gm> -> !pto.ptr<i8, gm>", place
-            )
-            return _cast(values, name, "i8", self.element, place, depth)
-        name = _cast(values, name, element, self.element, place)
-        if not offset.terms and offset.base == 0:
-            return name
-        scaled = ColumnSum(offset.base // size, tuple(_scaled(term, size) for term in offset.terms))
-        type_ = f"!pto.ptr<{self.element}, gm>"
-        return values.once(depth, "p", f"pto.addptr {name}, {values.index(scaled)} : {type_} -> {type_}", place)
+
+def pointer(values: OperandValues, parameter: tuple[str, str], offset: ColumnSum, element: str, place: str) -> str:
+    """A pointer to elements, so many bytes behind the beginning of an argument."""
+    name, own = parameter
+    size = width(element)
+    numbers = [
+        offset.base,
+        *(term.factor for term in offset.terms),
+        *(number for term in offset.terms for number in term.table),
+    ]
+    depth = values.depth_of([offset])
+    if any(number % size for number in numbers):
+        name = _cast(values, name, own, "i8", place)
+        moved = f"pto.addptr {name}, {values.index(offset)} : !pto.ptr<i8, gm> -> !pto.ptr<i8, gm>"
+        return _cast(values, values.once(depth, "p", moved, place), "i8", element, place, depth)
+    name = _cast(values, name, own, element, place)
+    if not offset.terms and offset.base == 0:
+        return name
+    scaled = ColumnSum(offset.base // size, tuple(_scaled(term, size) for term in offset.terms))
+    type_ = f"!pto.ptr<{element}, gm>"
+    return values.once(depth, "p", f"pto.addptr {name}, {values.index(scaled)} : {type_} -> {type_}", place)
 
 
 def _scaled(term: ColumnTerm, size: int) -> ColumnTerm:

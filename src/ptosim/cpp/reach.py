@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptosim.cpp.module_text import KIND_SIZES, OperationForm
+from ptosim.cpp.forms import KIND_SIZES, OperationForm
 from ptosim.cpp.operand_text import width
 from ptosim.cpp.recording import KernelRecording, RecordedBlock
 

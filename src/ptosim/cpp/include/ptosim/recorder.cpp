@@ -302,7 +302,7 @@ int form(const char *text, const char *const *kinds, int count)
         whole += std::string("\t") + kinds[index];
         if (stores && kinds[index][0] == 'G' && place.at < 0)
             place.at = at;
-        at += kinds[index][0] == 'G' ? 12 : kinds[index][0] == 'T' ? 3 : 1;
+        at += kinds[index][0] == 'G' ? 12 : kinds[index][0] == 'T' ? 3 : kinds[index][0] == 'P' ? 2 : 1;
     }
     auto [found, fresh] = form_numbers.try_emplace(whole, static_cast<int>(forms.size()));
     if (fresh) {

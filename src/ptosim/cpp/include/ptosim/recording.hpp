@@ -38,6 +38,7 @@ template <typename T> struct Element {
 };
 #define PTOSIM_ELEMENT(TYPE, NAME) \
     template <> struct Element<TYPE> { static constexpr const char *name = NAME; };
+PTOSIM_ELEMENT(void, "i8")
 PTOSIM_ELEMENT(float, "f32")
 PTOSIM_ELEMENT(half, "f16")
 PTOSIM_ELEMENT(bfloat16_t, "bf16")
