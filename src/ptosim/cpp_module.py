@@ -321,7 +321,7 @@ class CppKernel:
         return replace(found, reads=found.reads or bool(part.answers))
 
     def _answer(self, half: str, given: GivenArguments, recording: KernelRecording) -> int:
-        """The value that the last operation of a recording gives, in a run of what was recorded so far."""
+        """The value that the last operation of a recording gives, in a run of the recording so far."""
         answer = KernelParameter("ptosim_answer", "!pto.ptr<i64, gm>", "i64")
         places = PlaceAliases()
         function = FunctionText("answer", core_kind(recording), (*self._parameters, answer), places)

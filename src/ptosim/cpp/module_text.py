@@ -99,7 +99,7 @@ class FunctionText:
         self.halves = halves
         self.values = OperandValues()
         self.result = ""
-        """The name of what the last operation gives."""
+        """The name of the value that the last operation gives."""
         self.openings: list[str] = []
         """FIFOs that are set up before anything else."""
 
