@@ -25,7 +25,7 @@ GROUPS = {
     "language": ["tests/language", "tests/refusals"],
     "effects": ["tests/effects"],
     "reference": ["tests/reference", "tests/machine", "tests/skeleton", "tests/seeds", "tests/*_programs.py"],
-    "tiles": ["tests/tiles"],
+    "tiles": ["tests/tiles", "tests/vmi"],
     "native": ["tests/native", "tests/*_cases.py", "tests/*_programs.py"],
     "examples": ["examples"],
 }
@@ -59,16 +59,25 @@ def vocabulary(text: str) -> Vocabulary:
     return Vocabulary(frozenset(words), frozenset(beginnings), frozenset(re.findall(r'"(\w+)"', text)))
 
 
+LOGICAL = "pto.vmi."
+"""How operations on logical vectors begin. Many are called as micro-instructions are, so only files that write the
+prefix name them, and there without it, too."""
+
+
 @cache
-def group(name: str) -> Vocabulary:
-    """What the tests and kernels of a group name."""
+def group(name: str, writes: str = "") -> Vocabulary:
+    """What the tests and kernels of a group name, of the files that write something."""
     paths = [path for pattern in GROUPS[name] for path in sorted(ROOT.glob(pattern))]
     files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
-    return vocabulary("\n".join(file.read_text() for file in files if file.suffix in (".py", ".pto")))
+    texts = [file.read_text() for file in files if file.suffix in (".py", ".pto")]
+    return vocabulary("\n".join(text for text in texts if writes in text))
 
 
 def groups_of(operation: str) -> list[str]:
     """The groups of tests that name an operation."""
+    if operation.startswith(LOGICAL):
+        spellings = (operation, operation.removeprefix("pto."))
+        return [name for name in GROUPS if any(map(group(name, LOGICAL).names, spellings))]
     return [name for name in GROUPS if group(name).names(operation)]
 
 

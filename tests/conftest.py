@@ -51,6 +51,8 @@ CASES = {
     "golden": 2,
     **dict.fromkeys(("examples", "native", "order", "reference", "repair", "sanitize", "timing"), 3),
     "language": 12,
+    "vmi": 2,
+    "test_logical_programs": 12,
     **dict.fromkeys(("test_filter_rarities", "test_awaited_bytes", "test_meetings_sifted"), 1),
 }
 """Of the folders, or files, whose functions have many cases: how many of each function a sample takes."""

@@ -19,6 +19,7 @@ from ptosim.report.instruction import page
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, SYNC_CLASS, TIMING_CLASSES, WORKITEM_CLASSES
 from ptosim.tiles.catalogue import lowered as lowered_to_instructions
 from ptosim.tiles.pending import pending
+from ptosim.vmi.recipes import recipes
 from test_isa_coverage import coverage
 
 PENDING = pending()
@@ -29,7 +30,10 @@ STRUCTURE = {
 }
 """Regions, terminators, calls and literals: the engines walk them instead of executing them."""
 
-REWRITTEN = {"scf.execute_region", "pto.section.simt", "pto.set_validshape", *lowered_to_instructions(), *respelled()}
+REWRITTEN = {
+    *("scf.execute_region", "pto.section.simt", "pto.set_validshape"),
+    *(*lowered_to_instructions(), *recipes(), *respelled()),
+}
 """What a pass takes apart before an engine sees it."""
 
 CLASSES = {*TIMING_CLASSES, *OPERATION_CLASSES, *COPY_CLASSES, *WORKITEM_CLASSES, SYNC_CLASS}

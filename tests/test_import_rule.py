@@ -20,6 +20,7 @@ HEIGHT = {
     "machine": 3,
     "tiles": 4,
     "author": 4,
+    "vmi": 4,
     "order": 4,
     "arguments": 4,
     "argument_words": 4.5,

@@ -32,6 +32,7 @@ from ptosim.language.text.printing import text
 from ptosim.tiles.passes.inline_tiles import inline_tiles
 from ptosim.tiles.passes.memory_plan import MemoryPlan, memory_plans, plan_memory
 from ptosim.tiles.passes.split_cores import split_parts
+from ptosim.vmi.lower import lower_logical_vectors
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
@@ -51,6 +52,7 @@ def preparing() -> Sequence[Pass]:
         _rewriting(launch_sections),  # workitems run functions
         _rewriting(inline_tiles),  # no tile or view is passed to a function
         split_parts,  # what is for one kind of core stands in its code
+        _rewriting(lower_logical_vectors),  # no logical vector is left
         _scopes,  # every vector operation stands in a scope
         plan_memory,  # every tile has an address
     )

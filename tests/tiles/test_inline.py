@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from ptosim.tiles.passes import inline_tiles
+from ptosim.language.passes import inline_calls
 
 TILE = "!pto.tile_buf<vec, 16x64xf32>"
 VIEW = "!pto.partition_tensor_view<16x64xf32>"
@@ -118,7 +118,7 @@ def test_nested_modules_are_lowered() -> None:
 
 def test_calls_that_would_become_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each function calls the next one twice."""
-    monkeypatch.setattr(inline_tiles, "MOST_COPIES", 1000)
+    monkeypatch.setattr(inline_calls, "MOST_COPIES", 1000)
 
     def chain(length: int) -> str:
         call = f"func.call @f{{}}(%t) : ({TILE}) -> ()\n"

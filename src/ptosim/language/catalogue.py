@@ -9,6 +9,7 @@ from importlib import import_module
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, Dialect, Operation
 
+from ptosim.language.logical_types import LOGICAL_TYPES
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile.tile_types import TILE_TYPES
@@ -29,6 +30,13 @@ MICRO = tuple(
 SIMT = ("simt", "simt_lane", "simt_memory", "simt_atomic", "simt_math", "simt_state", "private_memory")
 """Launches of workitems, and what their code has beside scalar arithmetic and control flow."""
 
+VMI = tuple(
+    """
+    vmi_memory vmi_mask vmi_arithmetic vmi_conversion vmi_reduction vmi_rearrange vmi_older vmi_older_memory
+    """.split()
+)
+"""Operations on logical vectors."""
+
 TILE = tuple(
     """
     tile_move tile_extract tile_rearrange tile_gather tile_matrix tile_fifo tile_pipe tile_sync tile_scalar
@@ -42,10 +50,10 @@ TILE = tuple(
 STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "function")
 """What is not PTO's own: arithmetic on scalars, control flow, functions."""
 
-_FOLDERS = {"micro": MICRO, "simt": SIMT, "tile": TILE, "structure": STRUCTURE}
+_FOLDERS = {"micro": MICRO, "simt": SIMT, "vmi": VMI, "tile": TILE, "structure": STRUCTURE}
 _FOLDER_OF = {room: folder for folder, rooms in _FOLDERS.items() for room in rooms}
 
-ROOMS = (*MICRO, *SIMT, *TILE)
+ROOMS = (*MICRO, *SIMT, *VMI, *TILE)
 
 
 def room_of(operation: type[PTOOperation]) -> str:
@@ -86,7 +94,7 @@ def operation(name: str) -> type[PTOOperation] | None:
 
 def attributes() -> tuple[type[Attribute], ...]:
     """The types and attributes of the dialect."""
-    return (*TYPES, *TILE_TYPES, AccPushEpilogueAttr)
+    return (*TYPES, *LOGICAL_TYPES, *TILE_TYPES, AccPushEpilogueAttr)
 
 
 @cache

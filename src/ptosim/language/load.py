@@ -22,6 +22,7 @@ from ptosim.language.text.assembly_format import word_in
 from ptosim.language.text.parser import ParsedModule, deep_recursion, parse, without_collection
 from ptosim.language.tile.fifo_end import InitializePipe
 from ptosim.language.tile.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
+from ptosim.language.vmi.vmi_operation import VmiOperation
 
 TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
 TARGET_ARCH = "pto.target_arch"
@@ -94,6 +95,8 @@ def target_of(parsed: ParsedModule, override: str | None) -> str:
     for op in modules:
         if DEVICE_SPEC in op.attributes:
             return "a5" if word_in(op.attributes[DEVICE_SPEC]).startswith(A5_DEVICES) else "a2a3"
+    if any(isinstance(op, VmiOperation) for op in parsed.module.walk()):
+        return "a5"
     return "a2a3" if _has_tiles(parsed.module) and not _has_direct_fifo(parsed.module) else "a5"
 
 

@@ -68,7 +68,8 @@ from ptosim.language.text.assembly_format import (
 from ptosim.language.text.assembly_format import OperandToken as PlacedOperand
 from ptosim.language.text.generic_form import SEGMENTS, Segments, close_regions, settle_operands, settle_properties
 from ptosim.language.text.located_parser import LocatedParser, Readable
-from ptosim.language.types import KINDS, SPACE_SPELLINGS, MaskType, VregType, is_vector_state, mask_for
+from ptosim.language.type_kinds import KINDS
+from ptosim.language.types import SPACE_SPELLINGS, MaskType, VregType, is_vector_state, mask_for
 
 KERNEL_KIND = "pto.kernel_kind"
 KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}

@@ -378,22 +378,6 @@ def same_type(listed: Attribute, actual: Attribute) -> bool:
     return listed == actual or (type(listed) is type(actual) and (is_open(listed) or is_open(actual)))
 
 
-KINDS: dict[str, tuple[type[Attribute], str]] = {
-    "vreg": (VregType, "a vector register"),
-    "mask": (MaskType, "a mask"),
-    "align": (AlignType, "!pto.align"),
-    "V": (VregType, "a vector register"),
-    "M": (MaskType, "a mask"),
-    "T": (Attribute, "a scalar"),
-}
-"""Kinds of types: what forms call them, and what messages do. V, M and T belong together (language/micro/vector.py)."""
-
-
-def is_called(type_: Attribute, word: str) -> bool:
-    """Whether a form means a type by a word: the name of a scalar type, or a kind."""
-    return isinstance(type_, KINDS[word][0]) if word in KINDS else element_name(type_) == word
-
-
 _VECTOR_STATE = frozenset({VregType, MaskType, AlignType})
 
 

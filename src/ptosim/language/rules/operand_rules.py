@@ -13,7 +13,8 @@ from ptosim.effects.element import ELEMENTS
 from ptosim.effects.pointer import CAST
 from ptosim.effects.requirement import bounds
 from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.types import KINDS, PtrType, element_name, element_of, is_called, same_type
+from ptosim.language.type_kinds import KINDS, is_called
+from ptosim.language.types import PtrType, element_name, element_of, same_type
 
 LITERALS = ("arith.constant", "llvm.mlir.constant")
 

@@ -24,6 +24,7 @@ from ptosim.language.rules.fifo_rules import fifo_problems
 from ptosim.language.rules.operand_rules import constant_of, wrong_types
 from ptosim.language.rules.scalar_stack import stack_problems
 from ptosim.language.rules.simt_rules import simt_problems
+from ptosim.language.rules.vmi_rules import vmi_problems
 from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
@@ -43,7 +44,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     for op in parsed.module.walk():
         broken = (problem for problem in problems(op, target) if not (library and problem.by_assembler))
         found.extend(parsed.diagnostic(op, problem) for problem in broken)
-    rules = (module_problems, core_problems, call_problems, stack_problems, simt_problems)
+    rules = (module_problems, core_problems, call_problems, stack_problems, simt_problems, vmi_problems)
     between = [*program_problems(parsed), *mixed_allocations(parsed)]
     between += [problem for rule in rules for problem in rule(parsed.module)]
     between += fifo_problems(parsed.module, target)

@@ -24,6 +24,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.analysis.fast_walk import around
+from ptosim.language.logical_types import LOGICAL_TYPES, is_logical
 from ptosim.language.operation import (
     Body,
     OptionalProperty,
@@ -103,6 +104,11 @@ class Function(PTOOperation, name="func.func"):
     def is_simt_entry(self) -> bool:
         """Whether launches run it, once per workitem."""
         return SIMT_ENTRY in self.attributes
+
+    @property
+    def is_on_logical_vectors(self) -> bool:
+        """Whether it takes or gives logical vectors or masks: it is a part of its callers, and no entry."""
+        return any(map(is_logical, (*self.argument_types, *self.return_types)))
 
     @property
     def args(self) -> tuple[BlockArgument, ...]:
@@ -197,6 +203,9 @@ class Function(PTOOperation, name="func.func"):
             for index, type_ in enumerate(types):
                 if not _is_value_type(type_):
                     yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth(role, index))
+        if self.is_on_logical_vectors and (self.is_marked or self.is_declaration):
+            what = "is a kernel entry" if self.is_marked else "has no body"
+            yield Problem(f"@{self.symbol} {what}: it cannot take or give logical vectors", at="sym_name")
         if self.is_declaration:
             if self.is_marked:
                 yield Problem(f"@{self.symbol} is a kernel entry, which has a body", at="sym_name")
@@ -211,7 +220,7 @@ _ADVICE = "write a pointer as !pto.ptr<T, space>"
 
 
 def _is_value_type(type_: Attribute) -> bool:
-    if isinstance(type_, (PtrType, VregType, MaskType, AlignType, LLVMPointerType, *PASSED_TYPES)):
+    if isinstance(type_, (PtrType, VregType, MaskType, AlignType, LLVMPointerType, *LOGICAL_TYPES, *PASSED_TYPES)):
         return True
     return _is_single(type_) or type_ == _COUNTS or scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
 
@@ -372,6 +381,7 @@ def entry_functions(module: ModuleOp) -> list[Function]:
         function
         for function in bodies
         if not (function.is_private or function.is_simt_entry or function.return_types or function in called)
+        and not function.is_on_logical_vectors
     ]
 
 

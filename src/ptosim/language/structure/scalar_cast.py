@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
+from ptosim.language.logical_types import LOGICAL_TYPES
 from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.structure.scalar_form import (
     FLOATS,
@@ -118,7 +119,7 @@ class Select(ScalarOperation, name="arith.select"):
         if self.condition.type not in (i1, like_packed(type_, i1)):
             yield Problem(f"the condition has type i1, not {self.condition.type}", at="condition")
         is_scalar = scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
-        if not is_scalar and not isinstance(type_, PtrType | VregType | MaskType | TileBufType):
+        if not is_scalar and not isinstance(type_, (PtrType, VregType, MaskType, TileBufType, *LOGICAL_TYPES)):
             yield Problem(f"{self.name} does not select values of type {type_}")
         for role in ("if_true", "if_false"):
             if (found := getattr(self, role).type) != type_:

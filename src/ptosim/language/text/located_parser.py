@@ -26,7 +26,7 @@ from ptosim.diagnostics import Diagnostic, Source
 from ptosim.language.analysis.fast_walk import QuickOperation
 from ptosim.language.text.lexer import Lexer
 from ptosim.language.text.location_forms import LocationForm, Position, comments, parse_location
-from ptosim.language.text.not_simulated import COMMUNICATION, INSTEAD, NOT_SIMULATED, REGIONS, TYPES_NOW, UNPUBLISHED
+from ptosim.language.text.not_simulated import INSTEAD, NOT_SIMULATED, TYPES_NOW, refusal
 from ptosim.language.types import same_type
 
 
@@ -46,7 +46,7 @@ MOST_ELEMENTS = 65_536
 _OUR_WORDS = {"Could not parse entire input!": "expected an operation or the end of the text"}
 """What xDSL says, and what is shown instead."""
 
-_SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))|[a-z][\w$.]*+")
+_SIMPLE_TYPE = re.compile(r"!pto\.[\w.]++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))|[a-z][\w$.]*+")
 """The text of a type with at most one other type or attribute with brackets in it, or of one that is a word."""
 
 
@@ -141,12 +141,8 @@ class LocatedParser(Parser):
         found = self.ctx.get_optional_op(name)
         if found is not None:
             return found
-        if name in REGIONS:
-            raise Unsupported(span, f"'{name}' belongs to a part of PTO that is not simulated (regions for fusion)")
-        if (current := COMMUNICATION.get(name.removeprefix("pto."))) is not None:
-            raise Unsupported(span, f"'{name}' is a form of the manual that no assembler reads; write {current}")
-        if name in UNPUBLISHED:
-            raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
+        if (message := refusal(name)) is not None:
+            raise Unsupported(span, message)
         full = name if "." in name else f"pto.{name}"
         if full in INSTEAD:
             self.raise_error(f"unknown operation '{name}': {INSTEAD[full]}", span)

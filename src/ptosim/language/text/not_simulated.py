@@ -70,3 +70,21 @@ REGIONS = ("pto.fusion_region",)
 
 UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
 """Instructions of the dialect whose results are written down nowhere."""
+
+_LOWERED_ALREADY = tuple(
+    f"vmi.{name}" for name in ("ensure_layout", "ensure_mask_layout", "ensure_mask_granularity", "pack", "unpack")
+)
+"""Operations on logical vectors that the assembler writes for itself, once it knows registers."""
+
+
+def refusal(name: str) -> str | None:
+    """Why an operation of the wider PTO is none here."""
+    if name in REGIONS:
+        return f"'{name}' belongs to a part of PTO that is not simulated (regions for fusion)"
+    if (current := COMMUNICATION.get(name.removeprefix("pto."))) is not None:
+        return f"'{name}' is a form of the manual that no assembler reads; write {current}"
+    if name in UNPUBLISHED:
+        return f"'{name}' is not simulated: what it computes is not published"
+    if name.removeprefix("pto.") in _LOWERED_ALREADY:
+        return f"'{name}' is internal: it gives logical vectors a layout, which is chosen when they are lowered"
+    return None

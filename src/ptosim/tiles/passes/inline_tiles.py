@@ -7,12 +7,10 @@ its caller does, too, since both share the memories, and where its caller mixes 
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
-
-from ptosim.diagnostics import error
 from ptosim.language.operation import core_of
+from ptosim.language.passes.inline_calls import inline_calls
 from ptosim.language.rules.core_kind_rules import cores
-from ptosim.language.structure.function import Call, Function, Return, function_of
+from ptosim.language.structure.function import Call, Function, function_of
 from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.tile_reserve import ReserveBuffer
 from ptosim.language.tile.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
@@ -20,29 +18,10 @@ from ptosim.language.tile.tile_view import Allocation
 
 _TILES = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 
-MOST_COPIES = 100_000
-"""Operations; twenty functions that call the next one twice would be a million."""
-
 
 def inline_tiles(parsed: ParsedModule) -> None:
-    """Replace such calls; functions that were called that way are gone. (There is no recursion.)"""
-    taken: set[Function] = set()
-    copies = 0
-    while calls := [op for op in parsed.module.walk() if isinstance(op, Call) and _is_taken_in(op)]:
-        for call in calls:
-            callee = call.function
-            assert callee is not None
-            copies += sum(1 for _ in callee.walk())
-            if copies > MOST_COPIES:
-                message = f"calls of functions on tiles become more than {MOST_COPIES} operations"
-                raise error("limit", message, parsed.location(call))
-            _inline(parsed, call, callee)
-            taken.add(callee)
-    still = {op.function for op in parsed.module.walk() if isinstance(op, Call)}
-    for function in taken - still:
-        if not function.is_marked:
-            function.detach()
-            function.erase()
+    """Replace such calls; functions that were called that way are gone."""
+    inline_calls(parsed, _is_taken_in, "tiles")
 
 
 def _is_taken_in(call: Call) -> bool:
@@ -60,20 +39,3 @@ def _is_taken_in(call: Call) -> bool:
 
 def _allocates(function: Function) -> bool:
     return any(isinstance(op, Allocation) for op in function.walk())
-
-
-def _inline(parsed: ParsedModule, call: Call, callee: Function) -> None:
-    """A copy of the body in place of the call; what it returns is what the call gave."""
-    block = call.parent_block()
-    assert block is not None
-    values: dict[SSAValue, SSAValue] = dict(zip(callee.args, call.arguments, strict=True))
-    given: list[SSAValue] = []
-    for op in callee.body.block.ops:
-        if isinstance(op, Return):
-            given = [values.get(value, value) for value in op.operands]
-        else:
-            block.insert_op_before(parsed.copied(op, values), call)
-    for result, value in zip(call.results, given, strict=True):
-        result.replace_all_uses_with(value)
-    call.detach()
-    call.erase()

@@ -1,0 +1,1 @@
+"""Operations on logical vectors, `pto.vmi.*`: what to compute on lanes, wherever they lie."""

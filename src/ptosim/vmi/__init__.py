@@ -1,0 +1,1 @@
+"""The floor of logical vectors: which register holds which lane, and the micro-instructions that compute with them."""
