@@ -68,6 +68,8 @@ def item(holder: Any, key: Any, name: str) -> Any:
         message = f"{name} cannot be set in a branch or loop that runs on the device"
         hint = "an item of a Python list is carried where its index is known; store to memory with scalar.store"
         raise failure(UnsupportedControl, message, hint=hint)
+    if isinstance(key, Unset):
+        key.complain()
     try:
         return holder[key]
     except (KeyError, IndexError):

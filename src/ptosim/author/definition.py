@@ -45,8 +45,10 @@ class AuthoredFunction:
 
     @property
     def place(self) -> Location:
-        code = self.function.__code__
-        return statement_place(code.co_filename, self.line, 1, 1)
+        line = self.line
+        text = next(iter(self._lines[line - self.function.__code__.co_firstlineno :]), "")
+        column = len(text) - len(text.lstrip()) + 1
+        return statement_place(self.function.__code__.co_filename, line, column, len(text.strip()))
 
     @property
     def line(self) -> int:

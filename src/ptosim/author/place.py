@@ -14,6 +14,8 @@ GENERATED = "__pto_"
 """How the functions are called that the rewriting has made of branches and bodies of loops."""
 
 _PACKAGE = "ptosim."
+_BETWEEN = ("contextlib", "functools")
+"""Modules of Python that call what a with statement or a decorator is made of."""
 _sources: dict[str, tuple[str, Source]] = {}
 _columns: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
 _roots: set[CodeType] = set()
@@ -60,7 +62,8 @@ def _author_frames(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         if frame.f_code in _roots:
             return
-        if not frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        module = frame.f_globals.get("__name__", "")
+        if not module.startswith(_PACKAGE) and module not in _BETWEEN:
             generated = frame.f_code.co_name.startswith(GENERATED)
             if not inside:
                 yield frame

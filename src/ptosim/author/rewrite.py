@@ -137,6 +137,7 @@ class FunctionRewrite:
         if own_transfers(node.body, _OF_LOOPS) or node.orelse:
             return self._block(without_transfers(node, self._next(), self._refuse), live)
         index = node.target.id
+        self._no_moving_items(node.body, {index})
         stored = sorted(self._use.stores(node.body) - {index})
         read = self._use.reads(node.body)
         kept = [name for name in stored if self._is_live(name, read | live)]
@@ -168,6 +169,7 @@ class FunctionRewrite:
         self._no_return(node)
         if own_transfers(node.body, _OF_LOOPS) or node.orelse:
             return self._block(without_transfers(node, self._next(), self._refuse), live)
+        self._no_moving_items(node.body, set())
         stored = sorted(self._use.stores([node]))
         read = self._use.reads(node.body) | self._use.read_by(node.test)
         kept = [name for name in stored if self._is_live(name, read | live)]
@@ -200,6 +202,17 @@ class FunctionRewrite:
         made = self._function(node, name, parameters, statements, kept, live)
         self._in_run_time_loop = outside
         return made
+
+    def _no_moving_items(self, statements: Sequence[ast.stmt], counters: set[str]) -> None:
+        """An item of a list goes around a loop where its index is the same in every turn."""
+        moving = {*self._use.stores(statements)} | counters
+        for node in (each for statement in statements for each in ast.walk(statement)):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                indices = {each.id for each in ast.walk(node.slice) if isinstance(each, ast.Name)}
+                if indices & moving:
+                    name = ast.unparse(node)
+                    hint = "items are carried where their index is known; store to memory with scalar.store"
+                    self._refuse(node, f"{name} cannot be set in a loop that runs on the device", hint)
 
     def _no_return(self, node: ast.For | ast.While) -> None:
         for each in own_transfers(node.body, (ast.Return,)):

@@ -15,7 +15,7 @@ from ptosim.author.failures import UnsupportedControl, WrongType, failure
 from ptosim.author.place import GENERATED, statement_place
 from ptosim.author.rewrite import FunctionRewrite
 
-_OUTER = f"{GENERATED}outer"
+_OUTER, _INNER = f"{GENERATED}outer", f"{GENERATED}inner"
 _known: dict[CodeType, CodeType] = {}
 
 
@@ -87,7 +87,7 @@ def _rewritten_code(code: CodeType, text: str) -> CodeType:
         message = f"{file} has changed since {code.co_name} was defined: import it again, or start anew"
         raise failure(WrongType, message, _start(code), called="argument")
     node.body = FunctionRewrite(file).body(node)
-    node.decorator_list, node.returns = [], None
+    node.decorator_list, node.returns, node.name = [], None, _INNER
     for each in ast.walk(node.args):
         if isinstance(each, ast.arg):
             each.annotation = None
@@ -101,7 +101,8 @@ def _rewritten_code(code: CodeType, text: str) -> CodeType:
     outer = standing_at(node, ast.FunctionDef(_OUTER, arguments, [node], [], **NO_TYPE_PARAMETERS))
     module = ast.fix_missing_locations(ast.Module([outer], []))
     compiled = compile(module, file, "exec", dont_inherit=True, flags=code.co_flags & _FUTURES)
-    return _inner(_inner(compiled, _OUTER), code.co_name)
+    made = _inner(_inner(compiled, _OUTER), _INNER)
+    return made.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
 _FUTURES = 0x1000000  # annotations

@@ -82,6 +82,7 @@ REMOVED = {
     "simd": "@pto.tileop",
     "vreg": "pto.vreg_type(lanes, T)",
     "vsld": "pto.vlds(ptr, off, type)",
+    "copy_ubuf_to_ubuf": "pto.mte_ub_ub(src, dst, len, nburst=…)",
 }
 """Names that are gone, and what takes their place."""
 
@@ -92,7 +93,9 @@ def attribute_names() -> Mapping[str, type[PTOOperation]]:
     return {
         op.name.removeprefix("pto.").replace(".", "_"): op
         for op in operations()
-        if not op.name.startswith((INTERNAL, "pto.comm.")) and not op.region_roles
+        if not op.name.startswith((INTERNAL, "pto.comm."))
+        and not op.region_roles
+        and op.name.removeprefix("pto.") not in REMOVED
     }
 
 
@@ -113,6 +116,8 @@ def pto_name(name: str) -> Any:
     """What `pto.<name>` is; raises AttributeError for a name that there is not."""
     if name in DTYPES:
         return DTYPES[name]
+    if name in REMOVED:
+        raise _missing(name)
     for room, names in HERE.values():
         if name in names.split():
             return getattr(room, name)
