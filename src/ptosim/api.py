@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ptosim.module import Kernel, Launchable, Module, load
 from ptosim.options import count, engine_at_hand
 
 if TYPE_CHECKING:
+    from ptosim.report.advice import Advice
     from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
@@ -123,7 +125,8 @@ def measure(
     recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
     names, about = launch.arguments.names, subject(kernel, launch)
-    return Profile(kernel.name, source, machine, launch.grid, recording, names, warnings, about)
+    tried = partial(_advice, kernel, launch, machine)
+    return Profile(kernel.name, source, machine, launch.grid, recording, names, warnings, about, tried)
 
 
 def timed(kernel: Kernel, launch: Launch, machine: Target) -> TimedRun | None:
@@ -156,6 +159,28 @@ def _observed(kernel: Kernel, launch: Launch, machine: Target) -> tuple[Recordin
     recording = timer.recording()
     place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
     return recording, timer.warnings
+
+
+def _advice(kernel: Kernel, launch: Launch, machine: Target, cycles: int) -> Sequence[Advice]:
+    """Changes that were tried on the steps of a run; none of one that is too long or waits for words in GM."""
+    from ptosim.report.advice import advice
+    from ptosim.timing.block_placement import hardware_cores
+    from ptosim.timing.retiming import Retiming
+    from ptosim.timing.step_log import StepLogger, TooManySteps
+
+    launch = replace(launch, arguments=launch.arguments.copied(), oob="drop", say=None, block_done=None)
+    logger = StepLogger(machine, kernel.prices(machine))
+    run = kernel.reference(launch, logger)
+    run.target = machine
+    try:
+        run()
+    except (PTOError, TooManySteps):
+        return ()
+    if not logger.log.complete:
+        return ()
+    program = kernel.program
+    retiming = Retiming(logger.log, machine, hardware_cores(program.kind, machine), program.cross_block)
+    return advice(retiming, cycles, machine)
 
 
 __all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile", "prove")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, overload
@@ -26,7 +26,11 @@ from ptosim.timing.occupancy import Life, lives
 from ptosim.timing.recording import PIPES, Recording, RowKind
 
 if TYPE_CHECKING:
+    from ptosim.report.advice import Advice
     from ptosim.report.comparison import Comparison
+
+MOST_ROWS = 6000
+"""Of a recording that is timed again for advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,7 @@ class Profile:
         parameters: Sequence[str] | Mapping[int, str] = (),
         warnings: Sequence[Diagnostic] = (),
         subject: ReportSubject | None = None,
+        tried: Callable[[int], Sequence[Advice]] | None = None,
     ) -> None:
         self.kernel = kernel
         self._text = source
@@ -150,6 +155,15 @@ class Profile:
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
         self.subject = replace(subject or ReportSubject(source.name), kernel=kernel, target=target.name, grid=grid)
         """What was timed."""
+        self._tried = tried
+
+    @cached_property
+    def advice(self) -> Sequence[Advice]:
+        """What would make it faster, tried by timing its steps again, that which saves most first; nothing of a run
+        with more than MOST_ROWS rows."""
+        if self._tried is None or len(self.recording.rows) > MOST_ROWS:
+            return ()
+        return self._tried(self.cycles)
 
     @cached_property
     def recording(self) -> Recording:
@@ -313,6 +327,7 @@ class Profile:
             "fifos": [asdict(fifo) for fifo in self.fifo_uses],
             "lines": [line.to_json(self.source) for line in self.lines],
             "tile_operations": [time.to_json() for time in self.tile_operations],
+            "advice": [each.to_json() for each in self.advice],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
             "caveat": CAVEAT,
         }

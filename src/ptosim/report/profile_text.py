@@ -34,11 +34,20 @@ def text(profile: Profile, width: int) -> str:
         table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path)), width),
         table(("line", "critical", "busy", "waiting", "times", ""), list(_lines(profile)), width),
         table(("tile operation", "line", "times", "lanes used", "cycles", "of one"), list(_tiles(profile)), width),
+        _advice(profile, width),
         _guesses(profile, width),
         origins((profile,), width),
         caveat(width),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _advice(profile: Profile, width: int) -> str:
+    lines = [f"{number}. {each}" for number, each in enumerate(profile.advice, 1)]
+    indented = [
+        part for line in lines for part in wrap(line, width - 2, initial_indent="  ", subsequent_indent="     ")
+    ]
+    return "\n".join(["advice, each tried by timing the run again:", *indented]) if lines else ""
 
 
 def _answer(profile: Profile, width: int) -> str:

@@ -32,7 +32,7 @@ from ptosim.timing.recording import PIPES, SDMA, CorePipeTime, CoreRun, Recordin
 from ptosim.timing.work import Cost, Prices
 from ptosim.timing.workitems import APPROXIMATE
 
-_NUMBER = {**{pipe: number for number, pipe in enumerate(PIPES)}, Pipe.ALL: 0}
+PIPE_NUMBERS = {**{pipe: number for number, pipe in enumerate(PIPES)}, Pipe.ALL: 0}
 _S = 0
 """The number of the scalar unit among the pipes. A barrier of all pipes is a matter of the scalar unit."""
 _SDMA = PIPES.index(SDMA)
@@ -69,7 +69,7 @@ class _CoreState:
         self.operations = 0
         self.moments = [begin] * len(PIPES)
         self.spent = [CorePipeTime() for _ in PIPES]
-        pipes: dict[str, CorePipeTime] = {pipe: self.spent[_NUMBER[pipe]] for pipe in PIPES_OF[core.kind]}
+        pipes: dict[str, CorePipeTime] = {pipe: self.spent[PIPE_NUMBERS[pipe]] for pipe in PIPES_OF[core.kind]}
         self.run = CoreRun(name, core.role, core.block, pipes, core.rank, since=begin[0])
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
         self.queues: dict[int, list[Moment]] = {}  # of each session, when its transfers end
@@ -173,15 +173,15 @@ class PipeTimer(Observer):
         if kind is EntryKind.WORK:
             self._reads, self._writes, self._written = {}, {}, 0
         elif kind is EntryKind.SET or kind is EntryKind.RELEASE:
-            entry.data, _ = moments.ready(self._cores[entry.core.index].free(_NUMBER[entry.pipe]), entry.data)
+            entry.data, _ = moments.ready(self._cores[entry.core.index].free(PIPE_NUMBERS[entry.pipe]), entry.data)
         elif kind is EntryKind.WAIT or kind is EntryKind.GET:
-            self._wait(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
+            self._wait(self._cores[entry.core.index], entry, PIPE_NUMBERS[entry.pipe])
         elif kind is EntryKind.NOTIFY:
             self.words.notify(entry, moments.ready(self._cores[entry.core.index].free(_S), entry.data)[0])
         elif kind is EntryKind.WATCH:
             self._watch(self._cores[entry.core.index], entry)
         elif kind is EntryKind.BARRIER:
-            self._barrier(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
+            self._barrier(self._cores[entry.core.index], entry, PIPE_NUMBERS[entry.pipe])
         elif kind is EntryKind.TRANSFER:
             self._transfer(self._cores[entry.core.index], entry)
         elif kind is EntryKind.FENCE and entry.event is not None:
@@ -199,7 +199,7 @@ class PipeTimer(Observer):
         if kind is EntryKind.SET or kind is EntryKind.RELEASE:
             entry.data = moments.last((entry.data, *(other.data for other in entry.needs)))
             return
-        state, pipe = self._cores[entry.core.index], _NUMBER[entry.pipe]
+        state, pipe = self._cores[entry.core.index], PIPE_NUMBERS[entry.pipe]
         if done is not None:
             self._work(state, entry, pipe, done)
         entry.data = state.free(pipe)
@@ -292,7 +292,7 @@ class PipeTimer(Observer):
         site, number = recorder.site(entry.site), NOTHING if entry.key is None else entry.key.id
         for signal in entry.consumed:
             time, _ = signal.data
-            place = self._cores[signal.core.index].index, _NUMBER[signal.pipe], recorder.site(signal.site)
+            place = self._cores[signal.core.index].index, PIPE_NUMBERS[signal.pipe], recorder.site(signal.site)
             recorder.signals.append((*place, time, state.index, pipe, site, over[0], number))
 
     def _watch(self, state: _CoreState, entry: Entry) -> None:

@@ -1,0 +1,218 @@
+"""Advice: changes of a kernel that were tried by timing its run again, those that save most first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ptosim.machine.entry import EntryKind
+from ptosim.target import Target
+from ptosim.timing.recording import PIPES
+from ptosim.timing.retiming import RetimedChange, Retiming
+from ptosim.timing.step_log import Step
+
+MOST_ADVICE = 5
+LEAST_SHARE = 0.02
+"""Of all cycles: what saves less is not said."""
+CLOSENESS = 0.01
+"""How well the steps must give the cycles of the run before anything is said of them."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A change of the kernel and what it saves."""
+
+    kind: str
+    """second-buffer, later-wait, narrower-barrier, joined-rows, fused-scopes"""
+    message: str
+    lines: tuple[int, ...]
+    cycles: int
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.message}: saves {self.cycles:,} cycles ({100 * self.share:.0f} %)"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "lines": list(self.lines),
+            "cycles": self.cycles,
+            "share": round(self.share, 4),
+        }
+
+
+@dataclass(frozen=True)
+class _Trial:
+    kind: str
+    message: Callable[[str], str]
+    lines: tuple[int, ...]
+    change: RetimedChange
+
+
+def advice(retiming: Retiming, cycles: int, target: Target) -> tuple[Advice, ...]:
+    """What is worth while, of all that was tried."""
+    base = retiming.base
+    if not cycles or abs(base - cycles) > CLOSENESS * cycles:
+        return ()
+    found: list[Advice] = []
+    for trial in _trials(retiming, target):
+        gain = base - retiming.cycles(trial.change)
+        if gain >= LEAST_SHARE * base and trial.lines:
+            message = trial.message(_named(trial.lines))
+            found.append(Advice(trial.kind, message, trial.lines, gain, gain / base))
+    found.sort(key=lambda each: (-each.cycles, len(each.lines), each.lines))
+    return tuple(_distinct(found))[:MOST_ADVICE]
+
+
+def _distinct(found: Iterable[Advice]) -> Iterator[Advice]:
+    """One of each kind at each line, and of changes that save the same the one of fewest lines."""
+    seen: list[Advice] = []
+    for each in found:
+        inside = any(
+            other.kind == each.kind and (set(each.lines) <= set(other.lines) or set(other.lines) <= set(each.lines))
+            for other in seen
+        )
+        if not inside:
+            seen.append(each)
+            yield each
+
+
+def _trials(retiming: Retiming, target: Target) -> Iterator[_Trial]:
+    yield from _buffers(retiming)
+    yield from _waits(retiming)
+    yield from _rows(retiming, target)
+    yield from _scopes(retiming)
+
+
+# --- buffers ----------------------------------------------------------------------------------------------------------
+
+
+def _buffers(retiming: Retiming) -> Iterator[_Trial]:
+    """One more buffer for what is used again in each turn."""
+    keys = list(retiming.carried)
+    groups = [[key] for key in keys] + ([keys] if len(keys) > 1 else [])
+    for group in groups:
+        waits = [step for key in group for step in retiming.carried[key]]
+        lines = _lines(step for wait in waits for step in (wait, *wait.sources))
+        yield _Trial("second-buffer", _second_buffer, lines, RetimedChange(shifted=frozenset(group)))
+
+
+def _second_buffer(lines: str) -> str:
+    return f"give what {lines} share one more buffer, so that a turn need not wait for the one before"
+
+
+# --- synchronisation --------------------------------------------------------------------------------------------------
+
+
+def _waits(retiming: Retiming) -> Iterator[_Trial]:
+    """Waits and barriers that hold more than the bytes demand."""
+    sites: dict[Any, Step] = {}
+    elsewhere: set[Any] = set()
+    for step, starts in retiming.log.events:
+        if starts and step.kind in (EntryKind.WAIT, EntryKind.GET, EntryKind.BARRIER) and not step.of_ranges:
+            sites.setdefault(step.site, step)
+            if any(source.core != step.core for source in step.sources):
+                elsewhere.add(step.site)  # what other cores touch is not followed
+    barriers = [step for step in sites.values() if step.kind is EntryKind.BARRIER]
+    for step in (each for each in sites.values() if each.site not in elsewhere):
+        kind, message = _KINDS[step.kind is EntryKind.BARRIER]
+        yield _Trial(kind, message, _lines([step]), RetimedChange(freed={step.site}))
+    if len(barriers) > 1:
+        change = RetimedChange(freed={step.site for step in barriers})
+        yield _Trial("narrower-barrier", _barrier, _lines(barriers), change)
+
+
+def _later(lines: str) -> str:
+    return f"wait later at {lines}: what follows there does not need it yet"
+
+
+def _barrier(lines: str) -> str:
+    return f"replace the barrier at {lines} by set_flag and wait_flag between the pipes that share bytes"
+
+
+_KINDS = {False: ("later-wait", _later), True: ("narrower-barrier", _barrier)}
+
+
+# --- copies and scopes ------------------------------------------------------------------------------------------------
+
+
+def _neighbours(retiming: Retiming) -> Iterator[tuple[Step, Step]]:
+    """Entries that follow each other on a pipe of a core without a wait or a set between."""
+    last: dict[tuple[int, int], Step] = {}
+    for step, starts in retiming.log.events:
+        if not starts or step.pipe == 0:
+            continue
+        place = step.core, step.pipe
+        if step.kind is EntryKind.WORK:
+            if place in last:
+                yield last[place], step
+            last[place] = step
+        else:
+            last.pop(place, None)
+
+
+def _rows(retiming: Retiming, target: Target) -> Iterator[_Trial]:
+    """Copies of one line that follow each other, as one."""
+    runs: dict[Any, list[list[Step]]] = defaultdict(list)
+    ends: dict[Step, list[Step]] = {}
+    for before, step in _neighbours(retiming):
+        if before.site is not step.site or step.timing_class not in target.dma:
+            continue
+        run = ends.pop(before, None)
+        if run is None:
+            run = [before]
+            runs[step.site].append(run)
+        run.append(step)
+        ends[step] = run
+    for several in runs.values():
+        cycles: dict[Step, int] = {}
+        even = [run for run in several if _is_even(run)]
+        for run in even:
+            cycles |= dict.fromkeys(run, 0)
+            cycles[run[0]] = target.dma[run[0].timing_class].cycles(sum(step.bytes for step in run))
+        if even:
+            yield _Trial("joined-rows", _join, _lines([several[0][0]]), RetimedChange(cycles=cycles))
+
+
+def _is_even(run: Sequence[Step]) -> bool:
+    """Whether rows lie at equal distances on both sides, as those of one copy do."""
+    for writes in (False, True):
+        lows = [min((low for _, _, low, _, written in step.touched if written is writes), default=0) for step in run]
+        if len({after - before for before, after in pairwise(lows)}) > 1:
+            return False
+    return True
+
+
+def _join(lines: str) -> str:
+    return f"join the copies that {lines} makes one after the other into one of several rows"
+
+
+def _scopes(retiming: Retiming) -> Iterator[_Trial]:
+    """Vector scopes that follow each other, as one: one start-up and one drain less."""
+    pairs: dict[tuple[Any, Any], list[Step]] = defaultdict(list)
+    vector = PIPES.index("V")
+    for before, step in _neighbours(retiming):
+        if step.pipe == vector and step.steady and before.steady and not step.site.served:
+            pairs[before.site, step.site].append(step)
+    for (one, other), steps in pairs.items():
+        cycles = {step: min(step.cycles, round(step.steady)) for step in steps}
+        lines = tuple(sorted({line for line in (one.line, other.line) if line is not None}))
+        yield _Trial("fused-scopes", _fuse, lines, RetimedChange(cycles=cycles))
+
+
+def _fuse(lines: str) -> str:
+    return f"fuse the vector scopes of {lines}: each has a start-up of its own"
+
+
+def _lines(steps: Iterable[Step]) -> tuple[int, ...]:
+    return tuple(sorted({step.site.line for step in steps if step.site.line is not None}))
+
+
+def _named(lines: Sequence[int]) -> str:
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    return f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
