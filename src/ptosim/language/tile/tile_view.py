@@ -320,14 +320,8 @@ class SubSet(SubView, name="pto.subset"):
     replaced_by = "pto.subview"
 
 
-class TReshape(ViewOperation, name="pto.treshape"):
-    """The bytes of a tile in another shape, layout or element type.
-
-    Nothing moves: the result begins at the address of the source and has as many bytes. Boxes stay boxes. The valid
-    region is that of the result type.
-
-        %u = pto.treshape %t : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 32x32xf32>
-    """
+class _SameBytes(ViewOperation):
+    """The bytes of a tile as another one."""
 
     form = "$source"
     listed = ("source",)
@@ -335,6 +329,16 @@ class TReshape(ViewOperation, name="pto.treshape"):
     shares = "source"
     source = Operand()
     result = Result()
+
+
+class TReshape(_SameBytes, name="pto.treshape"):
+    """The bytes of a tile in another shape, layout or element type.
+
+    Nothing moves: the result begins at the address of the source and has as many bytes. Boxes stay boxes. The valid
+    region is that of the result type.
+
+        %u = pto.treshape %t : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 32x32xf32>
+    """
 
     def view_rules(self, target: str) -> Iterator[Problem]:
         source, result = _tile(self.source), _tile(self.result)
@@ -348,20 +352,13 @@ class TReshape(ViewOperation, name="pto.treshape"):
             yield Problem(f"expects a result {kind} boxes, like the source, not {other}", at="result")
 
 
-class BitCast(ViewOperation, name="pto.bitcast"):
+class BitCast(_SameBytes, name="pto.bitcast"):
     """A tile read as another element type.
 
     Shape, valid region and layout stay; elements of the result are at most as wide as those of the source.
 
         %u = pto.bitcast %t : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 16x64xi32>
     """
-
-    form = "$source"
-    listed = ("source",)
-    kinds = {"source": (TileBufType,), "result": (TileBufType,)}
-    shares = "source"
-    source = Operand()
-    result = Result()
 
     def view_rules(self, target: str) -> Iterator[Problem]:
         source, result = _tile(self.source), _tile(self.result)

@@ -46,6 +46,26 @@ def _copy_piece(build: Builder, piece: Piece, gm: SSAValue, local: SSAValue, cop
     build.loop(axis.count, 1, step)
 
 
+def strides(
+    build: Builder, piece: Piece, rows: Axis, loops: tuple[Axis, ...], into_gm: bool = False
+) -> dict[str, SSAValue | list[SSAValue]]:
+    """The operands of a copy that say its rows and the loops around them."""
+    source, dest = ("tile", "gm") if into_gm else ("gm", "tile")
+
+    def number(axis: Axis, side: str) -> SSAValue:
+        return build.i64(axis.gm if side == "gm" else axis.tile)
+
+    return {
+        "len_burst": build.i64(piece.length),
+        "n_burst": build.i64(rows.count),
+        "source_stride": number(rows, source),
+        "dest_stride": number(rows, dest),
+        "loop_counts": [build.i64(loop.count) for loop in loops],
+        "loop_source_strides": [number(loop, source) for loop in loops],
+        "loop_dest_strides": [number(loop, dest) for loop in loops],
+    }
+
+
 def moved(build: Builder, pointer: SSAValue, distance: Number) -> SSAValue:
     """A pointer so many bytes further on."""
     if known(distance) == 0:

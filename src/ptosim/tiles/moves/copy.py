@@ -18,7 +18,7 @@ from ptosim.language.tile.tile_move import TLoad, TPrefetch, TStore
 from ptosim.language.types import PtrType, element_of
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.moves.accumulator import store_accumulator
-from ptosim.tiles.moves.bursts import each_copy
+from ptosim.tiles.moves.bursts import each_copy, strides
 from ptosim.tiles.moves.mat_load import load_matrix, load_parameters
 from ptosim.tiles.moves.pad_values import pad_bits
 from ptosim.tiles.moves.view_folding import Axis, Piece, pieces
@@ -141,13 +141,7 @@ def _load(
         source=gm,
         dest=ub,
         l2_cache_ctl=build.i64(0),
-        len_burst=build.i64(piece.length),
-        n_burst=build.i64(rows.count),
-        source_stride=build.i64(rows.gm),
-        dest_stride=build.i64(rows.tile),
-        loop_counts=[build.i64(loop.count) for loop in loops],
-        loop_source_strides=[build.i64(loop.gm) for loop in loops],
-        loop_dest_strides=[build.i64(loop.tile) for loop in loops],
+        **strides(build, piece, rows, loops),
         pad_value=pad,
         left_padding=None if pad is None else build.i64(0),
         right_padding=None if pad is None else build.i64(0),
@@ -157,15 +151,4 @@ def _load(
 def _store(
     build: Builder, name: str, gm: SSAValue, local: SSAValue, piece: Piece, rows: Axis, loops: tuple[Axis, ...]
 ) -> None:
-    build.op(
-        name,
-        source=local,
-        dest=gm,
-        len_burst=build.i64(piece.length),
-        n_burst=build.i64(rows.count),
-        source_stride=build.i64(rows.tile),
-        dest_stride=build.i64(rows.gm),
-        loop_counts=[build.i64(loop.count) for loop in loops],
-        loop_source_strides=[build.i64(loop.tile) for loop in loops],
-        loop_dest_strides=[build.i64(loop.gm) for loop in loops],
-    )
+    build.op(name, source=local, dest=gm, **strides(build, piece, rows, loops, into_gm=True))

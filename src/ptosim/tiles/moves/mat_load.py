@@ -16,7 +16,7 @@ from ptosim.effects.names import Space
 from ptosim.language.builder import Builder, Number, known
 from ptosim.language.rules.tile_place_rules import element_word
 from ptosim.language.tile.tile_buf import TileBuf, is_fp4
-from ptosim.tiles.moves.bursts import each_copy
+from ptosim.tiles.moves.bursts import each_copy, strides
 from ptosim.tiles.moves.cube_extents import ROWS, common, must, remark, where_some
 from ptosim.tiles.moves.pad_values import pad_bits
 from ptosim.tiles.moves.parameter_rows import copy_parameters
@@ -152,17 +152,7 @@ def _pad(build: Builder, dst: Tile) -> None:
 
 
 def _copy(build: Builder, gm: SSAValue, l1: SSAValue, piece: Piece, rows: Axis, loops: tuple[Axis, ...]) -> None:
-    build.mte_gm_l1(
-        source=gm,
-        dest=l1,
-        len_burst=build.i64(piece.length),
-        n_burst=build.i64(rows.count),
-        source_stride=build.i64(rows.gm),
-        dest_stride=build.i64(rows.tile),
-        loop_counts=[build.i64(loop.count) for loop in loops],
-        loop_source_strides=[build.i64(loop.gm) for loop in loops],
-        loop_dest_strides=[build.i64(loop.tile) for loop in loops],
-    )
+    build.mte_gm_l1(source=gm, dest=l1, **strides(build, piece, rows, loops))
 
 
 # --- scales and parameters --------------------------------------------------------------------------------------------
