@@ -8,7 +8,7 @@ TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
 export PYTHONDONTWRITEBYTECODE :=  # the processes that tests start need not compile the sources again
 
-.PHONY: demo test test-all fuzz lint suite bench size mutants pictures dist editor clean
+.PHONY: demo test test-all fuzz lint suite bench size mutants pictures dist editor docs clean
 
 demo: $(STAMP)
 	mkdir -p build
@@ -56,7 +56,11 @@ pictures: $(STAMP)
 
 dist: $(STAMP)  # wheel and source archive, tried in an environment that has nothing else
 	$(BIN)/pyright --pythonversion 3.14
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/python tests/distribution
+
+docs: $(STAMP)  # the site, into build/docs/html
+	$(BIN)/python docs/site.py
 
 editor:  # the extension of VS Code, built, tested and packed into dist/; needs npm
 	mkdir -p dist
