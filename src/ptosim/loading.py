@@ -18,6 +18,7 @@ from ptosim.effects.sync import signalling
 from ptosim.language.analysis.kernel_entries import kernels
 from ptosim.language.analysis.tile_modules import TILES, mark_tiles
 from ptosim.language.load import VerifiedModule, load
+from ptosim.language.micro.scope import VecScope
 from ptosim.language.passes.element_accesses import name_element_accesses
 from ptosim.language.passes.infer_scopes import infer_scopes
 from ptosim.language.passes.inline_regions import inline_regions
@@ -102,6 +103,14 @@ class LoadedModule:
     def executable(self) -> VerifiedModule:
         """What engines read; made when first asked for. Raises PTOError for what cannot be lowered."""
         return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
+
+    @property
+    def inferred_scopes(self) -> list[int]:
+        """The lines of vector code that got a scope because none was written around it."""
+        parsed = self._prepared.parsed
+        made = (op for op in parsed.module.walk() if isinstance(op, VecScope) and op in parsed.positions)
+        places = (parsed.location(op) for op in made if parsed.positions[op].name.text != op.name)
+        return sorted({place.line for place in places if place is not None})
 
     @property
     def refused(self) -> list[Diagnostic]:

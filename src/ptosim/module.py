@@ -141,6 +141,11 @@ class Module:
         return tuple(map(authored, self.outline.warnings))
 
     @property
+    def inferred_scopes(self) -> list[int]:
+        """The lines of vector code that got a scope because none was written around it."""
+        return self._loaded.inferred_scopes
+
+    @property
     def refused(self) -> tuple[Diagnostic, ...]:
         """The errors with which a run of its tiles would end before it begins; the text itself is right."""
         return tuple(map(authored, self._loaded.refused))

@@ -96,6 +96,9 @@ def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool
         verified.append({"file": file, "ok": ok, "target": module.target, "kernels": list(module.kernels)})
         if ok and not as_json:
             click.echo(f"{file}: ok for {module.target}; kernels: {', '.join(module.kernels) or 'none'}")
+            if inferred := module.inferred_scopes:
+                lines = f"line{'s' * (len(inferred) > 1)} {', '.join(map(str, inferred))}"
+                click.echo(f"{file}: vector scopes are inferred around {lines}")
     if not as_json:
         show(found)
     misused = all(each.kind == "argument" for each in found)

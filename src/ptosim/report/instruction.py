@@ -49,6 +49,8 @@ class Page:
     defaults: dict[str, str]
     elements: str
     targets: list[str]
+    warned: list[str]
+    """Targets that it is accepted on with a warning only: the machine does not have it."""
     placement: str
     pipe: str
     reads: list[str]
@@ -78,7 +80,7 @@ class Page:
             ("results", _list(self.results)),
             *((role, self._words(role)) for role, words in self.words.items() if len(words) <= LONGEST_LIST),
             ("elements", self.elements),
-            ("targets", _list(self.targets)),
+            ("targets", _list(f"{name} (with a warning)" if name in self.warned else name for name in self.targets)),
             ("placement", "" if self.placement == "any" else f"{self.placement} vector scopes"),
             ("pipe", self.pipe),
             *((what, _list(roles)) for what, roles in self.tiles.items()),
@@ -154,6 +156,7 @@ def _page(operation: type[PTOOperation]) -> Page:
         defaults={name: _shown_default(value) for name, value in tile.defaults.items()} if tile is not None else {},
         elements=_elements(operation),
         targets=list(operation.targets),
+        warned=list(operation.warned_targets),
         placement=operation.placement,
         pipe=", ".join(_pipe(pipe) for pipe in (tile.pipes if tile else [record.pipe] if record else [])),
         reads=list(record.reads) if record else [],

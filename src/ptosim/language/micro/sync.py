@@ -293,6 +293,7 @@ class BufferOperation(PTOOperation):
     """A pipe, a buffer id and a mode; id and mode are literals or operands."""
 
     placement = "outside"
+    warned_targets = ("a2a3",)
     words = {"pipe": PIPES_OR_EVENT_TYPES}
     pipe = Property()
     id = OptionalOperand("index|i64")
@@ -341,7 +342,7 @@ class BufferOperation(PTOOperation):
         return value
 
     def rules(self, target: str) -> Iterator[Problem]:
-        if target == "a2a3":
+        if target in self.warned_targets:
             yield Problem(f"{self.name} exists on a5 only", kind="wrong-target", severity="warning")
         broken = list(concrete_pipe(self, "pipe"))
         yield from broken or present_pipe(self, "pipe")

@@ -6,6 +6,7 @@ Flags, barriers and events between pipes are in sync.py.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
@@ -17,16 +18,39 @@ from ptosim.effects.names import Pipe
 from ptosim.language.micro.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
 from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
 from ptosim.language.rules.operand_rules import constant_of, nth
-from ptosim.language.text.assembly_format import parse_types, parse_word
+from ptosim.language.text.assembly_format import Vocabulary, parse_types, parse_word
 from ptosim.language.text.clauses import by_role
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.tile_syntax import parse_clause
+from ptosim.language.tile.tile_family import VectorTile
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_types import EventIdArrayType, PartitionViewType, TileBufType
 from ptosim.language.tile.view_operation import Operands, ViewOperation
 
 _OVERLAPPING = (Pipe.MTE2, Pipe.MTE3, Pipe.ALL)
 """The pipes of a5 whose entries may overlap, so that a barrier orders something."""
+
+
+_MOVES = {"TSTORE": "TSTORE_VEC", "TMOV": "TMOV_M2L", "TEXTRACT": "TMOV_M2L", "TINSERT": "TMOV_V2M"}
+"""The class of operations that run on one of several pipes."""
+
+
+def _classes(parser: LocatedParser) -> Vocabulary:
+    """The classes, and the names of operations, as the instruction pages write them: `TADD` is of the class TVEC."""
+    word = parser.text_ahead(r"<\s*(T[A-Z][A-Z0-9_]*)\s*>")
+    if word is None or word in BARRIER_EVENT_TYPES.aliases:
+        return BARRIER_EVENT_TYPES
+    meant = _MOVES.get(word)
+    found = parser.ctx.get_optional_op(f"pto.{word.lower()}")
+    if meant is None and found is not None:
+        if issubclass(found, VectorTile):
+            meant = "TVEC"
+        elif word.startswith(("TMATMUL", "TGEMV")):
+            meant = "TMATMUL"
+    if meant is None:
+        return BARRIER_EVENT_TYPES
+    aliases = BARRIER_EVENT_TYPES.aliases
+    return replace(BARRIER_EVENT_TYPES, aliases={**aliases, word: aliases[meant]})
 
 
 class TSync(TileOperation, name="pto.tsync"):
@@ -53,7 +77,7 @@ class TSync(TileOperation, name="pto.tsync"):
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
         if parser.at(MLIRTokenKind.LESS):
-            word = StringAttr(parse_word(parser, "op_class", cls.words["op_class"]))
+            word = StringAttr(parse_word(parser, "op_class", _classes(parser)))
             return cls.make({}, (), {"op_class": word}, parser.parse_optional_attr_dict())
         if not parser.at(MLIRTokenKind.PERCENT_IDENT):
             clause = parse_clause(parser, "ins")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from difflib import unified_diff
+from difflib import get_close_matches, unified_diff
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -63,7 +63,9 @@ def kinds() -> tuple[str, ...]:
 def explanation(kind: str) -> Explanation:
     """The explanation of a kind."""
     if kind not in kinds():
-        raise error("argument", f"there is no kind '{kind}'; the kinds are {', '.join(kinds())}")
+        near = get_close_matches(kind, kinds(), 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise error("argument", f"there is no kind '{kind}'{meant}; the kinds are {', '.join(kinds())}")
     other = _texts("ranks.toml").get(kind)
     between_ranks = None if other is None else _made(kind, other, ".ranks", None)
     return _made(kind, _texts("kinds.toml")[kind], "", between_ranks)
