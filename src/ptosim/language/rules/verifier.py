@@ -26,7 +26,7 @@ from ptosim.language.rules.scalar_stack import stack_problems
 from ptosim.language.rules.simt_rules import simt_problems
 from ptosim.language.rules.vmi_rules import vmi_problems
 from ptosim.language.text.parser import ParsedModule
-from ptosim.language.tile.tile_view import mixed_allocations
+from ptosim.language.tile.tile_view import missing_slots, mixed_allocations
 from ptosim.language.types import PtrType
 
 RULES, LIBRARY = "pto.rules", "library"
@@ -45,7 +45,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
         broken = (problem for problem in problems(op, target) if not (library and problem.by_assembler))
         found.extend(parsed.diagnostic(op, problem) for problem in broken)
     rules = (module_problems, core_problems, call_problems, stack_problems, simt_problems, vmi_problems)
-    between = [*program_problems(parsed), *mixed_allocations(parsed)]
+    between = [*program_problems(parsed), *mixed_allocations(parsed), *missing_slots(parsed)]
     between += [problem for rule in rules for problem in rule(parsed.module)]
     between += fifo_problems(parsed.module, target)
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)

@@ -27,7 +27,6 @@ from ptosim.language.analysis.fast_walk import QuickOperation
 from ptosim.language.text.lexer import Lexer
 from ptosim.language.text.location_forms import LocationForm, Position, comments, parse_location
 from ptosim.language.text.not_simulated import INSTEAD, NOT_SIMULATED, TYPES_NOW, refusal
-from ptosim.language.text.page_spellings import written_instead
 from ptosim.language.types import same_type
 
 
@@ -44,7 +43,6 @@ _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.cal
 MOST_ELEMENTS = 65_536
 """Of a dense literal: far more than any operation takes, and soon filled."""
 
-_SUGGESTED = re.compile(r"; (did you mean|known:).*")
 _OUR_WORDS = {"Could not parse entire input!": "expected an operation or the end of the text"}
 """What xDSL says, and what is shown instead."""
 
@@ -333,9 +331,7 @@ class LocatedParser(Parser):
             at_position = self._last_end
         if isinstance(at_position, int):
             at_position = Span(at_position, at_position if end_position is None else end_position, self.lexer.input)
-        span = here if at_position is None else at_position
-        instead = written_instead(self.source.text, span.start, msg, self.ctx.get_optional_op)
-        raise ParseError(span, f"{_SUGGESTED.sub('', msg)}{instead}" if instead else msg)
+        raise ParseError(here if at_position is None else at_position, msg)
 
     # --- values -------------------------------------------------------------------------------------------------------
 

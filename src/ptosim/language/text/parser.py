@@ -26,6 +26,7 @@ from ptosim.language.text.cpp_edits import CPP_FILES, CppWriter
 from ptosim.language.text.edited_text import TextWriter
 from ptosim.language.text.located_parser import LocatedParser, Unsupported
 from ptosim.language.text.location_forms import Locations, NamedPlace, Position
+from ptosim.language.text.page_spellings import written_instead
 from ptosim.language.text.python_edits import PythonWriter
 from ptosim.language.text.recovery import MOST_ERRORS, RecoveringParser
 from ptosim.language.text.structured_blocks import BRANCHES
@@ -313,7 +314,8 @@ def _diagnostic(source: Source, problem: ParseError) -> Diagnostic:
     if len(message) > LONGEST_MESSAGE:  # it quotes a name that is as long as that
         message = f"{message[: LONGEST_MESSAGE - 3]}..."
     kind = "unsupported" if isinstance(problem, Unsupported) else "syntax"
-    return Diagnostic(kind, "error", message, source.location(start, max(1, span.end - span.start)))
+    hint = written_instead(source.text, start, message, context().get_optional_op)
+    return Diagnostic(kind, "error", message, source.location(start, max(1, span.end - span.start)), hint=hint)
 
 
 def _check_size(source: Source) -> None:

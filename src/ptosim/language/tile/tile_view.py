@@ -164,12 +164,17 @@ class MultiTileGet(ViewOperation, name="pto.multi_tile_get"):
             yield Problem(
                 f"expects {TileBufType(several.tile)}, a tile of the source, not {self.result.type}", "result"
             )
-        known = constant_of(self.slot)
-        if known is not None and not 0 <= known < several.count:
-            last, name = several.count - 1, self.source.name_hint
-            source = f"%{name}" if name else "the source"
+
+
+def missing_slots(parsed: ParsedModule) -> Iterator[Found]:
+    """Slots that a tile does not have."""
+    for op in parsed.module.walk():
+        if not isinstance(op, MultiTileGet) or not isinstance(op.source.type, MultiTileBufType):
+            continue
+        known, last = constant_of(op.slot), op.source.type.data.count - 1
+        if known is not None and not 0 <= known <= last:
             slots = "slot 0" if last == 0 else f"slots 0 and {last}" if last == 1 else f"slots 0 to {last}"
-            yield Problem(f"slot {known} of {source}, which has {slots}", at="slot")
+            yield op, Problem(f"slot {known} of {parsed.name_of(op.source)}, which has {slots}", at="slot")
 
 
 def mixed_allocations(parsed: ParsedModule) -> Iterator[Found]:
