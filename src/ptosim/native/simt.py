@@ -55,7 +55,7 @@ def simt_launch(
     _forget(f, core, count, function)
     warps = (count + (WARP - 1)).lshr(5)
     given = [*(index.signed(I64) for index in f.loops), *sizes, *arguments]
-    body = _body(builder, function, len(f.loops))
+    body = _body(builder, function, len(f.loops), tuple(size.literal for size in sizes))
     if isinstance(body, WarpCoroutine):
         _resume(f, core, body, warps, count, given)
     else:
@@ -127,9 +127,9 @@ def _private_bytes(function: Function) -> int:
     return total
 
 
-def _body(builder: ObjectBuilder, function: Function, depth: int) -> FunctionBuilder:
-    """The function of a warp: one for each depth of loops that it is launched in."""
-    key = (function, depth, "warp")
+def _body(builder: ObjectBuilder, function: Function, depth: int, known: tuple[int | None, ...]) -> FunctionBuilder:
+    """The function of a warp: one for each depth of loops that it is launched in, and for dimensions that are known."""
+    key = (function, depth, known)
     if key not in builder.helpers:
         module = builder.unit.module
         kinds = [*[I64] * depth, I64, I64, I64, *(scalar_type(argument.type) for argument in function.args)]
@@ -140,19 +140,25 @@ def _body(builder: ObjectBuilder, function: Function, depth: int) -> FunctionBui
         else:
             made = module.function(name, [I64, *kinds], (), "internal")
         builder.helpers[key] = made
-        _fill(builder, made, function, depth)
+        _fill(builder, made, function, depth, known)
     return builder.helpers[key]
 
 
-def _fill(builder: ObjectBuilder, f: FunctionBuilder, function: Function, depth: int) -> None:
+def _fill(
+    builder: ObjectBuilder, f: FunctionBuilder, function: Function, depth: int, known: tuple[int | None, ...]
+) -> None:
     number, *rest = f.parameters[1:] if isinstance(f, WarpCoroutine) else f.parameters
     f.loops = rest[:depth]
-    sizes, arguments = rest[depth : depth + 3], rest[depth + 3 :]
+    given, arguments = rest[depth : depth + 3], rest[depth + 3 :]
+    sizes = [size if number is None else f.constant(I64, number) for size, number in zip(given, known, strict=True)]
     count = sizes[0] * sizes[1] * sizes[2]
     lanes = spread(f, number * WARP) + numbers(f, I64)
+    existing = lanes < spread(f, count)
+    if count.literal is not None and count.literal % WARP == 0:
+        existing = f.constant(I1.vector(WARP), 1)
     private = _private_bytes(function)
     row = -(-(FIRST_PRIVATE + private) // 64) * 64 if private else 0
-    warp = WarpBody(builder, f, number, sizes, lanes < spread(f, count), row)
+    warp = WarpBody(builder, f, number, sizes, existing, row)
     if private:
         warp.row = FIRST_PRIVATE + private
         warp.private = f.slot(I8, WARP * warp.row, 64)

@@ -24,8 +24,11 @@ from ptosim.native.workitems.warp_body import WarpBody
 
 def _coordinates(warp: WarpBody) -> tuple[Value, Value, Value]:
     """Of each workitem, i32."""
-    x, y, _ = (spread(warp.f, size.trunc(I32)) for size in warp.sizes)
     number = warp.lanes
+    if warp.sizes[1].literal == warp.sizes[2].literal == 1:
+        zero = warp.f.constant(I32, 0)
+        return number, zero, zero
+    x, y, _ = (spread(warp.f, size.trunc(I32)) for size in warp.sizes)
     return number.urem(x), number.udiv(x).urem(y), number.udiv(x).udiv(y)
 
 

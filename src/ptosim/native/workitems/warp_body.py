@@ -34,6 +34,7 @@ from ptosim.native.workitems.values import (
     as_bits,
     as_vectors,
     from_vectors,
+    numbers,
     parts_of,
     some_lane,
     spread,
@@ -113,6 +114,8 @@ class WarpBody:
         self.number, self.sizes = number, tuple(sizes)
         self.mask = self.existing = mask
         self.values: dict[SSAValue, WarpValue] = {}
+        self.steps: dict[str, int] = {}
+        """Vectors whose lanes lie a known step apart, modulo their type, by their text."""
         self.left: list[Callable[[], None]] = []
         """What is done when the code ends."""
         self.clocks: Value | None = None
@@ -221,6 +224,7 @@ class WarpBody:
     def _in_lanes(self, op: Operation, lowering: Lowering, static: Static, part: int | None) -> Sequence[WarpValue]:
         facts = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
         given = {value: self._part_of(value, part) for value in op.operands}
+        step = self._step(op.name, list(given.values()))
         if any(value.kind.lanes for value in given.values()):
             given = {each: spread(self.f, value) for each, value in given.items()}
         arguments: list[Any] = []
@@ -229,7 +233,29 @@ class WarpBody:
                 arguments.append(next((given[value] for value in op.segment(name)), None))
             else:
                 arguments.append(self._argument(op, name, static, facts))
-        return _results(lowering.function(*arguments))
+        found = _results(lowering.function(*arguments))
+        if step is not None and isinstance(found[0], Value) and found[0].kind.lanes:
+            self.steps[found[0].text] = step
+        return found
+
+    def step_of(self, value: Value) -> int | None:
+        """How far the lanes of a value lie apart; 0 for one that is the same in all."""
+        return self.steps.get(value.text) if value.kind.lanes else 0
+
+    def _step(self, name: str, given: Sequence[Value]) -> int | None:
+        """How far those of a result lie apart."""
+        steps = [self.step_of(value) for value in given]
+        if name in _WIDENING:
+            return steps[0]
+        if name not in ("arith.addi", "arith.subi", "arith.muli") or len(steps) != 2 or None in steps:
+            return None
+        a, b = cast("list[int]", steps)
+        if name != "arith.muli":
+            return a + b if name == "arith.addi" else a - b
+        for one, other in ((0, 1), (1, 0)):
+            if (factor := given[one].literal) is not None:
+                return (steps[other] or 0) * factor
+        return None
 
     def _part_of(self, value: SSAValue, part: int | None) -> Value:
         found = self.values[value]
@@ -364,10 +390,13 @@ class WarpBody:
     @property
     def lanes(self) -> Value:
         """The number of each workitem, i32."""
-        from ptosim.native.workitems.values import numbers
-
         first = (self.number * WARP).trunc(Type("i32"))
-        return spread(self.f, first) + numbers(self.f, Type("i32"))
+        found = spread(self.f, first) + numbers(self.f, Type("i32"))
+        self.steps[found.text] = 1
+        return found
+
+
+_WIDENING = frozenset(f"arith.{name}" for name in ("index_cast", "index_castui", "extsi", "extui", "trunci"))
 
 
 def _merged(mask: Value, new: Sequence[Value], old: Sequence[Value]) -> list[Value]:
