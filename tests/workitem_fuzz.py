@@ -173,9 +173,8 @@ class RandomBody:
             self.line(f"{high} = arith.constant {self.random.randint(0, 4)} : index")
         else:
             high = self.place(4)
-        self.line(
-            f"{name} = scf.for {index} = {low} to {high} step {step} iter_args({carried} = {self.integer()}) -> (i32) {{"
-        )
+        bounds = f"{index} = {low} to {high} step {step}"
+        self.line(f"{name} = scf.for {bounds} iter_args({carried} = {self.integer()}) -> (i32) {{")
         self.integers.append(carried)
         self.block(depth + 1, uniform and alike)
         self.line(f"scf.yield {self.integer()} : i32\n}}")
@@ -185,7 +184,8 @@ class RandomBody:
     def rounds(self, depth: int) -> None:
         """A while whose lanes leave at different times."""
         name, count, inner, less, going, one, mask, start = (self.fresh() for _ in range(8))
-        self.line(f"{mask} = arith.constant 7 : i32\n{one} = arith.constant 1 : i32\n{start} = arith.andi {self.integer()}, {mask} : i32")
+        self.line(f"{mask} = arith.constant 7 : i32\n{one} = arith.constant 1 : i32")
+        self.line(f"{start} = arith.andi {self.integer()}, {mask} : i32")
         zero = self.fresh()
         self.line(f"{zero} = arith.constant 0 : i32")
         self.line(f"{name} = scf.while ({count} = {start}) : (i32) -> i32 {{")

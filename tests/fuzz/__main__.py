@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from fuzz import orders, schedules, shared_schedules, trial
+from fuzz import orders, schedules, shared_schedules, trial, workitems
 
 
 def _texts(source: str, count: int, seed: int) -> bool:
@@ -20,6 +20,7 @@ def _schedules(count: int, seed: int) -> bool:
 KINDS: Mapping[str, Callable[[int, int], bool]] = {
     "order": orders.main,
     "schedules": _schedules,
+    "workitems": workitems.main,
     **{source: partial(_texts, source) for source in trial.SOURCES},
 }
 """By their names: the number of cases and the seed, and whether all is right."""

@@ -23,7 +23,7 @@ from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import SERIAL_PIPES, Pipe
@@ -60,6 +60,10 @@ class Schedule(Protocol):
     interleaves: bool
     """Whether others may go first before each access of a scalar unit, and its stores end later."""
 
+    def next_warp(self, ready: Sequence[Any]) -> Any:
+        """Which of the warps of a launch that can go on does."""
+        ...
+
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
         """The SU appends an entry to a pipe."""
         ...
@@ -92,6 +96,9 @@ def looks_in_vain(core: Core) -> bool:
 
 class ProgramSchedule:
     interleaves = False
+
+    def next_warp(self, ready: Sequence[Any]) -> Any:
+        return ready[0]
 
     def __init__(self, turns: TurnTaker) -> None:
         self.turns = turns
@@ -186,6 +193,9 @@ PickStore = Callable[[list[LateStore]], LateStore]
 
 class QueuedSchedule:
     interleaves = True
+
+    def next_warp(self, ready: Sequence[Any]) -> Any:
+        return self.pick_store(list(ready))
 
     def __init__(self, turns: TurnTaker, pick: Pick, pick_end: PickEnd, pick_store: PickStore) -> None:
         self.turns = turns

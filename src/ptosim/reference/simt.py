@@ -72,9 +72,10 @@ def _run(launch: WarpLaunch, body: WorkitemBody, warps: Sequence[Warp], argument
         for place, value in zip(places, arguments, strict=True):
             warp.values[place] = np.full(WARP, value - (1 << 64) if value >= 1 << 63 else value, np.int64)
         flows[warp] = run(warp, warp.existing)
-    ready, ended = deque(warps), set[Warp]()
+    ready, ended, schedule = deque(warps), set[Warp](), launch.core.machine.schedule
     while ready:
-        warp = ready.popleft()
+        warp = schedule.next_warp(ready)
+        ready.remove(warp)
         if next(flows[warp], ended) is ended:
             ended.add(warp)
         elif warp.waits_at is None:

@@ -1,0 +1,15 @@
+"""A gather of rows with packed elements and a tail."""
+
+import numpy as np
+from showing import Launch, show
+
+
+def launch(tokens: int = 43, vocabulary: int = 90) -> Launch:
+    random = np.random.default_rng(4)
+    table = random.normal(size=(vocabulary, 64)).astype(np.float32)
+    ids = random.integers(0, vocabulary, tokens).astype(np.int32)
+    return Launch((table, ids, np.zeros((tokens, 64), np.float32), tokens), {2: table[ids]}, -(-tokens // 8))
+
+
+if __name__ == "__main__":
+    show(__file__, launch())
