@@ -1,28 +1,51 @@
-"""The tutorial works as it is written: its kernel, its commands in their order, what they print."""
+"""Tutorials work as they are written: their files, their commands in their order and what these print, their Python."""
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from ptosim.cli.commands import main
 
-PAGE = (Path(__file__).parents[1] / "docs" / "tutorial" / "first-kernel.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+BLOCK = re.compile(r"(?:[Ss]ave this as\s+`([\w.]+)`[^\n]*\n+)?^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def test_the_commands_print_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (kernel,) = [text for language, text in BLOCKS if language == "mlir"]
-    Path("scale.pto").write_text(kernel)
-    shown = "".join(text for language, text in BLOCKS if not language)
-    commands = re.split(r"^\$ ", shown, flags=re.MULTILINE)[1:]
-    assert [command.split()[1] for command in commands] == ["run", "check", "check", "check", "prove", "profile"]
-    for command in commands:
-        words, _, wanted = command.partition("\n")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    names: dict[str, Any] = {}
+    done = 0
+    for file, language, text in BLOCK.findall(page.read_text()):
+        if file:
+            Path(file).write_text(text)
+        elif language == "python":
+            exec(compile(text, page.name, "exec"), names)
+            done += 1
+        elif "$ " in text:
+            for command in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                follow(command)
+                done += 1
+    assert done
+
+
+def follow(command: str) -> None:
+    """Run a command; what the page shows of it is printed, in this order, with other lines where it has three dots."""
+    words, _, wanted = command.partition("\n")
+    if words.startswith("ptosim "):
         rest = CliRunner().invoke(main, shlex.split(words)[1:]).output
-        for piece in re.split(r"^\.\.\.\n", wanted, flags=re.MULTILINE):
-            assert piece in rest, f"{words} does not print:\n{piece}"
-            rest = rest[rest.index(piece) + len(piece) :]
+    else:
+        rest = subprocess.run(words, shell=True, check=True, capture_output=True, text=True).stdout
+    for piece in re.split(r"^\.\.\.\n", wanted, flags=re.MULTILINE):
+        assert piece in rest, f"{words} does not print:\n{piece}\nbut:\n{rest}"
+        rest = rest[rest.index(piece) + len(piece) :]
+
+
+def test_there_are_pages() -> None:
+    assert len(PAGES) >= 5

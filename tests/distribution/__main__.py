@@ -48,7 +48,14 @@ def look_into(wheel: Path, archive: Path) -> None:
     assert not strays, f"not of the project in {wheel.name}: {', '.join(sorted(strays))}"
     with tarfile.open(archive) as files:
         names = {name.partition("/")[2] for name in files.getnames()}
-    for wanted in ("README.md", "LICENSE", "Makefile", "examples/softmax.pto", "tests/test_readme.py", "docs/order.md"):
+    for wanted in (
+        "README.md",
+        "LICENSE",
+        "Makefile",
+        "examples/softmax.pto",
+        "tests/test_readme.py",
+        "docs/explanation/order.md",
+    ):
         assert wanted in names, f"missing in {archive.name}: {wanted}"
 
 
