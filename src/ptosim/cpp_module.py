@@ -109,6 +109,12 @@ class CppModule:
         plain_text = without_comments(self.build.text)
         if name not in self.kernels and re.search(rf"\bvoid\s+{re.escape(name)}\s*\(", plain_text):
             raise error("argument", f"'{name}' of {shown} is not __global__; only such functions are launched")
+        known = [kernel for kernel in kernels_in(self.build.text, repeated=True) if kernel.name == name]
+        if "<" not in expression and known and known[0].is_template:
+            message = f"'{name}' of {shown} is a template: name it with its arguments, as {name}<float>"
+            raise error("argument", message)
+        if "<" not in expression and len(known) > 1:
+            raise error("argument", f"'{name}' is ambiguous: {shown} has {len(known)} kernels of this name")
         return CppKernel(self, expression, self.kernels.get(name))
 
     @cached_property
@@ -158,6 +164,8 @@ class _RecordedText:
     reads: bool
     """Whether other data may change it."""
     said: tuple[tuple[int, str], ...]
+    stored: frozenset[int]
+    """The arguments that are stored to."""
 
 
 class CppKernel:
@@ -221,9 +229,12 @@ class CppKernel:
             value if not pointer else None if value is None else len(value)  # pyright: ignore[reportArgumentType]
             for value, pointer in zip(given.values, given.pointers, strict=True)
         ]
-        key = (*shown, blocks)
+        key = (*shown, given.fixed, blocks)
         if key not in self._recorded:
             text = self._text(given, blocks)
+            for index in sorted(given.fixed & text.stored):
+                reason = "the array is read-only, and the kernel stores to it; pass a writable copy"
+                raise unfit(index, self.signature[index], reason)
             found = RecordedLaunch(self._loaded(text.text), given.values, told, text.said)
             if text.reads:
                 return found
@@ -244,7 +255,7 @@ class CppKernel:
             else _signed(scalar(index, parameter, value_of(word, parameter)))
             for index, (each, parameter, word) in enumerate(zip(self._described, self.signature, chosen, strict=True))
         ]
-        given = GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described), True)
+        given = GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described), boundless=True)
         found = [recording for half in self._halves for recording in self._recordings(half, given, count("grid", grid))]
         reaches = reached(found)
         for index, (each, word) in enumerate(zip(self._described, chosen, strict=True)):
@@ -267,10 +278,11 @@ class CppKernel:
             elif value is None:
                 values.append(None)
             elif each.element in _BYTES:
-                values.append(_raw(index, parameter, value))
+                values.append(_raw(index, parameter, _writable(value)))
             else:
-                values.append(array_bytes(index, parameter, value))
-        return GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described))
+                values.append(array_bytes(index, parameter, _writable(value)))
+        fixed = frozenset(index for index, value in enumerate(args) if _is_fixed(value))
+        return GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described), fixed=fixed)
 
     def _loaded(self, text: str) -> Kernel:
         build = self.module.build
@@ -282,10 +294,11 @@ class CppKernel:
         """The text that a launch is recorded as."""
         places, functions, said = PlaceAliases(), list[str](), list[tuple[int, str]]()
         name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
-        reads = False
+        reads, stored = False, set[int]()
         for half in self._halves:
             recordings = self._recordings(half, given, grid)
             reads |= any(each.reads for each in recordings)
+            stored |= {index for index, reach in reached(recordings).items() if reach.is_stored}
             suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(self._halves) > 1 else ""
             kind = half if len(self._halves) > 1 else core_kind(recordings[0])
             core = "aic" if (kind or half) == "cube" else "aiv"
@@ -296,7 +309,9 @@ class CppKernel:
             ]
             function = FunctionText(name + suffix, kind, self._parameters, places, len(recordings))
             functions.append(function.text(recordings))
-        return _RecordedText(module_text(self.module.target, functions, places.aliases), reads, tuple(said))
+        return _RecordedText(
+            module_text(self.module.target, functions, places.aliases), reads, tuple(said), frozenset(stored)
+        )
 
     @property
     def _halves(self) -> Sequence[str]:
@@ -358,6 +373,15 @@ def _described(text: str, entry: int) -> tuple[_Described, ...]:
 def _signed(bits: int) -> int:
     bits &= (1 << 64) - 1
     return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _is_fixed(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and not cast("Any", value).flags.writeable
+
+
+def _writable(value: Any) -> Any:
+    """The array, or for one that is read-only a copy: where the kernel stores to it is known later."""
+    return value.copy() if _is_fixed(value) else value
 
 
 def _raw(index: int, parameter: Parameter, value: Any) -> NDArray[np.uint8]:

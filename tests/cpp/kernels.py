@@ -63,3 +63,9 @@ def without(text: str, line: str) -> str:
 def line_of(text: str, words: str) -> int:
     """The number of the first line with these words."""
     return next(number for number, line in enumerate(text.split("\n"), 1) if words in line)
+
+
+SHAPES = (
+    "using G = GlobalTensor<float, Shape<1, 1, 1, 16, 64>, Stride<1, 1, 1, 64, 1>>;\n"
+    "using V = Tile<TileType::Vec, float, 16, 64>;\n"
+)

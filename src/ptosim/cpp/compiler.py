@@ -31,8 +31,18 @@ _HALVES = {
     "vector": ("-D__DAV_VEC__", "-D__DAV_C220_VEC__"),
     "cube": ("-D__DAV_CUBE__", "-D__DAV_C220_CUBE__"),
 }
-_COMMON = ("-O0", "-g1", "-w", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-pie", "-pipe")
+_COMMON = (
+    "-O0",
+    "-g1",
+    "-gdwarf-4",
+    "-w",
+    "-fno-omit-frame-pointer",
+    "-fno-optimize-sibling-calls",
+    "-fno-pie",
+    "-pipe",
+)
 _MESSAGE = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<text>.*)$")
+MAIN = "ptosim_main.cpp"
 EXPRESSION = "<kernel expression>"
 """The file that messages on the expression of a kernel are said in."""
 
@@ -88,6 +98,15 @@ def find_compiler(wanted: str | None) -> Compiler:
     raise error("argument", f"kernels in C++ need a C++ compiler, and there is none: looked for {tried}")
 
 
+@cache
+def _headers() -> str:
+    """A digest of all headers."""
+    found = hashlib.blake2b(digest_size=16)
+    for path in sorted(path for path in HEADERS.rglob("*") if path.is_file()):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
 def _flags(build: CppBuild) -> list[str]:
     standard = "-std=c++20" if re.search(r"\bPadCustom\s*<", build.text) else "-std=c++17"
     folders = [f"-I{folder}" for folder in build.include_dirs]
@@ -100,7 +119,13 @@ def compiled(build: CppBuild, compiler: Compiler, main: str, shadow: Path) -> Re
     """The program of a build, compiled or found: nothing that it was made from has changed since."""
     cache_ = kernel_cache()
     flags = _flags(build)
-    key = cache_.key(what="C++", main=main, flags="\0".join(flags), compiler=f"{compiler.command} {compiler.version}")
+    key = cache_.key(
+        what="C++",
+        headers=_headers(),
+        main=main,
+        flags="\0".join(flags),
+        compiler=f"{compiler.command} {compiler.version}",
+    )
     kept = cache_.load(key) if cache_.directory is not None else None
     if kept is not None and kept.data["files"] == _digests(kept.data["files"]):
         return RecordingProgram(kept.image, kept.data["described"])
@@ -123,7 +148,7 @@ def _digests(files: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 def _compile(
     build: CppBuild, compiler: Compiler, main: str, flags: Sequence[str], shadow: Path
 ) -> tuple[RecordingProgram, list[str]]:
-    source, program, files = shadow / "main.cpp", shadow / "program", shadow / "files.d"
+    source, program, files = shadow / MAIN, shadow / "program", shadow / "files.d"
     source.write_text(main, encoding="utf-8")
     recorder = shadow / "recorder.o"
     recorder.write_bytes(_recorder(compiler, build.target))
@@ -139,7 +164,12 @@ def _recorder(compiler: Compiler, target: str) -> bytes:
     """What every program is linked with, compiled once."""
     cache_ = kernel_cache()
     flags = ["-std=c++17", "-O2", "-fno-pie", "-fno-omit-frame-pointer", *_ARCHITECTURES[target]]
-    key = cache_.key(what="C++ recorder", flags=" ".join(flags), compiler=f"{compiler.command} {compiler.version}")
+    key = cache_.key(
+        what="C++ recorder",
+        headers=_headers(),
+        flags=" ".join(flags),
+        compiler=f"{compiler.command} {compiler.version}",
+    )
     kept = cache_.load(key) if cache_.directory is not None else None
     if kept is not None:
         return kept.image
@@ -182,22 +212,21 @@ def _run(command: Sequence[str], build: CppBuild) -> None:
 def _diagnostics(text: str, build: CppBuild) -> list[Diagnostic]:
     """What the compiler says is wrong, at the lines of the user: what it says of our own headers is said where they
     are used."""
-    found, pending = list[Diagnostic](), list[tuple[str, str]]()
+    found, start = list[Diagnostic](), 0
     lines = text.split("\n")
     for number, line in enumerate(lines):
         match = _MESSAGE.match(line)
         if match is None:
             continue
-        place = _place(match["file"], int(match["line"]), int(match["column"] or 1), build)
-        if place is None:
-            place = _user(lines[max(0, number - 40) : number], build) or _user(lines[number : number + 12], build)
         message = re.sub(r"^static assertion failed(?: due to requirement '[^']*')?: ", "", match["text"])
         if match["file"] == EXPRESSION:
             return [_expression(build, message)]
-        pending.append((match["file"], message))
-        diagnostic = Diagnostic("syntax", "error", message, place)
-        if diagnostic not in found:
-            found.append(diagnostic)
+        place = _place(match["file"], int(match["line"]), int(match["column"] or 1), build)
+        place = place or _user(lines[start:number], build) or _user(lines[number : number + 12], build)
+        start = number + 1
+        if place is None or place not in [known.location for known in found]:
+            found.append(Diagnostic("syntax", "error", message, place))
+    found = [each for each in found if "ptosim_" not in each.message] or found
     if not found:
         first = next((line for line in lines if line.strip()), "the compiler says nothing")
         found = [Diagnostic("syntax", "error", f"{build.shown} does not compile: {first.strip()}")]
@@ -213,7 +242,7 @@ def shown_file(name: str, build: CppBuild) -> str | None:
     path = Path(os.path.normpath(build.path.parent / name))
     if path == build.path:
         return build.shown
-    if path.is_relative_to(HEADERS) or path.name in ("recorder.cpp", EXPRESSION):
+    if path.is_relative_to(HEADERS) or path.name in (MAIN, "recorder.cpp", EXPRESSION):
         return None
     folder = build.path.parent
     if path.is_relative_to(folder):

@@ -44,15 +44,17 @@ def without_comments(text: str) -> str:
     return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
-def kernels_in(text: str) -> list[WrittenKernel]:
-    """The kernels that a text declares, each once, in its order."""
-    plain, found = without_comments(text), dict[str, WrittenKernel]()
+def kernels_in(text: str, repeated: bool = False) -> list[WrittenKernel]:
+    """The kernels that a text declares, in its order, each once unless `repeated`: those with several parameter
+    lists."""
+    plain, found = without_comments(text), dict[object, WrittenKernel]()
     for match in _KERNEL.finditer(plain):
         start = max(plain.rfind(mark, 0, match.start()) for mark in ";}{") + 1
         end = _closing(plain, match.end() - 1)
         parameters = tuple(_parameters(plain[match.end() : end]))
         kernel = WrittenKernel(match["name"], parameters, "template" in plain[start : match.start()])
-        found.setdefault(kernel.name, kernel)
+        signature = re.sub(r"\s+", "", plain[match.end() : end])
+        found.setdefault((kernel.name, signature) if repeated else kernel.name, kernel)
     return list(found.values())
 
 

@@ -19,6 +19,7 @@ class ArgumentReach:
     element: str
     high: int = 0
     is_read: bool = False
+    is_stored: bool = False
 
     @property
     def word(self) -> str:
@@ -61,3 +62,4 @@ def _extend(
         reach = found.setdefault(argument, ArgumentReach(element))
         reach.high = max(reach.high, int(ends[rows[:, 0] == argument].max()))
         reach.is_read |= is_read
+        reach.is_stored |= not is_read

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ptosim.cpp.compiler import CppBuild, RecordingProgram
 from ptosim.cpp.frames import Frames
-from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.diagnostics import CALLED_HERE, Diagnostic, PTOError, Related, error
 from ptosim.places import Location
 
 MOST_RECORDS = 10_000_000
@@ -59,6 +59,8 @@ class GivenArguments:
 
     values: tuple[NDArray[np.uint8] | int | None, ...]
     pointers: tuple[bool, ...]
+    fixed: frozenset[int] = frozenset()
+    """Arrays that are read-only."""
     boundless: bool = False
     """Whether arrays are as long as the program likes, and hold zeros."""
 
@@ -169,7 +171,10 @@ def _failure(lines: Sequence[tuple[str, str, str]], frames: Frames) -> Diagnosti
     kind, block, message = lines[at][2].split(" ", 2)
     chain = [int(address, 16) for address in lines[at + 1][2].split()]
     (place,) = frames.places([chain])
-    return Diagnostic(kind, "error", _unescaped(message), place, notes=(f"in the scalar program of block {block}",))
+    calls = () if place is None else tuple(Related(call, CALLED_HERE) for call in place.calls)
+    return Diagnostic(
+        kind, "error", _unescaped(message), place, related=calls, notes=(f"in the scalar program of block {block}",)
+    )
 
 
 def _blocks(data: bytes) -> list[RecordedBlock]:

@@ -36,7 +36,7 @@ inline void mem_bar(mem_t) {}
 #define PTO_ASSERT(condition, ...)                                                                \
     do {                                                                                          \
         if (!(condition))                                                                         \
-            ptosim::fail(PTOSIM_FRAME, "trap", "the assertion %s does not hold", #condition);     \
+            ptosim::fail(nullptr, "trap", "the assertion %s does not hold", #condition);     \
     } while (0)
 #define PTO_CPU_ASSERT(...) ((void)0)
 

@@ -10,6 +10,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -53,6 +55,7 @@ int64_t total = 0;
 bool running = false, has_data = false, was_read = false;
 State current{};
 uintptr_t base_frame = 0;
+std::vector<uintptr_t> thrown_at;
 FILE *result = nullptr, *stream = nullptr;
 
 std::vector<Entry> &entries()  // filled before main
@@ -141,11 +144,21 @@ void write_error(const char *kind, const std::string &message, const std::vector
     write_chain(chain);
 }
 
+std::vector<uintptr_t> unwound()
+{
+    void *frames[MOST_FRAMES];
+    int count = backtrace(frames, MOST_FRAMES);
+    std::vector<uintptr_t> chain;
+    for (int index = 0; index < count; ++index)
+        chain.push_back(reinterpret_cast<uintptr_t>(frames[index]) - 1);
+    return chain;
+}
+
 void on_exit()
 {
     if (!running)
         return;
-    write_error("trap", "the kernel calls exit()", {});
+    write_error("trap", "the kernel calls exit()", unwound());
     stop(EXIT_FAILED);
 }
 
@@ -153,18 +166,41 @@ void on_exit()
 
 std::vector<uintptr_t> interrupted(void *context)
 {
-    std::vector<uintptr_t> chain;
 #if defined(__x86_64__) && defined(__linux__)
     auto &machine = static_cast<ucontext_t *>(context)->uc_mcontext;
-    chain.push_back(static_cast<uintptr_t>(machine.gregs[REG_RIP]));
     auto frame = static_cast<uintptr_t>(machine.gregs[REG_RBP]);
     auto stack = static_cast<uintptr_t>(machine.gregs[REG_RSP]);
+    if (base_frame - stack < (1 << 20)) {
+        auto here = static_cast<uintptr_t>(machine.gregs[REG_RIP]);
+        std::vector<uintptr_t> chain{here};
+        bool inside = false;
+        for (uintptr_t address : unwound()) {  // the frames of the handler come first
+            if (inside)
+                chain.push_back(address);
+            inside |= address == here - 1;
+        }
+        return chain;
+    }
+    std::vector<uintptr_t> chain{static_cast<uintptr_t>(machine.gregs[REG_RIP])};
     if (frame >= stack && frame < base_frame)
         chain_of(frame, chain);
+    return chain;
 #else
     (void)context;
+    return unwound();
 #endif
-    return chain;
+}
+
+bool is_stack(const char *address, void *context)
+{
+#if defined(__x86_64__) && defined(__linux__)
+    auto stack = static_cast<intptr_t>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RSP]);
+    auto distance = reinterpret_cast<intptr_t>(address) - stack;
+    return distance > -(1 << 20) && distance < (1 << 16) && base_frame - static_cast<uintptr_t>(stack) > (1 << 20);
+#else
+    (void)address, (void)context;
+    return false;
+#endif
 }
 
 bool is_write(void *context)
@@ -217,6 +253,9 @@ void faulted(int signal, siginfo_t *info, void *context)
     if (region != nullptr) {
         kind = "unsupported";
         message = "global memory is written through a plain pointer; use TSTORE";
+    } else if ((signal == SIGSEGV || signal == SIGBUS) && is_stack(address, context)) {
+        kind = "limit";
+        message = "the stack of the scalar program overflows";
     } else if (signal == SIGSEGV || signal == SIGBUS) {
         char text[120];
         snprintf(text, sizeof text, "the scalar program accesses address 0x%llx, which lies in no argument", static_cast<unsigned long long>(
@@ -343,7 +382,7 @@ void fail(void *frame, const char *kind, const char *format, ...)
     va_end(arguments);
     std::vector<uintptr_t> chain;
     chain_of(reinterpret_cast<uintptr_t>(frame), chain);
-    write_error(kind, buffer, chain);
+    write_error(kind, buffer, frame == nullptr ? unwound() : chain);
     stop(EXIT_FAILED);
 }
 
@@ -394,8 +433,7 @@ Place place_of(const void *pointer, void *frame, const char *what)
         if (region.start != nullptr && address >= region.start && address < region.start + region.mapped)
             return {static_cast<int64_t>(index), address - region.start};
     }
-    fail(frame, "out-of-bounds", "%s begins at 0x%llx, which lies in no argument", what, static_cast<unsigned long long>(
-         reinterpret_cast<uintptr_t>(pointer)));
+    fail(frame, "out-of-bounds", "%s begins at a place that lies in no argument", what);
 }
 
 void touched(void *, const void *) {}
@@ -441,10 +479,10 @@ void map_region(Region &region, int file, int64_t at)
     try {
         entry.run(bits.data());
     } catch (const std::exception &thrown) {
-        write_error("trap", std::string("the kernel throws an exception: ") + thrown.what(), {});
+        write_error("trap", std::string("the kernel throws an exception: ") + thrown.what(), thrown_at);
         stop(EXIT_FAILED);
     } catch (...) {
-        write_error("trap", "the kernel throws an exception", {});
+        write_error("trap", "the kernel throws an exception", thrown_at);
         stop(EXIT_FAILED);
     }
     running = false;
@@ -452,6 +490,15 @@ void map_region(Region &region, int file, int64_t at)
 
 }  // namespace
 }  // namespace ptosim
+
+extern "C" [[noreturn]] void __cxa_throw(void *thrown, void *type, void (*destroy)(void *))  // notes where
+{
+    ptosim::thrown_at = ptosim::unwound();
+    using Throw = void (*)(void *, void *, void (*)(void *));
+    auto next = reinterpret_cast<Throw>(dlsym(RTLD_NEXT, "__cxa_throw"));
+    next(thrown, type, destroy);
+    __builtin_unreachable();
+}
 
 int main(int count, char **words)
 {

@@ -66,7 +66,11 @@ PTOSIM_ELEMENT(int4b_t, "i8")
 // --- operands --------------------------------------------------------------------------------------------------------
 // An operand says once what it is (kind) and at each record its values. Tiles and global tensors say so themselves.
 
+template <typename O, typename = void> struct is_operand : std::false_type {};
+template <typename O> struct is_operand<O, std::void_t<decltype(O::ptosim_count)>> : std::true_type {};
+
 template <typename O, typename = void> struct Operand {
+    static_assert(is_operand<O>::value, "an operand of this intrinsic is a tile or a global tensor, not a value of another type");
     static const char *kind() { return O::ptosim_kind(); }
     static constexpr int count = O::ptosim_count;
     static void values(const O &operand, int64_t *out, void *frame) { operand.ptosim_values(out, frame); }
