@@ -244,7 +244,9 @@ class _Merger:
         nodes = [node for body in bodies for node in body.walk()]
         for node in nodes:
             if isinstance(node, SignalNode):
-                self._unite(semaphores(node))
+                if not (members := semaphores(node)):
+                    raise Unfollowed(node.op, f"the id of {node.op.name} is only known when it runs")
+                self._unite(members)
         self.participants = Counter(node.name for node in nodes if isinstance(node, LoopNode))
 
     def _unite(self, members: list[tuple[int, int, int]]) -> None:

@@ -14,7 +14,7 @@ from ptosim.language.passes.launch_parameters import name_of
 from ptosim.language.structure.control import If
 from ptosim.language.structure.function import Function
 from ptosim.order.replay.byte_shadow import Shown
-from ptosim.order.replay.launches import decide_bytes, launches
+from ptosim.order.replay.launches import decide_bytes, launches, sizes
 from ptosim.order.replay.replay import Replayed, Replayer
 from ptosim.order.replay.scalar_run import ReplayLaunch
 
@@ -28,6 +28,8 @@ FEW_EFFORT = 1 << 10
 PROTOCOL = frozenset("unmatched-wait deadlock double-set undrained semaphore-overflow".split())
 """What shows that flags or signals do not balance."""
 STUCK = frozenset(("unmatched-wait", "deadlock"))
+SMALL, LARGE = 1, 1 << 16
+"""Strides and lengths with which a race has to show."""
 NOT_SHOWN = "no launch that was replayed shows it"
 
 
@@ -47,7 +49,8 @@ class ReplayTrials:
         self.module = module
         self.functions = list(entries.values())
         self._replayer = Replayer(module, entries)
-        self._decide_bytes = any(decide_bytes(function) for function in self.functions)
+        self._decide_bytes = decide_bytes(self.functions)
+        self._sizes = sizes(self.functions)
 
     def confirm(self, suspects: Sequence[Diagnostic], unbalanced: bool) -> Tried:
         """Which suspicions some launch shows, and with `unbalanced` what else shows that flags do not balance; what
@@ -58,7 +61,7 @@ class ReplayTrials:
             for shown in replayed.shown if not replayed.doubts else ():
                 meant = [number for number, each in enumerate(suspects) if _is_it(each, shown)]
                 number = next((number for number in meant if number not in found), None)
-                if number is not None and shown.certain:
+                if number is not None and shown.certain and self._shows_at_all_sizes(suspects[number], replayed.launch):
                     found[number] = self._told(suspects[number], shown, replayed.launch)
                 elif not meant and shown.certain and (shown.kind in PROTOCOL or not self._decide_bytes):
                     others.setdefault(shown.kind, self._told(shown.diagnostic, shown, replayed.launch))
@@ -68,6 +71,16 @@ class ReplayTrials:
         beside = [each for each in others.values() if not found or (unbalanced and each.kind in PROTOCOL)]
         shown = (*(found[number] for number in sorted(found)), *beside)
         return Tried(shown, tuple(map(_doubted, unshown)))
+
+    def _shows_at_all_sizes(self, suspect: Diagnostic, launch: ReplayLaunch) -> bool:
+        """Whether a race shows with small and with large strides and lengths: one that does with some only speaks of
+        these. What does not come to an end says nothing."""
+        for size in (SMALL, LARGE) if self._sizes and suspect.kind == "race" else ():
+            scalars = tuple(size if at in self._sizes else each for at, each in enumerate(launch.scalars))
+            replayed = self._replayer.replay(replace(launch, scalars=scalars), MOST_EFFORT)
+            if not replayed.incomplete and not any(_is_it(suspect, shown) for shown in replayed.shown):
+                return False
+        return True
 
     def contradict(self) -> Diagnostic | None:
         """What goes wrong in a launch of a kernel that is proven: then the proof is not right."""

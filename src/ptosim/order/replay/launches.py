@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import cast
 
 from xdsl.ir import SSAValue
 
@@ -130,11 +129,18 @@ def _is_open(function: Function) -> bool:
     return loads and any(isinstance(op, For | If | While) for op in operations)
 
 
-def decide_bytes(function: Function) -> bool:
-    """Whether an integer argument decides which bytes are touched, as a stride or a length does: then some launches are
-    wrong for which the kernel was not made."""
-    pending = [value for value in cast("tuple[SSAValue, ...]", function.body.block.args) if is_number(value)]
-    seen = set[SSAValue]()
+def sizes(functions: Sequence[Function]) -> tuple[int, ...]:
+    """The integer arguments that decide which bytes are touched and nothing else, as strides and lengths do: some of
+    their values are wrong though the kernel is in order."""
+    longest = max(functions, key=lambda function: len(function.body.block.args))
+    numbers = range(len(longest.body.block.args))
+    return tuple(number for number in numbers if _uses(_of(functions, number)) == {"bytes"})
+
+
+def _uses(arguments: Sequence[SSAValue]) -> set[str]:
+    """What an argument decides: bytes, or how a program goes on."""
+    pending = [value for value in arguments if is_number(value)]
+    seen, found = set[SSAValue](), set[str]()
     while pending:
         value = pending.pop()
         if value in seen:
@@ -143,10 +149,18 @@ def decide_bytes(function: Function) -> bool:
         for use in value.uses:
             op = use.operation
             if op.name.startswith("arith."):
+                found |= {"way"} if op.name in _CHOOSING else set()
                 pending += op.results if op.name not in _CHOOSING else ()
-            elif not (isinstance(op, If) or (isinstance(op, For) and use.index == 1) or "flag" in op.name):
-                return True
-    return False
+            else:
+                is_way = isinstance(op, If) or (isinstance(op, For) and use.index == 1) or "flag" in op.name
+                found.add("way" if is_way else "bytes")
+    return found
+
+
+def decide_bytes(functions: Sequence[Function]) -> bool:
+    """Whether an integer argument decides which bytes are touched."""
+    longest = max(functions, key=lambda function: len(function.body.block.args))
+    return any("bytes" in _uses(_of(functions, number)) for number in range(len(longest.body.block.args)))
 
 
 _CHOOSING = frozenset(("arith.cmpi", "arith.remui", "arith.remsi", "arith.andi"))
