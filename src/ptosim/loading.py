@@ -158,9 +158,12 @@ def _refuse_wrong_order(loaded: LoadedModule) -> None:
 
 
 def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:
-    """Where the tiles of a module lie."""
+    """Where the tiles of a module lie, or where it has none, what its pointers name."""
+    from ptosim.report.pointer_plan import pointer_plans
+
     written = load(source, target)
-    return memory_plans(_passed(replace(written, parsed=written.parsed.cloned()), preparing()))
+    plans = memory_plans(_passed(replace(written, parsed=written.parsed.cloned()), preparing()))
+    return plans if any(plan.tiles for plan in plans) else pointer_plans(written)
 
 
 @without_collection()

@@ -90,6 +90,22 @@ class PointerRoots:
         return self._roots[address]
 
 
+def cast_of(value: SSAValue, depth: int = 0) -> tuple[Operation, int] | None:
+    """The cast that a pointer on chip is reckoned from, and its address, as far as they are known."""
+    op = value.owner
+    if depth > _DEEPEST:
+        return None
+    if isinstance(op, CastPtr) and not isinstance(op.input.type, PtrType):
+        address = known_integer(op.input)
+        return None if address is None else (op, address)
+    if handed := sources(value):
+        return cast_of(handed[0], depth + 1)
+    if isinstance(op, PTOOperation):
+        pointers = [each for each in op.operands if isinstance(each.type, PtrType)]
+        return cast_of(pointers[0], depth + 1) if len(pointers) == 1 else None
+    return None
+
+
 def known_integer(value: SSAValue, depth: int = 0) -> Scalar:
     """The integer that constants make of a value, or None."""
     constant = constant_of(value)
