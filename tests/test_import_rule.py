@@ -43,7 +43,6 @@ HEIGHT = {
     "ranks": 12,
     "fit": 12,
     "ptodsl": 12,
-    "synchronisation": 13,
     "testing": 14,
     "home": 15,
     "fleet": 14,

@@ -17,7 +17,6 @@ SAYS = {
     "cli": "the command line",
     "home": "editor, pytest, pages",
     "fleet": "many launches",
-    "synchronisation": "ptosim sync",
     "ranks": "several NPUs",
     "fit": "figures from a board",
     "author": "kernels in Python",

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
     from ptosim.fleet.sweeping import Sweep, sweep
     from ptosim.fleet.tuning import tune
+    from ptosim.home.synchronisation import synchronise
     from ptosim.ptodsl import pto, scalar
     from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
     from ptosim.ranks.world import World, launch
-    from ptosim.synchronisation import synchronise
 
 __version__ = "0.1.0"
 
@@ -27,7 +27,7 @@ _HOMES = {
     "arguments": "Parameter",
     "diagnostics": "Diagnostic Finding Location PTOError",
     "ranks.rank_arguments": "BLOCK BLOCKS RANK RANKS context each symmetric",
-    "synchronisation": "synchronise",
+    "home.synchronisation": "synchronise",
     "fleet.sweeping": "Sweep sweep",
     "fleet.tuning": "tune",
     "ranks.world": "World launch",

@@ -93,13 +93,13 @@ def sync(
     """
     chosen = loaded(file, target).kernel(kernel)
     if words or not chosen.signature:
-        from ptosim.synchronisation import synchronise
+        from ptosim.home.synchronisation import synchronise
 
         subject = launched_with(chosen, words, grid)
         found = synchronise(subject.kernel, *subject.given, grid=grid, strip=strip)
         told = found.report() if report else str(found)
     else:
-        from ptosim.synchronisation import order_for_all_launches
+        from ptosim.home.synchronisation import order_for_all_launches
 
         if report or has_sets() or grid > 1:
             raise click.UsageError("costs are those of a launch: give ARGUMENTS, or auto for each")

@@ -1,1 +1,1 @@
-"""Editors and terminals that stay open while a kernel is written. Nothing here knows a rule of the machine."""
+"""Interfaces above api: editors and terminals that stay open while a kernel is written, and `ptosim.synchronise`."""
