@@ -14,7 +14,7 @@ from ptosim.report.page_data import page_data
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
 
-_SCRIPTS = ("model.js", "timeline.js", "memory.js", "tables.js", "page.js")
+_SCRIPTS = ("model.js", "timeline.js", "memory.js", "tables.js", "roofline.js", "page.js")
 _FRAME_HEIGHT = 820
 
 

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.report.access_map import access_map
+from ptosim.report.envelope import installed_version
 from ptosim.report.figures_used import CAVEAT, WEAK, by_origin
+from ptosim.report.roofline import roofline
 from ptosim.report.time_accounts import Ints, bound, column, function_facts
 from ptosim.report.trace import scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, RowKind
@@ -50,6 +53,7 @@ def _figures(profile: Profile) -> dict[str, Any]:
         "file": profile.source.name,
         "target": profile.target.name,
         "grid": profile.grid,
+        "launch": _launch(profile),
         "places": profile.recording.hardware_cores,
         "cycles": profile.cycles,
         "bound": bound(profile.bounds),
@@ -119,12 +123,42 @@ def _tables(profile: Profile) -> dict[str, Any]:
             [each.line, each.name.removeprefix("pto."), each.count, each.lane_use, each.cycles, each.sum]
             for each in profile.tile_operations
         ],
+        "advice": [each.to_json() for each in profile.advice],
+        "roofline": asdict(roofline(profile)),
+        "units": _units(profile),
+        "access": [list(stretch) for stretch in access_map(profile)],
         "all_steps": len(profile.critical_path),
         "origins": [
             [origin, WEAK[origin], names]
             for origin, names in sorted(by_origin(profile.rests_on, profile.target).items())
         ],
     }
+
+
+def _units(profile: Profile) -> list[list[Any]]:
+    """Busy cycles of each unit of the vector core, and their share of the time in scopes."""
+    recording = profile.recording
+    busy: dict[str, float] = {}
+    whole = 0
+    for detail, start, end, kind in zip(
+        recording.rows.detail, recording.rows.start, recording.rows.end, recording.rows.kind, strict=True
+    ):
+        if kind != RowKind.WORK or detail == NOTHING:
+            continue
+        whole += end - start
+        for name, cycles in recording.functions[detail].busy.items():
+            busy[name] = busy.get(name, 0) + cycles
+    return [[name, round(cycles), cycles / max(1, whole)] for name, cycles in busy.items() if cycles]
+
+
+def _launch(profile: Profile) -> str:
+    """With which arguments, on which version."""
+    told: list[str] = []
+    for each in profile.subject.arguments():
+        shape = "×".join(map(str, each.get("shape", ())))
+        name, value = each["name"], each.get("value", "")
+        told.append(f"{name}: {each['dtype']} {shape}" if shape else f"{name} = {value}")
+    return " · ".join([*told, f"ptosim {installed_version()}"])
 
 
 def _cut(profile: Profile) -> int:

@@ -167,6 +167,9 @@ if (D.cores.length > 1) {
   byId("core").addEventListener("change", (event) => { state.core = Number(event.target.value); scroll.scrollTop = 0; changed(); });
 }
 
+// On paper everything is there: what scrolls is written out by the style sheet.
+window.addEventListener("beforeprint", () => setTheme("light"));
+
 // --- theme and address ----------------------------------------------------------------------------------------------------
 
 const setTheme = (name) => {
@@ -205,7 +208,10 @@ byId("legend").append(
   element("span", {}, swatch("--wait"), "waiting"));
 if (withMemory.length) byId("memory-legend").append("solid: written, pale: read, ", swatch("--held"), "held until it is read");
 fillFindings();
+fillAdvice();
 fillPipes();
+fillRoofline();
+fillUnits();
 fillRanks();
 fillLinks();
 fillSkews();
@@ -214,6 +220,7 @@ fillFifos();
 fillWaits();
 fillPath();
 fillTiles();
+fillAccess();
 fillSource();
 fillFooter();
 showHottest();

@@ -23,6 +23,7 @@ const fillHeader = () => {
   byId("kernel").textContent = D.kernel;
   const blocks = `${D.ranks.length ? `${D.ranks.length} ranks × ` : ""}${count(D.grid)} block${D.grid === 1 ? "" : "s"}`;
   byId("where").textContent = `${D.file} · ${D.target} · ${blocks}${D.grid > D.places ? `, ${count(D.places)} at a time` : ""}`;
+  byId("launch").textContent = D.launch;
   const fact = (name, value, note) => byId("facts").append(
     element("div", {}, element("dt", {}, name), element("dd", {}, value, note ? element("small", {}, ` ${note}`) : "")));
   fact("cycles", count(D.cycles));

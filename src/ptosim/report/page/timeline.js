@@ -67,10 +67,23 @@ const drawAxis = (context, s, width, height) => {
   }
 };
 
+// What a bar moves or computes: from where to where, as far as its arguments tell; shorter where there is less room.
+const barName = (i) => {
+  const name = siteName(rows.site[i]), [, , names] = D.sites[rows.site[i]];
+  if (!rows.arguments[i] || !names.length) return name;
+  const place = (role) => {
+    const at = names.indexOf(role), value = at < 0 ? undefined : rows.arguments[i][at];
+    return value === undefined ? "" : typeof value === "string" ? `%${value.replace(" + 0", "")}` : `[${value}]`;
+  };
+  const source = place("source") || place("src"), dest = place("destination") || place("dst") || place("dest");
+  return source && dest ? `${name} ${source} → ${dest}` : name;
+};
+
 const label = (context, text, x, y, room) => {
   if (room < 26) return;
-  const width = context.measureText(text).width;
-  if (width + 8 < room) context.fillText(text, x + 4, y + BAR / 2 + 0.5);
+  for (const shorter of [text, text.split(" ")[0]]) {
+    if (context.measureText(shorter).width + 8 < room) { context.fillText(shorter, x + 4, y + BAR / 2 + 0.5); return; }
+  }
 };
 
 const drawTrack = (context, s, index, y, hatch) => {
@@ -103,7 +116,7 @@ const drawTrack = (context, s, index, y, hatch) => {
       context.fillStyle = palette[D.pipes[track.pipe]];
       context.fillRect(x, y, Math.max(0.8, width - (width > 3 ? 0.6 : 0)), BAR);
       context.fillStyle = palette.onbar;
-      label(context, siteName(rows.site[i]), x, y, width);
+      label(context, barName(i), x, y, width);
     }
     context.globalAlpha = 1;
   }
