@@ -189,7 +189,10 @@ class SectionSimt(PTOOperation, name="pto.section.simt"):
             if number:
                 parser.parse_punctuation(",", f" before {role}")
             start = parser.pos
-            sizes[role] = IntegerAttr(parser.parse_integer(allow_boolean=False), i32)
+            size = parser.parse_integer(allow_boolean=False)
+            if abs(size) >= 1 << 31:
+                parser.raise_error(f"{role} is {size}, which is no i32", parser.span_since(start))
+            sizes[role] = IntegerAttr(size, i32)
             parser.place(role, parser.span_since(start))
         _brackets(parser, ">")
         before = parser.parse_keyword_attributes()
