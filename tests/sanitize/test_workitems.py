@@ -197,3 +197,32 @@ def test_a_flag_that_is_missing_is_found_at_its_line_and_mended(pair: str) -> No
     fix = report.fix()
     assert fix.verified
     assert not ptosim.check(ptosim.load(fix.text).kernel(), x, y).findings
+
+
+def test_a_line_that_the_cache_may_hold() -> None:
+    load = "%v = pto.ldg %x[%i] : !pto.ptr<i32, gm> -> i32\npto.store %v, %ub[%i] : !pto.ptr<i32, ub>, i32"
+    flags = 'pto.set_flag["PIPE_V", "S", "EVENT_ID0"]'.replace('"S"', '"PIPE_S"')
+    between = f"""{flags}
+      {flags.replace("set", "wait")}
+      %first = arith.constant 0 : index
+      %nine = arith.constant 9 : i32
+      pto.store %nine, %x[%first] : !pto.ptr<i32, gm>, i32
+      pto.set_flag["PIPE_S", "PIPE_V", "EVENT_ID1"]
+      pto.wait_flag["PIPE_S", "PIPE_V", "EVENT_ID1"]
+      pto.section.simt<<<32, 1, 1>>> {{
+        %t = pto.get_tid_x : i32
+        %i = arith.index_cast %t : i32 to index
+        {load}
+      }}"""
+    text = section(load, OUT).replace("pto.barrier", f"{between}\n    pto.barrier")
+    (found,) = ptosim.check(ptosim.load(text).kernel(), np.zeros(32, "i4"), unwritten="off").findings
+    assert (found.kind, found.severity) == ("stale-cache", "warning")
+    past = text.replace("%x[%i] :", "%x[%i] l1cache(uncache) :")
+    assert not ptosim.check(ptosim.load(past).kernel(), np.zeros(32, "i4"), unwritten="off").findings
+
+
+def test_the_cache_takes_the_top_of_ub() -> None:
+    far = "%far = arith.constant 55296 : index\n%p = arith.addi %i, %far : index\n"
+    body = far + "pto.store %t, %ub[%p] : !pto.ptr<i32, ub>, i32\npto.stg %t, %x[%i] : !pto.ptr<i32, gm>, i32"
+    assert findings(body) == [("lint", "warning")]
+    assert findings(body.replace("pto.stg %t, %x[%i] : !pto.ptr<i32, gm>, i32", "")) == []

@@ -19,11 +19,13 @@ from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
 from ptosim.language.analysis.polling_loops import is_poll
 from ptosim.language.micro.burst import PREFETCH
+from ptosim.language.operation import PTOOperation
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, PASS, WATCH, WORK, Clock, Entry, Key, Site
 from ptosim.machine.memory import pointer
-from ptosim.machine.observer import Footprint, WorkitemAccess, distinct
+from ptosim.machine.observer import Change, Footprint, WorkitemAccess, distinct
 from ptosim.machine.signal import Foreseen
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
@@ -42,6 +44,7 @@ from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.track import AccessHistory
 from ptosim.sanitize.undefined_and_racy import DoubtObserver, Hit, Image, Subject, Unchanged
 from ptosim.sanitize.window import GRANULE, ShadowWindow, WindowPart, inside, shifted
+from ptosim.sanitize.workitem_caches import WorkitemCaches, shares_ub
 from ptosim.sanitize.workitems import WorkitemRaces
 
 
@@ -57,6 +60,8 @@ class Checker(DoubtObserver):
         self.lints = Lints(self.findings, subject.program)
         self.exchange = Exchange(self.findings, subject.program, self.gm)
         self.cells = Cells()
+        self.data_caches = WorkitemCaches(self.findings)
+        self.shares_ub = shares_ub(subject.program.operations())
         self.races = WorkitemRaces(self.findings, subject.regions)
         self.iterations = Iterations(subject.program)
         self.unconsumed: dict[tuple[str, str], Site] = {}
@@ -174,6 +179,24 @@ class Checker(DoubtObserver):
 
     def workitems(self, entry: Entry, access: WorkitemAccess) -> None:
         self.races.note(access)
+        if access.space is GM and access.kind == READ and self._is_cached(access.site):
+            self.data_caches.load(entry, access)
+
+    def _is_cached(self, site: Site) -> bool:
+        op = self.subject.program.executed(site)
+        return not (isinstance(op, PTOOperation) and "l1cache" in op.property_roles and op.word("l1cache") == "uncache")
+
+    def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
+        self._touches(entry, site, footprint)
+        return super().load(entry, site, footprint, by_use)
+
+    def store(self, entry: Entry, site: Site, footprint: Footprint, change: Change | None = None) -> None:
+        self._touches(entry, site, footprint)
+        super().store(entry, site, footprint, change)
+
+    def _touches(self, entry: Entry, site: Site, footprint: Footprint) -> None:
+        if footprint.space is UB and self.shares_ub:
+            self.data_caches.touches_ub(entry, site, footprint.starts, footprint.width)
 
     def workitem_fence(self, entry: Entry, workitems: Any) -> None:
         self.races.fence(workitems)
@@ -304,6 +327,7 @@ class Checker(DoubtObserver):
             return
         if kind != READ:
             self.lints.stored_globally(entry, site)
+            self.data_caches.wrote(entry, site, starts, width, entry.site.name == SimtLaunch.name)
         if self.subject.together and kind != NOTICE:
             self.exchange.accessed(entry, site, kind == READ, starts, width)
         if kind not in (READ, NOTICE) and self.subject.together and self.foreseen.followed:
