@@ -180,7 +180,16 @@ def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions
         report = _unrun(kernel, refused, options.max_findings)
     else:
         report = _with_tiles(found, kernel, launch, options.max_findings)
+    source = kernel.module.outline.source
+    if source.is_recorded and not source.is_cpp:
+        report = replace(report, mend=partial(_in_python, report.fix, source))
     return replace(report, subject=subject(kernel, launch))
+
+
+def _in_python(mend: Callable[[], Fix], source: Source) -> Fix:
+    from ptosim.report.python_fix import in_python
+
+    return in_python(mend(), source)
 
 
 def subject(kernel: Kernel, launch: Launch | None, grid: int = 1) -> ReportSubject:

@@ -34,6 +34,11 @@ class Source:
     is_recorded: bool = field(default=False, compare=False, repr=False)
     """Whether it is a recording of a program in another language: no file holds it."""
 
+    @property
+    def is_cpp(self) -> bool:
+        """Whether the author wrote it in C++."""
+        return self.name.endswith((".cpp", ".cc", ".cxx", ".cce"))
+
     @cached_property
     def line_starts(self) -> list[int]:
         starts = [0]

@@ -26,19 +26,23 @@ Expected = Array | Mapping[int, Array] | Sequence[Array | None] | Callable[..., 
 
 
 def check(
-    kernel: Kernel,
+    kernel: Any,
     *args: Any,
-    expect: Expected | None = None,
+    expect: Expected | Mapping[int | str, Array] | None = None,
     grid: int = 1,
     rtol: float = 0.0,
     atol: float = 0.0,
+    constants: Mapping[str, Any] = {},
 ) -> None:
     """Run a kernel on both engines, compare what its arrays hold then, and check it. The arguments stay as they are.
 
-    `expect`: an array that the last array argument is to hold, arrays by the number of their argument, one for each
-    argument (None: any), or a function of copies of the arguments that returns one of these, or changes the copies.
+    `expect`: an array that the last array argument is to hold, arrays by the number or name of their argument, one for
+    each argument (None: any), or a function of copies of the arguments that returns one of these, or changes the
+    copies. `constants` are those of a kernel in Python.
     """
-    wanted = _expected(args, expect)
+    kernel = kernel.compile(**constants) if constants else kernel
+    names = {parameter.name: index for index, parameter in enumerate(kernel.signature)}
+    wanted = {names.get(cast("str", key), key): array for key, array in _expected(args, expect).items()}
     results = {engine: _copies(args) for engine in ENGINES}
     for engine, values in results.items():
         kernel(*values, grid=grid, engine=engine)

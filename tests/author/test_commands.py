@@ -104,3 +104,25 @@ def test_a_script_of_the_official_package_runs_unchanged(tmp_path: Path):
     words = [sys.executable, "-m", "ptosim.ptodsl", str(path)]
     found = subprocess.run(words, capture_output=True, text=True, check=False)
     assert found.stdout == "once\n", found.stderr
+
+
+def test_a_repair_is_written_into_the_python_file(script: str):
+    found = run("check", f"{script}:once", "rand:64", "zeros:64", "--fix")
+    assert '+    pto.wait_flag("V", "MTE3", event_id=0)' in found.stdout and "PIPE_" not in found.stdout
+    assert '-    pto.set_flag("MTE2", "V")' not in found.stdout
+    run("check", f"{script}:once", "rand:64", "zeros:64", "--fix", "--write")
+    assert run("check", f"{script}:once", "rand:64", "zeros:64").exit_code == 0
+    assert "PIPE_" not in Path(script).read_text()
+
+
+UNROLLED = SCRIPT.replace("for i in range(N):", "for i in pto.static_range(2):").replace(
+    "        pto.vsts", "        pto.mte_ub_gm(ub, z, 256, nburst=(1, 256, 256))\n        pto.vsts"
+)
+
+
+def test_a_line_that_serves_several_turns_is_told_and_not_edited(tmp_path: Path):
+    path = tmp_path / "unrolled.py"
+    path.write_text(UNROLLED)
+    found = run("check", f"{path}:once", "rand:64", "zeros:64", "--fix", "--write")
+    assert "serves several turns or calls" in found.output or "the hints say what is missing" in found.output
+    assert path.read_text() == UNROLLED

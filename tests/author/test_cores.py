@@ -255,3 +255,38 @@ def test_kernels_are_merged_into_one_module():
     out = np.zeros(8, "i4")
     merged.kernel("functions")(out, 4)
     assert out.tolist() == [7, 0, 0, 0, 9, 0, 0, 0]
+
+
+@pto.jit(**EXPLICIT, kernel_kind="vector")
+def logical_rms_norm(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm")):
+    a, b = pto.castptr(0, pto.ptr(pto.f32)), pto.castptr(4096, pto.ptr(pto.f32))
+    pto.mte_gm_ub(x, a, 0, 1024, nburst=(1, 1024, 1024))
+    pto.set_flag("MTE2", "V")
+    pto.wait_flag("MTE2", "V")
+    v = pto.vmi.vload(a, 0, size=256)
+    m = pto.vmi.create_mask(256, size=256)
+    one = pto.vmi.create_mask(1, size=1)
+    mean = pto.vmi.vmuls(pto.vmi.vcadd(pto.vmi.vmul(v, v, m), m), 1 / 256, one)
+    root = pto.vmi.vbrc(pto.vmi.vsqrt(mean), size=256)
+    pto.vmi.vstore(pto.vmi.vadd(pto.vmi.vdiv(v, root, m), 0.5, m), b, 0, m)
+    pto.set_flag("V", "MTE3")
+    pto.wait_flag("V", "MTE3")
+    pto.mte_ub_gm(b, y, 1024, nburst=(1, 1024, 1024))
+    pto.pipe_barrier("ALL")
+
+
+def test_logical_vectors_of_any_length():
+    x, y = RNG.random(256, "f4"), np.zeros(256, "f4")
+    logical_rms_norm[1](x, y)
+    assert np.allclose(y, x / np.sqrt((x * x).mean()) + 0.5, rtol=1e-5)
+    assert "pto.vmi.vcadd %vmul, %m {reassoc}" in logical_rms_norm.text
+    assert not ptosim.check(logical_rms_norm, x, y).findings
+
+
+def test_families_of_logical_accesses_exclude_each_other():
+    @pto.jit(**EXPLICIT, kernel_kind="vector")
+    def mixed(x: pto.ptr(pto.f32, "gm")):
+        pto.vmi.vload(pto.castptr(0, pto.ptr(pto.f32)), 0, size=64, group=8, stride=8, block_stride=1, repeat_stride=1)
+
+    with pytest.raises(TypeError, match="not both"):
+        mixed.compile()

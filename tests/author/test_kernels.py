@@ -250,3 +250,13 @@ def test_literals_keep_their_bits():
     out = np.zeros(4, "f4")
     literals[1](out)
     assert out[0] == -math.inf and out.view("u4")[1] == 0x7FC00001 and out[2] == np.float32(0.1) and out[3] == 3
+
+
+def test_the_check_of_tests_takes_kernels_in_python():
+    from ptosim.testing import check
+
+    x, y, z = vectors()
+    check(vector_add, x, y, z, expect=x + y)
+    check(vector_add, x, y, z, expect={"z": x + y}, constants={"BLOCK": 128})
+    with pytest.raises(AssertionError, match="race"):
+        check(unordered, np.ones(64, "f4"), np.zeros(64, "f4"))

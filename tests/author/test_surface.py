@@ -34,6 +34,8 @@ def test_every_operation_is_a_name_of_pto():
         if plain in REMOVED:
             with pytest.raises(AttributeError):
                 getattr(pto, plain)
+        elif plain.startswith("vmi."):
+            assert callable(getattr(pto.vmi, plain.removeprefix("vmi."))), op.name
         elif plain.startswith("comm."):
             assert callable(getattr(pto.comm, plain.removeprefix("comm.")))
         elif op.name.startswith("pto."):

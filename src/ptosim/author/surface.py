@@ -93,7 +93,7 @@ def attribute_names() -> Mapping[str, type[PTOOperation]]:
     return {
         op.name.removeprefix("pto.").replace(".", "_"): op
         for op in operations()
-        if not op.name.startswith((INTERNAL, "pto.comm."))
+        if not op.name.startswith((INTERNAL, "pto.comm.", "pto.vmi."))
         and not op.region_roles
         and op.name.removeprefix("pto.") not in REMOVED
     }

@@ -12,6 +12,7 @@ _HOMES = {
     "ptosim.author.functions": "func",
     "ptosim.author.simt": "simt simt_launch Vec",
     "ptosim.author.fifo": "pipe",
+    "ptosim.author.vmi": "vmi",
     "ptosim.author.scopes": "section vecscope static_range for_ if_ while_ yield_",
 }
 """Where names are at home that are no calls of operations."""

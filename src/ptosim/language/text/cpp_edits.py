@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from ptosim.diagnostics import Location, Replacement
 from ptosim.language.edits import Edit, EditWriter, OperationPlace
 
-CPP_FILES = (".cpp", ".cc", ".cxx", ".cce")
-"""How the names of files in C++ end."""
-
 _FLAG = re.compile(r'pto\.(set|wait)_flag(?:_dyn)?\["PIPE_(\w+)", "PIPE_(\w+)", (?:"(EVENT_ID\d+)"|(%\w+))\]')
 _BARRIER = re.compile(r"pto\.barrier\b.*?PIPE_(\w+)")
 _BUFFER = re.compile(r'pto\.(get|rls)_buf(?:_dyn)? "PIPE_(\w+)", (\S+?), (\d+)')

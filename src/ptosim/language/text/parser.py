@@ -22,7 +22,7 @@ from ptosim.language.catalogue import dialects
 from ptosim.language.edits import EditWriter
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.structure.function import Call, link
-from ptosim.language.text.cpp_edits import CPP_FILES, CppWriter
+from ptosim.language.text.cpp_edits import CppWriter
 from ptosim.language.text.edited_text import TextWriter
 from ptosim.language.text.located_parser import LocatedParser, Unsupported
 from ptosim.language.text.location_forms import Locations, NamedPlace, Position
@@ -272,7 +272,7 @@ def _writer(source: Source) -> EditWriter:
     """Edits are said in the language of the author's file."""
     if not source.is_recorded:
         return TextWriter()
-    return CppWriter() if source.name.endswith(CPP_FILES) else PythonWriter()
+    return CppWriter() if source.is_cpp else PythonWriter()
 
 
 def _located(parser: LocatedParser, source: Source) -> dict[SSAValue, str]:
