@@ -257,6 +257,6 @@ def test_the_check_of_tests_takes_kernels_in_python():
 
     x, y, z = vectors()
     check(vector_add, x, y, z, expect=x + y)
-    check(vector_add, x, y, z, expect={"z": x + y}, constants={"BLOCK": 128})
+    check(vector_add, x, y, z, expect={"z": x + y}, constants={"BLOCK": 32})
     with pytest.raises(AssertionError, match="race"):
         check(unordered, np.ones(64, "f4"), np.zeros(64, "f4"))

@@ -4,116 +4,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, f32, i16, i32
+from xdsl.dialects.builtin import UnitAttr, f32, i16
 from xdsl.ir import Attribute, SSAValue
 
-from ptosim.author.call import default_type, property_of
+from ptosim.author.call import default_type
 from ptosim.author.coerce import address, as_value, index, refuse_unset, scalar_value, whole
-from ptosim.author.dtypes import Described
 from ptosim.author.dtypes import dtype as named
-from ptosim.author.failures import RemovedName, WrongType, WrongValue, failure
+from ptosim.author.failures import WrongType, WrongValue, failure
+from ptosim.author.logical import (
+    LogicalMaskDescription,
+    LogicalVectorDescription,
+    emitted,
+    is_truths,
+    logical,
+    logical_operation,
+    mask_type,
+    truths,
+    vector_type,
+)
 from ptosim.author.memory import element_reference
-from ptosim.author.trace import current
-from ptosim.author.values import HandleValue, ScalarValue, Traced, wrapped
-from ptosim.author.words import choice, word
-from ptosim.language.catalogue import operation
-from ptosim.language.logical_types import LogicalMaskType, LogicalVectorType
-from ptosim.language.operation import PTOOperation
+from ptosim.author.values import HandleValue, ScalarValue, Traced
+from ptosim.author.words import choice
+from ptosim.language.logical_types import LogicalVectorType
 from ptosim.language.types import PtrType, element_of
 
-_PREFIX = "pto.vmi."
 _SCALAR_FORMS = {"vadd": "vadds", "vmul": "vmuls", "vmax": "vmaxs", "vmin": "vmins", "vshl": "vshls", "vshr": "vshrs"}
 _COMMUTES = ("vadd", "vmul", "vmax", "vmin")
 LOADS = ("continuous", "unpack", "brc", "dintlv")
-
-
-@dataclass(frozen=True)
-class LogicalVectorDescription(Described):
-    """`pto.vmi.vreg(L, T)`."""
-
-    lanes: int
-    element: Any
-
-    @property
-    def type(self) -> Attribute:
-        return vector_type(self.lanes, self.element.type)
-
-
-@dataclass(frozen=True)
-class LogicalMaskDescription(Described):
-    """`pto.vmi.mask(L)`."""
-
-    lanes: int
-
-    @property
-    def type(self) -> Attribute:
-        return mask_type(self.lanes)
-
-
-def vector_type(lanes: int, element: Attribute) -> Attribute:
-    from ptosim.author.dtypes import parsed_type
-
-    return parsed_type(f"!pto.vmi.vreg<{lanes}x{element}>")
-
-
-def mask_type(lanes: int) -> Attribute:
-    from ptosim.author.dtypes import parsed_type
-
-    return parsed_type(f"!pto.vmi.mask<{lanes}xpred>")
-
-
-def _kind(name: str) -> type[PTOOperation]:
-    found = operation(_PREFIX + name)
-    if found is None:
-        raise failure(RemovedName, f"pto.vmi has no '{name}'")
-    return found
-
-
-def _vector(value: Any, what: str) -> SSAValue:
-    refuse_unset(value)
-    if isinstance(value, Traced) and isinstance(value.ssa.type, LogicalVectorType):
-        return value.ssa
-    shown = f"of type {value.ssa.type}" if isinstance(value, Traced) else repr(value)
-    raise failure(WrongType, f"{what} is a logical vector, not {shown}")
-
-
-def _mask(value: Any, what: str) -> SSAValue | None:
-    if value is None:
-        return None
-    refuse_unset(value)
-    if isinstance(value, Traced) and isinstance(value.ssa.type, LogicalMaskType):
-        return value.ssa
-    shown = f"of type {value.ssa.type}" if isinstance(value, Traced) else repr(value)
-    raise failure(WrongType, f"{what} is a mask of logical lanes, not {shown}")
-
-
-def _is_mask(value: Any) -> bool:
-    return isinstance(value, Traced) and isinstance(value.ssa.type, LogicalMaskType)
-
-
-def _made(
-    name: str,
-    operands: Mapping[str, SSAValue | None],
-    results: Sequence[Attribute] = (),
-    properties: Mapping[str, Any] | None = None,
-    pmode: Any = None,
-) -> Any:
-    kind = _kind(name)
-    given: dict[str, Attribute | None] = {}
-    for role, value in (properties or {}).items():
-        if value is None or isinstance(value, Attribute):
-            given[role] = value
-        elif isinstance(value, int) and not isinstance(value, bool):
-            given[role] = IntegerAttr(value, i32)
-        else:
-            given[role] = property_of(kind, _PREFIX + name, role, value)
-    if pmode is not None:
-        given["pmode"] = StringAttr(word(pmode, kind.words["pmode"], f"pmode of {_PREFIX}{name}"))
-    return wrapped(current(_PREFIX + name).make(kind, operands, results, given).results)
 
 
 # --- types ------------------------------------------------------------------------------------------------------------
@@ -184,7 +104,7 @@ def vload(
         "group": None if group is None else whole(group, "group"),
         "dist_mode": None if mode in (None, "continuous") else mode,
     }
-    return _made("vload", operands, [type_] * (2 if mode == "dintlv" else 1), properties, pmode)
+    return emitted("vload", operands, [type_] * (2 if mode == "dintlv" else 1), properties, pmode)
 
 
 def vstore(
@@ -211,42 +131,42 @@ def vstore(
         raise failure(WrongType, 'pto.vmi.vstore takes a vector, or with dist_mode="dintlv" a pair (even, odd)')
     base, offset = element_reference(ptr, off)
     operands: dict[str, SSAValue | None] = {
-        "value": _vector(parts[0], "the value of pto.vmi.vstore"),
-        "high": _vector(parts[1], "the value of pto.vmi.vstore") if len(parts) == 2 else None,
+        "value": logical(parts[0], "the value of pto.vmi.vstore"),
+        "high": logical(parts[1], "the value of pto.vmi.vstore") if len(parts) == 2 else None,
         "pointer": base,
         "offset": index(offset, "the offset"),
-        "mask": _mask(mask, "mask of pto.vmi.vstore"),
+        "mask": truths(mask, "mask of pto.vmi.vstore"),
         **_strides(given),
     }
     properties = {
         "group": None if group is None else whole(group, "group"),
         "dist_mode": None if mode in (None, "continuous") else mode,
     }
-    _made("vstore", operands, (), properties, pmode)
+    emitted("vstore", operands, (), properties, pmode)
 
 
 def vsstb(value: Any, ptr: Any, off: Any, block_stride: Any, mask: Any, *, pmode: Any = None) -> None:
     """Store blocks of 32 bytes that lie apart."""
     base, offset = element_reference(ptr, off)
     operands = {
-        "value": _vector(value, "the value of pto.vmi.vsstb"),
+        "value": logical(value, "the value of pto.vmi.vsstb"),
         "pointer": base,
         "offset": index(offset, "the offset"),
         "block_stride": scalar_value(block_stride, i16, "block_stride"),
-        "mask": _mask(mask, "mask of pto.vmi.vsstb"),
+        "mask": truths(mask, "mask of pto.vmi.vsstb"),
     }
-    _made("vsstb", operands, (), {}, pmode)
+    emitted("vsstb", operands, (), {}, pmode)
 
 
 def _gather(name: str) -> Callable[..., Any]:
     def gather(ptr: Any, offs: Any, mask: Any, *, pmode: Any = None) -> Any:
-        base, offsets = address(ptr), _vector(offs, f"offsets of pto.vmi.{name}")
+        base, offsets = address(ptr), logical(offs, f"offsets of pto.vmi.{name}")
         assert isinstance(base.type, PtrType)
         lanes = offsets.type.lanes  # type: ignore[attr-defined]
         if name == "vgatherb":  # an offset for each block of 32 bytes
             lanes = lanes * 32 // element_of(base.type.element).bytes
-        operands = {"pointer": base, "offsets": offsets, "mask": _mask(mask, f"mask of pto.vmi.{name}")}
-        return _made(name, operands, [vector_type(lanes, base.type.element)], {}, pmode)
+        operands = {"pointer": base, "offsets": offsets, "mask": truths(mask, f"mask of pto.vmi.{name}")}
+        return emitted(name, operands, [vector_type(lanes, base.type.element)], {}, pmode)
 
     return gather
 
@@ -254,12 +174,12 @@ def _gather(name: str) -> Callable[..., Any]:
 def vscatter(value: Any, ptr: Any, offs: Any, mask: Any, *, pmode: Any = None) -> None:
     """Store lanes, each to its own offset."""
     operands = {
-        "value": _vector(value, "the value of pto.vmi.vscatter"),
+        "value": logical(value, "the value of pto.vmi.vscatter"),
         "pointer": address(ptr),
-        "offsets": _vector(offs, "offsets of pto.vmi.vscatter"),
-        "mask": _mask(mask, "mask of pto.vmi.vscatter"),
+        "offsets": logical(offs, "offsets of pto.vmi.vscatter"),
+        "mask": truths(mask, "mask of pto.vmi.vscatter"),
     }
-    _made("vscatter", operands, (), {}, pmode)
+    emitted("vscatter", operands, (), {}, pmode)
 
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
@@ -267,8 +187,8 @@ def vscatter(value: Any, ptr: Any, offs: Any, mask: Any, *, pmode: Any = None) -
 
 def _binary(name: str) -> Callable[..., Any]:
     def binary(a: Any, b: Any, mask: Any = None, *, pmode: Any = None) -> Any:
-        if _is_mask(a) and _is_mask(b):
-            return _made(name, {"lhs": a.ssa, "rhs": b.ssa}, [a.ssa.type], {}, pmode)
+        if is_truths(a) and is_truths(b):
+            return emitted(name, {"lhs": a.ssa, "rhs": b.ssa}, [a.ssa.type], {}, pmode)
         is_vector = [isinstance(each, Traced) and isinstance(each.ssa.type, LogicalVectorType) for each in (a, b)]
         if not all(is_vector) and any(is_vector) and name in _SCALAR_FORMS:
             if not is_vector[0] and name not in _COMMUTES:
@@ -276,11 +196,11 @@ def _binary(name: str) -> Callable[..., Any]:
             vector, scalar = (a, b) if is_vector[0] else (b, a)
             return _with_scalar(_SCALAR_FORMS[name])(vector, scalar, mask, pmode=pmode)
         left, right = (
-            _vector(a, f"the left operand of pto.vmi.{name}"),
-            _vector(b, f"the right operand of pto.vmi.{name}"),
+            logical(a, f"the left operand of pto.vmi.{name}"),
+            logical(b, f"the right operand of pto.vmi.{name}"),
         )
-        operands = {"lhs": left, "rhs": right, "mask": _mask(mask, f"mask of pto.vmi.{name}")}
-        return _made(name, operands, [left.type], {}, pmode)
+        operands = {"lhs": left, "rhs": right, "mask": truths(mask, f"mask of pto.vmi.{name}")}
+        return emitted(name, operands, [left.type], {}, pmode)
 
     return binary
 
@@ -293,59 +213,61 @@ def _with_scalar(name: str) -> Callable[..., Any]:
     def with_scalar(v: Any, s: Any, mask: Any = None, *, pmode: Any = None) -> Any:
         if mask is None:
             raise failure(WrongType, f"pto.vmi.{name} takes (vector, scalar, mask); mask is missing")
-        vector = _vector(v, f"the vector of pto.vmi.{name}")
+        vector = logical(v, f"the vector of pto.vmi.{name}")
         wanted = i16 if name in ("vshls", "vshrs") else _element(vector)
         operands = {
             "input": vector,
             "scalar": scalar_value(s, wanted, f"the scalar of pto.vmi.{name}"),
-            "mask": _mask(mask, f"mask of pto.vmi.{name}"),
+            "mask": truths(mask, f"mask of pto.vmi.{name}"),
         }
-        return _made(name, operands, [vector.type], {}, pmode)
+        return emitted(name, operands, [vector.type], {}, pmode)
 
     return with_scalar
 
 
 def _unary(name: str) -> Callable[..., Any]:
     def unary(v: Any, mask: Any = None, *, pmode: Any = None) -> Any:
-        if _is_mask(v) and name == "vnot":
-            return _made(name, {"input": v.ssa}, [v.ssa.type], {}, pmode)
-        vector = _vector(v, f"the operand of pto.vmi.{name}")
-        return _made(name, {"input": vector, "mask": _mask(mask, f"mask of pto.vmi.{name}")}, [vector.type], {}, pmode)
+        if is_truths(v) and name == "vnot":
+            return emitted(name, {"input": v.ssa}, [v.ssa.type], {}, pmode)
+        vector = logical(v, f"the operand of pto.vmi.{name}")
+        return emitted(
+            name, {"input": vector, "mask": truths(mask, f"mask of pto.vmi.{name}")}, [vector.type], {}, pmode
+        )
 
     return unary
 
 
 def _reduction(name: str) -> Callable[..., Any]:
     def reduction(v: Any, mask: Any, *, group: Any = 1, pmode: Any = None) -> Any:
-        vector, groups = _vector(v, f"the operand of pto.vmi.{name}"), whole(group, "group")
+        vector, groups = logical(v, f"the operand of pto.vmi.{name}"), whole(group, "group")
         element = _element(vector)
         properties: dict[str, Any] = {"group": groups if groups != 1 else None}
         if name == "vcadd" and element_of(element).is_float:
             properties["reassoc"] = UnitAttr()
-        operands = {"input": vector, "mask": _mask(mask, f"mask of pto.vmi.{name}")}
-        return _made(name, operands, [vector_type(groups, element)], properties, pmode)
+        operands = {"input": vector, "mask": truths(mask, f"mask of pto.vmi.{name}")}
+        return emitted(name, operands, [vector_type(groups, element)], properties, pmode)
 
     return reduction
 
 
 def vaddc(a: Any, b: Any, mask: Any, *, pmode: Any = None) -> Any:
     """Sum and carry."""
-    left = _vector(a, "the left operand of pto.vmi.vaddc")
-    given = _mask(mask, "mask of pto.vmi.vaddc")
-    operands = {"lhs": left, "rhs": _vector(b, "the right operand of pto.vmi.vaddc"), "mask": given}
-    return _made("vaddc", operands, [left.type, mask_type(_lanes(left))], {}, pmode)
+    left = logical(a, "the left operand of pto.vmi.vaddc")
+    given = truths(mask, "mask of pto.vmi.vaddc")
+    operands = {"lhs": left, "rhs": logical(b, "the right operand of pto.vmi.vaddc"), "mask": given}
+    return emitted("vaddc", operands, [left.type, mask_type(_lanes(left))], {}, pmode)
 
 
 def vaddcs(a: Any, b: Any, carry_in: Any, mask: Any, *, pmode: Any = None) -> Any:
     """Sum with a carry, and the next carry."""
-    left = _vector(a, "the left operand of pto.vmi.vaddcs")
+    left = logical(a, "the left operand of pto.vmi.vaddcs")
     operands = {
         "lhs": left,
-        "rhs": _vector(b, "the right operand of pto.vmi.vaddcs"),
-        "carry_in": _mask(carry_in, "carry_in of pto.vmi.vaddcs"),
-        "mask": _mask(mask, "mask of pto.vmi.vaddcs"),
+        "rhs": logical(b, "the right operand of pto.vmi.vaddcs"),
+        "carry_in": truths(carry_in, "carry_in of pto.vmi.vaddcs"),
+        "mask": truths(mask, "mask of pto.vmi.vaddcs"),
     }
-    return _made("vaddcs", operands, [left.type, mask_type(_lanes(left))], {}, pmode)
+    return emitted("vaddcs", operands, [left.type, mask_type(_lanes(left))], {}, pmode)
 
 
 def _lanes(vector: SSAValue) -> int:
@@ -354,32 +276,32 @@ def _lanes(vector: SSAValue) -> int:
 
 def vcmp(a: Any, b: Any, seed: Any, cmp: Any, *, pmode: Any = None) -> Any:
     """Compare lanes under a mask."""
-    left = _vector(a, "the left operand of pto.vmi.vcmp")
-    operands = {"lhs": left, "rhs": _vector(b, "the right operand of pto.vmi.vcmp"), "seed": _mask(seed, "seed")}
-    return _made("vcmp", operands, [mask_type(_lanes(left))], {"cmp": cmp}, pmode)
+    left = logical(a, "the left operand of pto.vmi.vcmp")
+    operands = {"lhs": left, "rhs": logical(b, "the right operand of pto.vmi.vcmp"), "seed": truths(seed, "seed")}
+    return emitted("vcmp", operands, [mask_type(_lanes(left))], {"cmp": cmp}, pmode)
 
 
 def vcmps(v: Any, s: Any, seed: Any, cmp: Any, *, pmode: Any = None) -> Any:
     """Compare lanes with a scalar under a mask."""
-    vector = _vector(v, "the vector of pto.vmi.vcmps")
-    operands = {"input": vector, "scalar": scalar_value(s, _element(vector)), "seed": _mask(seed, "seed")}
-    return _made("vcmps", operands, [mask_type(_lanes(vector))], {"cmp": cmp}, pmode)
+    vector = logical(v, "the vector of pto.vmi.vcmps")
+    operands = {"input": vector, "scalar": scalar_value(s, _element(vector)), "seed": truths(seed, "seed")}
+    return emitted("vcmps", operands, [mask_type(_lanes(vector))], {"cmp": cmp}, pmode)
 
 
 def vsel(mask: Any, t: Any, f: Any, *, pmode: Any = None) -> Any:
     """t where the mask holds, else f."""
-    chosen = _vector(t, "the first vector of pto.vmi.vsel")
-    operands = {"mask": _mask(mask, "mask of pto.vmi.vsel"), "on_true": chosen}
-    return _made(
-        "vsel", {**operands, "on_false": _vector(f, "the second vector of pto.vmi.vsel")}, [chosen.type], {}, pmode
+    chosen = logical(t, "the first vector of pto.vmi.vsel")
+    operands = {"mask": truths(mask, "mask of pto.vmi.vsel"), "on_true": chosen}
+    return emitted(
+        "vsel", {**operands, "on_false": logical(f, "the second vector of pto.vmi.vsel")}, [chosen.type], {}, pmode
     )
 
 
 def vselr(v: Any, idx: Any, *, pmode: Any = None) -> Any:
     """The lanes that an index names."""
-    vector, chosen = _vector(v, "the vector of pto.vmi.vselr"), _vector(idx, "the index of pto.vmi.vselr")
+    vector, chosen = logical(v, "the vector of pto.vmi.vselr"), logical(idx, "the index of pto.vmi.vselr")
     type_ = vector_type(_lanes(chosen), _element(vector))
-    return _made("vselr", {"input": vector, "index": chosen}, [type_], {}, pmode)
+    return emitted("vselr", {"input": vector, "index": chosen}, [type_], {}, pmode)
 
 
 def vbrc(x: Any, *, size: Any, group: Any = None, pmode: Any = None) -> Any:
@@ -389,7 +311,7 @@ def vbrc(x: Any, *, size: Any, group: Any = None, pmode: Any = None) -> Any:
     given = x.ssa if is_vector else _scalar(x)
     element = _element(given) if is_vector else given.type
     properties = {"group": None if group is None else whole(group, "group")}
-    return _made("vbrc", {"input": given}, [vector_type(whole(size, "size"), element)], properties, pmode)
+    return emitted("vbrc", {"input": given}, [vector_type(whole(size, "size"), element)], properties, pmode)
 
 
 def _scalar(value: Any) -> SSAValue:
@@ -404,7 +326,7 @@ def vci(base: Any, *, size: Any, order: Any = None, group: Any = None, pmode: An
     groups = None if group is None else whole(group, "group")
     if groups is not None and (groups <= 0 or lanes % groups):
         raise failure(WrongValue, f"pto.vmi.vci: {lanes} lanes are not {groups} groups of equal length")
-    return _made("vci", {"base": given}, [vector_type(lanes, given.type)], {"order": order, "group": groups}, pmode)
+    return emitted("vci", {"base": given}, [vector_type(lanes, given.type)], {"order": order, "group": groups}, pmode)
 
 
 def vcvt(
@@ -412,71 +334,71 @@ def vcvt(
 ) -> Any:
     """Convert lanes to another type."""
     del mask  # the text has none
-    vector = _vector(v, "the vector of pto.vmi.vcvt")
+    vector = logical(v, "the vector of pto.vmi.vcvt")
     type_ = vector_type(_lanes(vector), named(to_type).type)
-    return _made("vcvt", {"input": vector}, [type_], {"rounding": rounding, "saturate": saturate}, pmode)
+    return emitted("vcvt", {"input": vector}, [type_], {"rounding": rounding, "saturate": saturate}, pmode)
 
 
 def vinterpret_cast(v: Any, to_type: Any, *, pmode: Any = None) -> Any:
     """The same bits as lanes of another type."""
-    vector, element = _vector(v, "the vector of pto.vmi.vinterpret_cast"), named(to_type).type
+    vector, element = logical(v, "the vector of pto.vmi.vinterpret_cast"), named(to_type).type
     lanes = _lanes(vector) * element_of(_element(vector)).bits // element_of(element).bits
-    return _made("vinterpret_cast", {"input": vector}, [vector_type(lanes, element)], {}, pmode)
+    return emitted("vinterpret_cast", {"input": vector}, [vector_type(lanes, element)], {}, pmode)
 
 
 def vexpdif(x: Any, m: Any, mask: Any, *, pmode: Any = None) -> Any:
     """exp(x - m), in f32."""
-    vector = _vector(x, "the vector of pto.vmi.vexpdif")
-    operands = {"input": vector, "max": _vector(m, "the maximum"), "mask": _mask(mask, "mask of pto.vmi.vexpdif")}
-    return _made("vexpdif", operands, [vector_type(_lanes(vector), f32)], {}, pmode)
+    vector = logical(x, "the vector of pto.vmi.vexpdif")
+    operands = {"input": vector, "max": logical(m, "the maximum"), "mask": truths(mask, "mask of pto.vmi.vexpdif")}
+    return emitted("vexpdif", operands, [vector_type(_lanes(vector), f32)], {}, pmode)
 
 
 def vaxpy(x: Any, acc: Any, alpha: Any, mask: Any, *, pmode: Any = None) -> Any:
     """alpha * x + acc, rounded once."""
-    vector = _vector(x, "the vector of pto.vmi.vaxpy")
+    vector = logical(x, "the vector of pto.vmi.vaxpy")
     operands = {
         "input": vector,
-        "acc": _vector(acc, "acc of pto.vmi.vaxpy"),
+        "acc": logical(acc, "acc of pto.vmi.vaxpy"),
         "scalar": scalar_value(alpha, _element(vector), "alpha"),
-        "mask": _mask(mask, "mask of pto.vmi.vaxpy"),
+        "mask": truths(mask, "mask of pto.vmi.vaxpy"),
     }
-    return _made("vaxpy", operands, [vector.type], {}, pmode)
+    return emitted("vaxpy", operands, [vector.type], {}, pmode)
 
 
 def vprelu(v: Any, alpha: Any, mask: Any, *, pmode: Any = None) -> Any:
     """v where it is positive, else alpha * v."""
-    vector = _vector(v, "the vector of pto.vmi.vprelu")
-    operands = {"input": vector, "alpha": _vector(alpha, "alpha"), "mask": _mask(mask, "mask of pto.vmi.vprelu")}
-    return _made("vprelu", operands, [vector.type], {}, pmode)
+    vector = logical(v, "the vector of pto.vmi.vprelu")
+    operands = {"input": vector, "alpha": logical(alpha, "alpha"), "mask": truths(mask, "mask of pto.vmi.vprelu")}
+    return emitted("vprelu", operands, [vector.type], {}, pmode)
 
 
 def vmula(acc: Any, a: Any, b: Any, mask: Any = None, *, pmode: Any = None) -> Any:
     """acc + a * b, rounded once."""
-    total = _vector(acc, "acc of pto.vmi.vmula")
+    total = logical(acc, "acc of pto.vmi.vmula")
     operands = {
         "acc": total,
-        "lhs": _vector(a, "a"),
-        "rhs": _vector(b, "b"),
-        "mask": _mask(mask, "mask of pto.vmi.vmula"),
+        "lhs": logical(a, "a"),
+        "rhs": logical(b, "b"),
+        "mask": truths(mask, "mask of pto.vmi.vmula"),
     }
-    return _made("vmula", operands, [total.type], {}, pmode)
+    return emitted("vmula", operands, [total.type], {}, pmode)
 
 
 def _pair(name: str) -> Callable[..., Any]:
     def pair(a: Any, b: Any, mask: Any, *, pmode: Any = None) -> Any:
-        left = _vector(a, f"the left operand of pto.vmi.{name}")
-        operands = {"lhs": left, "rhs": _vector(b, f"the right operand of pto.vmi.{name}")}
-        given = {**operands, "mask": _mask(mask, f"mask of pto.vmi.{name}")}
-        return _made(name, given, [left.type, left.type], {}, pmode)
+        left = logical(a, f"the left operand of pto.vmi.{name}")
+        operands = {"lhs": left, "rhs": logical(b, f"the right operand of pto.vmi.{name}")}
+        given = {**operands, "mask": truths(mask, f"mask of pto.vmi.{name}")}
+        return emitted(name, given, [left.type, left.type], {}, pmode)
 
     return pair
 
 
 def _histogram(name: str) -> Callable[..., Any]:
     def histogram(acc: Any, v: Any, mask: Any, *, pmode: Any = None) -> Any:
-        total = _vector(acc, f"acc of pto.vmi.{name}")
-        operands = {"acc": total, "source": _vector(v, "the values"), "mask": _mask(mask, f"mask of pto.vmi.{name}")}
-        return _made(name, operands, [total.type], {}, pmode)
+        total = logical(acc, f"acc of pto.vmi.{name}")
+        operands = {"acc": total, "source": logical(v, "the values"), "mask": truths(mask, f"mask of pto.vmi.{name}")}
+        return emitted(name, operands, [total.type], {}, pmode)
 
     return histogram
 
@@ -488,10 +410,10 @@ def create_mask(n: Any, *, size: Any, group: Any = None, pmode: Any = None) -> A
     """The first n lanes; with group the first n of each group."""
     lanes, count = whole(size, "size"), index(n, "the count of a mask")
     if group is None:
-        return _made("create_mask", {"count": count}, [mask_type(lanes)], {}, pmode)
+        return emitted("create_mask", {"count": count}, [mask_type(lanes)], {}, pmode)
     groups = whole(group, "group")
     properties = {"num_groups": groups, "group_size": lanes // groups}
-    return _made("create_group_mask", {"count": count}, [mask_type(lanes)], properties, pmode)
+    return emitted("create_group_mask", {"count": count}, [mask_type(lanes)], properties, pmode)
 
 
 _OWN: Mapping[str, Callable[..., Any]] = {
@@ -529,7 +451,7 @@ def vmi_call(name: str) -> Any:
         return _OWN[name]
     from ptosim.author.surface import derived
 
-    return derived(_kind(name), f"pto.vmi.{name}")
+    return derived(logical_operation(name), f"pto.vmi.{name}")
 
 
 def names() -> tuple[str, ...]:
