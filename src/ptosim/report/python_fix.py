@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -11,6 +12,8 @@ from ptosim.language.text.python_edits import first_line_of_statement, last_line
 from ptosim.places import Location
 from ptosim.report.fix import Fix
 
+_ORDER = re.compile(r"pto\.(set|wait|get|rls|pipe|mem)_")
+"""How statements of synchronisation begin."""
 _ENDS = ("}", "return", "func.return", "^", "scf.yield")
 
 
@@ -114,9 +117,7 @@ def _place(source: Source, author: Source, line: int) -> Location:
 
 def _deleted(source: Source, author: Source, line: int, text: str) -> _Change:
     place = _place(source, author, line)
-    if not text.strip().startswith(
-        ("pto.set_", "pto.wait_", "pto.pipe_barrier", "pto.get_", "pto.rls_", "pto.mem_bar")
-    ):
+    if not _ORDER.match(text.strip()):
         raise _Inexpressible(f"line {place.line} would have to be written otherwise")
     return _Change(first_line_of_statement(place), True)
 
