@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptosim
+from order.test_exploration import BODY, DRAINS, HEAD, INNER, OUTER, PRIMES, TURN
 from order.test_kernels import Text, arrays, is_clean
 from ptosim.cli.commands import main
 
@@ -22,6 +23,7 @@ REST = (
     *("abs", "buffers", "cast", "flash_attention", "flash_attention_f32", "gather", "layer_norm", "matmul"),
     *("producer_consumer_a5", "singlebuffer", "softmax", "topk", "unaligned_copy"),
 )
+ROW = "pto.barrier #pto.pipe<PIPE_MTE3>"
 SIGNALS = re.compile(r"pto\.(sync|set_intra|wait_intra|set_cross|wait_flag_dev|tpush|tpop)")
 
 
@@ -296,3 +298,13 @@ def test_what_stays_keeps_its_words_its_comments_and_its_layout(name: str):
 def test_a_kernel_in_order_stays_as_it_is():
     text, given = (EXAMPLES / "softmax.pto").read_text(), launch("softmax")
     assert ptosim.synchronise(ptosim.load(text).kernel(), *given.arguments, grid=given.grid).text == text
+
+
+def test_what_only_its_states_prove_stays_as_it_is():
+    """Slots by an inner loop, primed outside of both: the walk cannot follow it, and nothing is added beside it."""
+    head, body = HEAD, (*PRIMES, OUTER, INNER, TURN, *BODY[:5], ROW, BODY[5], BODY[6], "}", "}", *DRAINS)
+    text = "\n".join([head, *body, "pto.barrier #pto.pipe<PIPE_ALL>", "return", "}", "}", ""])
+    kernel = ptosim.load(text).kernel()
+    assert ptosim.prove(kernel).proven
+    given = (np.zeros(4096, np.float32), np.zeros(40000, np.float32), 3, 2, 0)
+    assert ptosim.synchronise(kernel, *given).text == text

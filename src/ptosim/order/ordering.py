@@ -19,6 +19,7 @@ from ptosim.order.automatic import unordered
 from ptosim.order.conflict import Conflicts
 from ptosim.order.conflict import Meeting as InMemory
 from ptosim.order.emit import EmitTarget, OrderWriter
+from ptosim.order.exploration.explorer import explored
 from ptosim.order.insert import Inserter
 from ptosim.order.model import EntryNode, Flag, GetBuffer, Opaque, OrderProgram
 from ptosim.order.pairs import Inserted
@@ -82,7 +83,10 @@ def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) 
         for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
         written = {core: _Written(program) for core, program in programs.items()} if how != "auto" else {}
-        if not written or not all(each.suffices() for each in written.values()):
+        suffices = bool(written) and all(each.suffices() for each in written.values())
+        if not suffices and any(each.walker is not None for each in written.values()):
+            suffices = _is_explored(module, function, programs)
+        if not suffices:
             sure = known if sync == ASSUMED else None
             inserters = {core: Inserter(program, Conflicts(program, sure)) for core, program in programs.items()}
             for core, each in written.items():
@@ -91,6 +95,11 @@ def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) 
                 inserter.insert()
             apart = tuple(pair for inserter in inserters.values() for pair in inserter.conflicts.assumed)
             yield Order(function, programs, inserters, tuple(assumptions), apart)
+
+
+def _is_explored(module: VerifiedModule, function: Function, programs: Mapping[CoreKind, OrderProgram]) -> bool:
+    """Whether what the walk cannot follow is in order as it stands."""
+    return len(programs) == 1 and all(explored(module, function, core, each) > 0 for core, each in programs.items())
 
 
 def _peers(module: VerifiedModule) -> dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]]:

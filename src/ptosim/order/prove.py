@@ -26,7 +26,7 @@ from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, is_cluster, read_cluster
 from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.counterexamples import ReplayTrials
-from ptosim.order.exploration.explorer import MOST_STEPS, Explorer
+from ptosim.order.exploration import explorer
 from ptosim.order.model import (
     ByteRange,
     EntryNode,
@@ -55,7 +55,6 @@ DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
 BOTH_BRANCHES = "it shows only if both branches are taken"
 DIFFERENT_BLOCKS = "no block reads or writes bytes of GM that another one writes"
-_WORD_OPERATIONS = (SimNotify, SimWaitWords, SimTestWords)
 WORDS = "signals between ranks and blocks by words in GM are not followed"
 DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
@@ -109,13 +108,12 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
 def explored(module: VerifiedModule, entries: dict[CoreKind, Function]) -> int:
     """In how many steps all states of the kernel were seen, if all are in order, else 0: asked where the walk cannot
     tell."""
-    if len(entries) != 1 or any(isinstance(op, (*_WORD_OPERATIONS, SimtLaunch)) for op in reached(*entries.values())):
+    if len(entries) != 1:
         return 0
     ((kind, function),) = entries.items()
     program = read(module, function, kind, serial_of(module, function))
     confine(program)
-    explorer = Explorer(module, function, kind, program)
-    return MOST_STEPS - explorer.left if explorer.is_in_order() else 0
+    return explorer.explored(module, function, kind, program)
 
 
 def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
@@ -143,7 +141,7 @@ def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verd
 
 def _told(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Iterator[Diagnostic]:
     """What ranks and blocks tell each other, once: whose words are meant and what they cover only a run knows."""
-    told = (op for op in reached(*entries.values()) if isinstance(op, _WORD_OPERATIONS))
+    told = (op for op in reached(*entries.values()) if isinstance(op, SimNotify | SimWaitWords | SimTestWords))
     for op in islice(told, 1):
         yield Diagnostic("lint", "warning", WORDS, module.parsed.location(op))
 

@@ -21,11 +21,13 @@ from ptosim.language.analysis.scalar_rules import is_number
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro import pointer, sync, sync_token
 from ptosim.language.micro.scope import Section, StrictVecScope
+from ptosim.language.micro.sim_signal import SimNotify, SimTestWords, SimWaitWords
 from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.control import For, If, Yield
-from ptosim.language.structure.function import Call, Function, Return
+from ptosim.language.structure.function import Call, Function, Return, reached
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.tile.tile_local import DeclareLocalArray, LocalArrayGet, LocalArraySet
 from ptosim.language.tile.tile_sync import DeclareEventIdArray, EventIdArrayGet, EventIdArraySet
@@ -48,12 +50,22 @@ MOST_BEGINNINGS = 64
 MOST_EXACT = 16
 """Iterations of a loop that runs a known number of times, each followed for itself."""
 IDS, BUFFERS = 8, 32
+_ELSEWHERE = (SimNotify, SimWaitWords, SimTestWords, SimtLaunch)
+"""What other blocks, ranks and workitems do, which is not followed."""
 
 States = list[ExploredState]
 
 
 class Unexplored(Exception):
     """The exploration cannot go on, or something is wrong in a state that it came to."""
+
+
+def explored(module: VerifiedModule, function: Function, kind: CoreKind, program: OrderProgram) -> int:
+    """In how many steps all states of a program were seen, if all are in order, else 0."""
+    if any(isinstance(op, _ELSEWHERE) for op in reached(function)):
+        return 0
+    explorer = Explorer(module, function, kind, program)
+    return MOST_STEPS - explorer.left if explorer.is_in_order() else 0
 
 
 class Explorer:
