@@ -140,7 +140,7 @@ def _lower_run(f: FunctionBuilder, steps: Sequence[FlagStep]) -> None:
 
     def act() -> None:
         for step, _, word in known:
-            core.observer.flag(step, word, _flag_number(step))
+            core.observer.flags.flag(step, word, _flag_number(step))
             _add(word, step.step)
 
     inline_or_issue(f, inline, act, operation, captured)
@@ -187,10 +187,10 @@ def buffer(
 
     def now() -> None:
         if method == "get_buffer":
-            core.observer.got_buffer(core, on, number, mode)
+            core.observer.flags.got_buffer(core, on, number, mode)
             opened = mode + 1 if isinstance(mode, Value) else f.constant(I64, 1 + mode)
         else:
-            core.observer.released_buffer(core, on, number, mode)
+            core.observer.flags.released_buffer(core, on, number, mode)
             _add(_buffer_word(core, ISSUED, on, number), 1)
             _add(_buffer_word(core, DONE, on, number), 1)
             opened = f.constant(I64, 0)
@@ -206,7 +206,7 @@ def buffer(
 def barrier(f: FunctionBuilder, core: Core, pipe: str) -> None:
     on = _pipe(pipe)
     exists = f.constant(I1, int(on is Pipe.ALL or on in PIPES_OF[core.kind]))
-    _either(core, exists & nothing_stalled(f), lambda: core.observer.barrier(core, on), "barrier", on)
+    _either(core, exists & nothing_stalled(f), lambda: core.observer.flags.barrier(core, on), "barrier", on)
 
 
 @lowering(token.SimTSync)
@@ -233,7 +233,7 @@ def nothing() -> None:
 @lowering(fence.Dsb)
 def dsb(core: Core) -> None:
     """Scalar stores take effect at once."""
-    core.observer.fence(core)
+    core.observer.flags.fence(core)
 
 
 # --- between cores ----------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def _meet(core: Core, sets: bool, pipe: Pipe, number: Number) -> None:
     core.issue("semaphore_set" if sets else "semaphore_wait", *_known((pipe, number, Form.VECTOR_PAIR)), at_once=True)
     if core.kind is CoreKind.AIV:
         observer = core.observer
-        (observer.meeting_set if sets else observer.meeting_waited)(core, pipe, number)
+        (observer.counters.set_meeting if sets else observer.counters.waited_meeting)(core, pipe, number)
 
 
 def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
@@ -285,7 +285,7 @@ def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
         inline = inline & (word.load(I64, WORD_BYTES) < core.target.sync.semaphore_limit)
 
     def now() -> None:
-        core.observer.semaphore_set(core, pipe, counters)
+        core.observer.counters.set(core, pipe, counters)
         for word in words:
             _add(word, 1)
 
@@ -300,13 +300,13 @@ def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
         inline = inline & (word.load(I64, WORD_BYTES) > 0)
 
     def now() -> None:
-        core.observer.semaphore_heard(core, pipe, counters)
+        core.observer.counters.heard(core, pipe, counters)
         for word in words:
             _add(word, -1)
 
     _either(core, inline, now, "semaphore_wait", pipe, number, form)
     if exists.literal != 0:
-        core.observer.semaphore_waited(core, pipe, counters)
+        core.observer.counters.waited(core, pipe, counters)
 
 
 def _signal(sets: bool, form: Form | None = None) -> Bind:

@@ -26,14 +26,14 @@ from ptosim.language.structure.function import Function as PTOFunction
 from ptosim.language.structure.function import reached
 from ptosim.language.types import VregType
 from ptosim.machine.sync import PIPES, SLOT
-from ptosim.native.build.core import Core, FlagStep
+from ptosim.native.build.core import Core
 from ptosim.native.build.program import FunctionBody
 from ptosim.native.build.state import Align
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I8, I64, Value
 from ptosim.native.observe import clocks, layout, remark_conditions, shadow, words
 from ptosim.native.observe.clocks import ClockEmitter
-from ptosim.native.observe.hooks import CodeObserver, CopyRows, Number, OnChipAccess, Range
+from ptosim.native.observe.hooks import CodeObserver, CopyRows, OnChipAccess, Range
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
 from ptosim.native.observe.overwriting import RootTrack
 from ptosim.native.observe.records import Records
@@ -80,8 +80,8 @@ class Filter(CodeObserver):
         self.ranges = Ranges(self.shadow, self.clocks)
         self.records = Records(self.layout)
         self._chosen = Chosen(self.layout, self.suspect)
-        self.signals = SignalEmitter(self.clocks, self.suspect)
-        self.semaphores = Semaphores(self.clocks, target, self.suspect)
+        self.flags = self._signals = SignalEmitter(self.clocks, self.suspect)
+        self.counters = Semaphores(self.clocks, target, self.suspect)
         self.doubts = DoubtBits()
         self._instructions: list[ObservedInstruction] = []
         self._site: int | None = None
@@ -131,7 +131,7 @@ class Filter(CodeObserver):
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        self.suspect(f, remark_conditions.left_over(f, self.signals.left[core.kind]))
+        self.suspect(f, remark_conditions.left_over(f, self._signals.left[core.kind]))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
         open_ = stored.compare("ugt", known)
@@ -434,29 +434,5 @@ class Filter(CodeObserver):
 
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
-    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
-        self.signals.flag(step, word, number)
-
-    def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        self.signals.got_buffer(core, pipe, buffer, mode)
-
-    def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        self.signals.released_buffer(core, pipe, buffer, mode)
-
-    def barrier(self, core: Core, pipe: Pipe) -> None:
-        self.signals.barrier(core, pipe)
-
     def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
         self.ranges.wait(core, ranges)
-
-    def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
-        self.semaphores.set(core, pipe, counters)
-
-    def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
-        self.semaphores.waited(core, pipe, counters)
-
-    def meeting_set(self, core: Core, pipe: Pipe, number: Number) -> None:
-        self.semaphores.set_meeting(core, pipe, number)
-
-    def meeting_waited(self, core: Core, pipe: Pipe, number: Number) -> None:
-        self.semaphores.waited_meeting(core, pipe, number)

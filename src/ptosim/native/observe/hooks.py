@@ -57,10 +57,50 @@ class CopyRows:
     at: str | None = None
 
 
+class FlagHooks:
+    """Flags, buffers, barriers and fences of a core that happen inline. This adds nothing."""
+
+    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
+        """A set or wait, with the address and the number of its sync word, before that changes."""
+
+    def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        """A get_buf, before the word of its bracket changes."""
+
+    def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        """A rls_buf, before the word of its bracket changes."""
+
+    def barrier(self, core: Core, pipe: Pipe) -> None:
+        """A barrier of one pipe, or of all."""
+
+    def fence(self, core: Core) -> None:
+        """A dsb, or another fence of the scalar unit."""
+
+
+class CounterHooks:
+    """Signals between the cores of a cluster that happen inline. This adds nothing."""
+
+    def set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A signal, before the words of its counters change; their numbers."""
+
+    def heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A wait that is satisfied, before the words of its counters change."""
+
+    def waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A wait that is over, inline or by the scheduler, which may have passed the turn meanwhile."""
+
+    def set_meeting(self, core: Core, pipe: Pipe, number: Number) -> None:
+        """A set of a meeting of both vector cores, which the scheduler has noted."""
+
+    def waited_meeting(self, core: Core, pipe: Pipe, number: Number) -> None:
+        """A wait for one that is over."""
+
+
 class CodeObserver:
     """One that adds nothing. Override what you need."""
 
     purpose: Observe = "none"
+    flags = FlagHooks()
+    counters = CounterHooks()
     state_bytes = 0
     """To be known when the whole kernel is built."""
 
@@ -176,40 +216,8 @@ class CodeObserver:
     def suspect(self, f: FunctionBuilder, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
 
-    # --- synchronisation that happens inline --------------------------------------------------------------------------
-
-    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
-        """A set or wait, with the address and the number of its sync word, before that changes."""
-
-    def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        """A get_buf, before the word of its bracket changes."""
-
-    def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
-        """A rls_buf, before the word of its bracket changes."""
-
-    def barrier(self, core: Core, pipe: Pipe) -> None:
-        """A barrier of one pipe, or of all."""
-
     def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
         """A wait for what touches these bytes."""
-
-    def fence(self, core: Core) -> None:
-        """A dsb, or another fence of the scalar unit."""
-
-    def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
-        """A signal to another core of the cluster, before the words of its counters change; their numbers."""
-
-    def meeting_set(self, core: Core, pipe: Pipe, number: Number) -> None:
-        """A set of a meeting of both vector cores, which the scheduler has noted."""
-
-    def meeting_waited(self, core: Core, pipe: Pipe, number: Number) -> None:
-        """One was waited for."""
-
-    def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
-        """A wait for one that is satisfied, before the words of its counters change."""
-
-    def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
-        """One was waited for, inline or by the scheduler, which may have passed the turn meanwhile."""
 
 
 UNOBSERVED = CodeObserver()

@@ -18,7 +18,7 @@ from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.clocks import COUNTS, ClockEmitter
-from ptosim.native.observe.hooks import Number
+from ptosim.native.observe.hooks import CounterHooks, Number
 from ptosim.native.observe.layout import PAIRS, PIECE, PLACES, STEPS, Semaphore
 from ptosim.native.observe.rows import Suspect
 from ptosim.native.vector.registers import extract, shuffle
@@ -29,7 +29,7 @@ _JOINT = -1
 _LAST = Semaphore.RING - 1
 
 
-class Semaphores:
+class Semaphores(CounterHooks):
     """Emits what sets and waits do."""
 
     def __init__(self, clocks: ClockEmitter, target: Target, suspect: Suspect) -> None:

@@ -13,12 +13,12 @@ from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.clocks import ClockEmitter
-from ptosim.native.observe.hooks import Number
+from ptosim.native.observe.hooks import FlagHooks, Number
 from ptosim.native.observe.layout import PIECE, STEPS
 from ptosim.native.observe.rows import Suspect
 
 
-class SignalEmitter:
+class SignalEmitter(FlagHooks):
     """Emits what sets and waits, gets and releases do."""
 
     def __init__(self, clocks: ClockEmitter, suspect: Suspect) -> None:

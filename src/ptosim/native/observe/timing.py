@@ -30,7 +30,7 @@ from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
 from ptosim.native.observe import timekeeping
-from ptosim.native.observe.hooks import CodeObserver, Number, OnChipAccess, Range
+from ptosim.native.observe.hooks import CodeObserver, CounterHooks, FlagHooks, Number, OnChipAccess, Range
 from ptosim.native.observe.pages import page_of
 from ptosim.native.observe.touches import TouchRecorder
 
@@ -71,6 +71,7 @@ class Timing(CodeObserver):
 
     def __init__(self, alone: bool, waits_for_bytes: bool) -> None:
         self.alone = alone
+        self.flags, self.counters = TimedFlags(), TimedCounters()
         self._waits_for_bytes = waits_for_bytes
         self.works: list[TimedWork] = []
         self._uncounted = 0
@@ -231,7 +232,16 @@ class Timing(CodeObserver):
         self.works.append(timed)
         return timed
 
-    # --- synchronisation ----------------------------------------------------------------------------------------------
+    def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
+        for space, start, size in ranges:
+            timekeeping.call(
+                core.f, timekeeping.Routine.SEEK, core.f.constant(I64, moments.MEMORIES.index(space)), start, size
+            )
+        _event(core, timekeeping.Routine.DRAIN, Pipe.ALL, 1)
+
+
+class TimedFlags(FlagHooks):
+    """Flags, buffers, barriers and fences in a profile."""
 
     def flag(self, step: FlagStep, word: Value, number: Number) -> None:
         core, (source, destination) = step.core, step.pipes
@@ -256,21 +266,18 @@ class Timing(CodeObserver):
         else:
             _event(core, timekeeping.Routine.DRAIN if pipe is Pipe.ALL else timekeeping.Routine.BARRIER, pipe, 0)
 
-    def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
-        for space, start, size in ranges:
-            timekeeping.call(
-                core.f, timekeeping.Routine.SEEK, core.f.constant(I64, moments.MEMORIES.index(space)), start, size
-            )
-        _event(core, timekeeping.Routine.DRAIN, Pipe.ALL, 1)
-
     def fence(self, core: Core) -> None:
         timekeeping.call(core.f, timekeeping.Routine.FENCE)
 
-    def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+
+class TimedCounters(CounterHooks):
+    """Signals between cores in a profile."""
+
+    def set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         joint = int(pipe is Pipe.ALL)
         _event(core, timekeeping.Routine.SIGNAL, pipe, *_two(counters), joint)
 
-    def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+    def heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         whole_core = core.target.sync.inter_core_wait == "core"
         _event(core, timekeeping.Routine.HEAR, Pipe.S if whole_core else pipe, *_two(counters))
 
