@@ -33,6 +33,7 @@ from ptosim.language.text.printing import text
 from ptosim.tiles.passes.inline_tiles import inline_tiles
 from ptosim.tiles.passes.memory_plan import MemoryPlan, memory_plans, plan_memory
 from ptosim.tiles.passes.split_cores import split_parts
+from ptosim.vmi.layout_plan import LayoutPlan, layout_plans
 from ptosim.vmi.lower import lower_logical_vectors
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
@@ -164,6 +165,14 @@ def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:
     written = load(source, target)
     plans = memory_plans(_passed(replace(written, parsed=written.parsed.cloned()), preparing()))
     return plans if any(plan.tiles for plan in plans) else pointer_plans(written)
+
+
+def layouts_of(source: Source, target: str | None = None) -> list[LayoutPlan]:
+    """Where the lanes of logical vectors lie."""
+    parsed = load(source, target).parsed.cloned()
+    with deep_recursion():
+        inline_regions(parsed)
+        return layout_plans(parsed)
 
 
 @without_collection()

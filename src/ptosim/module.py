@@ -200,11 +200,12 @@ class Module:
 
     def plan(self) -> Plan:
         """Where each tile lies, how long it is in use, and how much of every memory is taken."""
-        from ptosim.loading import plan_of
+        from ptosim.loading import layouts_of, plan_of
         from ptosim.report.plan import Plan
 
         outline = self.outline
-        return Plan(outline.source, self.target, tuple(plan_of(outline.source, outline.requested.target)))
+        source, target = outline.source, outline.requested.target
+        return Plan(source, self.target, tuple(plan_of(source, target)), tuple(layouts_of(source, target)))
 
     @property
     def source(self) -> str:

@@ -12,19 +12,23 @@ from ptosim.diagnostics import Source
 from ptosim.effects.names import Space
 from ptosim.report.profile_text import count, share, table
 from ptosim.tiles.passes.memory_plan import MemoryPlan, PlacedTile
+from ptosim.vmi.layout_plan import LayoutPlan
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The tiles of every function of a module."""
+    """The tiles and the logical vectors of every function of a module."""
 
     source: Source
     target: str
     functions: tuple[MemoryPlan, ...]
+    layouts: tuple[LayoutPlan, ...] = ()
 
     def __str__(self) -> str:
         width = get_terminal_size((100, 24)).columns
-        return "\n\n".join(part for plan in self.functions for part in _text(plan, width)) or "there are no tiles"
+        parts = [part for plan in self.functions for part in _text(plan, width)]
+        parts += [part for plan in self.layouts for part in _vectors(plan, width)]
+        return "\n\n".join(parts) or "there are no tiles"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -39,6 +43,7 @@ class Plan:
                 }
                 for plan in self.functions
             ],
+            "layouts": [asdict(plan) for plan in self.layouts],
         }
 
     def save_html(self, path: str | Path) -> None:
@@ -62,6 +67,16 @@ def tiles_in(plan: MemoryPlan, space: Space) -> list[PlacedTile]:
 
 
 # --- the terminal -----------------------------------------------------------------------------------------------------
+
+
+def _vectors(plan: LayoutPlan, width: int) -> Iterator[str]:
+    """The logical vectors of a function, and what their layouts save."""
+    rows = [
+        (each.name, str(each.line or ""), f"{each.lanes}x{each.element}", each.layout, str(each.registers))
+        for each in plan.vectors
+    ]
+    yield f"@{plan.function}\n" + table(("vector", "line", "lanes", "layout", "registers"), rows, width)
+    yield f"instructions, those in a loop eight times: {plan.cost}; {plan.contiguous_cost} with all lanes contiguous"
 
 
 def _text(plan: MemoryPlan, width: int) -> Iterator[str]:

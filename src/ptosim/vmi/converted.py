@@ -122,9 +122,9 @@ def _narrow(step: Recipe, factor: int) -> None:
 
 
 def _united(write: Writer, pieces: Registers, full: SSAValue) -> SSAValue:
-    joined = write.bits(pieces[0])
+    joined = pieces[0]
     for piece in pieces[1:]:
-        joined = write.op("vor", joined, write.bits(piece), full)
+        joined = write.op("vor", joined, piece, full)
     return joined
 
 

@@ -100,7 +100,12 @@ def store_lanes(step: Recipe, offset: Number) -> None:
         layout = CONTIGUOUS
     mask = step.mask() or step.whole(lanes)
     masks = mask.registers(write, width * layout.stride, CONTIGUOUS, strict=True)
-    store_masked(step, step.registers("value", layout), masks, offset, layout)
+    values = step.registers("value", layout)
+    bits, held = mask.known(write), layout.held(width)
+    if bits is not None:  # registers without an active lane are not stored
+        filled = max((index for index, bit in enumerate(bits) if bit), default=0)
+        values, masks = values[: filled // held + 1], masks[: filled // held + 1]
+    store_masked(step, values, masks, offset, layout)
 
 
 def store_masked(step: Recipe, values: Registers, masks: Registers, offset: Number, layout: LaneLayout) -> None:

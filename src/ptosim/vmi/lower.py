@@ -27,16 +27,23 @@ from ptosim.vmi.writer import WritingPlaces
 
 def lower_logical_vectors(parsed: ParsedModule) -> None:
     """Lower every function that computes with logical vectors."""
+    for function in functions_on_vectors(parsed):
+        _FunctionLowering(parsed, function).lower()
+
+
+def functions_on_vectors(parsed: ParsedModule) -> list[Function]:
+    """The functions that compute with logical vectors, once all that take or give them are taken in."""
     if not any(map(_is_concerned, parsed.module.walk())):
-        return
+        return []
     inline_calls(parsed, _is_taken_in, "logical vectors")
     for function in [each for each in every_function(parsed.module) if each.is_on_logical_vectors]:
         function.detach()
         function.erase(safe_erase=False)
-    for function in every_function(parsed.module):
-        if any(isinstance(op, VmiOperation) for op in function.walk()):
-            _bring_into_scopes(parsed, function)
-            _FunctionLowering(parsed, function).lower()
+    functions = every_function(parsed.module)
+    found = [each for each in functions if any(isinstance(op, VmiOperation) for op in each.walk())]
+    for function in found:
+        _bring_into_scopes(parsed, function)
+    return found
 
 
 def _is_concerned(op: Operation) -> bool:

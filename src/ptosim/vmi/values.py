@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.language.logical_types import LogicalMaskType, LogicalVectorType
 from ptosim.language.types import element_of
 from ptosim.language.vmi.vmi_operation import VmiOperation
+from ptosim.vmi.demand import LaneDemand
 from ptosim.vmi.layout import CONTIGUOUS, LaneLayout
 from ptosim.vmi.masks import Bits, Fixed, LogicalMask, prefix
 from ptosim.vmi.registers import Registers, relayout
@@ -50,7 +51,7 @@ class LogicalValues:
     layouts: Mapping[SSAValue, LaneLayout]
     widths: Mapping[SSAValue, int]
     """The bytes of the lanes that masks are kept for where control flow hands them on."""
-    demanded: Mapping[SSAValue, LogicalMask] = field(default_factory=dict[SSAValue, LogicalMask])
+    demanded: Mapping[SSAValue, LaneDemand] = field(default_factory=dict[SSAValue, LaneDemand])
     vectors: dict[SSAValue, LogicalVector] = field(default_factory=dict[SSAValue, LogicalVector])
     masks: dict[SSAValue, LogicalMask] = field(default_factory=dict[SSAValue, LogicalMask])
 
@@ -112,8 +113,8 @@ class Recipe:
 
     def demand(self) -> LogicalMask:
         """The loaded lanes that some use needs."""
-        found = self.values.demanded.get(self.value_of("result"))
-        return found if found is not None else self.whole(self.type("result").lanes)
+        found, lanes = self.values.demanded.get(self.value_of("result")), self.type("result").lanes
+        return self.whole(lanes) if found is None else prefix(lanes, found.form(self.write), self._writer)
 
     def whole(self, lanes: int) -> LogicalMask:
         """The mask of all lanes."""

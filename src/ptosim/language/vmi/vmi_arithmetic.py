@@ -37,6 +37,7 @@ _MASKED = "Inactive lanes become zero; without a mask all lanes are active."
 class Lanewise(VmiOperation):
     """Vectors of one type, of which the first decides about elements, and perhaps a mask of their lanes."""
 
+    by_lanes = True
     accepted: ClassVar[frozenset[str]] = NUMBERS
     data: ClassVar[tuple[str, ...]] = ("lhs", "rhs", "result")
     mask = OptionalOperand()
@@ -96,6 +97,7 @@ class VmiNot(_Logic, name="pto.vmi.vnot"):
 class VmiScalar(VmiOperation):
     """A vector and a scalar of its elements, under a mask."""
 
+    by_lanes = True
     form = "$input:logical, $scalar, $mask:truths -> $result:logical"
     accepted: ClassVar[frozenset[str]] = NUMBERS
 
@@ -203,6 +205,7 @@ class VmiAddCarry(VmiOperation, name="pto.vmi.vaddc"):
             -> !pto.vmi.vreg<100xi32>, !pto.vmi.mask<100xpred>
     """
 
+    by_lanes = True
     form = "$lhs:logical, $rhs:logical, $mask:truths -> $result:logical, $carry:truths"
     result = Result()
     carry = Result()
@@ -241,6 +244,7 @@ class VmiMulWide(VmiOperation, name="pto.vmi.vmull"):
             -> !pto.vmi.vreg<64xi32>, !pto.vmi.vreg<64xi32>
     """
 
+    by_lanes = True
     form = "$lhs:logical, $rhs:logical, $mask:truths -> $low:logical, $high:logical"
 
     def shapes(self) -> Iterator[Problem]:
@@ -276,6 +280,7 @@ class VmiAxpy(VmiOperation, name="pto.vmi.vaxpy"):
             : (!pto.vmi.vreg<64xf32>, !pto.vmi.vreg<64xf32>, f32, !pto.vmi.mask<64xpred>) -> !pto.vmi.vreg<64xf32>
     """
 
+    by_lanes = True
     form = "$input:logical, $acc:logical, $scalar, $mask:truths -> $result:logical"
 
     def shapes(self) -> Iterator[Problem]:
@@ -326,6 +331,7 @@ COMPARED = Vocabulary(("eq", "ne", "lt", "le", "gt", "ge", *ORDERED))
 class VmiComparison(VmiOperation):
     """What comparisons share: the first vector decides about elements."""
 
+    by_lanes = True
     words = {"cmp": COMPARED, "pmode": PMODES}
     first: ClassVar[str] = "lhs"
     cmp = Property()
@@ -381,6 +387,7 @@ class VmiSelect(VmiOperation, name="pto.vmi.vsel"):
             -> !pto.vmi.vreg<100xf32>
     """
 
+    by_lanes = True
     form = "$mask:truths, $on_true:logical, $on_false:logical -> $result:logical"
     merges = True
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ptosim.effects.conversion import Conversion, conversion
+from ptosim.effects.element import element
 from ptosim.language.logical_types import LogicalVectorType
 from ptosim.language.operation import OptionalProperty, Problem
 from ptosim.language.text.assembly_format import Vocabulary
@@ -114,6 +116,12 @@ class VmiConvert(VmiOperation, name="pto.vmi.vcvt"):
         else:
             yield from self._attributes(pair, f"{self.name} from {self.element('input')} to {self.element('result')}")
 
+    def limits(self) -> Iterator[Problem]:
+        rounding, known = self.word("rounding"), _instruction(self.element("input"), self.element("result"))
+        if known is not None and rounding is not None and known.roundings and rounding not in known.roundings:
+            message = f"no instruction rounds {rounding} from {known.source} to {known.dest}"
+            yield Problem(f"{message}; known: {', '.join(known.roundings)}", "rounding", "unsupported")
+
     def _attributes(self, pair: VmiPair, name: str) -> Iterator[Problem]:
         rounding, saturate = self.word("rounding"), self.word("saturate")
         if rounding is not None and not pair.roundings:
@@ -126,6 +134,15 @@ class VmiConvert(VmiOperation, name="pto.vmi.vcvt"):
             yield Problem(f"{name} fits every value: it takes no saturate", at="saturate")
         elif saturate is not None and saturate not in pair.saturations:
             yield Problem(f"{name} cannot saturate: write NOSAT, which keeps the low bits", at="saturate")
+
+
+def _instruction(source: str | None, dest: str | None) -> Conversion | None:
+    """The conversion of registers behind a pair."""
+    if source is None or dest is None:
+        return None
+    names = ("bf16" if name == "bf16x2" else unsigned(name) for name in (source, dest))
+    one, other = (element(name) for name in names)
+    return conversion(one, other)
 
 
 def _no_pair(source: LogicalVectorType, dest: LogicalVectorType) -> str:

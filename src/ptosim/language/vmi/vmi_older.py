@@ -37,6 +37,7 @@ _M = "!pto.vmi.mask<64xpred>"
 class OlderLanewise(VmiOperation):
     """An operation lane by lane without a mask, whose name says which elements it takes."""
 
+    by_lanes = True
     today: ClassVar[str] = ""
     accepted: ClassVar[frozenset[str]] = INTEGERS
     data: ClassVar[tuple[str, ...]] = ("lhs", "rhs", "result")
@@ -118,6 +119,7 @@ _FLOAT_PREDICATES = Vocabulary((*_PLAIN, "lt", "le", "gt", "ge", *ORDERED))
 class OlderCompare(VmiOperation):
     """Compare logical vectors into a mask."""
 
+    by_lanes = True
     form = "@predicate, $lhs:logical, $rhs:logical -> $result:truths"
     accepted: ClassVar[frozenset[str]] = FLOATS
     predicate = Property()
@@ -143,6 +145,7 @@ class OlderSelect(VmiOperation, name="pto.vmi.select"):
             -> !pto.vmi.vreg<64xf32>
     """
 
+    by_lanes = True
     form = "$mask:truths, $on_true:logical, $on_false:logical -> $result:logical"
 
     def shapes(self) -> Iterator[Problem]:

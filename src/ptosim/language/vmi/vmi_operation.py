@@ -36,6 +36,8 @@ class VmiOperation(PTOOperation):
     words = {"pmode": PMODES}
     merges: ClassVar[bool] = False
     """Whether pmode = "merge" means something: it names nothing that inactive lanes could keep."""
+    by_lanes: ClassVar[bool] = False
+    """Whether lane i of each result comes of lane i of the operands, all of one width."""
     pmode = OptionalProperty()
 
     def heading(self, name_of: Callable[[SSAValue], str]) -> str:
@@ -100,6 +102,14 @@ class VmiOperation(PTOOperation):
         """The name of the elements of a vector."""
         type_ = self.vector(role)
         return None if type_ is None else element_name(type_.element)
+
+    def played_any(self, *roles: str) -> bool:
+        """Whether an operand plays one of some roles."""
+        return any(role in self.operand_roles and self.segment(role) for role in roles)
+
+    def word_of(self, role: str) -> str | None:
+        """A word, None where the class has none."""
+        return self.word(role) if role in self.property_roles else None
 
     def registers(self, role: str) -> int:
         """How many registers the lanes of a vector fill."""
