@@ -453,3 +453,78 @@ def test_packed_values_belong_to_workitems():
 def test_conversions_are_what_the_class_says():
     assert Convert.name == "pto.convert"
     assert len(CONVERSIONS) == 35
+
+
+# --- persistent buffers -----------------------------------------------------------------------------------------------
+
+
+def persistent(text: str) -> str:
+    """A kernel with a persistent buffer of two i32, `%b`."""
+    return (
+        "module {\nfunc.func @k(%n: i32) attributes {pto.kernel} {\n%c2 = arith.constant 2 : i32\n"
+        "%b = llvm.alloca %c2 x i32 {pto.persistent} : (i32) -> !llvm.ptr\n" + text + "\nreturn\n}\n}\n"
+    )
+
+
+def simt_section(text: str, sizes: str = "32, 1, 1") -> str:
+    return f"pto.section.simt<<<{sizes}>>> {{\n%z = arith.constant 0 : i32\n%t = pto.get_tid_x : i32\n{text}\n}}\n"
+
+
+FILL = simt_section("llvm.store %z, %b : i32, !llvm.ptr")
+SECOND = "%e = llvm.getelementptr %b[1] : (!llvm.ptr) -> !llvm.ptr, i32\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (simt_section("%v = llvm.load %b : !llvm.ptr -> i32"), "loaded before it is stored"),
+        (FILL + simt_section(f"{SECOND}%v = llvm.load %e : !llvm.ptr -> i32"), "element 1 of the persistent buffer"),
+        (FILL + simt_section("", "64, 1, 1"), "other dimensions (64 x 1 x 1)"),
+        (
+            simt_section("%c = arith.cmpi eq, %t, %z : i32\nscf.if %c { llvm.store %z, %b : i32, !llvm.ptr }"),
+            "not in a branch or loop",
+        ),
+        (
+            simt_section(
+                "%e = llvm.getelementptr %b[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32\n"
+                "llvm.store %z, %e : i32, !llvm.ptr"
+            ),
+            "is a constant",
+        ),
+        (simt_section(SECOND.replace("[1]", "[2]") + "llvm.store %z, %e : i32, !llvm.ptr"), "bytes 8 to 11"),
+        (simt_section(SECOND.replace("i32\n", "i8\n") + "llvm.store %z, %e : i32, !llvm.ptr"), "byte 1"),
+        (
+            "%c = arith.cmpi eq, %n, %c2 : i32\nscf.if %c {\n"
+            + FILL
+            + "}\n"
+            + simt_section("%v = llvm.load %b : !llvm.ptr -> i32"),
+            "comes before all others",
+        ),
+    ],
+)
+def test_rules_of_persistent_buffers(text: str, message: str):
+    assert message in errors(persistent(text))[0].message
+
+
+def test_persistent_buffers_that_are_right():
+    accepts(persistent(FILL + simt_section("%v = llvm.load %b : !llvm.ptr -> i32")))
+    loop = (
+        "%s = arith.constant 0 : index\n%o = arith.constant 1 : index\n%h = arith.constant 2 : index\n"
+        "scf.for %j = %s to %h step %o {\n%w = arith.index_cast %j : index to i64\n"
+        "%e = llvm.getelementptr %b[%w] : (!llvm.ptr, i64) -> !llvm.ptr, i32\nllvm.store %z, %e : i32, !llvm.ptr\n"
+        '} {pto.unroll = "full"}'
+    )
+    accepts(persistent(simt_section(loop)))
+
+
+@pytest.mark.parametrize(("count", "is_right"), [(123, True), (124, False)])
+def test_persistent_buffers_have_so_many_words(count: int, is_right: bool):
+    stores = "".join(
+        f"%e{n} = llvm.getelementptr %b[{n}] : (!llvm.ptr) -> !llvm.ptr, i32\nllvm.store %z, %e{n} : i32, !llvm.ptr\n"
+        for n in range(count)
+    )
+    text = persistent(simt_section(stores)).replace("constant 2 : i32", "constant 200 : i32")
+    found = [] if is_right else errors(text)
+    assert is_right or "124 words" in found[0].message
+    if is_right:
+        accepts(text)

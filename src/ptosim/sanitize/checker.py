@@ -296,6 +296,7 @@ class Checker(DoubtObserver):
             same = unchanged is not None and first_verb == "writes" and bool(unchanged()[where].all())
             severity: Severity = "warning" if same else "error"
             conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
+            conflict = self.races.named(conflict, place.low)
             undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
             conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
@@ -391,6 +392,7 @@ class Checker(DoubtObserver):
                 continue
             severity: Severity = "warning" if same else "error"
             conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
+            conflict = self.races.named(conflict, pointer(outcome.buffer.number, place.low))
             is_known = (entry.clock or {}).get(track.index // PIPES * PIPES, 0) > 0
             conflict.is_told = is_known and entry.core.index in self.exchange.notices.waiting
             self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.diagnostics import Diagnostic, Severity
+from ptosim.diagnostics import Diagnostic, Severity, Workitem
 from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
@@ -105,6 +105,10 @@ class Conflict:
     """Of two ranks or blocks: the second has waited for a notice of the first, which did not cover the access."""
     count: int = 0
     clobber: Clobber | None = None
+    workitem: Workitem | None = None
+    """Where an instruction of workitems takes part: the lowest that does,"""
+    launch: Site | None = None
+    """and what has launched it."""
     also: list[Conflict] = field(default_factory=list["Conflict"])
     """The same two lines in conflict elsewhere: inside a core, between cores or between blocks."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import Pipe
+from ptosim.effects.simt import WARP
 from ptosim.language.micro.sim_transfer import SimTransfer
 from ptosim.language.tile.comm_async import WaitAsyncEvent
 from ptosim.machine.entry import Site
@@ -33,6 +34,8 @@ def diagnostic(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -
         block=conflict.core.block,
         loops=conflict.loops,
         count=conflict.count,
+        workitem=conflict.workitem,
+        lanes=() if conflict.workitem is None else (conflict.workitem.number % WARP,),
     )
 
 
@@ -174,6 +177,8 @@ def _related(conflict: Conflict) -> list[Related]:
         use, site = conflict.use
         if site.location and site.location not in (first and first.site.location, second.site.location):
             found.append(Related(site.location, f"here {_LEADS[use]}"))
+    if conflict.launch is not None and conflict.launch.location is not None:
+        found.append(Related(conflict.launch.location, f"{conflict.workitem or 'the workitems'} launched here"))
     return found
 
 

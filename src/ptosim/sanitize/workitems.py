@@ -20,7 +20,7 @@ from ptosim.effects.simt import WARP
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.memory import Region, decode
 from ptosim.machine.observer import WorkitemAccess
-from ptosim.sanitize.conflict import Findings, MemoryPlace
+from ptosim.sanitize.conflict import Conflict, Findings, MemoryPlace
 from ptosim.sanitize.fences import FenceClocks
 
 Ints = NDArray[np.int64]
@@ -90,7 +90,8 @@ class WorkitemRaces:
         self.epoch = Epoch()
         self.sizes: tuple[int, int, int] = (1, 1, 1)
         self.launch: Site | None = None
-        self._known: dict[tuple[object, object, str], Diagnostic] = {}
+        self._launched: dict[Site, Site] = {}
+        """The launch behind each instruction of workitems that has accessed memory."""
 
     def begin(self, launch: Site, sizes: tuple[int, int, int]) -> None:
         self.launch, self.sizes, self.epoch = launch, sizes, Epoch()
@@ -99,7 +100,26 @@ class WorkitemRaces:
         x, y, _ = self.sizes
         return Workitem(number, number % x, number // x % y, number // (x * y))
 
+    def named(self, conflict: Conflict, low: int) -> Conflict:
+        """A conflict with something else, with the lowest workitem that touches these bytes, from address `low` on,
+        and its launch."""
+        first = conflict.first
+        if first is not None and first.site in self._launched:
+            conflict.launch = self._launched[first.site]
+        latest = self.epoch.accesses[-1] if self.epoch.accesses else None
+        if latest is None or conflict.second.site is not latest.site:
+            return conflict
+        high = low + conflict.place.high - conflict.place.low
+        starts = np.asarray(latest.starts)
+        hit = (starts < high) & (starts + latest.width > low)
+        if hit.any():
+            conflict.workitem = self.workitem(int(np.min(np.asarray(latest.workitems)[hit])))
+            conflict.launch = self.launch
+        return conflict
+
     def note(self, access: WorkitemAccess) -> None:
+        if self.launch is not None:
+            self._launched[access.site] = self.launch
         self.epoch.clocks.note(access)
         self.epoch.accesses.append(access)
 

@@ -15,6 +15,7 @@ from ptosim.language.analysis.fast_walk import around
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.rules.call_rules import Found
 from ptosim.language.rules.operand_rules import nth
+from ptosim.language.rules.persistent_rules import persistent_problems
 from ptosim.language.simt.simt import (
     MAX_REGISTERS,
     MAX_THREADS,
@@ -43,6 +44,8 @@ def simt_problems(module: ModuleOp) -> Iterator[Found]:
     for function in functions:
         if function.is_simt_entry:
             yield from _signature_problems(function)
+        elif not function.is_declaration:
+            yield from persistent_problems(function)
         outside = not function.is_simt_entry and (function not in inside or _called_outside(module, function))
         for op in function.walk():
             if isinstance(op, SectionSimt):
