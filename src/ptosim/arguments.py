@@ -66,7 +66,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a launch works on: the value of each parameter (for an array, its GM pointer), and the buffers."""
+    """Arguments of a launch: the value of each parameter (for an array, its GM pointer), and the buffers."""
 
     values: tuple[Any, ...]
     buffers: tuple[Bytes, ...]
@@ -115,7 +115,7 @@ def launchable(signature: Sequence[Parameter], given: Sequence[Any]) -> None:
 
 
 def unfit(index: int, parameter: Parameter, reason: str) -> PTOError:
-    """What is wrong with an argument."""
+    """The fault of an argument."""
     return error("argument", f"argument {index} ({parameter.name}: {parameter.type}): {reason}")
 
 

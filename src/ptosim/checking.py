@@ -193,7 +193,7 @@ def _in_python(mend: Callable[[], Fix], source: Source) -> Fix:
 
 
 def subject(kernel: Kernel, launch: Launch | None, grid: int = 1) -> ReportSubject:
-    """What a report is about."""
+    """The subject of a report."""
     from ptosim.report.envelope import launched
 
     given, grid = ((), grid) if launch is None else (launch.arguments.given, launch.grid)
@@ -218,7 +218,7 @@ def _unrun(kernel: Kernel, refused: Sequence[Diagnostic], most: int | None) -> C
 
 
 def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions()) -> CheckReport:
-    """What the run of a launch shows."""
+    """The report of the run of a launch."""
     from ptosim.report.check_report import report
     from ptosim.report.fix import Fix, unchanged
 
@@ -258,7 +258,7 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
 
 
 def _notes(observation: Observation | None, left: Callable[[], Sequence[Diagnostic]] | None) -> Sequence[Diagnostic]:
-    """What hardware tolerates, and what no block writes."""
+    """Notes: accesses that hardware tolerates, and bytes that no block writes."""
     return (*(observation.notes if observation is not None else ()), *(left() if left is not None else ()))
 
 
@@ -279,7 +279,7 @@ def _left(
     judged: Collection[int],
     observation: Observation | None,
 ) -> Sequence[Diagnostic]:
-    """What no block writes. Nothing is said where some block was cut short, or was not run any more."""
+    """Bytes that no block writes. Nothing is said where some block was cut short, or was not run any more."""
     from ptosim.sanitize.unwritten import Written, unwritten
 
     if observation is not None and (not observation.is_complete or observation.last is not None):

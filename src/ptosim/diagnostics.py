@@ -358,7 +358,7 @@ def _remark(word: str, text: str) -> Iterator[str]:
 
 
 def _excerpt(line: str, start: int, length: int) -> tuple[str, int, int]:
-    """What to show of a line, how many cells lie before the mark, and how many the mark covers."""
+    """The shown part of a line, how many cells lie before the mark, and how many the mark covers."""
     start = max(0, min(start, len(line)))
     low, high = _window(len(line), start)
     before = _cells((CUT if low > 0 else "") + line[low:start], 0)

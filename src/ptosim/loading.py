@@ -45,7 +45,7 @@ DRAINED = "drained"
 
 
 def preparing() -> Sequence[Pass]:
-    """What a load does to the copy, in this order; each line says what holds afterwards."""
+    """Passes of a load over the copy, in this order; each line says what holds afterwards."""
     return (
         _rewriting(mark_tiles),  # a module with tiles says so, whatever becomes of them
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
@@ -61,7 +61,7 @@ def preparing() -> Sequence[Pass]:
 
 
 def lowering(sync: str) -> Sequence[Pass]:
-    """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
+    """Passes for a run, `lower` or a check: a file may be verified that nothing can run."""
     from ptosim.order.barriers import between_entries
     from ptosim.order.ordering import order_entries
     from ptosim.tiles.fifo.lower_fifos import lower_fifos
@@ -102,7 +102,7 @@ class LoadedModule:
 
     @cached_property
     def executable(self) -> VerifiedModule:
-        """What engines read; made when first asked for. Raises PTOError for what cannot be lowered."""
+        """The module for engines, made when first asked for. Raises PTOError for what cannot be lowered."""
         return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
 
     @property
@@ -115,7 +115,7 @@ class LoadedModule:
 
     @property
     def refused(self) -> list[Diagnostic]:
-        """What lowering makes of tiles that break a rule only it knows, or for which there is none."""
+        """Refusals of lowering: tiles that break a rule only it knows, or for which there is none."""
         if TILES not in self._prepared.parsed.module.attributes:
             return []
         return in_source_order([each for found in self.executable.refused.values() for each in found])

@@ -152,7 +152,7 @@ class Module:
 
     @property
     def remarks(self) -> tuple[Diagnostic, ...]:
-        """What `verify` says of it: the warnings, and as warnings what a run will refuse."""
+        """Remarks of `verify`: the warnings, and as warnings what a run will refuse."""
         refused = (each for each in self.refused if each.kind != "unsupported")
         note = "a run ends here; the text is accepted"
         foreseen = (replace(each, severity="warning", notes=(*each.notes, note)) for each in refused)
@@ -314,7 +314,7 @@ class Kernel:
         return example_arguments(self, seed, grid, scalars)
 
     def until(self, *args: Any, line: int, occurrence: int = 1, core: str | None = None, grid: int = 1) -> KernelState:
-        """What a core holds before it executes a line for the N-th time; by default the first core to get there."""
+        """The state of a core before it executes a line for the N-th time; by default the first core to get there."""
         from ptosim.report.state import run_until
 
         launch = Launch(bind(self.signature, args).copied(), count("grid", grid))
@@ -440,7 +440,7 @@ class Kernel:
         )
 
     def last_writer(self, launch: Launch, low: int, high: int) -> LastWrite | None:
-        """Who writes the bytes [low, high) of GM last, when this launch runs once more."""
+        """The last writer of the bytes [low, high) of GM, when this launch runs once more."""
         from ptosim.sanitize.last_writer import LastWriter
 
         observer = LastWriter(low, high)
@@ -448,7 +448,7 @@ class Kernel:
         return observer.written
 
     def prices(self, target: Target) -> Prices:
-        """What the operations of this kernel cost; kept for the target it was last profiled on."""
+        """Costs of the operations of this kernel; kept for the target it was last profiled on."""
         from ptosim.timing.work import Prices
 
         if self._prices is None or self._prices.target is not target:
@@ -456,7 +456,7 @@ class Kernel:
         return self._prices
 
     def pricing(self, target: Target) -> Pricing | None:
-        """What compiled code asks for, kept likewise; None where only the reference engine times this kernel."""
+        """Prices for compiled code, kept likewise; None where only the reference engine times this kernel."""
         from ptosim.timed_run import Pricing, is_covered
 
         if self._pricing is None or self._pricing[0] is not target:
@@ -481,7 +481,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class RecordedLaunch:
-    """What runs when a kernel is launched: a kernel of `.pto` text, its arguments, and where it is a recording, for
+    """The program of a launch: a kernel of `.pto` text, its arguments, and where it is a recording, for
     which launch it holds."""
 
     kernel: Kernel

@@ -163,7 +163,7 @@ class AuthoredPlaces:
         self._fill(entries)
 
     def read(self, entries: Sequence[tuple[int, Location | None]]) -> None:
-        """What a text says, when all of it has been read: it counts before what was known."""
+        """Places of a text that has been read to its end: they count before what was known."""
         self.is_written = True
         self._fill(entries)
 
@@ -237,6 +237,6 @@ def _read(name: str, beside: str | None) -> Source | None:
 
 
 def _candidates(folder: Path, name: str) -> Iterator[Path]:
-    """What a name may mean: a file seen from the folder of the text, or from where the program runs."""
+    """Files that a name may mean: one seen from the folder of the text, or from where the program runs."""
     yield (folder / name).resolve()
     yield Path(name).resolve()

@@ -127,7 +127,7 @@ class Pricing:
         return next((kind for kind in kinds if kind in cores), kinds[0])
 
     def _values(self, op: Operation, work: TimedWork, words: Sequence[int]) -> dict[SSAValue, int]:
-        """What the operands are, as the reference engine holds them."""
+        """Operands, as the reference engine holds them."""
         following = iter(words)
         distinct = dict.fromkeys(op.operands)
         return {
@@ -198,7 +198,7 @@ def _element(value: SSAValue) -> Element | None:
 
 
 class TimedRun:
-    """What a run has left, to become a recording."""
+    """The log of a run, to become a recording."""
 
     def __init__(self, pricing: Pricing, stopwatch: Stopwatch) -> None:
         self.pricing = pricing
@@ -210,7 +210,7 @@ class TimedRun:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What has to be said of a run that was too long to keep all of it."""
+        """The warning of a run that was too long to be kept whole."""
         if not self.stopwatch.is_cut:
             return ()
         message = (

@@ -29,7 +29,7 @@ MOST_BYTES = 1 << 28
 
 @cache
 def alignment_of(space: Space, target: str) -> int:
-    """What addresses and strides of copies must be multiples of in a memory; GM has no rule."""
+    """The alignment of addresses and strides of copies in a memory; GM has no rule."""
     return load_target(target).alignment.get(space.value, 1)
 
 

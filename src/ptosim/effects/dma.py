@@ -117,7 +117,7 @@ def _whole_rows(static: Static, *padded: str) -> Requirements:
 
 
 def _unpadded_rows(static: Static) -> Requirements:
-    """What that asks of the copies that the older ones become: padding is a clause, perhaps with a condition."""
+    """Requirements of the copies that replace older ones: padding is a clause, perhaps with a condition."""
     if "data_select" in static.present:
         return _whole_rows(static, "data_select")
     return () if "pad_value" in static.present else _whole_rows(static)
@@ -143,7 +143,8 @@ def _none(static: Static) -> Requirements:
 def _spelled(
     always: Requirements, now: Requirements, before: Callable[[Static], Requirements] = _none
 ) -> Callable[[Static], Requirements]:
-    """What operands must be in either spelling, in the current one, whose loops are no registers, and in the older."""
+    """Requirements of operands in either spelling, in the current one, whose loops are no registers, and in the
+    older."""
     return lambda static: (*always, *(before(static) if OLDER in static.present else now))
 
 

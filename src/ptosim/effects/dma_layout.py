@@ -90,7 +90,7 @@ def _fill_accesses(static: Static) -> tuple[Access, ...]:
 
 
 def _older(layout: str) -> Effects:
-    """What becomes mte_gm_l1_frac before it runs."""
+    """The older forms of mte_gm_l1_frac."""
     name = f"pto.copy_gm_to_cbuf_multi_{layout}"
     requires = required(*_MATRIX)
     return Effects(name, Pipe.MTE2, "gm_l1", Taint.MOVEMENT, requires=requires, reads=("MTE2_NZ_PARA",))

@@ -143,7 +143,7 @@ def written_shape(operands: Any) -> StoreShape:
 
 
 def halved(shape: StoreShape, dst_mode: str | None) -> StoreShape:
-    """What each of the two vector cores receives in a split mode."""
+    """The part of each of the two vector cores in a split mode."""
     if dst_mode == "split_m":
         return shape._replace(m=floor_div(shape.m, 2))
     return shape._replace(n=floor_div(shape.n, 2)) if dst_mode == "split_n" else shape

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 
 class Quantity(Protocol):
-    """What an extent may be computed from. Mixing with plain ints is part of it."""
+    """Operands of an extent. Mixing with plain ints is part of it."""
 
     def __add__(self, other: Any, /) -> Any: ...
     def __radd__(self, other: Any, /) -> Any: ...

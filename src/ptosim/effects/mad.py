@@ -50,7 +50,7 @@ _EIGHT_BITS = frozenset({"f8E4M3FN", "f8E5M2", "hif8"})
 
 
 def raw_elements(a: Element, b: Element, hif8: bool) -> tuple[Element, Element]:
-    """What the raw forms multiply: a bit of CTRL, not the pointer, tells whether 8-bit floats are HiF8."""
+    """Operands of the raw forms: a bit of CTRL, not the pointer, tells whether 8-bit floats are HiF8."""
     if hif8 and a.name in _EIGHT_BITS and b.name in _EIGHT_BITS:
         return element("hif8"), element("hif8")
     return (element("f8E4M3FN"), element("f8E4M3FN")) if a.name == "hif8" else (a, b)
@@ -146,7 +146,7 @@ def _has(operands: Any, bit: int) -> Any:
 
 
 def accesses(static: Static) -> tuple[Access, ...]:
-    """What a product touches. A plain row needs less alignment than fractals."""
+    """Accesses of a product. A plain row needs less alignment than fractals."""
 
     def of_b(operands: Any) -> Extent:
         operands = _unpacked(operands)

@@ -93,7 +93,7 @@ Taint.USE = Taint(Spread.USE)
 
 @dataclass(frozen=True)
 class Static:
-    """What is known of an operation before it runs."""
+    """The static facts of an operation."""
 
     words: Mapping[str, str] = field(default_factory=dict[str, str])
     integers: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -19,7 +19,7 @@ Operands = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Requirement:
-    """What must hold of an operand, alone or beside others."""
+    """A condition on an operand, alone or beside others."""
 
     role: str
     rule: str
@@ -32,7 +32,7 @@ class Requirement:
     """Whether constants are judged when a kernel is loaded, too."""
 
     def message(self, place: str) -> str:
-        """What is wrong, with `{}` for the value."""
+        """The fault, with `{}` for the value."""
         return f"{place} is {{}}; {self.rule}"
 
     def judged(self, operands: Operands) -> Iterator[tuple[str, Any, Any]]:

@@ -42,7 +42,7 @@ class Arithmetic:
     bits: int
 
     def rule(self, name: str) -> Callable[[Any, Any], Any] | None:
-        """What an operation of arith with two operands computes; None for others."""
+        """The rule of an operation of arith with two operands; None for others."""
         return getattr(self, name.removeprefix("arith.")) if name in BINARY else None
 
     def addi(self, a: Any, b: Any) -> Any:

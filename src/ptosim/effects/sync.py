@@ -29,7 +29,7 @@ _BUFFERS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
 
 
 def no_such_id(thing: str, number: int, ids: int, core: str = "") -> str:
-    """What is said of an id that there is not, when a kernel is loaded and when it runs."""
+    """The message for an id that does not exist, when a kernel is loaded and when it runs."""
     return f"{thing} {number} does not exist{core and f' on {core}'}: ids are 0 to {ids - 1}" + _OF_EACH.get(thing, "")
 
 

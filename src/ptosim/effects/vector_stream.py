@@ -36,7 +36,7 @@ EMPTY = StoreStream()
 
 
 class Append(NamedTuple):
-    """What one store of a stream does: the bytes [low, high) reach memory, and what the stream holds afterwards."""
+    """The effect of one store of a stream: the bytes [low, high) reach memory, and what the stream holds afterwards."""
 
     low: Any
     high: Any

@@ -66,7 +66,7 @@ class SecondBuffer:
 
 @dataclass(frozen=True)
 class SearchLaunch:
-    """What a kernel is timed and checked with."""
+    """The launch that a kernel is timed and checked with."""
 
     args: tuple[Any, ...]
     grid: int
@@ -142,7 +142,7 @@ class Synchronised:
         return tuple(sorted((one for one in found if one.cycles > 0), key=lambda one: -one.cycles))
 
     def report(self) -> str:
-        """What was inserted and what it costs, beside other ways to order the kernel."""
+        """Insertions with their cost, beside other ways to order the kernel."""
         lines = [str(self), f"  {_cycles(self.with_barriers)} with a barrier behind every entry"]
         if self.as_written is not None:
             lines.append(f"  {_cycles(self.as_written)} as it was written")
@@ -333,7 +333,7 @@ class Draft:
         return _shortened(self.written, executable.parsed, self._name)
 
     def work(self) -> int:
-        """What it takes to time it once, in entries."""
+        """The effort of timing it once, in entries."""
         return work(self._loaded.executable)
 
     def buffered(self) -> Iterator[tuple[tuple[int, ...], Kernel]]:
@@ -441,7 +441,7 @@ def _all(groups: dict[tuple[object, ...], list[int]]) -> set[int]:
 
 
 def _redundant(kernel: Kernel, launch: SearchLaunch) -> list[Redundant]:
-    """What can be left out, each for itself, and is still proven."""
+    """Synchronisation that can be left out, each for itself, with the rest still proven."""
     if not prove(kernel).proven:
         return []
     written, found = kernel.module.verified, list[Redundant]()

@@ -94,7 +94,7 @@ def _covers(clock: Clock, other: Clock) -> bool:
 
 
 class Clocks:
-    """What the pipes of one core know."""
+    """The clocks of the pipes of one core."""
 
     __slots__ = ("barred", "base", "core", "fenced", "inherited", "known")
 
@@ -111,7 +111,7 @@ class Clocks:
         wait for that."""
 
     def reached(self, entry: Entry) -> Clock:
-        """What is known when a pipe, or the scalar unit, comes to an entry, before any wait."""
+        """The clock of a pipe, or of the scalar unit, when it comes to an entry, before any wait."""
         if entry.pipe not in self.core.queues:
             clock = {**self.known[0], self.base: self.core.steps}
             if self.core.stores:
@@ -184,7 +184,7 @@ class Clocks:
         return {index: before.get(index, 0) for index, n in self.known[0].items() if n > before.get(index, 0)}
 
     def forget(self, told: Iterable[Clock], before: Clock) -> None:
-        """What was learnt so holds no longer, unless more has been learnt since."""
+        """Forgets such knowledge, unless more has been learnt since."""
         learnt: Clock = {}
         for clock in told:
             join(learnt, clock)
@@ -201,9 +201,9 @@ class Clocks:
         self.fenced = self._stores_ended(self.known[0])
 
     def published(self) -> Clock:
-        """What the scalar unit can tell of by a word in GM: what it knows to have ended, its own steps included. Its
-        stores have ended only if a dsb or a barrier of all pipes came after them. A barrier of one pipe counts as
-        if it drained the pipe; `weakly_ended` reports where it does not."""
+        """The clock that the scalar unit passes on by a word in GM: all that it knows to have ended, its own steps
+        included. Its stores have ended only if a dsb or a barrier of all pipes came after them. A barrier of one pipe
+        counts as if it drained the pipe; `weakly_ended` reports where it does not."""
         told = {**self.known[0], self.base: self.core.steps}
         for pipe in self.weakly_ended():
             told[self.base + SLOT[pipe]] = self.barred[pipe]

@@ -214,7 +214,7 @@ class Core:
             self.issue(Entry(site, pipe, self, BARRIER))
 
     def tsync(self, site: Site, ranges: tuple[Footprint, ...] = ()) -> None:
-        """What is issued later starts after everything issued so far that touches these bytes.
+        """Later entries start after every earlier one that touches these bytes.
 
         What an entry will touch is known when it runs: where some wait in their queues, the SU waits for all of them.
         Only the clocks, which know what has run, are exact.
@@ -225,7 +225,7 @@ class Core:
             self.issue(entry)
 
     def drain(self) -> None:
-        """What happens when a program returns: the core goes on when every pipe is empty. A program may ask for it
+        """The end of a program: the core goes on when every pipe is empty. A program may ask for it
         before, to be there when queued entries fail."""
         self.schedule.block(self, Entry(_RETURN, Pipe.ALL, self, DRAIN))
         self.late.settle()

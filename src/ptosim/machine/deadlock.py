@@ -33,7 +33,7 @@ NAMED = 8  # cores in a line
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What would release a blocked head: a set or release that is queued, or one that a stopped SU would still
+    """The release of a blocked head: a set or release that is queued, or one that a stopped SU would still
     issue."""
 
     entry: Entry | None  # None: not issued yet
@@ -209,7 +209,7 @@ class _Search:
             yield Release(marker, core, Pipe.S, self._heads(core, _needed([marker])))
 
     def _drains(self, core: Core, entry: Entry) -> list[Release]:
-        """What a barrier waits for: pipes that are not empty, and markers that others hold back."""
+        """The obstacles of a barrier: pipes that are not empty, and markers that others hold back."""
         pipes = [entry.pipe] if entry.pipe in core.queues else list(core.queues)
         found: list[Release] = []
         for pipe in pipes:
@@ -316,7 +316,7 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
 
 
 def _condition(head: Blocked) -> str:
-    """What a scalar unit waits for that watches words in GM, and what it finds."""
+    """The condition of a scalar unit that watches words in GM, and their values."""
     watched = head.entry.watched
     assert watched is not None and head.key is not None
     position = watched.failing or 0
@@ -341,7 +341,7 @@ def _signal_key(core: Core, watched: WatchedWords) -> Key:
 
 
 def _causes(deadlock: Deadlock, head: Blocked) -> Iterator[str]:
-    """What holds back each release. Cores that stand at one place are named together, and of many the first."""
+    """The obstacle of each release. Cores that stand at one place are named together, and of many the first."""
     cores: dict[str, list[str]] = {}
     for release in head.releases:
         behind = ", ".join(dict.fromkeys(_written(deadlock.heads[position].entry.site) for position in release.behind))

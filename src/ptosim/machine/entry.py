@@ -35,7 +35,7 @@ class Site:
 
     @property
     def title(self) -> str:
-        """What a reader knows it as."""
+        """The name for a reader."""
         return self.served or self.name
 
     @property
@@ -48,7 +48,7 @@ class Site:
 
 
 class EntryKind(Enum):
-    """What an entry does when its pipe reaches it."""
+    """The action of an entry when its pipe reaches it."""
 
     WORK = "work"
     SET = "set"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def group_problems(
     core: Core, buffer: int, members: Sequence[int], root: int, size: int
 ) -> Iterator[tuple[str, Severity]]:
-    """What is wrong with a collective that a core is about to execute, in words; `size` are the bytes of a member."""
+    """The fault of a collective that a core is about to execute, in words; `size` are the bytes of a member."""
     ranks = [_rank(core, member) for member in members]
     own = core.rank
     if own is not None and ranks[root] is not None and ranks[root] != own:

@@ -58,7 +58,8 @@ class Region:
 
 @dataclass(frozen=True)
 class Regions:
-    """What the pointers of a launch may name, by number: the regions of all ranks, and the rank that looks at them."""
+    """Regions that the pointers of a launch may name, by number: the regions of all ranks, and the rank that looks at
+    them."""
 
     all: Mapping[int, Region]
     rank: int | None = None
@@ -69,7 +70,7 @@ class Regions:
         return region if region is not None and (region.is_window or region.rank == self.rank) else None
 
     def word(self, address: int) -> str:
-        """What a word of i32 is called."""
+        """The name of a word of i32."""
         number, offset = decode(address)
         region = self.all.get(number)
         if region is None:
@@ -78,7 +79,7 @@ class Regions:
         return f"%{region.name}[{offset // 4}]{where}"
 
     def stray(self, verb: str, start: int, width: int) -> tuple[str, tuple[int, int] | None]:
-        """What to say of an access that leaves the regions, and the bytes it is about. `verb`: "reads" or "writes"."""
+        """The message for an access that leaves the regions, and its bytes. `verb`: "reads" or "writes"."""
         number, offset = decode(start)
         region = self.all.get(number)
         extent = offset, offset + width

@@ -60,7 +60,7 @@ class Footprint(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What becomes of the bytes of a store."""
+    """The fate of the bytes of a store."""
 
     data: Any
     before: Any
@@ -71,7 +71,8 @@ class Change(NamedTuple):
 
 
 class WorkitemAccess(NamedTuple):
-    """What one instruction of a warp touches: `width` bytes at each of `starts`, by the workitems of these numbers."""
+    """Bytes that one instruction of a warp touches: `width` bytes at each of `starts`, by the workitems of these
+    numbers."""
 
     site: Site
     kind: str

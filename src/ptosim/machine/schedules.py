@@ -40,7 +40,7 @@ LONGEST_SEED = 40  # digits; Python refuses to read numbers that are very much l
 
 
 class TurnTaker(Protocol):
-    """What a schedule asks of the one who runs the scalar units."""
+    """The interface of a schedule to the runner of the scalar units."""
 
     cores: list[Core]
 
@@ -144,7 +144,7 @@ class ProgramSchedule:
                 pending.pop()
 
     def after(self, core: Core) -> Core | None:
-        """Who goes on when this core has ended; None when all have."""
+        """The core that goes on when this one has ended; None when all have."""
         return self._next(core) if any(not other.ended for other in self.turns.cores) else None
 
     def _suspend(self, core: Core, entry: Entry, full: PipeQueue | None) -> None:

@@ -101,7 +101,7 @@ class SemaphoreCluster:
 
 
 class Grid:
-    """What all cores under one scheduler share: rendezvous across blocks."""
+    """Counters that all cores under one scheduler share: rendezvous across blocks."""
 
     def __init__(self, cores: list[Core], limit: int) -> None:
         self.cores = cores
@@ -146,7 +146,7 @@ class Illegal(NamedTuple):
 
 
 def signal_of(core: Core, number: int, form: Form, half: Half) -> SemaphoreSignal | Illegal:
-    """What a set with this id raises, or a wait needs and takes."""
+    """Counters that a set with this id raises, or a wait needs and takes."""
     ids = _decode(core, number, form)
     if isinstance(ids, Illegal):
         return ids

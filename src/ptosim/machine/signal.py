@@ -45,7 +45,7 @@ class SignalledWords:
 
 @dataclass(frozen=True)
 class Notice:
-    """What a notify does to its word."""
+    """The effect of a notify on its word."""
 
     words: SignalledWords
     value: int
@@ -61,7 +61,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class WatchedWords:
-    """What a wait or test asks of its words: that each satisfies `word comparison value`, signed."""
+    """The condition of a wait or test on its words: each satisfies `word comparison value`, signed."""
 
     words: SignalledWords
     comparison: str
@@ -89,7 +89,7 @@ Asker = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Foreseen:
-    """What an earlier run has shown of words; one that goes the same way goes by it."""
+    """Knowledge of an earlier run about words; one that goes the same way goes by it."""
 
     followed: frozenset[int] = frozenset()
     """Words that wait or test have looked at, and that are written otherwise than by notices."""
@@ -210,7 +210,7 @@ class SignalWords:
     # --- what is asked ------------------------------------------------------------------------------------------------
 
     def learn(self, entry: Entry, watched: WatchedWords, clock: Clock) -> tuple[Clock, ...]:
-        """What a wait that is satisfied, or a test, learns from the writes; `clock`: what its scalar unit knew."""
+        """The clock that a satisfied wait, or a test, learns from the writes; `clock`: what its scalar unit knew."""
         found: list[Clock] = []
         for position, address in enumerate(watched.words.addresses):
             history = self._history(address, watched.words.read(position))

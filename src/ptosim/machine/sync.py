@@ -88,7 +88,7 @@ class Form(StrEnum):
 
 
 def form_of(ffts_mode: int | None) -> Form:
-    """What sync.set and sync.wait mean by their mode."""
+    """Meanings of the modes of sync.set and sync.wait."""
     return Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
 
 

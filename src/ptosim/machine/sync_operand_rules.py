@@ -25,7 +25,7 @@ def has(core: Core, pipe: Pipe) -> bool:
 
 
 def absent(core: Core, pipe: Pipe) -> str:
-    """What to say of a pipe that the core does not have."""
+    """The message for a pipe that the core does not have."""
     own = ", ".join((Pipe.S, *core.queues))
     others = " and ".join(_CORES[kind] for kind, pipes in PIPES_OF.items() if pipe in pipes)
     return f"{core.role} has no pipe {pipe}: its pipes are {own}; {others} have it"

@@ -93,7 +93,7 @@ class Tracker:
             entry.told = learnt
 
     def heed(self, site: Site, for_good: bool) -> None:
-        """What a test has learnt is known from here on, perhaps until it is forgotten."""
+        """The clock of a test holds from here on, perhaps until it is forgotten."""
         if self.clocks is not None:
             told = self.answered.get(site, ())
             before = self.clocks.learn(told)

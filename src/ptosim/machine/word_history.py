@@ -69,7 +69,7 @@ class WordHistory:
             del self.writes[:LONGEST]
 
     def seen_from(self, clock: Clock) -> Outlook:
-        """What may be found by somebody who knows this."""
+        """Values that a reader with this clock may find."""
         known: list[WordWrite] = []
         unknown: list[WordWrite] = []
         bases: list[WordWrite] = []
@@ -86,7 +86,7 @@ class WordHistory:
 
 @dataclass(eq=False)
 class Outlook:
-    """What a word may be: some writes have been made, others may have been."""
+    """Possible values of a word: some writes have been made, others may have been."""
 
     before: int
     known: list[WordWrite]
@@ -120,7 +120,7 @@ class Outlook:
             yield fixed, terms
 
     def learnt(self, comparison: str, value: int) -> Clock:
-        """What is known for certain once the condition has been found to hold."""
+        """The clock that is certain once the condition has been found to hold."""
         found: Clock = {}
         if self.may_be(comparison, value, ()) or not self.may_be(comparison, value):
             return found

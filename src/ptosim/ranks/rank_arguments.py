@@ -347,7 +347,7 @@ class GlobalSpace:
         return {number: (data.ctypes.data, len(data)) for number, data in self.visible(rank).items()}
 
     def arguments(self, values: Values, grid: int) -> Callable[[int], list[int]]:
-        """What a block is given."""
+        """The values of a block."""
         fixed = [self._fixed(value) for _, value in values]
         queries = {index: value.name for index, (_, value) in enumerate(values) if isinstance(value, LaunchQuery)}
 

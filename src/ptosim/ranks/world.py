@@ -173,7 +173,7 @@ class World:
         return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings, self.subject())
 
     def subject(self) -> ReportSubject:
-        """What reports of the launches are about; arguments are told of launch by launch."""
+        """The subject of reports of the launches; arguments are told of launch by launch."""
         from ptosim.report.envelope import Described, loaded
 
         launches, ranks = self._list(), self.ranks
@@ -308,7 +308,7 @@ def _given(world: World, args: Sequence[Any], value: Any) -> Any:
 
 
 def _no_fix(launches: Sequence[WorldLaunch], findings: Sequence[Finding]) -> Fix:
-    """What order between ranks is meant cannot be told from one that is missing."""
+    """A note: the intended order between ranks is unknown."""
     from ptosim.report.fix import unchanged
 
     notes = ("launches on several ranks are not repaired: the findings say what to add, and where",) * bool(findings)

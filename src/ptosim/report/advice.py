@@ -54,7 +54,7 @@ class _Trial:
 
 
 def advice(retiming: Retiming, cycles: int, target: Target) -> tuple[Advice, ...]:
-    """What is worth while, of all that was tried."""
+    """Trials that are worth while."""
     base = retiming.base
     if not cycles or abs(base - cycles) > CLOSENESS * cycles:
         return ()

@@ -30,7 +30,8 @@ class CheckReport:
 
     @cached_property
     def notes(self) -> tuple[Finding, ...]:
-        """What is wrong only if it was not meant: printed last, and never counted. Looked for when first asked for."""
+        """Findings that are wrong only if not meant: printed last, and never counted. Looked for when first asked
+        for."""
         return tuple(self.look()) if self.look is not None else ()
 
     def __post_init__(self) -> None:

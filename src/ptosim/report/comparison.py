@@ -33,7 +33,7 @@ class LineDifference:
 
 
 class Comparison:
-    """What another variant of a kernel, or another target, does to its cycles."""
+    """The cycles of another variant of a kernel, or of another target, beside the first."""
 
     def __init__(self, first: Profile, second: Profile) -> None:
         self.first = first
@@ -147,7 +147,7 @@ def _text(comparison: Comparison, width: int) -> str:
 
 
 def _names(first: Profile, second: Profile) -> tuple[str, str]:
-    """What tells the two apart: files, by their last parts where those differ, or targets."""
+    """Names that tell the two apart: files, by their last parts where those differ, or targets."""
     one, other = first.source.name, second.source.name
     if one != other:
         files = PurePath(one).name, PurePath(other).name

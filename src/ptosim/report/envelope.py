@@ -29,7 +29,7 @@ def _no_arguments() -> Sequence[Described]:
 
 @dataclass(frozen=True, eq=False)
 class ReportSubject:
-    """What a command is about; what it has none of is None."""
+    """The subject of a command; parts that it lacks are None."""
 
     file: str | None = None
     kernel: str | None = None
@@ -42,13 +42,13 @@ class ReportSubject:
 
 
 def loaded(outline: ModuleOutline) -> ReportSubject:
-    """What a command is about that launches nothing; the kernel is the only one, where there is only one."""
+    """The subject of a command that launches nothing; the kernel is the only one, where there is only one."""
     kernel = outline.kernels[0].name if len(outline.kernels) == 1 else None
     return ReportSubject(outline.source.name, kernel, outline.target, warnings=tuple(map(authored, outline.warnings)))
 
 
 def launched(outline: ModuleOutline, kernel: KernelOutline, given: Sequence[Any], grid: int) -> ReportSubject:
-    """What a command is about that launches a kernel; nothing given: for all arguments."""
+    """The subject of a command that launches a kernel; nothing given: for all arguments."""
 
     def told() -> Sequence[Described]:
         pairs = enumerate(zip(kernel.signature, given, strict=bool(given)))

@@ -11,7 +11,7 @@ WIDTH = 100
 
 
 def terminal(explanation: Explanation) -> str:
-    """What `ptosim explain` prints."""
+    """The text of `ptosim explain`."""
     return "\n\n".join((f"{explanation.kind} ({explanation.severity})", *_told(explanation)))
 
 

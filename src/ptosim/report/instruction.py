@@ -171,7 +171,7 @@ def _page(operation: type[PTOOperation]) -> Page:
 
 
 def _requirements(record: Effects | None, targets: list[str]) -> list[str]:
-    """What operands must be on some target; roles with one rule stand together."""
+    """Requirements of operands on some target; roles with one rule stand together."""
     roles: dict[str, list[str]] = {}
     for target in targets:
         for each in record.requires(Static(target=target)) if record is not None else ():
@@ -188,7 +188,7 @@ def _documentation(operation: type[PTOOperation]) -> tuple[str, str, str]:
 
 
 def _kind(operation: type[PTOOperation], role: str) -> str:
-    """What can be said of an operand before there is one."""
+    """The static facts of an operand that does not exist."""
     spaces = operation.spaces.get(role)
     kinds = [f"pointer to {' or '.join(spaces)}"] if spaces else []
     if role in operation.variadic_roles:
@@ -289,7 +289,7 @@ def _cycles(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
 
 
 def _signal(operation: type[PTOOperation]) -> str:
-    """What the cost of a synchronising instruction is made of, besides waiting."""
+    """Parts of the cost of a synchronising instruction, besides waiting."""
     if room_of(operation) in ("sync", "sync_token"):
         return "barrier" if "barrier" in operation.name else "flag"
     return "inter_core" if room_of(operation) == "sync_semaphore" else "scalar"

@@ -189,7 +189,7 @@ def _values(example: str) -> Iterator[tuple[str, str]]:
 
 
 def _clauses(example: str) -> Iterator[str]:
-    """What stands in parentheses, with the parentheses in it."""
+    """The text in parentheses, with the parentheses in it."""
     depth = start = 0
     for place, character in enumerate(example):
         if character == "(":

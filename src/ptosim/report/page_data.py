@@ -46,7 +46,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
 
 
 def _figures(profile: Profile) -> dict[str, Any]:
-    """What stands at the top of the page, and the machine."""
+    """The top of the page, and the machine."""
     latency = profile.target.latency
     return {
         "kernel": profile.kernel,
@@ -67,7 +67,7 @@ def _figures(profile: Profile) -> dict[str, Any]:
 
 
 def _recorded(profile: Profile) -> dict[str, Any]:
-    """What rows refer to by number."""
+    """Tables that rows refer to by number."""
     recording = profile.recording
     return {
         "cores": [
@@ -256,7 +256,7 @@ def _lives(profile: Profile, until: int) -> list[int]:
 
 
 def _findings(profile: Profile, findings: Sequence[Diagnostic] | None) -> list[Any] | None:
-    """What the run warned of and what a check has found; None where there was no check, and nothing to say."""
+    """Warnings of the run and findings of a check; None where there was no check, and nothing to say."""
     if findings is None and not profile.warnings:
         return None
     return [found.to_json() for found in (*profile.warnings, *(findings or ()))]

@@ -26,7 +26,7 @@ from ptosim.tiles.passes.memory_plan import MemoryPlan, PlacedTile
 
 @dataclass
 class _Buffer:
-    """What is touched behind a pointer."""
+    """Bytes touched behind a pointer."""
 
     cast: Operation
     space: Space

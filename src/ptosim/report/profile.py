@@ -100,7 +100,7 @@ class Timeline(Sequence[Event]):
         )
 
     def arguments(self, row: int) -> Iterator[tuple[str, str | int]]:
-        """What an entry was issued with, in words; of a wait what it waited for."""
+        """The operands of an entry, in words; of a wait its cause."""
         recording = self.recording
         detail = recording.rows.detail[row]
         if recording.rows.kind[row] == RowKind.WAIT:
@@ -216,7 +216,7 @@ class Profile:
 
     @property
     def bound(self) -> str:
-        """What most of the critical path was spent on."""
+        """The largest part of the critical path."""
         return time_accounts.bound(self.bounds)[0]
 
     @cached_property
@@ -230,7 +230,7 @@ class Profile:
 
     @cached_property
     def critical_path(self) -> tuple[PathStep, ...]:
-        """What the end of the kernel waited for, from the first cycle on; the steps add up to `cycles`."""
+        """The chain of steps that the end of the kernel waited for; the steps add up to `cycles`."""
         return tuple(time_accounts.path_steps(self.recording, self.path))
 
     @cached_property
@@ -249,7 +249,7 @@ class Profile:
 
     @cached_property
     def transfers(self) -> Sequence[Transfer]:
-        """What was copied, by path between memories."""
+        """Copies, by path between memories."""
         return time_accounts.transfers(
             self.recording, {path: dma.bytes_per_cycle for path, dma in self.target.dma.items()}
         )

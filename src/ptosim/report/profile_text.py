@@ -71,7 +71,7 @@ def _answer(profile: Profile, width: int) -> str:
 
 
 def _bus(profile: Profile) -> str:
-    """What went over the links, and what that would be for the collectives that send as much."""
+    """Traffic over the links, and its rate for the collectives that send as much."""
     bus, ranks = max(time.bandwidth for time in profile.ranks.values()), len(profile.ranks)
     alone = bus * ranks / (ranks - 1)
     return (
@@ -197,7 +197,7 @@ def caveat(width: int) -> str:
 
 
 def origins(profiles: Sequence[Profile], width: int) -> str:
-    """What the profiles rest on, together."""
+    """Figures that the profiles rest on, together."""
     grouped: dict[str, dict[str, None]] = {}
     for profile in profiles:
         for origin, names in by_origin(profile.rests_on, profile.target).items():

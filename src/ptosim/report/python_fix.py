@@ -40,7 +40,7 @@ def in_python(fix: Fix, source: Source) -> Fix:
 
 
 class _Inexpressible(Exception):
-    """What no edit of single lines says."""
+    """Edits beyond single lines."""
 
 
 def _changes(fix: Fix, source: Source, author: Source) -> Sequence[_Change]:

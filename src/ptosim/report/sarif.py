@@ -73,7 +73,7 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
 
 
 def _fix(finding: Finding, place: Location) -> dict[str, Any]:
-    """What the hint says; whole lines, from the beginning of one to the beginning of another."""
+    """The text of the hint; whole lines, from the beginning of one to the beginning of another."""
     replacements: list[dict[str, Any]] = []
     for edit in finding.edits:
         region = {"startLine": edit.line, "startColumn": 1, "endLine": edit.line + edit.count, "endColumn": 1}

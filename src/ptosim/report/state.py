@@ -119,7 +119,7 @@ def _elements(stopped: StoppedState, tile: PlacedTile) -> NDArray[Any]:
 
 
 def _words(type_: str) -> list[str]:
-    """What a type says, side by side: `!pto.tile_buf<vec, 32x128xf32>` has f32."""
+    """The element of a type, side by side: `!pto.tile_buf<vec, 32x128xf32>` has f32."""
     return type_.replace("<", " ").replace(",", " ").replace(">", " ").replace("x", " ").split()
 
 

@@ -79,7 +79,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What went along a path between two memories."""
+    """Bytes along a path between two memories."""
 
     path: str
     bytes: int
@@ -171,7 +171,7 @@ def path_text(path: Sequence[int]) -> str:
 
 
 def reason(recording: Recording, cause: Cause) -> Iterator[tuple[str, str | int]]:
-    """What a wait waited for, in words."""
+    """The cause of a wait, in words."""
     yield "for", cause.text
     if line := recording.sites[cause.site].line:
         yield "released at line", line
@@ -230,7 +230,7 @@ def pipe_times(cores: Mapping[str, CoreTime]) -> dict[str, PipeTime]:
 
 
 def least_cycles(recording: Recording) -> int:
-    """What the busiest pipe of a core needs if all pipes overlap and all hardware cores have their share."""
+    """Cycles of the busiest pipe of a core if all pipes overlap and all hardware cores have their share."""
     busy: Counter[tuple[str, str]] = Counter()
     for core in recording.cores:
         for pipe, spent in core.pipes.items():
@@ -259,7 +259,7 @@ def waitings(recording: Recording) -> list[Waiting]:
 
 
 def transfers(recording: Recording, limits: Mapping[str, float]) -> list[Transfer]:
-    """What moved between memories, in the order in which the target lists the paths."""
+    """Transfers between memories, in the order in which the target lists the paths."""
     rows = recording.rows
     sites = column(rows.site)
     spent = column(rows.end) - column(rows.start)
@@ -291,8 +291,8 @@ def function_lines(timing: VectorFunctionTiming, scope: int) -> Iterator[tuple[i
 
 
 def function_facts(timing: VectorFunctionTiming, path: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """What a timeline says of a vector function: the path through it or, of a tile operation on A2/A3, what it consists
-    of, and what limits it."""
+    """The label of a vector function in a timeline: the path through it or, of a tile operation on A2/A3, what it
+    consists of, and what limits it."""
     if timing.instructions:
         yield "consists of", timing.sum
     else:
@@ -398,7 +398,7 @@ def bounds(recording: Recording, path: Sequence[Stretch]) -> dict[str, int]:
 
 
 def bound(bounds: Mapping[str, int]) -> tuple[str, int]:
-    """What most of the critical path was spent on, and its cycles: copies from and to GM together are `memory`."""
+    """The largest part of the critical path, and its cycles: copies from and to GM together are `memory`."""
     sums: Counter[str] = Counter()
     for name, cycles in bounds.items():
         sums["memory" if name in (_MEMORY_IN, _MEMORY_OUT) else name] += cycles
@@ -424,7 +424,7 @@ def _is_word(recording: Recording, stretch: Stretch) -> bool:
 
 
 def work_bound(timing_class: str) -> str:
-    """What a copy or an operation of this class is bound by."""
+    """The bound of a copy or an operation of this class."""
     return BOUNDS_OF_COPIES.get(timing_class) or _BOUNDS_OF_OPERATIONS.get(timing_class, "on-chip copies")
 
 

@@ -236,7 +236,7 @@ def _counters(profile: Profile, places: _Places) -> Iterator[str]:
 
 
 def _links(recording: Recording) -> Iterator[str]:
-    """What goes to another rank, at the rank that it comes from."""
+    """Traffic to other ranks, at the rank that it comes from."""
     for (source, dest), levels in link_levels(recording).items():
         for moment, level in levels:
             about = f'"name":"link to rank {dest}: bytes per cycle","args":{{"bytes":{level}}}'

@@ -35,7 +35,7 @@ class Figure(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What one target file says, its parents included: figures by dotted path, such as `class.exp.latency`."""
+    """The content of one target file, its parents included: figures by dotted path, such as `class.exp.latency`."""
 
     name: str
     architecture: str
@@ -78,7 +78,7 @@ HEADER = ("name", "architecture", "inherits")
 
 
 def kind_of(architecture: str, path: str) -> FigureKind | None:
-    """What the figure at a dotted path may be; None where no such figure exists."""
+    """The domain of the figure at a dotted path; None where no such figure exists."""
     table, _, key = path.rpartition(".")
     if table.startswith("early."):
         return tables.GAP if kind_of(architecture, _forwarded(path)) is not None else None

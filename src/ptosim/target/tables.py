@@ -10,7 +10,7 @@ Value = int | float | str | tuple[int, int] | tuple[float, float]
 
 @dataclass(frozen=True)
 class FigureKind:
-    """What a figure may be, in words and as a condition."""
+    """The domain of a figure, in words and as a condition."""
 
     words: str
     is_fitting: Callable[[Any], bool]
@@ -110,7 +110,7 @@ class Chip(NamedTuple):
 
 
 class RankLink(NamedTuple):
-    """What copies between ranks get together, one way, in GB/s: between two ranks, and out of or into one rank."""
+    """Bandwidth of copies between ranks together, one way, in GB/s: between two ranks, and out of or into one rank."""
 
     peer_gb_s: Rate
     rank_gb_s: Rate
@@ -190,7 +190,7 @@ class RepeatClass(NamedTuple):
 
 
 class TileOperationPrice(NamedTuple):
-    """What a tile operation costs besides its instructions."""
+    """The cost of a tile operation besides its instructions."""
 
     head: Number
     count_mode: Number  # switched on and off again
