@@ -73,6 +73,9 @@ class Memories(Port):
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
+    def reached(self, verb: str, number: int, offsets: np.ndarray[Any, np.dtype[np.int64]], width: int) -> None:
+        """Workitems access an argument at these offsets; a run that looks how far arguments are reached notes it."""
+
     def read(self, place: AccessPlace, by_use: bool = False) -> Bytes:
         space, start, width, alignment, at, _ = place
         if place.in_pieces:

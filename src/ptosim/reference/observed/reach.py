@@ -44,6 +44,10 @@ MOST_STEPS = 100_000
 """Loop iterations and calls of a block."""
 
 
+LAUNCH = "pto.simt_launch"
+"""Of workitems, whose code is a function."""
+
+
 @dataclass
 class Reach:
     """How one argument is reached."""
@@ -129,6 +133,19 @@ class ReachedMemories(Memories):
                 number, offset = decode(int(start))
                 if number in self.reaching.findings.reaches:
                     self.reaching.findings.reaches[number].store(offset, place.width)
+
+    def reached(self, verb: str, number: int, offsets: NDArray[np.int64], width: int) -> None:
+        reach = self.reaching.findings.reaches.get(number)
+        if reach is None or not len(offsets):
+            return
+        low, high = int(offsets.min()), int(offsets.max()) + width
+        if verb != "writes":
+            reach.note("reads", low, high)
+            reach.decides = True  # as far as is known: a workitem is a scalar program
+        if verb != "reads":
+            reach.note("writes", low, high)
+            for offset in offsets:
+                reach.store(int(offset), width)
 
     def say(self, complaint: Complaint) -> None:
         site = complaint.site or self.reaching.at
@@ -258,6 +275,8 @@ class Probe:
         record = effects().get(op.name)
         if record is None:
             return op.name == "func.call"
+        if op.name == LAUNCH:
+            return True
         return any(access.space is GM for access in record.accesses(self.module.static(op)))
 
     def __call__(
@@ -292,7 +311,7 @@ def _reached(entry: Function) -> list[Operation]:
     while pending:
         for op in pending.pop().walk():
             found.append(op)
-            callee = getattr(op, "function", None) if op.name == "func.call" else None
+            callee = getattr(op, "function", None) if op.name in ("func.call", LAUNCH) else None
             if callee is not None and callee not in seen:
                 seen.add(callee)
                 pending.append(callee)

@@ -93,6 +93,7 @@ class WarpAccess:
             message, extent = known.regions.stray(verb, start, self.width)
             is_stray = number in known.buffers
             self.warp.complain("out-of-bounds", message, self._mask(wrong), extent, is_stray)
+        self.warp.core.memories.reached(verb, number, offsets[inside], self.width)
         return Place(memory, offsets[inside], np.flatnonzero(inside))
 
     # --- bytes --------------------------------------------------------------------------------------------------------
