@@ -139,3 +139,12 @@ def test_prove_makes_nothing_up_and_sync_without_words_holds_for_all_launches(tm
     assert "cycles" in searched.output
     assert "repeat: ptosim sync" in searched.output and "rand:70x128 zeros:70x128 70 --report" in searched.output
     assert CliRunner().invoke(main, ["sync", SOFTMAX, "--report"]).exit_code == 2
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "simt").glob("*.pto")), ids=lambda path: path.stem)
+def test_workitems_reach_what_is_made_up_for_them(path: Path) -> None:
+    kernel = ptosim.load(path).kernel()
+    found = ptosim.check(kernel, *kernel.example_arguments()).findings
+    assert not any(each.kind == "out-of-bounds" for each in found)
+    if ".broken" not in path.name:
+        assert not found

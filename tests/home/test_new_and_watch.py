@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cpp.kernels import NEEDS_COMPILER
 from ptosim.cli.commands import main
 from ptosim.home.new import KINDS, KernelTemplate
 from ptosim.home.watch import Look, story, watch
 
-IDS = [kind.name for kind in KINDS]
+MADE = [pytest.param(kind, id=kind.name, marks=NEEDS_COMPILER if kind.name == "cpp" else ()) for kind in KINDS]
+UNDECIDED = {("cpp", "prove")}
+"""A kernel in C++ is recorded for one launch, and proven for that."""
 
 
 @pytest.fixture
@@ -32,14 +35,14 @@ def ptosim(*words: str, code: int = 0) -> str:
     return result.output
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=IDS)
+@pytest.mark.parametrize("kind", MADE)
 def test_a_new_kernel_does_what_its_page_says(folder: Path, kind: KernelTemplate, monkeypatch: pytest.MonkeyPatch):
     assert f"next: ptosim check {Path('twice') / 'twice'}" in ptosim("new", "twice", f"--{kind.name}")
     monkeypatch.chdir("twice")
     commands = re.findall(r"^ptosim (.*?)(?:#.*)?$", Path("README.md").read_text(), re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["check", "run", "profile", "prove", "watch"]
     for command in commands[:-1]:
-        ptosim(*command.split())
+        ptosim(*command.split(), code=3 if (kind.name, command.split()[0]) in UNDECIDED else 0)
     assert Path("report.html").stat().st_size > 0
     ptosim("check", f"twice{kind.suffix}", "--strict")
     done = subprocess.run(

@@ -19,20 +19,43 @@ GRID = 2
 
 @dataclass(frozen=True)
 class KernelTemplate:
-    """A way to write kernels, and the template of one."""
+    """A way to write kernels, and the file that one is made from."""
 
     name: str
     suffix: str
     about: str
+    load: str = 'KERNEL = ptosim.load(Path(__file__).with_name("{name}.pto")).kernel()'
+    """The line of a test that loads the kernel of a file beside it."""
+    arguments: str = ""
+    """What a proof is given, where a kernel is recorded for arguments."""
 
     @property
-    def template(self) -> str:
-        return (files("ptosim.home") / "templates" / f"{self.name}{self.suffix}").read_text("utf-8")
+    def text(self) -> str:
+        inert = ".txt" if self.suffix == ".py" else ""  # a template is no module
+        return (files("ptosim.home") / "templates" / f"{self.name}{self.suffix}{inert}").read_text("utf-8")
+
+    def test(self, name: str) -> str:
+        """The test of a kernel of that name."""
+        load = self.load.format(name=name)
+        imported = load.startswith("from ")
+        head = ("" if imported else "from pathlib import Path\n\n") + "import numpy as np\nimport pytest\n"
+        head += f"{load}\n\nimport ptosim\n" if imported else "\nimport ptosim\n"
+        first = "" if imported else f"\n{load}\n"
+        return _TEST.format(name=name, head=head, load=first, grid=GRID, arguments=self.arguments)
 
 
 KINDS = (
     KernelTemplate("tile", ".pto", "tiles: memory is planned and order inserted when the kernel is loaded"),
     KernelTemplate("micro", ".pto", "micro-instructions with their flags, double-buffered"),
+    KernelTemplate("python", ".py", "Python, in tiles", "from {name} import {name} as KERNEL"),
+    KernelTemplate(
+        "cpp",
+        ".cpp",
+        "C++, in tiles",
+        'KERNEL = ptosim.load_cpp(Path(__file__).with_name("{name}.cpp")).kernel("{name}")',
+        ", np.zeros((70, 64), np.float32), np.zeros((70, 64), np.float32), 70",
+    ),
+    KernelTemplate("simt", ".pto", "workitems"),
 )
 
 
@@ -40,8 +63,8 @@ def files_of(name: str, kind: KernelTemplate) -> dict[str, str]:
     """The text of each file of a new kernel."""
     kernel = f"{name}{kind.suffix}"
     return {
-        kernel: kind.template.replace("NAME", name),
-        f"test_{name}.py": _TEST.format(name=name, kernel=kernel, grid=GRID),
+        kernel: kind.text.replace("NAME", name),
+        f"test_{name}.py": kind.test(name),
         "README.md": _README.format(name=name, kernel=kernel, about=kind.about, words=WORDS, grid=GRID),
     }
 
@@ -60,18 +83,10 @@ def make(name: str, kind: KernelTemplate) -> list[Path]:
     return [folder / file for file in files_of(name, kind)]
 
 
-_TEST = '''"""{name} doubles its input, on both engines, and checks clean; it is in order for every number of rows."""
+_TEST = '''"""{name} doubles its input, on both engines, and checks clean; it is in order."""
 
-from pathlib import Path
-
-import numpy as np
-import pytest
-
-import ptosim
-from ptosim import testing
-
-KERNEL = ptosim.load(Path(__file__).with_name("{kernel}")).kernel()
-
+{head}from ptosim import testing
+{load}
 
 @pytest.mark.parametrize("rows", [1, 32, 33, 70])
 def test_{name}(rows):
@@ -80,7 +95,7 @@ def test_{name}(rows):
 
 
 def test_{name}_is_in_order():
-    proof = ptosim.prove(KERNEL)
+    proof = ptosim.prove(KERNEL{arguments})
     assert not proof.findings, proof
 '''
 

@@ -21,7 +21,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM, CoreKind, Pipe, Space
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import enclosing_scope
-from ptosim.language.structure.function import Function
+from ptosim.language.structure.function import Call, Function
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind, LaunchGeometry
 from ptosim.machine.memory import Region, Regions, decode
@@ -42,10 +42,6 @@ MOST_HOLES = 1 << 24
 """So far one looks for bytes that are left out."""
 MOST_STEPS = 100_000
 """Loop iterations and calls of a block."""
-
-
-LAUNCH = "pto.simt_launch"
-"""Of workitems, whose code is a function."""
 
 
 @dataclass
@@ -272,11 +268,11 @@ class Probe:
         return self._moving[site]
 
     def _goes_to_gm(self, op: Operation) -> bool:
+        if isinstance(op, Call):  # of a function, or a launch of workitems
+            return True
         record = effects().get(op.name)
         if record is None:
-            return op.name == "func.call"
-        if op.name == LAUNCH:
-            return True
+            return False
         return any(access.space is GM for access in record.accesses(self.module.static(op)))
 
     def __call__(
@@ -311,7 +307,7 @@ def _reached(entry: Function) -> list[Operation]:
     while pending:
         for op in pending.pop().walk():
             found.append(op)
-            callee = getattr(op, "function", None) if op.name in ("func.call", LAUNCH) else None
+            callee = op.function if isinstance(op, Call) else None
             if callee is not None and callee not in seen:
                 seen.add(callee)
                 pending.append(callee)
