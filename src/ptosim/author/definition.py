@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -121,6 +122,10 @@ def resolved_annotations(function: FunctionType) -> dict[str, Any]:
             names[name] = cell.cell_contents
         except ValueError:
             continue
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_globals is not function.__globals__:
+        frame = frame.f_back
+    names = {**(frame.f_locals if frame is not None else {}), **names}
     found: dict[str, Any] = {}
     for name, note in notes.items():
         if isinstance(note, str):

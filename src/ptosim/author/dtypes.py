@@ -78,8 +78,11 @@ class DType(Described):
         return element(self.name).is_float
 
     def __call__(self, value: Any) -> Any:
-        from ptosim.author.coerce import constant
-        from ptosim.author.values import wrap
+        from ptosim.author.coerce import constant, scalar_value
+        from ptosim.author.values import ScalarValue, wrap
+
+        if isinstance(value, ScalarValue):
+            return wrap(scalar_value(value, self.type, f"the argument of pto.{self.name}"))
 
         if isinstance(value, bool):
             raise failure(

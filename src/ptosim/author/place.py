@@ -16,7 +16,9 @@ GENERATED = "__pto_"
 _PACKAGE = "ptosim."
 _BETWEEN = ("contextlib", "functools")
 """Modules of Python that call what a with statement or a decorator is made of."""
-_sources: dict[str, tuple[str, Source]] = {}
+_sources: dict[str, tuple[list[str], Source]] = {}
+_places: dict[tuple[CodeType, int], Location] = {}
+"""Of each instruction that an operation was made at, as long as its file is what it was."""
 _columns: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
 _roots: set[CodeType] = set()
 
@@ -29,10 +31,12 @@ def is_root(function: object) -> object:
 
 def source_of(file: str) -> Source:
     """The text of a file, as Python knows it: cells of a notebook included."""
-    text = "".join(linecache.getlines(file))
+    lines = linecache.getlines(file)
     known = _sources.get(file)
-    if known is None or (known[0] is not text and known[0] != text):
-        known = _sources[file] = text, Source(shown_name(file), text)
+    if known is None or known[0] is not lines:
+        text = "".join(lines)
+        source = known[1] if known is not None and known[1].text == text else Source(shown_name(file), text)
+        known = _sources[file] = lines, source
     return known[1]
 
 
@@ -72,8 +76,16 @@ def _author_frames(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _location(frame: FrameType) -> Location:
-    code, file = frame.f_code, frame.f_code.co_filename
-    source = source_of(file)
+    key, source = (frame.f_code, frame.f_lasti), source_of(frame.f_code.co_filename)
+    known = _places.get(key)
+    if known is None or known.source is not source:
+        known = _places[key] = _found(frame, source)
+    turns = _turns()
+    return replace(known, turns=turns) if turns else known
+
+
+def _found(frame: FrameType, source: Source) -> Location:
+    code = frame.f_code
     if code not in _columns:
         _columns[code] = list(code.co_positions())
     line, last, start, end = _columns[code][frame.f_lasti // 2] if frame.f_lasti >= 0 else (None, None, None, None)
@@ -81,12 +93,12 @@ def _location(frame: FrameType) -> Location:
         number = line or frame.f_lineno
         text = source.line(number)
         indent = len(text) - len(text.lstrip())
-        return Location(source.name, number, indent + 1, max(1, len(text.strip())), source, _turns())
+        return Location(source.name, number, indent + 1, max(1, len(text.strip())), source)
     text = source.line(line).encode()
     column = len(text[:start].decode(errors="replace")) + 1
     stop = end if last == line and end is not None else len(text)
     length = len(text[start:stop].decode(errors="replace"))
-    return Location(source.name, line, column, max(1, length), source, _turns())
+    return Location(source.name, line, column, max(1, length), source)
 
 
 def _turns() -> tuple[tuple[str, int], ...]:
