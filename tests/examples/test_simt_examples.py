@@ -78,3 +78,6 @@ def test_what_orders_workitems_is_needed(name: str) -> None:
         launch = script(name).launch()
         report = ptosim.check(ptosim.load(text + "\n").kernel(), *launch.arguments, grid=launch.grid)
         assert report.findings, f"{name}: mutant {number}"
+        if report.findings[0].workitem is not None:
+            hint = report.findings[0].hint or ""
+            assert "pto.syncthreads" in hint or "pto.threadfence" in hint or "_flag" in hint

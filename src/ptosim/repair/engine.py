@@ -91,6 +91,8 @@ class Engine:
         said = {ReplayStanding.CLEAN: (PROVEN if proof else REPLAYED,), ReplayStanding.UNKNOWN: ()}.get(
             standing, (REFUTED,)
         )
+        if any(finding.workitem is not None for finding in self.observation.findings):
+            said = ()  # neither a proof nor a replay says anything of workitems
         is_right = standing in (ReplayStanding.CLEAN, ReplayStanding.UNKNOWN)
         return RepairOutcome(found.text, is_right and not left, (checked, *said), left)
 
