@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import islice
@@ -85,11 +85,18 @@ def _deciding(kernel: Kernel, verdict: Verdict) -> str:
 def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | None) -> CheckReport:
     """A report, and what no run shows of tiles."""
     early, overlapping = _early(kernel), _overlapping(kernel)
+    found = replace(found, findings=tuple(without_clobbered(found.findings, overlapping)))
     if early:
         found = replace(found, mend=partial(_held_back, kernel, launch, found.fix))
     kept = (*found.findings, *early, *overlapping)[:most]
     omitted = found.omitted + len(found.findings) + len(early) + len(overlapping) - len(kept)
     return replace(found, findings=kept, omitted=omitted)
+
+
+def without_clobbered(found: Iterable[Diagnostic], more: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """Findings of a run, but those that tiles which overlap have said already."""
+    is_said = any(each.kind == "overlap" for each in more)
+    return (each for each in found if not (is_said and each.kind == "clobbered"))
 
 
 def beyond_runs(kernel: Kernel) -> Sequence[Diagnostic]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ptosim
@@ -520,3 +522,18 @@ def test_polling_for_ever_is_found() -> None:
     (found,) = checked(polling(False, notify=False))
     assert (found.kind, found.rank) == ("deadlock", 0)
     assert found.message == "S waits until %words[0] of rank 0 >= 1; it is 0, and nothing is left that would notify it"
+
+
+def test_a_missing_wait_leads_and_the_other_direction_follows() -> None:
+    """Each rank puts a row into all windows, notifies, and reads its own window at two lines without a wait: that would
+    order both directions."""
+    path = Path(__file__).with_name("missing_wait.pto")
+    world = ptosim.World(2)
+    x, y = np.ones((2, 256), "f4"), np.zeros((2, 256), "f4")
+    window, words = world.symmetric((2, 256), "f4"), world.symmetric((2, 16), "i4")
+    given = ptosim.each(*x), window, words, ptosim.each(*y), world.context(window), ptosim.RANK, ptosim.RANKS, 1
+    world.launch(ptosim.load(path).kernel(), *given)
+    (race,) = world.check().findings
+    assert race.message == "rank 1 reads %win of rank 1[0:1024], which rank 0 writes, in no order"
+    assert any("does not wait for a notice" in note for note in race.notes)
+    assert [each.message.partition(" of ")[0] for each in race.consequences] == ["rank 1 writes %win"]

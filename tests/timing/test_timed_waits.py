@@ -144,3 +144,15 @@ def test_random_waits_for_bytes(full: bool) -> None:
         made = ptosim.load(kernel("\n".join(body))).kernel()
         assert is_native(made, *vectors())
         same(made, *vectors())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("scope", ["gm", "local_memory"])
+def test_a_fence_of_everything_drains_and_then_fences(count: int, scope: str) -> None:
+    fences = f"    pto.fence.barrier_all #pto.fence_scope<{scope}>\n" * count
+    head = "func.func @k() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+    made = ptosim.load(
+        f'module attributes {{pto.target_arch = "a5"}} {{\n  {head}{fences}    return\n  }}\n}}\n'
+    ).kernel()
+    assert is_native(made)
+    assert same(made).cycles == 2 * count

@@ -125,7 +125,7 @@ class World:
         """Run the list under the sanitizer, on copies of all arrays. `repeat=2` runs it twice, with a barrier of the
         host between, memory kept: words that a run leaves set are then there when the next one begins. Whatever a
         kernel does is a finding, also that it cannot begin."""
-        from ptosim.checking import beyond_runs, refusals
+        from ptosim.checking import beyond_runs, refusals, without_clobbered
         from ptosim.report.check_report import report
         from ptosim.sanitize.program import joint_program
         from ptosim.sanitize.session import observe
@@ -149,7 +149,7 @@ class World:
         said = {(found.kind, found.message, found.line) for module in modules for found in module.warnings}
         observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
         more = dict.fromkeys(found for kernel in kernels for found in beyond_runs(kernel))
-        found = [*observation.findings, *more]
+        found = [*without_clobbered(observation.findings, list(more)), *more]
         return replace(report(_title(launches), found, max_findings, lambda: _no_fix(launches, found)), subject=about)
 
     def profile(self, target: str | Target | None = None, max_steps: int = 10**9) -> Profile:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError
+from ptosim.machine.entry import Site
 from ptosim.machine.observer import Observer
 from ptosim.sanitize.candidates import RepeatedRun
 from ptosim.sanitize.checker import Checker
@@ -67,6 +68,7 @@ def observe(
         for found in checker.findings.each_once()
     ]
     worded = [(found, _fitting(words, checker.steps)) for found, words in worded]
+    worded = _led_by_missing_waits(worded)
     new = [(found, words) for found, words in worded if (words.kind, words.message, words.line) not in said]
     return Observation(
         subject.program,
@@ -106,6 +108,42 @@ def _run(
         if most is not None and checker.findings.number >= most and not together:
             return blocks[:number]
     return blocks
+
+
+Worded = list[tuple[Conflict | Diagnostic, Diagnostic]]
+
+
+def _led_by_missing_waits(worded: Worded) -> Worded:
+    """Between ranks, data that are read before they have arrived lead: that they are also written before they were
+    read follows, since the same wait would order both."""
+    leaders: dict[tuple[Site, frozenset[int | None]], Conflict] = {}
+    for found, _ in worded:
+        race = _between_ranks(found)
+        if race is not None and race.reads_too_early and race.first is not None:
+            leaders.setdefault((race.first.site, _ranks(race)), race)
+    kept: Worded = []
+    following: dict[int, list[Diagnostic]] = {}
+    for found, words in worded:
+        race = _between_ranks(found)
+        overwrites = race is not None and race.first is not None and race.first.verb == "reads"
+        if race is not None and overwrites and (leader := leaders.get((race.second.site, _ranks(race)))) is not None:
+            following.setdefault(id(leader), []).append(words)
+        else:
+            kept.append((found, words))
+    return [
+        (found, replace(words, consequences=(*words.consequences, *following.get(id(found), ()))))
+        for found, words in kept
+    ]
+
+
+def _between_ranks(found: Conflict | Diagnostic) -> Conflict | None:
+    if isinstance(found, Conflict) and found.kind == "race" and found.relation == "between ranks":
+        return found
+    return None
+
+
+def _ranks(race: Conflict) -> frozenset[int | None]:
+    return frozenset(side.rank for side in (race.first, race.second) if side is not None)
 
 
 def _fitting(found: Diagnostic, steps: Counter[Step]) -> Diagnostic:
