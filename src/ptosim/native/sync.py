@@ -221,7 +221,7 @@ def tsync(
 @lowering(fence.FenceBarrierAll)
 def barrier_all(f: FunctionBuilder, core: Core) -> None:
     """Every pipe drains."""
-    _either(core, nothing_stalled(f), lambda: core.observer.barrier(core, Pipe.ALL), "barrier", Pipe.ALL)
+    _either(core, nothing_stalled(f), lambda: core.observer.flags.barrier(core, Pipe.ALL), "barrier", Pipe.ALL)
     dsb(core)
 
 
