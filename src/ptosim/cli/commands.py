@@ -23,6 +23,7 @@ from ptosim.cli.command import (
     Commands,
     Launching,
     Outcome,
+    Tolerance,
     launched_subject,
     launched_with,
     launches,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from ptosim.report.comparison import Comparison
     from ptosim.report.envelope import ReportSubject
     from ptosim.report.profile import Profile
+    from ptosim.report.saved_profile import SavedProfile
+    from ptosim.target import Target
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
@@ -222,8 +225,15 @@ def isa(name: str | None, as_json: bool) -> Outcome:
 @click.option("--trace", metavar="FILE", help="Write a trace that Perfetto opens.")
 @click.option(
     "--compare",
-    metavar="OTHER.pto",
-    help="Profile another kernel on the same arguments, side by side; --html and --trace write FILE-OTHER too.",
+    metavar="OTHER",
+    help="Profile another kernel on the same arguments, side by side (--html and --trace write FILE-OTHER too), or "
+    "take what was saved with --json.",
+)
+@click.option(
+    "--at-most",
+    type=Tolerance(0),
+    metavar="PERCENT",
+    help="With --compare: exit with 1 where this takes so much more cycles than the other.",
 )
 @click.option(
     "--what-if",
@@ -245,6 +255,7 @@ def profile(
     html: str | None,
     trace: str | None,
     compare: str | None,
+    at_most: float | None,
     what_ifs: Sequence[str],
     checked: bool,
     max_steps: int,
@@ -252,25 +263,25 @@ def profile(
 ) -> Outcome:
     """Time a kernel: cycles, pipes, waits.
 
-    Shows where the cycles go: per pipe, per line, along the critical path. They rank variants of a kernel; they do not
-    predict wall time.
+    Shows where the cycles go: per pipe, per line, along the critical path. They rank variants and predict no time.
     """
     from ptosim import api
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
     from ptosim.target import load_target
 
+    _needs(at_most, compare)
     architecture = load_target(target).architecture if target else None
     chosen = loaded(file, architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
-    others, report = list[Any](), None
+    saved, others, report = _saved(compare, machine), list[Any](), None
     if speaks_of_ranks(ranks, words):
         refuse(compare=compare, check=checked, **{"what-if": what_ifs})
         first = Ranked(chosen, words, ranks or 1, grid).world.profile(machine, max_steps)
     else:
         subject = launched_with(chosen, words, grid)
         chosen, values = subject.kernel, subject.given
-        other = loaded(compare, architecture).kernel().recorded(values, grid).kernel if compare else None
+        other = loaded(compare, architecture).kernel().recorded(values, grid).kernel if compare and not saved else None
         changed = _changed(machine, what_ifs) if what_ifs else None
         runs = 1 + sum(map(bool, (other, changed, checked)))
         with progress(grid * runs, quiet=as_json) as block_done:
@@ -282,18 +293,31 @@ def profile(
             if changed is not None:
                 others.append(api.measure(chosen, launch, changed))
             report = api.examine(chosen, launch) if checked else None
-    findings = list(report.findings) if report else []
-    asked = others[-1] if what_ifs else first
-    _save(asked, html, trace, findings if checked else None)
-    _save_beside(others, compare, html, trace)
-    comparisons = [first.compare(other) for other in others]
+    findings, asked = list(report.findings) if report else [], others[-1] if what_ifs else first
+    comparisons = [first.compare(other) for other in (*([saved] if saved else ()), *others)]
+    _save(asked, html, trace, findings if checked else None, comparisons[0] if compare and asked is first else None)
+    if compare and saved is None:
+        _save(others[0], _beside(html, compare), _beside(trace, compare), None)
     if not as_json:
         _print_profiles(comparisons or [first])
         show([*first.warnings, *findings])
-    result = first.result | (_beside_it(others, comparisons) if others else {})
-    failed = report is not None and not report.ok
-    about = replace(launched_subject() or first.subject, target=machine.name)
-    return Outcome([*first.warnings, *findings], result, int(failed), report.notes if report else (), about)
+    result = first.result | (_beside_it(others, comparisons) if comparisons else {})
+    failed = _is_slower(comparisons, at_most) or (report is not None and not report.ok)
+    about, notes = replace(launched_subject() or first.subject, target=machine.name), report.notes if report else ()
+    return Outcome([*first.warnings, *findings], result, int(failed), notes, about)
+
+
+def _needs(at_most: float | None, compare: str | None) -> None:
+    if at_most is not None and compare is None:
+        raise click.UsageError("--at-most is for --compare")
+
+
+def _is_slower(comparisons: Sequence[Comparison], at_most: float | None) -> bool:
+    """Whether the kernel takes so much more than the other one."""
+    if at_most is None:
+        return False
+    other = comparisons[0]
+    return other.first.cycles > (1 + at_most / 100) * other.second.cycles
 
 
 def _beside_it(others: Sequence[Profile], comparisons: Sequence[Comparison]) -> dict[str, Any]:
@@ -304,15 +328,25 @@ def _beside_it(others: Sequence[Profile], comparisons: Sequence[Comparison]) -> 
     }
 
 
-def _save_beside(others: Sequence[Profile], compare: str | None, html: str | None, trace: str | None) -> None:
-    if compare:
-        _save(others[0], _beside(html, compare), _beside(trace, compare), None)
+def _saved(compare: str | None, machine: Target) -> SavedProfile | None:
+    """What --compare names, where that was saved with --json."""
+    if compare is None or not compare.endswith(".json"):
+        return None
+    from ptosim.report.saved_profile import saved_profile
+
+    return saved_profile(compare, machine)
 
 
-def _save(profile: Profile, html: str | None, trace: str | None, findings: Sequence[Diagnostic] | None) -> None:
+def _save(
+    profile: Profile,
+    html: str | None,
+    trace: str | None,
+    findings: Sequence[Diagnostic] | None,
+    comparison: Comparison | None = None,
+) -> None:
     if html:
         with writing(html):
-            profile.save_html(html, findings)
+            profile.save_html(html, findings, comparison)
     if trace:
         with writing(trace):
             profile.save_trace(trace)

@@ -14,6 +14,7 @@ from ptosim.report.time_accounts import LineTime, PipeTime
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
+    from ptosim.report.saved_profile import SavedProfile
 
 _NONE = PipeTime(0, 0, 0)
 _CLOSE = 1.1
@@ -35,7 +36,7 @@ class LineDifference:
 class Comparison:
     """The cycles of another variant of a kernel, or of another target, beside the first."""
 
-    def __init__(self, first: Profile, second: Profile) -> None:
+    def __init__(self, first: Profile, second: Profile | SavedProfile) -> None:
         self.first = first
         self.second = second
 
@@ -146,7 +147,7 @@ def _text(comparison: Comparison, width: int) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _names(first: Profile, second: Profile) -> tuple[str, str]:
+def _names(first: Profile, second: Profile | SavedProfile) -> tuple[str, str]:
     """Names that tell the two apart: files, by their last parts where those differ, or targets."""
     one, other = first.source.name, second.source.name
     if one != other:

@@ -12,15 +12,16 @@ from ptosim.diagnostics import Diagnostic
 from ptosim.report.page_data import page_data
 
 if TYPE_CHECKING:
+    from ptosim.report.comparison import Comparison
     from ptosim.report.profile import Profile
 
 _SCRIPTS = ("model.js", "timeline.js", "memory.js", "tables.js", "roofline.js", "page.js")
 _FRAME_HEIGHT = 820
 
 
-def page(profile: Profile, findings: Sequence[Diagnostic] | None = None) -> str:
-    """The report; with the findings of a check where there are any."""
-    data = json.dumps(page_data(profile, findings), separators=(",", ":"), ensure_ascii=False)
+def page(profile: Profile, findings: Sequence[Diagnostic] | None = None, comparison: Comparison | None = None) -> str:
+    """The report; with the findings of a check where there are any, and a comparison with another profile."""
+    data = json.dumps(page_data(profile, findings, comparison), separators=(",", ":"), ensure_ascii=False)
     parts = {
         "<!--title-->": escape(f"{profile.kernel} on {profile.target.name}"),
         "/*style*/": _text("report.css"),

@@ -23,6 +23,7 @@ from ptosim.report.trace import scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, RowKind
 
 if TYPE_CHECKING:
+    from ptosim.report.comparison import Comparison
     from ptosim.report.profile import Profile
 
 MOST_ROWS = 60_000
@@ -31,7 +32,9 @@ MOST_STEPS = 400
 """Steps of the critical path in the table."""
 
 
-def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[str, Any]:
+def page_data(
+    profile: Profile, findings: Sequence[Diagnostic] | None, comparison: Comparison | None = None
+) -> dict[str, Any]:
     until = _cut(profile)
     return {
         **_figures(profile),
@@ -41,6 +44,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         "until": until,
         "source": profile.source.text,
         "findings": _findings(profile, findings),
+        "comparison": None if comparison is None else {"file": comparison.second.source.name, **comparison.to_json()},
         "caveat": CAVEAT,
     }
 

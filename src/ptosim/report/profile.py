@@ -28,6 +28,7 @@ from ptosim.timing.recording import PIPES, Recording, RowKind
 if TYPE_CHECKING:
     from ptosim.report.advice import Advice
     from ptosim.report.comparison import Comparison
+    from ptosim.report.saved_profile import SavedProfile
 
 MOST_ROWS = 6000
 """Of a recording that is timed again for advice."""
@@ -336,20 +337,26 @@ class Profile:
         """Write the timeline in the Trace Event format, which Perfetto opens; one microsecond there is one cycle."""
         write_trace(self, path)
 
-    def save_html(self, path: str | os.PathLike[str], findings: Sequence[Diagnostic] | None = None) -> None:
-        """Write a report that needs no network; warnings, and `findings` of a check, are shown in it."""
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        findings: Sequence[Diagnostic] | None = None,
+        comparison: Comparison | None = None,
+    ) -> None:
+        """Write a report that needs no network; warnings, and `findings` of a check, are shown in it, and what differs
+        from another profile."""
         from ptosim.report.html import page
 
         with open(path, "w", encoding="utf-8") as file:
-            file.write(page(self, findings))
+            file.write(page(self, findings, comparison))
 
     def _repr_html_(self) -> str:
         from ptosim.report.html import frame
 
         return frame(self)
 
-    def compare(self, other: Profile) -> Comparison:
-        """This profile beside another one, of a variant of the kernel or on another target."""
+    def compare(self, other: Profile | SavedProfile) -> Comparison:
+        """This profile beside another one, of a variant of the kernel, on another target, or saved with --json."""
         from ptosim.report.comparison import Comparison
 
         return Comparison(self, other)

@@ -13,6 +13,7 @@ from ptosim.report.time_accounts import PathStep, bound
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
+    from ptosim.report.saved_profile import SavedProfile
 
 WIDTH = 100
 """Characters of a line, unless the terminal says otherwise."""
@@ -196,7 +197,7 @@ def caveat(width: int) -> str:
     return "\n".join(wrap(CAVEAT, width))
 
 
-def origins(profiles: Sequence[Profile], width: int) -> str:
+def origins(profiles: Sequence[Profile | SavedProfile], width: int) -> str:
     """Figures that the profiles rest on, together."""
     grouped: dict[str, dict[str, None]] = {}
     for profile in profiles:

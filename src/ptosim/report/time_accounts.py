@@ -128,7 +128,7 @@ class LineTime:
     location: Location | None = None
 
     def to_json(self, source: Source | None = None) -> dict[str, object]:
-        """Plain data; the file of a line that stands elsewhere."""
+        """Plain data; of a source the text of the line, or the file of one that stands elsewhere."""
         place = self.location
         known: dict[str, object] = {
             "line": self.line,
@@ -137,7 +137,11 @@ class LineTime:
             "waiting": self.waiting,
             "count": self.count,
         }
-        return known if place is None or source is None or place.file == source.name else known | {"file": place.file}
+        if source is None:
+            return known
+        if place is not None and place.file != source.name:
+            return known | {"file": place.file}
+        return known | {"text": source.line(self.line).strip()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,6 +208,7 @@ byId("legend").append(
   element("span", {}, swatch("--wait"), "waiting"));
 if (withMemory.length) byId("memory-legend").append("solid: written, pale: read, ", swatch("--held"), "held until it is read");
 fillFindings();
+fillComparison();
 fillAdvice();
 fillPipes();
 fillRoofline();

@@ -17,6 +17,30 @@ const fillAdvice = () => {
   panel("Advice", element("p", { class: "quiet" }, "Each was tried by timing the run again."), list);
 };
 
+// Two bars for each pipe on one axis of cycles, this run above the other one; then the lines that differ most.
+const fillComparison = () => {
+  if (!D.comparison) return;
+  const { file, cycles, pipes, lines } = D.comparison;
+  const sum = ({ busy, waiting }) => busy + waiting;
+  const most = Math.max(1, ...Object.values(pipes).flat().map(sum));
+  const bars = element("table", {}, head("pipe", "", "busy*", "waiting*", ""));
+  for (const [name, pair] of Object.entries(pipes)) {
+    pair.forEach((times, k) => bars.append(element("tr", {}, k ? element("td") : pipeCell(name), element("td", { class: "quiet" }, k ? "other" : "this"),
+      number(count(times.busy)), number(count(times.waiting)), element("td", { style: "width:40%" },
+        stack([[times.busy, `background:var(--${name})${k ? ";opacity:.6" : ""}`, "busy"], [times.waiting, "background:var(--wait)", "waiting"]], most)))));
+  }
+  const signed = ([mine, theirs]) => (mine === theirs ? "" : `${mine > theirs ? "+" : "−"}${count(Math.abs(mine - theirs))}`);
+  const table = element("table", {}, head("line*", "other*", "critical*", "", "busy*", ""));
+  for (const { line, other_line, text, critical, busy } of lines.slice(0, 20)) {
+    table.append(element("tr", {}, element("td", { class: "number" }, lineButton(line)), number(other_line === null ? "" : String(other_line)),
+      number(signed(critical)), element("td"), number(signed(busy)), element("td", {}, element("code", {}, text.trim().slice(0, 60)))));
+  }
+  const change = cycles[0] - cycles[1];
+  panel("Compared", element("p", {}, `${count(cycles[0])} cycles here, ${count(cycles[1])} in ${file}: `,
+    element("b", {}, change === 0 ? "no difference" : `${count(Math.abs(change))} ${change > 0 ? "more" : "fewer"} (${share(Math.abs(change), cycles[1])})`)),
+    wide(bars), lines.length ? wide(table, true) : "");
+};
+
 // A circle for vector work, a square for the cube; the kernel itself is filled and has its name beside it.
 const fillRoofline = () => {
   const { points, bandwidth } = D.roofline;
