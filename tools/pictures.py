@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "ptosim"
 PICTURE = ROOT / "docs" / "images" / "house.svg"
-WIDTH, ROW, BOX = 1000, 62, (116, 34)
+ROW, BOX, GAP = 62, (122, 34), 10
 SAYS = {
     "cli": "the command line",
     "home": "editor, pytest, pages",
@@ -103,9 +103,9 @@ def picture(below: dict[str, set[str]]) -> str:
     rows: dict[int, list[str]] = defaultdict(list)
     for name, height in heights(below).items():
         rows[height].append(name)
-    top = max(rows)
+    top, width = max(rows), max(map(len, rows.values())) * (BOX[0] + GAP)
     middle = {
-        name: (WIDTH * (2 * column + 1) / (2 * len(row)), ROW * (top - height) + BOX[1] / 2 + 4)
+        name: (width * (2 * column + 1) / (2 * len(row)), ROW * (top - height) + BOX[1] / 2 + 4)
         for height, row in rows.items()
         for column, name in enumerate(sorted(row))
     }
@@ -114,7 +114,7 @@ def picture(below: dict[str, set[str]]) -> str:
     style = "text{font:12px sans-serif;text-anchor:middle}.s{font-size:9px;fill:#555}rect{fill:#eef4fb;stroke:#4a78a8}"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROW * (top + 1)}" width="{WIDTH}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {ROW * (top + 1)}" width="{width}">',
             f"<style>{style}path{{stroke:#9aa;fill:none}}</style>",
             '<rect x="0" y="0" width="100%" height="100%" style="fill:#fff;stroke:none"/>',
             *sorted(arrows),
