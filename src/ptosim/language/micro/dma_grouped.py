@@ -65,8 +65,8 @@ class MteGmUb(_Strided, name="pto.mte_gm_ub"):
     `nburst(count, source stride, destination stride)` rows of `len_burst` bytes; strides are in bytes from row start
     to row start, those of UB multiples of 32. Each `loop(count, source stride, destination stride)` repeats all
     before it. `pad(value, left, right)` fills each row with a value up to the destination stride; left and right
-    count elements. `l2_cache_ctl` has no effect on the result. What pto.copy_gm_to_ubuf becomes before it runs is
-    marked `older`: it keeps its limits, and its pad clause may have a condition, `data_select`.
+    count elements. `l2_cache_ctl` has no effect on the result. `older` marks the
+    internal form of pto.copy_gm_to_ubuf: it keeps its limits, and its pad clause may have a condition, `data_select`.
 
         pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %gm_stride, %ub_stride) loop(%c, %gm_step, %ub_step)
             pad(%v, %left, %right)

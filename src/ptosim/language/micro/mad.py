@@ -202,8 +202,8 @@ class MadMx(_Scaled, name="pto.mad_mx"):
     """C = A x B with a scale 2^(e - 127) for each row or column and 32 values of k.
 
     Operands are fp8 or packed fp4, the accumulator f32. The scales lie in the scale buffers at the addresses of A and
-    B divided by 16, where pto.mte_l1_l0a_mx and pto.mte_l1_l0b_mx put them. Those of a plain row, m = 1 without
-    disable_gemv, lie one after the other.
+    B divided by 16, where pto.mte_l1_l0a_mx and pto.mte_l1_l0b_mx put them. The scales of a plain row, m = 1
+    without disable_gemv, lie one after the other.
 
         pto.mad_mx %a, %b, %c, %m, %n, %k
             : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64

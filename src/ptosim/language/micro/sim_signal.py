@@ -39,8 +39,7 @@ class _Words(PTOOperation):
 class SimNotify(_Words, name="pto.sim.notify"):
     """Set a word in GM, or add to it (modulo 2^32).
 
-    On the scalar unit; afterwards it waits until its pipes are empty. What the word is to announce must have ended
-    before.
+    On the scalar unit; afterwards it waits until its pipes are empty. The announced work must have ended before.
 
         pto.sim.notify %p, %value {op = "set"} : !pto.ptr<i32, gm>, i32
     """

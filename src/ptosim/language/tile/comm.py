@@ -182,7 +182,7 @@ class TWait(_Signal, name="pto.comm.twait"):
     """Wait until words satisfy a condition.
 
     The scalar unit polls all words of the view until every one satisfies `word cmp value`, signed, in one pass. Nothing
-    is consumed or reset. What is issued afterwards, on any pipe of this core, comes after it.
+    is consumed or reset. Later entries, on any pipe of this core, come after it.
 
         pto.comm.twait(%signal, %value : !pto.partition_tensor_view<1xi32>, i32) {cmp = #pto<wait_cmp ge>}
     """

@@ -114,8 +114,8 @@ class TQuantMx(VectorTile, name="pto.tquant.mx"):
     exp its exponent byte (E8M0), scaling the power of two that src is multiplied by; dst is the product, rounded to the
     nearest even. quantScaleAlg chooses how the exponent follows from the maximum (ocp, nv), storeMode nd or nz, and
     interleave pairs the exponents of two groups of axis0; exp_zz gets the exponents in the order that products want.
-    The bytes of MXFP8 are e4m3, whatever 8-bit type dst has. What is said of groups has a row for each row of groups,
-    or one row for all; a row of scales has room for whole registers. All tiles are different ones. a5 only.
+    The bytes of MXFP8 are e4m3, whatever 8-bit type dst has. Results for groups have a row for each row of
+    groups, or one row for all; a row of scales has room for whole registers. All tiles are different ones. a5 only.
 
         pto.tquant.mx ins(%a : !pto.tile_buf<vec, 32x64xf32>) outs(%d, %e, %m, %s : !pto.tile_buf<vec, 32x64xf8E4M3FN>,
             !pto.tile_buf<vec, 1x64xui8>, !pto.tile_buf<vec, 1x64xf32>, !pto.tile_buf<vec, 1x128xf32, valid=1x64>)
