@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     "--show",
     "shows",
     multiple=True,
-    metavar="LINE[:N]",
+    metavar="LINE[:N][@WORKITEM]",
     help="Print what a line of the kernel reads, computes and writes, the first N times.",
 )
 @click.option(

@@ -17,7 +17,8 @@ def run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | No
 
     if engine == "native":
         raise click.UsageError("--show needs the reference engine")
-    lines = dict(_line(text) for text in shows)
+    lines = dict(_line(text.partition("@")[0]) for text in shows)
+    workitems = dict(_workitem(text) for text in shows if "@" in text)
     known = watchable(kernel.module.executable.parsed)
     for line in lines.keys() - known:
         near = min(known, key=lambda other: abs(other - line), default=None)
@@ -27,7 +28,7 @@ def run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | No
     def tell(execution: Execution) -> None:
         click.echo(describe(execution), err=as_json)
 
-    kernel.reference(launch, watch=Watch(lines, tell))()
+    kernel.reference(launch, watch=Watch(lines, tell, workitems))()
 
 
 def _line(text: str) -> tuple[int, int | None]:
@@ -36,6 +37,14 @@ def _line(text: str) -> tuple[int, int | None]:
     if not all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers):
         raise click.UsageError(f"'{text}' is not of the form LINE or LINE:N")
     return int(line), int(count) if colon else None
+
+
+def _workitem(text: str) -> tuple[int, int]:
+    """LINE@WORKITEM: in the code of workitems, what one of them does."""
+    line, _, number = text.partition("@")
+    if not (number.isascii() and number.isdecimal() and len(number) < 10):
+        raise click.UsageError(f"'{text}' is not of the form LINE@WORKITEM")
+    return _line(line)[0], int(number)
 
 
 def summary(kernel: Any, values: list[Any]) -> None:

@@ -76,6 +76,8 @@ class Watch:
 
     lines: Mapping[int, int | None]
     tell: Callable[[Execution], None]
+    workitems: Mapping[int, int] = field(default_factory=dict[int, int])
+    """By line the workitem that is meant, where one is."""
     told: dict[int, int] = field(default_factory=dict[int, int])
 
     def wants(self, site: Site) -> bool:

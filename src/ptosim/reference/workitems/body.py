@@ -23,7 +23,9 @@ from ptosim.language.structure.scalar import Constant
 from ptosim.machine.entry import Site
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.fault import Fault
+from ptosim.reference.observed.watch import Watch
 from ptosim.reference.workitems.lifting import ON_WARPS, Placed, Step, element_of_value, merge_taint, step_of
+from ptosim.reference.workitems.shown import shown
 from ptosim.reference.workitems.values import Active, Values, joined, wrapped, zeros
 from ptosim.reference.workitems.warp import Warp, WorkitemFault
 
@@ -35,8 +37,9 @@ Part = tuple[Step | None, Flow | None]
 class WorkitemBody:
     """The code of a function of workitems, and of its helpers."""
 
-    def __init__(self, module: VerifiedModule, function: Function) -> None:
+    def __init__(self, module: VerifiedModule, function: Function, watch: Watch | None = None) -> None:
         self.module = module
+        self.watch = watch
         self.function = function
         self.places: dict[SSAValue, int] = {}
         self.functions: dict[Function, Flow] = {}
@@ -110,6 +113,8 @@ class WorkitemBody:
         step = step_of(Placed(self.module, op, site, operands, results), meaning, is_lifted)
 
         latency = latency_class(op.name)
+        if self.watch is not None and self.watch.wants(site):
+            step = shown(self.watch, self.module.parsed, op, site, (*operands, *results), step)
 
         def placed(warp: Warp, active: Active) -> None:
             if warp.launch.tally is not None:
