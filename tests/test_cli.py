@@ -515,6 +515,6 @@ def test_show_of_one_workitem() -> None:
     saxpy = str(EXAMPLES / "simt" / "saxpy.pto")
     words = ["run", saxpy, "ones:8", "ones:8", "3.0", "8", "--show", "14@5", "--no-check"]
     lines = ptosim(*words).output.splitlines()
-    assert "arith.mulf on b0.aiv0 warp 0" in lines[0] and "workitem 5 (tx 5, ty 0, tz 0)" in lines[0]
-    assert any(line.split() == ["0:", "3.0"] for line in lines)
+    assert "arith.addf on b0.aiv0 warp 0" in lines[0] and "workitem 5 (tx 5, ty 0, tz 0)" in lines[0]
+    assert any(line.split() == ["0:", "4.0"] for line in lines)
     assert ptosim(*words[:-3], "--show", "14@x").exit_code == 2

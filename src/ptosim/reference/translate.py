@@ -371,7 +371,8 @@ class Translator:
         if function is None or function.is_declaration:
             return None
         if function not in self.bodies:
-            self.bodies[function] = WorkitemBody(self.module, function, self.watch)
+            watch = self.watch if isinstance(self.watch, Watch) else None
+            self.bodies[function] = WorkitemBody(self.module, function, watch)
         return self.bodies[function]
 
     def _active(self, op: PTOOperation) -> str:
