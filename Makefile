@@ -17,6 +17,7 @@ demo: $(STAMP)
 	$(BIN)/ptosim profile $(SOFTMAX) --html build/softmax.html
 	$(BIN)/ptosim run $(TILES)
 	$(BIN)/ptosim check $(TILES)
+	$(BIN)/ptosim check examples/python/softmax.py:softmax rand:48x128 zeros:48x128 48
 	$(BIN)/ptosim profile $(TILES) --html build/tiles.html
 	$(BIN)/ptosim plan examples/tiles/softmax.pto --html build/plan.html
 	@echo "wrote build/softmax.html, build/tiles.html and build/plan.html"

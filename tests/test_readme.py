@@ -45,6 +45,7 @@ def test_there_are_commands() -> None:
         "run",
         "check",
         "profile",
+        "check",
         "run",
         "check",
         "plan",
