@@ -8,12 +8,13 @@ from functools import cache, lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from ptosim.diagnostics import Diagnostic, PTOError, Severity, Source, error
+from ptosim.diagnostics import Diagnostic, PTOError, Severity, Source, authored, error, once_a_line
 from ptosim.kernel_launch import Launch, Lines, noting, show_lines
-from ptosim.module import Kernel, Module, load_source
+from ptosim.module import Kernel, Module, RecordedOrigin, load_source
 from ptosim.options import MEM_BARS, UNWRITTEN, choice, chosen_blocks, count, engine_at_hand
 
 if TYPE_CHECKING:
+    from ptosim.cpp.cpp_repair import CppRepair
     from ptosim.machine.memory import Region
     from ptosim.machine.observer import Observer
     from ptosim.native.observe.gm_conflicts import Sifted
@@ -233,7 +234,7 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
     looked_for = _unwritten(options.unwritten, len(chosen) == launch.grid)
     most = None if options.max_findings is None else count("max_findings", options.max_findings)
     strictness = choice("mem_bar", options.mem_bar, MEM_BARS)
-    source = kernel.module.outline.source
+    source = kernel.module.outline.source if kernel.origin is None else kernel.origin.source
     lines: Lines = {}
     by_reference = engine_at_hand(options.engine) == "reference"
     sifting = None if by_reference else sifted(kernel, noting(lines, launch), chosen)
@@ -256,12 +257,42 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
     again = replace(launch, block_done=None, found=None, say=None)
     trials = _trials(kernel, again, strictness, chosen, observation.blocks)
     repair = Engine(observation, trials)
+    if kernel.origin is not None:
+        found = _mended_in_source(kernel.origin, again, strictness, chosen, observation.findings)
+        if found is not None:
+            fix = Fix(source.name, source.text, found.text, not found.left, (), found.left)
+            return report(kernel.name, [*found.findings, *wrong], options.max_findings, lambda: fix, look)
 
     def mend() -> Fix:
+        if kernel.origin is not None:
+            return unchanged(source, False, ("no edit of the file was found",), repair.findings())
         found = repair.outcome()
         return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
 
     return report(kernel.name, [*repair.findings(), *wrong], options.max_findings, mend, look)
+
+
+def _mended_in_source(
+    origin: RecordedOrigin,
+    launch: Launch,
+    mem_bar: MemBar,
+    blocks: Sequence[int],
+    findings: Sequence[Diagnostic],
+) -> CppRepair | None:
+    """Repairs of the file that a kernel was recorded from, each tried by recording it again."""
+    from ptosim.cpp.cpp_repair import ORDER, Fault, mend
+
+    def trial(text: str) -> frozenset[Fault] | None:
+        subject = origin.edited(text)
+        if subject is None:
+            return None
+        sifting = sifted(subject, launch, blocks)
+        if sifting is not None and not sifting.blocks:
+            return frozenset()
+        seen = once_a_line(map(authored, observed(subject, launch, mem_bar, blocks).findings))
+        return frozenset((each.kind, each.line or 0) for each in seen if each.kind in ORDER)
+
+    return mend(once_a_line(map(authored, findings)), origin.source, origin.works, trial)
 
 
 def _notes(observation: Observation | None, left: Callable[[], Sequence[Diagnostic]] | None) -> Sequence[Diagnostic]:

@@ -20,6 +20,7 @@ from ptosim.argument_words import AUTO, NULL, value_of
 from ptosim.arguments import Parameter, array_bytes, scalar, unfit
 from ptosim.cpp.compiler import EXPRESSION, Compiler, CppBuild, RecordingProgram, compiled, find_compiler
 from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, read_text, substituted, without_comments
+from ptosim.cpp.event_order import works_of
 from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, core_kind, module_text
 from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
@@ -166,6 +167,32 @@ class _RecordedText:
     said: tuple[tuple[int, str], ...]
     stored: frozenset[int]
     """The arguments that are stored to."""
+    works: tuple[tuple[str, int], ...]
+    """The pipe and the line of each operation of the file, in the order in which they first come."""
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """The C++ file that a launch was recorded from."""
+
+    kernel: CppKernel
+    given: GivenArguments
+    grid: int
+    works: tuple[tuple[str, int], ...]
+
+    @property
+    def source(self) -> Source:
+        build = self.kernel.module.build
+        return Source(build.shown, build.text)
+
+    def edited(self, text: str) -> Kernel | None:
+        """The same launch of an edited file; None where that does not compile or record."""
+        module = self.kernel.module
+        other = CppModule(replace(module.build, text=text), module.core, module.compiler)
+        try:
+            return other.kernel(self.kernel.name).recorded_as(self.given, self.grid)
+        except PTOError:
+            return None
 
 
 class CppKernel:
@@ -235,7 +262,9 @@ class CppKernel:
             for index in sorted(given.fixed & text.stored):
                 reason = "the array is read-only, and the kernel stores to it; pass a writable copy"
                 raise unfit(index, self.signature[index], reason)
-            found = RecordedLaunch(self._loaded(text.text), given.values, told, text.said)
+            loaded = self._loaded(text.text)
+            loaded.origin = _Origin(self, given, blocks, text.works)
+            found = RecordedLaunch(loaded, given.values, told, text.said)
             if text.reads:
                 return found
             self._recorded[key] = found
@@ -262,6 +291,10 @@ class CppKernel:
             if each.is_pointer and word == AUTO:
                 chosen[index] = reaches[index].word if index in reaches else "zeros:1"
         return chosen
+
+    def recorded_as(self, given: GivenArguments, grid: int) -> Kernel:
+        """The kernel that a launch is recorded as."""
+        return self._loaded(self._text(given, grid).text)
 
     def _given(self, args: Sequence[Any]) -> GivenArguments:
         if len(args) != len(self._described):
@@ -294,11 +327,12 @@ class CppKernel:
         """The text that a launch is recorded as."""
         places, functions, said = PlaceAliases(), list[str](), list[tuple[int, str]]()
         name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
-        reads, stored = False, set[int]()
+        reads, stored, works = False, set[int](), list[tuple[str, int]]()
         for half in self._halves:
             recordings = self._recordings(half, given, grid)
             reads |= any(each.reads for each in recordings)
             stored |= {index for index, reach in reached(recordings).items() if reach.is_stored}
+            works += (work for each in recordings for work in works_of(each, self.module.build.shown))
             suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(self._halves) > 1 else ""
             kind = half if len(self._halves) > 1 else core_kind(recordings[0])
             core = "aic" if (kind or half) == "cube" else "aiv"
@@ -309,9 +343,8 @@ class CppKernel:
             ]
             function = FunctionText(name + suffix, kind, self._parameters, places, len(recordings))
             functions.append(function.text(recordings))
-        return _RecordedText(
-            module_text(self.module.target, functions, places.aliases), reads, tuple(said), frozenset(stored)
-        )
+        whole = module_text(self.module.target, functions, places.aliases)
+        return _RecordedText(whole, reads, tuple(said), frozenset(stored), tuple(dict.fromkeys(works)))
 
     @property
     def _halves(self) -> Sequence[str]:

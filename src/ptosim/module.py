@@ -243,6 +243,8 @@ class Kernel:
         self._pricing: tuple[Target, Pricing | None] | None = None
         self._kernels: dict[tuple[bool, Observe], LinkedKernel] = {}
         self._sieve: LinkedKernel | str | None = None
+        self.origin: RecordedOrigin | None = None
+        """Where it was recorded from a program in another language."""
 
     @property
     def name(self) -> str:
@@ -489,6 +491,16 @@ class RecordedLaunch:
     launch: str | None = None
     said: Sequence[tuple[int, str]] = ()
     """What the program has printed while it was recorded: block and text."""
+
+
+class RecordedOrigin(Protocol):
+    """The file that a kernel was recorded from, and how an edited one is recorded for the same launch."""
+
+    @property
+    def source(self) -> Source: ...
+    @property
+    def works(self) -> Sequence[tuple[str, int]]: ...
+    def edited(self, text: str) -> Kernel | None: ...
 
 
 class Launchable(Protocol):

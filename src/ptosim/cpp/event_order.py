@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +50,16 @@ def pipe_of(form: str) -> str:
     if name in ("pto.tmov", "pto.textract", "pto.tinsert"):
         return _pipe_of_move(name, places)
     return "MTE2" if places[:1] == ["mat"] else "V"
+
+
+def works_of(recording: KernelRecording, file: str) -> Iterator[tuple[str, int]]:
+    """The pipe and the line of each different operation, as far as it stands in a file."""
+    for block in recording.blocks:
+        tokens: list[int] = block.tokens.tolist()
+        for token in dict.fromkeys(tokens):
+            form, place = recording.forms[token >> 32], recording.sites[token & 0xFFFFFFFF]
+            if place is not None and form.startswith("pto.t"):
+                yield from ((pipe_of(form), each.line) for each in (place, *place.calls) if each.file == file)
 
 
 def _pipe_of_move(name: str, places: Sequence[str]) -> str:
