@@ -12,7 +12,7 @@ import ptosim
 from ptosim.argument_words import differing, dtype_of, save, value_of
 from ptosim.arguments import Parameter
 from ptosim.cli.command import launched_with
-from ptosim.module import RecordedLaunch
+from ptosim.kernel_launch import RecordedLaunch
 
 F32 = Parameter("x", "!pto.ptr<f32, gm>")
 BF16 = Parameter("x", "!pto.ptr<bf16, gm>")

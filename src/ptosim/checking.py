@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from ptosim.diagnostics import Diagnostic, PTOError, Severity, Source, authored, error, once_a_line
-from ptosim.kernel_launch import Launch, Lines, noting, show_lines
-from ptosim.module import Kernel, Module, RecordedOrigin, load_source
+from ptosim.kernel_launch import Launch, Lines, RecordedOrigin, noting, show_lines
+from ptosim.module import Kernel, Module, load_source
 from ptosim.options import MEM_BARS, UNWRITTEN, choice, chosen_blocks, count, engine_at_hand
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
 
 
 def _mended_in_source(
-    origin: RecordedOrigin,
+    origin: RecordedOrigin[Kernel],
     launch: Launch,
     mem_bar: MemBar,
     blocks: Sequence[int],

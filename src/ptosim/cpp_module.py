@@ -25,9 +25,10 @@ from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, 
 from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
 from ptosim.diagnostics import PTOError, Source, error
+from ptosim.kernel_launch import RecordedLaunch
 from ptosim.language.load import TARGETS
 from ptosim.language.text.print_format import show
-from ptosim.module import Kernel, Module, RecordedLaunch, choice, count, load_source
+from ptosim.module import Kernel, Module, choice, count, load_source
 from ptosim.native.host.library import Request, find_module
 
 CORES = ("auto", "vector", "cube", "mix")
@@ -202,7 +203,7 @@ class CppKernel:
         self.module = module
         self.name = expression
         self._written = written
-        self._recorded: dict[Any, RecordedLaunch] = {}
+        self._recorded: dict[Any, RecordedLaunch[Kernel]] = {}
         self._programs: dict[str, tuple[RecordingProgram, int]] = {}
         program, entry = self._program("cube" if module.core == "cube" else "vector")
         self._described = _described(program.described, entry)
@@ -247,7 +248,7 @@ class CppKernel:
         scalars = [f"{each.name} = {value}" for each, value in pairs if not each.is_pointer]
         return ", ".join([f"grid {grid}", *scalars])
 
-    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch[Kernel]:
         """The kernel that a launch is recorded as, and its arguments as it takes them."""
         told = self._told(args, grid)
         given = self._given(args)

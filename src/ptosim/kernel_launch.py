@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ptosim.arguments import Arguments
-from ptosim.diagnostics import Location, error
+from ptosim.diagnostics import Location, Source, error
 from ptosim.language.text.print_format import Say, show
 
 if TYPE_CHECKING:
@@ -83,3 +83,30 @@ def show_lines(launch: Launch, lines: Lines, last: int | None = None) -> None:
         if launch.say is not None and (last is None or block <= last):
             for text in lines[block]:
                 launch.say(block, text)
+
+
+# --- launches that are recorded ---------------------------------------------------------------------------------------
+
+KernelType = TypeVar("KernelType", covariant=True)
+
+
+@dataclass(frozen=True)
+class RecordedLaunch(Generic[KernelType]):
+    """What runs when a kernel is launched: a kernel of `.pto` text, its arguments, and where it is a recording, for
+    which launch it holds."""
+
+    kernel: KernelType
+    arguments: Sequence[Any]
+    launch: str | None = None
+    said: Sequence[tuple[int, str]] = ()
+    """What the program has printed while it was recorded: block and text."""
+
+
+class RecordedOrigin(Protocol[KernelType]):
+    """The file that a kernel was recorded from, and how an edited one is recorded for the same launch."""
+
+    @property
+    def source(self) -> Source: ...
+    @property
+    def works(self) -> Sequence[tuple[str, int]]: ...
+    def edited(self, text: str) -> KernelType | None: ...

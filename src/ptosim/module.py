@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from ptosim.arguments import Parameter, bind
 from ptosim.diagnostics import Diagnostic, PTOError, Source, authored, error
-from ptosim.kernel_launch import Launch
+from ptosim.kernel_launch import Launch, RecordedLaunch, RecordedOrigin
 from ptosim.options import SYNC, choice, count, engine_at_hand
 from ptosim.places import LONGEST_FILE, AuthoredPlaces
 
@@ -212,7 +212,7 @@ class Module:
         """The text that was loaded."""
         return self.outline.source.text
 
-    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch[Kernel]:
         """Its only kernel with these arguments."""
         return self.kernel().recorded(args, grid)
 
@@ -243,7 +243,7 @@ class Kernel:
         self._pricing: tuple[Target, Pricing | None] | None = None
         self._kernels: dict[tuple[bool, Observe], LinkedKernel] = {}
         self._sieve: LinkedKernel | str | None = None
-        self.origin: RecordedOrigin | None = None
+        self.origin: RecordedOrigin[Kernel] | None = None
         """Where it was recorded from a program in another language."""
 
     @property
@@ -328,7 +328,7 @@ class Kernel:
 
         return example_words(self, words, grid=grid, scalars=scalars)
 
-    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch[Kernel]:
         """This kernel with these arguments: what is written in C++ is recorded for each launch."""
         return RecordedLaunch(self, args)
 
@@ -481,29 +481,7 @@ class Kernel:
         return self._programs[observed]
 
 
-@dataclass(frozen=True)
-class RecordedLaunch:
-    """The program of a launch: a kernel of `.pto` text, its arguments, and where it is a recording, for
-    which launch it holds."""
-
-    kernel: Kernel
-    arguments: Sequence[Any]
-    launch: str | None = None
-    said: Sequence[tuple[int, str]] = ()
-    """What the program has printed while it was recorded: block and text."""
-
-
-class RecordedOrigin(Protocol):
-    """The file that a kernel was recorded from, and how an edited one is recorded for the same launch."""
-
-    @property
-    def source(self) -> Source: ...
-    @property
-    def works(self) -> Sequence[tuple[str, int]]: ...
-    def edited(self, text: str) -> Kernel | None: ...
-
-
 class Launchable(Protocol):
     """A kernel as the public calls take it: of a text, or recorded when it is launched."""
 
-    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch: ...
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch[Kernel]: ...
