@@ -127,7 +127,7 @@ _WITHOUT_EFFECT = (AddPtr.name, CastPtr.name, LoadScalar.name, LdDev.name)
 
 
 def _ends(block: Block) -> Sequence[SSAValue]:
-    """What a region passes on at its end."""
+    """Values that a region passes on at its end."""
     last = block.last_op
     assert isinstance(last, Yield)
     return last.arguments
@@ -182,7 +182,7 @@ STRUCTURED: dict[str, Callable[[Translator, Operation], None]] = {
 
 
 def _body(t: Translator, op: Operation) -> None:
-    """What a strict scope captures are its operands."""
+    """The captured values of a strict scope are its operands."""
     for block in op.regions[0].blocks:
         t.assign(block.args, op.operands)
         t.block(block)

@@ -25,7 +25,7 @@ from ptosim.reference.semantics import semantics
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What is known of a conversion before it runs."""
+    """The static facts of a conversion."""
 
     take: slice
     place: slice

@@ -49,7 +49,8 @@ def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], A
 
 @dataclass
 class WorkitemState:
-    """What workitems leave for the next launch: how many there were, words by slot, and private buffers by number."""
+    """State that workitems leave for the next launch: how many there were, words by slot, and private buffers by
+    number."""
 
     count: int = 0
     words: Mapping[int, Any] = field(default_factory=dict[int, Any])
@@ -58,7 +59,7 @@ class WorkitemState:
 
 
 class Rounds:
-    """What a loop has carried, to notice when it comes back: a check need not go round 10^9 times to know the end.
+    """The carried values of a loop, to notice when it comes back: a check need not go round 10^9 times to know the end.
 
     Values are kept from rounds twice as far apart each time (Brent), so that a recurrence of any length is found.
     """

@@ -214,7 +214,7 @@ class Run:
         )
 
     def _place(self, problem: Exception, core: Core | None) -> tuple[Core | None, Site | None, tuple[int, ...]]:
-        """Who was running which instruction, in which iteration of the loops around it."""
+        """The core and the instruction that ran, with the iterations of the loops around it."""
         site: Site | None = None
         loops: tuple[int, ...] = ()
         traceback = problem.__traceback__

@@ -8,7 +8,7 @@ from ptosim.diagnostics import Details
 
 
 class Fault(Exception):
-    """What went wrong: a kind of DESIGN's table, a message, further fields of the diagnostic."""
+    """A fault: a kind of DESIGN's table, a message, further fields of the diagnostic."""
 
     def __init__(self, kind: str, message: str, **fields: Unpack[Details]) -> None:
         super().__init__(message)

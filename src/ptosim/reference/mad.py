@@ -54,7 +54,7 @@ Start = Literal["zero", "accumulators", "bias"]
 
 @dataclass(frozen=True)
 class MatrixProduct:
-    """What to multiply and how."""
+    """The operands of a product."""
 
     m: int
     n: int
@@ -202,7 +202,7 @@ def _holds(core: Core, product: MatrixProduct, operands: Operands, access: Acces
 
 
 def _start(core: Core, product: MatrixProduct, operands: Operands) -> Words | None:
-    """What the products are added to: the accumulators, a row of the bias table, or nothing."""
+    """The start of the sums: the accumulators, a row of the bias table, or nothing."""
     if product.start == "accumulators":
         rows = -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS
         return read_accumulators(core, np.array([operands.c]), product.m, product.n, rows)[0]

@@ -29,7 +29,7 @@ from ptosim.reference.semantics import Operands, semantics
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """What is known of a load before it runs."""
+    """The static facts of a load."""
 
     mode: vector_memory.LoadMode
     spreads: tuple[Distribution | None, ...]
@@ -94,7 +94,7 @@ def _gate(mode: vector_memory.StoreMode) -> NDArray[np.intp] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Store:
-    """What is known of a store before it runs."""
+    """The static facts of a store."""
 
     gather: Callable[[Bytes], Bytes] | None
     alignment: int

@@ -103,7 +103,7 @@ _AR_MASK = 0xFFFF_FFFF
 
 @semantics(op.VStur)
 def vstur(core: Core, align: StoreAlign, value: Lanes, dest: int, mode: str) -> StoreAlign:
-    """What the last squeeze has kept, behind what earlier ones have: SQZN bytes at AR."""
+    """The kept bytes of the last squeeze, behind what earlier ones have: SQZN bytes at AR."""
     kept, reached = core.special["SQZN"], core.special["AR"]
     after = append_bytes(core, align, dest + reached, value.view(np.uint8)[:kept])
     if mode == "POST_UPDATE":

@@ -45,7 +45,7 @@ Change = Counter[Token]
 
 
 class Balance:
-    """What one run has added up to."""
+    """The sums of one run."""
 
     def __init__(self, observation: Observation) -> None:
         self.observation = observation
@@ -149,7 +149,7 @@ class Balance:
     # --- what an edit would do ----------------------------------------------------------------------------------------
 
     def of(self, op: Operation) -> Change:
-        """What an instruction has put where, and taken."""
+        """Counts that an instruction has put and taken."""
         return self.changes.get(op, Counter())
 
     def named(self, op: Operation) -> frozenset[Token]:
@@ -172,7 +172,7 @@ class Balance:
         return frozenset(found)
 
     def foretold(self, words: WrittenSync, block: Block | None) -> Change | None:
-        """What an instruction would put where, and take, if it stood in a block."""
+        """Counts that an instruction would put and take if it stood in a block."""
         if words.mechanism is None:
             return Counter()
         times = self._times.get(block, Counter())
@@ -196,7 +196,7 @@ class Balance:
         return times
 
     def _values(self, words: WrittenSync, role: str, block: Block | None, count: int) -> Counter[int] | None:
-        """What a computed id was, for instructions that name it and are executed as often."""
+        """Values of a computed id, for instructions that name it and are executed as often."""
         for op, other in self.written.items():
             seen = self._numbers.get(op, {}).get(role)
             if seen and other.id == words.id and (op.parent_block() is block or seen.total() == count):

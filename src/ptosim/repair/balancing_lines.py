@@ -24,7 +24,7 @@ from ptosim.repair.written import WrittenSync
 
 @dataclass(frozen=True)
 class _Missing:
-    """What may be one instruction: what it does to keys of one mechanism."""
+    """A possible instruction, by its effect on keys of one mechanism."""
 
     mechanism: str
     sign: int

@@ -25,7 +25,7 @@ _OUTWARD = {"FIX": 0, "MTE3": 1}
 
 
 def circles(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposal]:
-    """What may end a deadlock; `blamed`: the waits that it stands at."""
+    """Proposals that may end a deadlock; `blamed`: the waits that it stands at."""
     yield from _later(balance, blamed)
     yield from _primed_flags(balance)
     yield from _primed_signals(balance, blamed)

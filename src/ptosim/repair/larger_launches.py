@@ -87,7 +87,7 @@ def _bounds(entry: Function) -> Iterator[SSAValue]:
 
 
 def _comes_from(value: SSAValue) -> Iterator[SSAValue]:
-    """What a value is computed from."""
+    """The inputs of a value."""
     if isinstance(value, BlockArgument):
         parent = value.block.parent_op()
         if isinstance(parent, For | While):

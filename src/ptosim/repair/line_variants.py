@@ -93,7 +93,7 @@ class Variants:
         return Proposal((self.program.instead(op, str(words)),))
 
     def _in_scope(self, op: Operation) -> Iterator[tuple[str, SSAValue]]:
-        """What was computed before an operation, with its name."""
+        """Values computed before an operation, with their names."""
         for block, step in ancestors(op):
             for each in block.ops:
                 if each is step:
@@ -156,7 +156,7 @@ class Variants:
                     yield self.program.instead(op, str(words)), self._change(op, words, op.parent_block())
 
     def _otherwise(self, op: Operation, own: WrittenSync) -> Iterator[WrittenSync]:
-        """What a line may have been, the likeliest first."""
+        """Variants of a line, the likeliest first."""
         others = [other for each, other in self._alike(op, own) if each is not op]
         if own.mechanism == "flag":
             yield own.reversed()
@@ -172,7 +172,7 @@ class Variants:
         yield from (own.with_pipe(other.words[0]) for other in others)
 
     def _alike(self, op: Operation, own: WrittenSync) -> Iterator[tuple[Operation, WrittenSync]]:
-        """What names keys of the same mechanism on the same core."""
+        """Operations that name keys of the same mechanism on the same core."""
         core = core_of(op)
         for each, other in self.balance.written.items():
             if other.mechanism == own.mechanism and core_of(each) is core:

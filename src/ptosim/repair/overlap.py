@@ -23,14 +23,14 @@ DEEPEST = 32
 
 
 class PointerRoot(NamedTuple):
-    """What a pointer is derived from: the instruction that gave it its address, and the address."""
+    """The origin of a pointer: the instruction that gave it its address, and the address."""
 
     origin: Operation
     address: int
 
 
 def overlap(program: WrittenProgram, conflict: Conflict) -> str | None:
-    """That the two buffers of a conflict overlap, in words; None where they are one, or it is not known."""
+    """A sentence where the two buffers of a conflict overlap; None where they are one, or it is not known."""
     first = conflict.first
     if first is None or conflict.relation != "inside a core":
         return None

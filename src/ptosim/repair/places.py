@@ -45,7 +45,7 @@ def works(block: Block, pipe: Pipe) -> list[Operation]:
 
 
 def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
-    """What a pipe does next in the block of an instruction."""
+    """The next operation of a pipe in the block of an instruction."""
     block = op.parent_block()
     found = works(block, pipe) if block is not None else []
     return next((work for work in found if op.is_before_in_block(work)), None)
@@ -77,7 +77,7 @@ class Visible:
         return not names
 
     def _of(self, block: Block) -> list[tuple[int, str]]:
-        """What a block defines, with the lines, and all that is named where it begins."""
+        """Names that a block defines, with their lines, and those known where it begins."""
         if block not in self._defined:
             lines = [(self.program.first_line(op), self.program.name_of(op)) for op in block.ops if op.results]
             if (parent := block.parent_op()) is not None:

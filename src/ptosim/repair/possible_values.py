@@ -83,7 +83,7 @@ def _result(value: OpResult, known: Known, depth: int) -> Values | None:
 
 
 def _below(divisors: Collection[int] | None) -> Values | None:
-    """What an unsigned remainder can be, whatever is divided."""
+    """Possible values of an unsigned remainder, for any dividend."""
     if divisors is None or min(divisors) <= 0 or max(divisors) > MOST:
         return None
     return frozenset(range(max(divisors)))
@@ -104,7 +104,8 @@ def _argument(value: BlockArgument, known: Known, depth: int) -> Values | None:
 
 
 def _carried(loop: For, known: Known, depth: int) -> Known:
-    """What each carried value can be: the initial ones, and what an iteration makes of these, until no more come."""
+    """Possible values of each carried value: the initial ones, and what an iteration makes of these, until no more
+    come."""
     arguments = list[SSAValue](loop.body.block.args[1:])
     end = loop.body.block.last_op
     assert end is not None

@@ -146,20 +146,20 @@ class Proposals:
 
     @cached_property
     def _blamed(self) -> list[Operation]:
-        """What the run has found without its partner."""
+        """Halves that the run has found without a partner."""
         ops = [self.program.of(each.site) for each in self.observation.imbalances]
         return list(dict.fromkeys(op for op in ops if op is not None))
 
     @cached_property
     def _concerned(self) -> set[Operation]:
-        """What takes part in the findings, and what stands around it."""
+        """Operations that take part in the findings, and those around them."""
         findings = self.observation.findings
         places = [place for each in findings for place in (each.location, *(one.location for one in each.related))]
         places += [each.site.location for each in self.observation.imbalances]
         return {step for place in places for op in self.program.placed(place) for _, step in ancestors(op)}
 
     def advice(self, conflict: Conflict) -> str | None:
-        """What can be said where no edit is known to help."""
+        """Advice where no edit is known to help."""
         first, second = conflict.first, conflict.second
         if first is None or conflict.kind != "race":
             return None
@@ -169,11 +169,12 @@ class Proposals:
         return self.signals.wish(conflict) if first.role != second.role else None
 
     def overlap(self, conflict: Conflict) -> str | None:
-        """That the addresses are at fault rather than the order."""
+        """Advice where the addresses are at fault rather than the order."""
         return overlap(self.program, conflict) if conflict.kind == "race" else None
 
     def _too_early(self, found: Conflict | Diagnostic) -> list[tuple[Operation, Pipe]]:
-        """What has to wait, on which pipe: where the two meet, and what the scalar unit issues of the later access."""
+        """The entry that has to wait, and its pipe: where the two meet, and what the scalar unit issues of the later
+        access."""
         if not isinstance(found, Conflict) or found.first is None or found.kind != "race":
             return []
         meeting, op = self._meeting(found.first, found.second), self.program.of(found.second.site)

@@ -154,14 +154,14 @@ class _Search:
         return Repair(steps, text) if steps and self.rehearsal.holds(text) else None
 
     def _in_order(self, left: frozenset[Identity]) -> list[Identity]:
-        """What has to be repaired, the gravest first."""
+        """Findings to repair, the gravest first."""
         numbers = sorted(self.numbers[each] for each in left - self.remarks)
         return [
             identity(self.findings[each]) for each in sorted(numbers, key=lambda each: gravity(self.findings[each]))
         ]
 
     def _left(self, edits: tuple[Edit, ...], in_order: bool = False) -> frozenset[Identity] | None:
-        """What a check still shows. A run that was cut short did not come to remarks that were there all along, and a
+        """Findings that are left. A run that was cut short did not come to remarks that were there all along, and a
         line in the words of others is remarked upon as they are."""
         shown = self._shown(edits, in_order)
         if shown is None:
@@ -212,7 +212,7 @@ def _in_turn(observation: Observation, rehearsal: Rehearsal, depth: int) -> Repa
 
 
 def _serious(observation: Observation, proposals: Proposals) -> list[int]:
-    """What has to go: all but warnings that no edit is known for and that are not about order."""
+    """Findings that have to go: all but warnings that no edit is known for and that are not about order."""
     return [
         number
         for number, finding in enumerate(observation.findings)

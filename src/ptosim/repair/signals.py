@@ -129,16 +129,16 @@ class SignalRepair:
         return _Exchange(put, take, relay)
 
     def _ids(self, side: _Side, number: int) -> tuple[int, ...]:
-        """What the cube core of a5 calls a semaphore that it shares with the vector cores that come to a place."""
+        """The id, on the cube core of a5, of a semaphore that it shares with the vector cores that come to a place."""
         both = (number, number + self.offset)
         return (both[side.party.role == "aiv1"],) if side.alone else both
 
     def _from(self, party: Party, taken: Taken) -> tuple[str, ...] | None:
-        """What lets a pipe signal for S: it must know that the stores have ended."""
+        """Edits that let a pipe signal for S: it must know that the stores have ended."""
         return () if party.pipe is not Pipe.S else self._flag(Pipe.S, HELPER[party.role], taken)
 
     def _to(self, party: Party, taken: Taken) -> tuple[str, ...] | None:
-        """What lets S know of a signal that only holds a pipe."""
+        """Edits that let S know of a signal that only holds a pipe."""
         return () if party.pipe is not Pipe.S or not self.direct else self._flag(HELPER[party.role], Pipe.S, taken)
 
     def _flag(self, source: Pipe, destination: Pipe, taken: Taken) -> tuple[str, ...] | None:

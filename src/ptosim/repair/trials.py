@@ -57,7 +57,7 @@ class Trials:
 
 
 def identity(finding: Diagnostic, text: EditedText | None = None) -> Identity:
-    """What stays of a finding when lines are added: its kind and severity, and where it was."""
+    """The part of a finding that stays when lines are added: its kind and severity, and where it was."""
 
     def place(location: Location | None) -> tuple[int, int] | None:
         if location is None:
@@ -95,7 +95,7 @@ class Rehearsal:
         return self.runs >= self._runs or self.reads >= self._reads
 
     def here(self, text: str, in_order: bool = False) -> Observation | None:
-        """What a check of a text shows in the blocks that findings are about; None where it does not load, and when
+        """Findings of a text in the blocks that findings are about; None where it does not load, and when
         enough were tried. `in_order`: None as well where a conflict shows that it is not."""
         is_new = text not in self._disordered
         if text in self._tried or (self.is_spent if is_new else in_order):
@@ -126,7 +126,7 @@ class Rehearsal:
         return self._standings[text]
 
     def left(self, text: str) -> tuple[Diagnostic, ...]:
-        """What a check of a text has shown that is more than a remark."""
+        """Findings of a text that are more than remarks."""
         seen = self._tried.get(text)
         return tuple(finding for finding in seen.findings if not is_remark(finding)) if seen else ()
 

@@ -80,5 +80,5 @@ class WholeCoreSignals:
                     yield other(op, text)
 
     def _done(self, block: Block) -> list[Operation]:
-        """What a core does in a block: its signals, and all that gives no value."""
+        """Operations of a core in a block: its signals, and all that gives no value."""
         return [op for op in block.ops if op in self.lines or (not op.results and op.name.startswith("pto."))]

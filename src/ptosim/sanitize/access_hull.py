@@ -34,7 +34,7 @@ class Hulls:
         """Of all entries before the latest ones together; the stamp is the highest of theirs."""
 
     def of(self, stamp: int) -> Hull:
-        """That of the entry with this lowest stamp; empty when it is new."""
+        """The hull of the entry with this lowest stamp; empty when it is new."""
         latest = self.latest
         if latest and latest[-1].stamp == stamp:
             return latest[-1]

@@ -54,7 +54,7 @@ class Stored:
 
 
 class CacheLines:
-    """What the cores have stored last at each address, by the memory and the line."""
+    """The last stores of the cores at each address, by the memory and the line."""
 
     def __init__(self) -> None:
         self.all: dict[tuple[int, int], Stored] = {}
@@ -77,12 +77,12 @@ class CacheLines:
         return self.of.setdefault(decode(stored.start)[0], {}).setdefault(stored.start // LINE, [])
 
     def by(self, core: Core, line: int) -> list[Stored]:
-        """What a core has stored to a line."""
+        """Stores of a core to a line."""
         stored = self.of.get(decode(line * LINE)[0], {}).get(line, ())
         return [one for one in stored if one.core == core.index]
 
     def at(self, reader: Core, start: int, width: int) -> Iterator[Stored]:
-        """What other cores have stored to these bytes."""
+        """Stores of other cores to these bytes."""
         known = self.of.get(decode(start)[0], {})
         lines = range(start // LINE, (start + width - 1) // LINE + 1)
         for line in lines if len(lines) < len(known) else sorted(line for line in known if line in lines):
@@ -118,7 +118,7 @@ class Caches:
         return self._of.setdefault(core.index, _Cache())
 
     def waited(self, entry: Entry) -> None:
-        """What comes now may read what others have written; the words themselves are read anew."""
+        """Later loads may read bytes that others have written; the words themselves are read anew."""
         assert entry.watched is not None
         cache = self._cache(entry.core)
         cache.waits += 1

@@ -53,7 +53,7 @@ class _OfCore:
         return np.array([each[:4] for each in self.ranges], np.int64).T
 
     def of(self, n: int) -> list[CandidateRange]:
-        """Those about an entry."""
+        """The candidates about an entry."""
         first, last, _, _ = self._bounds
         return [self.ranges[number] for number in np.flatnonzero((first <= n) & (n <= last))]
 

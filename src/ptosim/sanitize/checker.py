@@ -143,7 +143,7 @@ class Checker(DoubtObserver):
             self.findings.diagnostic(diagnostic)
 
     def foresight(self) -> Foreseen | None:
-        """What a run should go by that repeats this one; None where this one has."""
+        """Knowledge for a run that repeats this one; None where this one has it."""
         followed = self.foreseen.followed | {
             address for address in self.signals.passed if next(self.gm.stored(address, WORD), None) is not None
         }

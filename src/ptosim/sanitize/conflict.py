@@ -199,7 +199,7 @@ class Findings:
         return conflict.key in self.found
 
     def each_once(self) -> list[Conflict | Diagnostic]:
-        """What there is to report, the gravest first: two lines in conflict in several ways are one finding."""
+        """Findings to report, the gravest first: two lines in conflict in several ways are one finding."""
         groups: dict[object, list[Conflict | Diagnostic]] = {}
         for key, found in self.found.items():
             groups.setdefault(_group(key, found), []).append(found)
@@ -213,7 +213,7 @@ class Findings:
 
 
 def _group(key: tuple[object, ...], found: Conflict | Diagnostic) -> object:
-    """What speaks of the same lines in the same way."""
+    """The key of findings that speak of the same lines in the same way."""
     return found.kind, frozenset(key[1:3]) if isinstance(found, Conflict) and found.first else key
 
 

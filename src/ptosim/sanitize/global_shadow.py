@@ -88,7 +88,7 @@ class Clash:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ClashOutcome:
-    """What became of an access that clashes with others."""
+    """The outcome of an access that clashes with others."""
 
     buffer: RegionShadow
     clashes: list[Clash]
@@ -141,7 +141,7 @@ class RegionShadow:
         return clashes, fresh
 
     def _keep_aside(self, own: GlobalTrack, covered: Cover, room: Room) -> None:
-        """What earlier blocks left on these bytes."""
+        """Stamps of earlier blocks on these bytes."""
         if own.aside is None:
             own.aside = Granules(self.size)
         self.full |= not own.aside.keep(own.table, covered, own.present, room)
@@ -218,7 +218,7 @@ class RegionShadow:
         return self._others + (self._own.nbytes if self._own is not None else 0)
 
     def written(self) -> Iterator[Stretches]:
-        """What blocks have written."""
+        """Bytes that blocks have written."""
         for track in self.tracks.values():
             if track.kind != READ:
                 marked = np.concatenate(([False], track.table.marked()[: self.size], [False]))
@@ -261,7 +261,7 @@ class GlobalShadow:
         return self.buffers[number].meets(lows, highs, writes)
 
     def written(self) -> Mapping[int, Sequence[Stretches]]:
-        """What has been written of each buffer."""
+        """Bytes of each buffer that were written."""
         return {number: list(buffer.written()) for number, buffer in self.buffers.items()}
 
     def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,7 @@ MOST_SETS = 4096
 
 
 class ScopeAccess(NamedTuple):
-    """What an instruction has done to some bytes."""
+    """An access of an instruction to some bytes."""
 
     site: Site
     wrote: bool

@@ -79,7 +79,7 @@ class LastWriter(Observer):
         memory[addresses[(addresses >= 0) & (addresses < len(memory))]] = len(self._writers) - 1
 
     def _source(self, entry: Entry, position: int, size: int) -> LastWrite | None:
-        """Who wrote the byte that an entry, which has written `size` bytes, put into this one of them."""
+        """The writer of the byte that an entry, which has written `size` bytes, put into this one of them."""
         if entry is not self._copying:
             return None
         total = sum(len(_addresses(footprint)) for footprint in self._copied)

@@ -95,7 +95,7 @@ class WrittenProgram:
         return replace(place, tile=tile)
 
     def operations(self) -> Iterator[Operation]:
-        """Those that have a place in the text: an implicit module around the functions has none."""
+        """Operations with a place in the text: an implicit module around the functions has none."""
         parsed = self.module.parsed
         return (op for op in parsed.module.walk() if op in parsed.positions)
 
@@ -106,7 +106,7 @@ class WrittenProgram:
                 yield self.name_of(op)
 
     def name_of(self, op: Operation) -> str:
-        """What the text calls the result of an operation."""
+        """The name of the result of an operation in the text."""
         return self.source.line(self.first_line(op)).partition("=")[0].strip()
 
     # --- lines --------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class WrittenProgram:
         return self.place(op).last_line
 
     def place(self, op: Operation) -> OperationPlace:
-        """What an operation takes up in the text, its regions included. An inferred scope ends with its last
+        """The extent of an operation in the text, its regions included. An inferred scope ends with its last
         instruction."""
         positions = self.module.parsed.positions
         position = positions[op]

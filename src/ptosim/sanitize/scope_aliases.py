@@ -76,7 +76,7 @@ class TouchedRun:
 
 
 class VectorSide:
-    """What an entry of the vector pipe has read so far, or written."""
+    """Bytes that an entry of the vector pipe has read so far, or written."""
 
     __slots__ = ("hull", "runs", "stamp", "start", "track")
 

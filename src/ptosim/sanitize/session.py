@@ -158,7 +158,7 @@ def _fitting(found: Diagnostic, steps: Counter[Step]) -> Diagnostic:
 
 
 def _tell(checker: DoubtObserver, told: set[object], heard: Heard) -> None:
-    """What is new."""
+    """New findings."""
     for key, found in checker.findings.found.items():
         if key not in told:
             told.add(key)

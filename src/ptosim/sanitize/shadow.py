@@ -29,7 +29,7 @@ UNDEFINED = 1
 
 
 class OnChipTrack(AccessHistory):
-    """What one pipe has read, or written, of one on-chip memory."""
+    """Bytes that one pipe has read, or written, of one on-chip memory."""
 
     __slots__ = ("direction", "reach", "size")
 
@@ -72,7 +72,7 @@ class UnorderedAccess(NamedTuple):
 
 
 def of_core(core: Core, latest: Iterable[tuple[int, int]]) -> Clock:
-    """What was found out about the pipes of one core, those of others left out."""
+    """Knowledge about the pipes of one core, without those of others."""
     clock: Clock = {}
     for index, count in latest:
         if index // PIPES == core.index:

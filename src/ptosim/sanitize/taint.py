@@ -51,7 +51,7 @@ tail."""
 
 
 def judged(kind: str, use: Use | MachineUse, pipe: Pipe, number: int) -> tuple[Use, Severity]:
-    """What a use of a tainted value amounts to, and how grave it is; what is racy must not be used at all."""
+    """The kind and gravity of a use of a tainted value; a racy one must not be used at all."""
     meant: Use = ("product" if pipe is Pipe.M else "fixpipe") if use == "operand" else use
     if number & DECIDED and meant in ("global", "product", "fixpipe"):
         meant = "mask"

@@ -14,7 +14,7 @@ from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 
 
 class AccessHistory:
-    """What the tracks of on-chip memories (shadow.py) and of GM (global_shadow.py) have in common."""
+    """The common part of tracks of on-chip memories (shadow.py) and of GM (global_shadow.py)."""
 
     __slots__ = ("floor", "hulls", "index", "newest", "pipe", "role", "table")
 

@@ -46,7 +46,7 @@ SCOPES = frozenset((VecScope.name, StrictVecScope.name, For.name))
 
 @dataclass(frozen=True)
 class Subject:
-    """What is being checked: the kernel, its buffers in GM, and how strictly."""
+    """The subject of a check: the kernel, its buffers in GM, and how strictly."""
 
     program: WrittenProgram
     regions: Mapping[int, Region]
@@ -175,7 +175,7 @@ class DoubtObserver(Observer, ABC):
         return memory
 
     def memories(self) -> Iterable[MemoryShadow]:
-        """Those that were touched."""
+        """The touched bytes."""
         return self._memories.values()
 
     # --- loads --------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def unwritten(regions: Mapping[int, Region], sides: Iterable[Written], severity:
 
 
 def _gaps(lows: Places, highs: Places, size: int) -> Stretches:
-    """What lies between the stretches, before the first and behind the last."""
+    """The gaps between the stretches, before the first and behind the last."""
     order = np.argsort(lows, kind="stable")
     begins = np.concatenate((lows[order], [size]))
     ends = np.concatenate(([0], np.maximum.accumulate(highs[order])))

@@ -79,7 +79,7 @@ def _between(conflict: Conflict) -> tuple[str, str] | None:
 
 
 def _signal(conflict: Conflict, first: Party) -> str:
-    """What a notice and a wait would have to do."""
+    """The repair by a notice and a wait."""
     who, other = _between(conflict) or ("the reader", "the writer")
     if first.verb == "reads":
         return (
@@ -206,7 +206,7 @@ def _notes(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> li
 
 
 def _lost_wait(what: str, source: str, destination: str, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:
-    """That the edge is half there: a set without a wait."""
+    """Notes on an edge that is half there: a set without a wait."""
     site = unconsumed.get((source, destination))
     if site is None or site.location is None:
         return []

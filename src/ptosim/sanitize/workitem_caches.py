@@ -27,7 +27,7 @@ USER_ROOM = 221_184
 
 
 class _Written(NamedTuple):
-    """Who has written a line since it was loaded."""
+    """Writers of a line since it was loaded."""
 
     site: Site
     core: str

@@ -50,7 +50,7 @@ class TouchedCells(NamedTuple):
         return TouchedCells(*(column[which] for column in self))
 
     def rows(self, cell: int) -> Ints:
-        """Those of a byte; rows are in the order of bytes."""
+        """Accesses of a byte; rows are in the order of bytes."""
         low, high = np.searchsorted(self.cells, [cell, cell + 1])
         return np.arange(int(low), int(high))
 
@@ -62,7 +62,7 @@ def distinct_numbers(numbers: Ints) -> list[int]:
 
 @dataclass
 class Epoch:
-    """What has been done since the last barrier."""
+    """Accesses since the last barrier."""
 
     accesses: list[WorkitemAccess] = field(default_factory=list[WorkitemAccess])
     clocks: FenceClocks = field(default_factory=FenceClocks)

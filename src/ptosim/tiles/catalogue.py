@@ -37,7 +37,7 @@ def lowering_of(name: str) -> Lowering | None:
 
 
 def sequence_of(name: str) -> Lowering | None:
-    """What an operation is on the A2/A3 vector unit, or None where that is not known."""
+    """The A2/A3 sequence of an operation, or None where that is not known."""
     _complete()
     return SEQUENCES.get(name)
 

@@ -263,7 +263,7 @@ class _Function:
         return replace(cast(Tile, meaning), valid=(sizes[0], sizes[1]))
 
     def _known_meaning(self, build: Builder, value: SSAValue) -> Known | SSAValue | None:
-        """What another value is, None where it is not known yet."""
+        """The meaning of another value, None where it is not known yet."""
         return self._meaning(build, value) if value in self.known else None
 
     def _current(self, build: Builder, op: Operation) -> dict[SSAValue, Known | SSAValue]:

@@ -56,7 +56,7 @@ class IssuedStep:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a value stands for: a register of an entry, or a pointer or scalar that it updates."""
+    """The meaning of a value: a register of an entry, or a pointer or scalar that it updates."""
 
     entry: IssuedStep
     register: bool

@@ -41,7 +41,7 @@ class LoggedOperands:
 
 
 class Price(NamedTuple):
-    """What the number of a price stands for."""
+    """The meaning of the number of a price."""
 
     cost: Cost
     path: tuple[int, ...]
@@ -49,7 +49,7 @@ class Price(NamedTuple):
 
 
 class LoggedProgram(Protocol):
-    """What is known of the program behind a log."""
+    """The program behind a log."""
 
     kind: KernelKind
     priced: list[Price]
@@ -277,12 +277,12 @@ def _causes(
 
 
 def _signalled(word: int, told: LoggedProgram) -> tuple[Key, int]:
-    """What a wait was for, and how far away."""
+    """The signal of a wait, and how far away it was."""
     return told.keys.get(word) or (_key(word), told.latency.flag)
 
 
 def _key(word: int) -> Key:
-    """What a sync word of a core counts."""
+    """The key that a sync word of a core counts."""
     assert FLAGS <= word < CORE_WORDS
     if word < ISSUED:
         pair, event = divmod(word - FLAGS, EVENT_IDS)
@@ -327,7 +327,7 @@ def _arguments(
 
 
 def _signals(recording: Recording, blocks: _Blocks, told: LoggedProgram, sites: _Sites) -> None:
-    """Those that are written down, and those that the row of a held wait implies, in the order of the waits."""
+    """Signals that are written down, and those that the row of a held wait implies, in the order of the waits."""
     rows, row_ranks, _ = blocks.part(LogPart.ROWS)
     records, ranks, _ = blocks.part(LogPart.SIGNALS)
     held = (_field(rows[:, 0], 30, 2) == 1) & (_field(rows[:, 0], moments.LINK_SHIFT, 2) == WaitCause.SIGNAL)

@@ -47,7 +47,7 @@ def _standing(recording: Recording) -> list[tuple[int, int]]:
 
 
 def _by_first_use(recording: Recording, kind: RowKind, *lists: list[Any]) -> None:
-    """What rows of a kind name by number, in the order in which they do."""
+    """Numbers in rows of a kind, in the order of the rows."""
     order = _first_uses(recording, kind)
     _renumber(recording, kind, _places(order, len(lists[0])))
     for each in lists:

@@ -52,7 +52,7 @@ class CorePage:
         return (self.free(slot) for slot in range(1, PIPES))
 
     def token(self, word: int) -> tuple[Moment, int]:
-        """What a signal tells: its moment and its head."""
+        """The moment and the head of a signal."""
         place = moments.TOKENS + word * moments.TOKEN_WORDS
         return (self.words[place], self.words[place + 1]), self.words[place + 2]
 
@@ -75,7 +75,7 @@ class ClusterSheet(Protocol):
         ...
 
     def flying(self, role: str) -> Words:
-        """What entries in flight touch, and behind it what the one has touched that ran last."""
+        """Bytes of entries in flight, and behind them those of the one that ran last."""
         ...
 
     @property
@@ -92,7 +92,7 @@ class ClusterSheet(Protocol):
         ...
 
     def hear(self, counter: int) -> tuple[int, int, int, int]:
-        """What the next signal without a wait tells, and the number that stands for it."""
+        """The next signal without a wait, and its number."""
         ...
 
     def met_barrier(self) -> None: ...
@@ -187,7 +187,7 @@ class PagedTimer(Observer):
     # --- buffers ------------------------------------------------------------------------------------------------------
 
     def _brackets(self, page: CorePage, entry: Entry) -> Iterator[Moment | Entry]:
-        """What a release in mode 1 waits for on other pipes: when that has ended, or an entry that has not."""
+        """The obstacles of a release in mode 1 on other pipes: when that has ended, or an entry that has not."""
         assert entry.key is not None
         words, buffer = entry.core.words, entry.key.id
         for pipe, queue in entry.core.queues.items() if entry.mode == 1 else ():
@@ -223,7 +223,7 @@ class PagedTimer(Observer):
             self.sheet.write(LogPart.SIGNALS, (signal[0], over[0], head | row, waiting | word << moments.DETAIL_SHIFT))
 
     def _told(self, page: CorePage, entry: Entry) -> Iterator[tuple[Moment, int, int, int]]:
-        """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
+        """Signals of a wait: a moment, who set it, how far away, and the word or number of the signal."""
         if entry.kind is EntryKind.GET:
             for release, word in entry.facts:
                 moment, head = (release.data, page.named(release)) if isinstance(release, Entry) else release
@@ -301,5 +301,5 @@ class PagedTimer(Observer):
 
 
 def _uncovered(message: str) -> Exception:
-    """What only the reference engine times."""
+    """The error for an event that only the reference engine times."""
     return error("unsupported", message)

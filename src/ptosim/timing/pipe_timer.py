@@ -50,7 +50,7 @@ highest."""
 
 
 class Done(NamedTuple):
-    """What an entry of a pipe has done: its price, the path that it took, and the bytes that it touched, of UB at
+    """The result of an entry of a pipe: its price, the path that it took, and the bytes that it touched, of UB at
     least."""
 
     cost: Cost
@@ -191,7 +191,7 @@ class PipeTimer(Observer):
         self.ended(entry, self.done(entry) if entry.kind is EntryKind.WORK else None)
 
     def done(self, entry: Entry) -> Done:
-        """What is told of an entry of a pipe before its end, which is forgotten afterwards."""
+        """The result of an entry of a pipe at its end; it is forgotten afterwards."""
         return Done(self._cost(entry), entry.payload, self._reads, self._writes)
 
     def ended(self, entry: Entry, done: Done | None) -> None:
@@ -362,7 +362,7 @@ class PipeTimer(Observer):
         self._touch(self._writes, site, footprint)
 
     def _touch(self, hulls: Hulls, site: Site, footprint: Footprint) -> None:
-        """What an instruction touches counts from its lowest byte to its highest."""
+        """The bytes of an instruction count from its lowest byte to its highest."""
         space, owner, starts, width = footprint
         if not starts or (space is not Space.UB and not self.prices.waits_for_bytes):
             return
@@ -374,7 +374,7 @@ class PipeTimer(Observer):
     # --- complaints ---------------------------------------------------------------------------------------------------
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
-        """What stops a run stops it here; brackets of buffers that are merely untidy do not."""
+        """A report that stops a run stops it here; brackets of buffers that are merely untidy do not."""
         if diagnostic.kind == "out-of-bounds" and diagnostic.severity == "warning":
             known = self._strays.setdefault(diagnostic.location, replace(diagnostic, count=0))
             self._strays[diagnostic.location] = replace(known, count=known.count + 1)

@@ -138,7 +138,7 @@ class TouchTable(ColumnTable):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What a wait waited for, in words, and the operation that ended it."""
+    """The cause of a wait, in words, and the operation that ended it."""
 
     text: str
     site: int
@@ -182,7 +182,7 @@ class CoreRun:
 
 
 def place_of(site: Site) -> tuple[int | None, int]:
-    """What a site shares with all of its operation: the source that it stands in, by identity, and its number."""
+    """The common part of all sites of an operation: the source that it stands in, by identity, and its number."""
     source = site.location.source if site.location else None
     return None if source is None else id(source), site.number
 

@@ -160,7 +160,7 @@ class _Run:
     # --- values -------------------------------------------------------------------------------------------------------
 
     def bindings(self, values: Values) -> Iterator[Binding]:
-        """What the values stand for; one from outside the vector function is there from the start."""
+        """The meanings of values; one from outside the vector function is there from the start."""
         return (self.values[value] for value in values if value in self.values)
 
     def bind(self, value: int, binding: Binding | None) -> None:

@@ -170,7 +170,7 @@ def _sorted_groups(priced: Priced, facts: Mapping[str, Any], written: int) -> in
 
 
 def _merged_records(priced: Priced, facts: Mapping[str, Any], written: int) -> int:
-    """Those that come out: a merge that suspends leaves the others."""
+    """Records that come out: a merge that suspends leaves the others."""
     return written // RECORD_BYTES
 
 

@@ -39,7 +39,7 @@ class Store:
 
 
 def saturation(clause: str | None, ctrl: int) -> str:
-    """What a clause says of infinities and NaN, or CTRL where there is none."""
+    """The treatment of infinities and NaN, by a clause or by CTRL."""
     if clause is not None:
         return clause
     if ctrl >> KEEP_BIT & 1:

@@ -16,7 +16,7 @@ from ptosim.reference.numeric import float_lanes
 
 
 def atomic_store(ctrl: int) -> Atomic | None:
-    """What an atomic store does to the bytes in GM; None for a plain store."""
+    """The effect of an atomic store on the bytes in GM; None for a plain store."""
     kind = ATOMIC_TYPES.get(ctrl >> 6 & 7)
     if kind is None:
         return None

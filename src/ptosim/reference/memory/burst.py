@@ -113,7 +113,7 @@ def _burst(length: int, *loops: Loop) -> Burst:
 
 
 def _loops(operands: Operands) -> Iterator[Loop]:
-    """What repeats the rows, where there are such clauses."""
+    """Loops around the rows, where there are such clauses."""
     if hasattr(operands, "loop_counts"):
         return zip(operands.loop_counts, operands.loop_source_strides, operands.loop_dest_strides, strict=True)
     return iter(())
@@ -134,7 +134,7 @@ def granule_rows(operands: Operands) -> Burst:
 
 @dataclass(frozen=True)
 class Padding:
-    """What surrounds the data of a UB row: a pattern, so many elements of its width before and behind."""
+    """The padding of a UB row: a pattern, so many elements of its width before and behind."""
 
     pattern: bytes
     left: int

@@ -45,7 +45,7 @@ NOTHING: Bytes = np.zeros(0, np.uint8)
 
 @dataclass(frozen=True)
 class GlobalMemory:
-    """What the pointers of a launch may name, as bytes, by number."""
+    """Buffers that the pointers of a launch may name, as bytes, by number."""
 
     regions: Regions
     buffers: Mapping[int, Bytes]
@@ -236,7 +236,7 @@ class Memories(Port):
     # --- what lies where ----------------------------------------------------------------------------------------------
 
     def present(self, place: AccessPlace) -> Bytes:
-        """What pieces hold now; zeros where some of it lies outside, which is complained of elsewhere."""
+        """The content of pieces; zeros where some of it lies outside, which is complained of elsewhere."""
         memory, offsets = self._memory(place)
         if len(offsets):
             low, high = lowest_and_highest(offsets)

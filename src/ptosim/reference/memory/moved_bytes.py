@@ -68,7 +68,7 @@ class Gauge:
     def moved(
         self, op: Operation, kind: CoreKind, operands: Sequence[int], registers: Mapping[str, int] | None = None
     ) -> Moved:
-        """What an instruction moves on a core of this kind, with these operands and configuration registers."""
+        """Bytes that an instruction moves on a core of this kind, with these operands and configuration registers."""
         key = op, kind
         if key not in self._acts:
             self._acts[key] = self._act(op, kind)

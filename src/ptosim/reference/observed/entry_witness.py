@@ -74,11 +74,11 @@ class EntryWitness(Witness):
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def attend(self, what: Observed, arguments: tuple[Any, ...]) -> tuple[Callable[[Step], Any], Any]:
-        """What an entry returns to the observer is the number of bytes it read to move; its facts are its operands."""
+        """The payload of an entry is the number of bytes it read to move; its facts are its operands."""
         return self._take, dict(zip(what.parameters, arguments, strict=True))
 
     def enter(self, site: Site, scope: Step) -> tuple[int, ...]:
-        """What a scope returns to the observer is its path: trip counts and branches, in order."""
+        """The payload of a scope is its path: trip counts and branches, in order."""
         saved, self.path = self.path, []
         self._take(scope)
         path, self.path = self.path, saved

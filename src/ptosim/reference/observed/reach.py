@@ -82,7 +82,7 @@ class Reach:
 
 @dataclass
 class ReachedLaunch:
-    """What a launch shows."""
+    """The reach of a launch."""
 
     reaches: Mapping[int, Reach]
     """By argument."""

@@ -27,7 +27,7 @@ _VARIABLE = re.compile(r"r\d+")
 
 @dataclass(frozen=True)
 class StoppedState:
-    """What a core holds where it stands, copied."""
+    """The state of a core, copied."""
 
     core: str
     site: Site

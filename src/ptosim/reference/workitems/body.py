@@ -131,7 +131,7 @@ class WorkitemBody:
     # --- control flow -------------------------------------------------------------------------------------------------
 
     def _merge(self, warp: Warp, active: Active, targets: Sequence[int], sources: Sequence[int]) -> None:
-        """What the sources hold goes to the targets in active lanes, all at once."""
+        """Moves the sources to the targets in active lanes, all at once."""
         found = [(warp.values[source], warp.taints[source]) for source in sources]
         for target, (value, taint) in zip(targets, found, strict=True):
             old = warp.values[target]

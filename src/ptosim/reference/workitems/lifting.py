@@ -85,7 +85,7 @@ def element_of_value(value: Any) -> Element | None:
 
 
 def step_of(placed: Placed, meaning: Semantics, is_lifted: bool) -> Step:
-    """What a warp does at an operation."""
+    """The action of a warp at an operation."""
     if is_lifted:
         return _lifted(placed, meaning)
     return _whole(placed, meaning)

@@ -83,7 +83,7 @@ class WarpAccess:
             yield self._in_region(verb, numbers == number, int(number))
 
     def _in_region(self, verb: str, mine: NDArray[np.bool_], number: int) -> Place:
-        """Those that point into one region of GM."""
+        """Lanes that point into one region of GM."""
         known = self.warp.core.memories.global_memory
         memory = known.buffers.get(number, NOTHING)
         offsets: Ints = self.starts - (number + 1 << OFFSET_BITS)
@@ -99,7 +99,7 @@ class WarpAccess:
     # --- bytes --------------------------------------------------------------------------------------------------------
 
     def present(self) -> Bytes:
-        """What lies there, a row for each active lane."""
+        """The bytes there, a row for each active lane."""
         data = np.zeros((len(self.starts), self.width), np.uint8)
         for place in self.places:
             data[place.which] = place.memory[place.cells(self.width)]

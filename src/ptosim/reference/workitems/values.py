@@ -69,7 +69,7 @@ def floats_of(numbers: Values, kind: Element) -> Lanes:
 
 
 def rounded(values: Lanes, kind: Element) -> Values:
-    """What was computed, rounded to the type; NaN is canonical."""
+    """A result, rounded to the type; NaN is canonical."""
     return numbers_of(narrow(kind, values), kind)
 
 

@@ -103,7 +103,7 @@ class Warp:
         return self.launch.workitem(int(self.workitems[np.argmax(active)]))
 
     def names(self, active: Active) -> str:
-        """Who is concerned, for a message."""
+        """The workitems concerned, for a message."""
         count = int(np.count_nonzero(active))
         others = "" if count == 1 else f", the lowest of {count} in its warp"
         return f"{self.lowest(active)}{others}"
@@ -143,7 +143,7 @@ def computed(taint: LaneTaint | None) -> LaneTaint | None:
 
 
 class PrivateMemory:
-    """What the workitems of a warp have for themselves: a row of bytes for each lane, and which are defined."""
+    """Private memory of the workitems of a warp: a row of bytes for each lane, and which are defined."""
 
     def __init__(self) -> None:
         self.data = np.zeros((WARP, 0), np.uint8)

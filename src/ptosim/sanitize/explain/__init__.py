@@ -38,7 +38,7 @@ class Explanation:
 
     @property
     def file(self) -> str:
-        """What the kernel is called in commands and findings."""
+        """The name of the kernel in commands and findings."""
         return f"{self.kind}{self.form}.pto"
 
     @property

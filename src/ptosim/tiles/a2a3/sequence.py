@@ -54,7 +54,7 @@ class SequenceWriter:
         self.build.sim_instructions(**sizes, instruction=instruction, width=IntegerAttr(width, i64), **mode)
 
     def nothing(self) -> None:
-        """What takes no time of its own."""
+        """A sequence without time of its own."""
         zero = self.build.index(0)
         self.build.sim_instructions(times=zero, repeats=zero, bytes=zero, instruction="vadd", width=IntegerAttr(4, i64))
 

@@ -27,7 +27,7 @@ def tget(build: Builder, dst: GmView, src: GmView, ping: Tile, pong: Tile | None
 
 
 def keep_apart(build: Builder, dst: GmView, src: GmView) -> None:
-    """What is copied in several parts should not lie where it is copied to."""
+    """A copy in several parts should not overlap its destination."""
     extents = [build.index(number) for numbers in (src.sizes, dst.strides, src.strides) for number in numbers]
     build.op("pto.sim.apart", dst=dst.pointer, src=src.pointer, extents=extents, bytes=IntegerAttr(src.width, i64))
 
@@ -57,6 +57,6 @@ def through(
 
 
 def end_turns(build: Builder, chunks: Chunks, turns: int, source: str, dest: str) -> None:
-    """What has told last on each turn is heard."""
+    """Waits for the last signal of each turn."""
     for turn in range(turns):
         chunks.where(build, turn, lambda turn=turn: hear(build, source, dest, turn))

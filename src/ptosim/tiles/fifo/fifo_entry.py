@@ -181,7 +181,7 @@ def _popped(line: Line) -> TileBuf:
 
 
 def _parameters(build: Builder, line: Line) -> dict[str, SSAValue]:
-    """What the fixpipe quantises by."""
+    """The quantisation of the fixpipe."""
     match _epilogue(line).parameter:
         case "vector":
             return {"fp": line.quant["vector"]}

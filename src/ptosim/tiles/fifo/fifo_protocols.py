@@ -58,7 +58,7 @@ def split_of(op: Operation) -> int:
 
 @dataclass
 class Shared:
-    """What all ends of a FIFO agree on."""
+    """The agreement of all ends of a FIFO."""
 
     flag: int = 0
     """The first of its semaphores."""
@@ -118,7 +118,7 @@ class Fifos:
                 shared.popped.setdefault(direction_of(op, core), tile)
 
     def _give_flags(self) -> None:
-        """Those that are written as they are, the others the lowest free even numbers, in the order of the text."""
+        """Ids that are written, as they are; for the others the lowest free even numbers, in the order of the text."""
         taken: dict[int, set[int]] = {}
         for (kernel, _), shared in self._shared.items():
             if shared.written is not None:

@@ -54,7 +54,7 @@ def tprefetch(build: Builder, op: TPrefetch, src: GmView, dst: Tile, target: str
 
 
 def load_tile(build: Builder, src: GmView, dst: Tile, target: str) -> None:
-    """What view and valid region have in common."""
+    """The common part of view and valid region."""
     if dst.buf.loc != "vec":
         load_matrix(build, src, dst, target)
         return

@@ -36,7 +36,7 @@ def up(build: Builder, extent: Number, unit: int) -> Number:
 
 
 def common(build: Builder, valid: Number, size: Number, side: str, packed: int = 1) -> Number:
-    """What a valid region and a view have in common; a view that is too small for it is remarked. An element of the
+    """The common part of a valid region and a view; a view that is too small for it is remarked. An element of the
     view may be `packed` values, which the valid region counts one by one."""
     room = build.times(size, packed)
     fits = holds(build, "sle", valid, room)
@@ -47,7 +47,7 @@ def common(build: Builder, valid: Number, size: Number, side: str, packed: int =
 
 
 def _too_small(build: Builder, size: Number, side: str) -> str:
-    """What is said of a view with fewer rows or columns than are valid in the tile."""
+    """The remark on a view with fewer rows or columns than are valid in the tile."""
     op = build.serves
     names = [build.parsed.named(value) for value in op.operands if isinstance(value.type, TileBufType)]
     tile = (names and names[0]) or "the tile"
@@ -92,7 +92,7 @@ def is_multiple(build: Builder, value: Number, unit: int, what: str, at: str | N
 
 
 def remark(build: Builder, condition: SSAValue | bool, message: str, kind: str = "lint") -> None:
-    """What `check` says where a condition does not hold; a run goes on."""
+    """The finding where a condition does not hold; a run goes on."""
     if condition is not True:
         held = build.pattern(0, i1) if condition is False else condition
         require(build, held, kind, message)

@@ -48,7 +48,7 @@ _HALVES = {"dual_mode_split_m": "split_m", "dual_mode_split_n": "split_n"}
 
 @dataclass(frozen=True)
 class StoreEpilogue:
-    """What is done to accumulators on their way out."""
+    """Conversions of accumulators on their way out."""
 
     words: SSAValue | None = None
     """A pointer to parameter words, one for each column."""
@@ -140,7 +140,7 @@ def _with_clauses(build: Builder, store: FixpipeStore, epilogue: StoreEpilogue, 
 
 
 def _place(build: Builder, store: FixpipeStore, epilogue: StoreEpilogue) -> dict[str, object]:
-    """What only stores to one of the memories have."""
+    """Operands that only stores to one of the memories have."""
     match store.space:
         case Space.GM:
             atomic = {"atomic_type": _ATOMIC[store.elements[1]], "atomic_op": "add"} if epilogue.adds else {}

@@ -38,7 +38,7 @@ _ORIGIN: Place = (0, 0)
 
 @dataclass(frozen=True)
 class QuantisationSource:
-    """What quantises an accumulator: a tile of parameters, or a word; and where the operand of scales is found."""
+    """The source of quantisation: a tile of parameters, or a word; and where the operand of scales is found."""
 
     fp: Tile | None
     word: SSAValue | None
@@ -74,7 +74,7 @@ def transfer(
 
 
 def _taken(build: Builder, op: Move, src: Tile, dst: Tile) -> Place:
-    """What is valid of src, as far as dst has room for it; two vector cores have twice the room."""
+    """The valid part of src that dst has room for; two vector cores have twice the room."""
     mode = str(op.setting("accToVecMode"))
     rows, cols = dst.buf.rows * (1 + mode.endswith("split_m")), dst.buf.cols * (1 + mode.endswith("split_n"))
     return (

@@ -46,7 +46,7 @@ class Piece:
 
 
 def pieces(build: Builder, tile: Tile, view: GmView, stores: bool = False) -> Sequence[Piece]:
-    """What is moved between a tile of vec and a view: what the valid region and the view have in common.
+    """The move between a tile of vec and a view: the common part of the valid region and the view.
 
     Tile and view may have equally many elements in other shapes, if neither has gaps: a store of any tile, a load of
     one that is a single row or column. A single row meets a single column in any number of elements. Where an extent is

@@ -56,7 +56,7 @@ _Held = dict[_Placed, tuple[_Placed, Operation] | None]
 
 @dataclass(frozen=True)
 class _Before:
-    """What is known where a block begins."""
+    """The state where a block begins."""
 
     held: _Held = field(default_factory=_Held)
     partly: Mapping[_Placed, tuple[_Placed, Operation]] = field(

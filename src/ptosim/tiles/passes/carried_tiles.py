@@ -54,7 +54,7 @@ def types(values: Sequence[SSAValue]) -> list[Attribute]:
 
 
 def together(values: Sequence[SSAValue], parts: Sequence[SSAValue], name: str) -> dict[SSAValue, Tile | SSAValue]:
-    """What each value is, made of the parts that were carried for it."""
+    """Values made of the parts that were carried for them."""
     found: dict[SSAValue, Tile | SSAValue] = {}
     following = iter(parts)
     for value in values:

@@ -16,7 +16,7 @@ _SHUFFLES = 32
 
 @dataclass(frozen=True)
 class RoomRequest:
-    """What is to be placed: bytes, alignment, and the statements between which it is in use, both included."""
+    """A block to place: bytes, alignment, and the statements between which it is in use, both included."""
 
     name: str
     size: int

@@ -138,7 +138,7 @@ class _Elements:
 
 @dataclass(frozen=True)
 class Results:
-    """What is known of the groups afterwards: the greatest magnitudes, the scales, the exponents, and these once more
+    """Results for the groups: the greatest magnitudes, the scales, the exponents, and these once more
     in the order of products. Values come as lanes of 32 bits."""
 
     build: Builder

@@ -58,7 +58,7 @@ def _is_plain(tile: Tile) -> bool:
 
 
 def _form(tile: Tile) -> tuple[object, ...]:
-    """What decides where elements lie."""
+    """The facts that decide where elements lie."""
     buf = tile.buf
     return buf.layout, buf.shape, buf.box, buf.compact, tile.storage
 
