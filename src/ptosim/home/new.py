@@ -56,6 +56,7 @@ KINDS = (
         ", np.zeros((70, 64), np.float32), np.zeros((70, 64), np.float32), 70",
     ),
     KernelTemplate("simt", ".pto", "workitems"),
+    KernelTemplate("vmi", ".pto", "logical vectors, double-buffered"),
 )
 
 
