@@ -31,7 +31,7 @@ STRUCTURE = {
 """Regions, terminators, calls and literals: the engines walk them instead of executing them."""
 
 REWRITTEN = {
-    *("scf.execute_region", "pto.section.simt", "pto.set_validshape"),
+    *("scf.execute_region", "scf.index_switch", "pto.section.simt", "pto.set_validshape"),
     *(*lowered_to_instructions(), *recipes(), *respelled()),
 }
 """What a pass takes apart before an engine sees it."""

@@ -49,6 +49,30 @@ BODIES = {
   scf.yield %y : {V}
 }}
 """: -X,
+    f"""%r = scf.index_switch %n -> {V}
+case 3 {{
+  scf.yield %a : {V}
+}}
+case 0 {{
+  %y = pto.vmi.vneg %a : {V} -> {V}
+  scf.yield %y : {V}
+}}
+default {{
+  scf.yield %a : {V}
+}}
+""": -X,
+    f"""%r = scf.execute_region -> {V} {{
+  %flag = arith.index_cast %n : index to i32
+  %y = pto.vmi.vneg %a : {V} -> {V}
+  cf.switch %flag : i32, [
+    default: ^bb1(%a : {V}),
+    7: ^bb1(%a : {V}),
+    0: ^bb1(%y : {V})
+  ]
+^bb1(%z: {V}):
+  scf.yield %z : {V}
+}}
+""": -X,
 }
 
 

@@ -47,7 +47,7 @@ TILE = tuple(
 )
 """Operations on tiles, views and ranks."""
 
-STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "function")
+STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "index_switch", "function")
 """What is not PTO's own: arithmetic on scalars, control flow, functions."""
 
 _FOLDERS = {"micro": MICRO, "simt": SIMT, "vmi": VMI, "tile": TILE, "structure": STRUCTURE}

@@ -26,7 +26,7 @@ from ptosim.diagnostics import Diagnostic, Source
 from ptosim.language.analysis.fast_walk import QuickOperation
 from ptosim.language.text.lexer import Lexer
 from ptosim.language.text.location_forms import LocationForm, Position, comments, parse_location
-from ptosim.language.text.not_simulated import INSTEAD, NOT_SIMULATED, TYPES_NOW, refusal
+from ptosim.language.text.not_simulated import INSTEAD, NOT_SIMULATED, TYPES_NOW, WITH_LOGICAL_VECTORS, refusal
 from ptosim.language.types import same_type
 
 
@@ -139,16 +139,16 @@ class LocatedParser(Parser):
 
     def _operation_class(self, name: str, span: Span) -> type[Operation]:
         found = self.ctx.get_optional_op(name)
-        if found is not None:
+        if found is not None and (name not in WITH_LOGICAL_VECTORS or "pto.vmi." in self.source.text):
             return found
         if (message := refusal(name)) is not None:
             raise Unsupported(span, message)
         full = name if "." in name else f"pto.{name}"
         if full in INSTEAD:
             self.raise_error(f"unknown operation '{name}': {INSTEAD[full]}", span)
-        if self.ctx.get_optional_op(full) is not None:
+        if found is None and self.ctx.get_optional_op(full) is not None:
             self.raise_error(f"unknown operation '{name}'; did you mean '{full}'?", span)
-        near = _nearest(name, [op.name for op in self.ctx.loaded_ops])
+        near = _nearest(name, [op.name for op in self.ctx.loaded_ops if op is not found])
         hint = f"; did you mean '{near}'?" if near else ""
         if _DIALECT.fullmatch(name):
             hint = f": {NOT_SIMULATED[name]}" if name in NOT_SIMULATED else hint

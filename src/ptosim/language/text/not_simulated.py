@@ -50,6 +50,9 @@ NOT_SIMULATED: Mapping[str, str] = {
 }
 """Operations of other dialects that the assembler reads, and what a kernel has instead."""
 
+WITH_LOGICAL_VECTORS = ("scf.index_switch", "cf.switch")
+"""Control flow that kernels on logical vectors have, and no others."""
+
 COMMUNICATION = {
     "tput": "pto.comm.tput(%dst, %src, buf(%tile) : ...)",
     "tget": "pto.comm.tget(%dst, %src, buf(%tile) : ...)",

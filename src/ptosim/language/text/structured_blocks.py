@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from xdsl.dialects.builtin import IntAttr, i1
-from xdsl.dialects.cf import BranchOp, ConditionalBranchOp
+from xdsl.dialects.builtin import IntAttr, StringAttr, i1
+from xdsl.dialects.cf import BranchOp, ConditionalBranchOp, SwitchOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.lexer import Span
 
 from ptosim.language.structure.control import Condition, If, Terminator, While, Yield
 from ptosim.language.structure.scalar import Constant, XOrI
+from ptosim.language.structure.scalar_cast import CmpI
 from ptosim.language.text.located_parser import LocatedParser, Unsupported
+from ptosim.language.types import element_of
 
-BRANCHES = (BranchOp, ConditionalBranchOp)
+BRANCHES = (BranchOp, ConditionalBranchOp, SwitchOp)
 MOST_BLOCKS = 200
 """Of a region: the ways between more of them take long to follow."""
 
@@ -57,6 +59,9 @@ class _Blocks:
     def __post_init__(self) -> None:
         if len(self.blocks) > MOST_BLOCKS:
             raise Unsupported(self.parser.place_of(""), f"a region of more than {MOST_BLOCKS} blocks")
+        for block in list(self.blocks):
+            if isinstance(block.last_op, SwitchOp):
+                self._compare_cases(block, block.last_op)
         self._end_once()
         self._visit(self.entry, ())
         if self.entry in self.heads:
@@ -65,6 +70,28 @@ class _Blocks:
     @property
     def entry(self) -> Block:
         return self.blocks[0]
+
+    def _compare_cases(self, block: Block, switch: SwitchOp) -> None:
+        """A switch is one comparison after the other, each with a block of its own."""
+        numbers = [] if switch.case_values is None else list(switch.case_values.get_values())
+        cases = zip(numbers, switch.case_blocks, switch.case_operand, strict=True)
+        for number, target, operands in cases:
+            bits = int(number) & ((1 << element_of(switch.flag.type).bits) - 1)
+            literal = Constant.make({}, [switch.flag.type], {"bits": IntAttr(bits)})
+            words = {"predicate": StringAttr("eq")}
+            equal = CmpI.make({"lhs": switch.flag, "rhs": literal.result}, [i1], words)
+            after = Block()
+            ways = ConditionalBranchOp(equal.results[0], target, list(operands), after, [])
+            if switch.parent_block() is block:
+                switch.detach()
+            for op in (literal, equal, ways):
+                block.add_op(self._placed(op, switch))
+            self.blocks.append(after)
+            block = after
+        if switch.parent_block() is block:
+            switch.detach()
+        block.add_op(self._placed(BranchOp(switch.default_block, *switch.default_operands), switch))
+        switch.erase(safe_erase=False)
 
     # --- the ways -----------------------------------------------------------------------------------------------------
 
