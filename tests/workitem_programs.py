@@ -56,8 +56,8 @@ def lanes(text: str, inputs: Sequence[tuple[str, Any]], result: str, count: int 
 def both(inputs: Sequence[Any], out: NDArray[Any], source: str) -> None:
     """Run on both engines, which must agree to the bit; the arguments are those of the last."""
     kernel = ptosim.load(source).kernel()
-    before = out.copy()
+    others = [array.copy() for array in (*inputs, out)]
+    kernel(*others)
     kernel(*inputs, out, engine="reference")
-    again = before
-    kernel(*inputs, again)
-    assert again.tobytes() == out.tobytes(), "the engines differ"
+    for one, other in zip((*inputs, out), others, strict=True):
+        assert one.tobytes() == other.tobytes(), "the engines differ"

@@ -198,3 +198,10 @@ def test_the_scalar_unit_has_them() -> None:
         y = np.zeros(2, "i4")
         kernel(np.array([-3.5], "f4"), y, engine=engine)
         assert y.tolist() == [-4, (0xFFFFFFFC * 0xFFFFFFFC >> 32) - (1 << 32)]
+
+
+def test_narrow_floats_become_halves() -> None:
+    codes = np.resize(np.array([0x00, 0x38, 0xB8, 0x7E, 0x08], "u1"), 64)  # 0, 1, -1, 448, the least normal
+    text = "%r = pto.convert %a round(r) sat : vector<2xf8E4M3FN> -> vector<2xf16>"
+    found = lanes(text, [("vector<2xf8E4M3FN>", codes)], "vector<2xf16>").view("f2")
+    assert found[:5].tolist() == [0, 1, -1, 448, 2.0**-6]

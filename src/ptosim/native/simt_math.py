@@ -225,6 +225,9 @@ def _converted(f: FunctionBuilder, value: Value, kind: Element, result: Element,
     if kind.is_float and result.is_float and (kind.name == result.name or result.bits > kind.bits):
         exact = value if kind.name == result.name else _bits(_float(value, kind), result)
         return _limited(exact, result, sat)
+    if kind.kind == "lowprecision" and result.name == "f16":
+        wide = element("f32")
+        return bits_of(convert(f, wide, result, convert(f, kind, wide, lanes), mode, sat))
     found = bits_of(convert(f, kind, result, lanes, mode, sat))
     return _limited(found, result, sat) if kind.kind == "lowprecision" else found
 

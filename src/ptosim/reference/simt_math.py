@@ -242,6 +242,9 @@ def _converted(source: Values, kind: Element, result: Element, mode: str, sat: s
     elif kind.is_float and result.is_float and (kind.name == result.name or result.bits > kind.bits):
         exact = rounded(floats_of(source, kind), result)
         found = _limited(lanes_of(exact, result).reshape(-1).copy(), result, sat)
+    elif kind.kind == "lowprecision" and result.name == "f16":
+        wide = element("f32")
+        found = conversion(wide, result, mode, sat)(conversion(kind, wide)(lanes))
     elif kind.kind == "lowprecision":
         found = _limited(conversion(kind, result, mode, sat)(lanes), result, sat)
     else:
