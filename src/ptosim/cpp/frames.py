@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,14 +26,22 @@ class Frames:
         self._known: dict[int, list[Location]] = {}
         self._sources: dict[str, tuple[str, Source | None] | None] = {}
 
-    def places(self, chains: Sequence[Sequence[int]]) -> list[Location | None]:
-        """For each chain of addresses, innermost first, the place of the innermost in a file of the user."""
+    def places(self, chains: Sequence[Sequence[int]], names: Mapping[int, str] | None = None) -> list[Location | None]:
+        """For each chain of addresses, innermost first, the place of the innermost in a file of the user. `names`: the
+        intrinsics that chains come from, by number; of several on one line each is found by its order."""
         self._resolve(sorted({address for chain in chains for address in chain} - self._known.keys()))
-        return [self._place(chain) for chain in chains]
-
-    def _place(self, chain: Sequence[int]) -> Location | None:
-        own = [place for address in chain for place in self._known.get(address, ())]
-        return called(own[0], own[1:]) if own else None
+        sharing: dict[tuple[str, int, str], set[int]] = {}
+        for number, chain in enumerate(chains):
+            if chain and (own := self._known.get(chain[0])) and names and number in names:
+                sharing.setdefault((own[0].file, own[0].line, names[number]), set()).add(chain[0])
+        found = list[Location | None]()
+        for number, chain in enumerate(chains):
+            own = [place for address in chain for place in self._known.get(address, ())]
+            if own and names and number in names:
+                beside = sorted(sharing.get((own[0].file, own[0].line, names[number]), ()))
+                own[0] = _named(own[0], names[number], chain[0], beside)
+            found.append(called(own[0], own[1:]) if own else None)
+        return found
 
     def _resolve(self, addresses: Sequence[int]) -> None:
         tool = shutil.which("addr2line") or shutil.which("llvm-symbolizer")
@@ -69,6 +77,16 @@ class Frames:
             return None
         shown, source = known
         return _marked(Location(shown, int(digits[0]), 1, 1, source))
+
+
+def _named(place: Location, name: str, address: int, beside: Sequence[int]) -> Location:
+    """The place at the intrinsic of this name."""
+    line = place.source.line(place.line) if place.source is not None else ""
+    found = list(re.finditer(rf"\b{re.escape(name)}\w*", without_comments(line), re.IGNORECASE))
+    if not found:
+        return place
+    match = found[beside.index(address)] if len(found) == len(beside) and address in beside else found[0]
+    return replace(place, column=match.start() + 1, length=len(match[0]))
 
 
 def _marked(place: Location) -> Location:

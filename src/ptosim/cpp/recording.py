@@ -156,14 +156,27 @@ def _decoded(text: str, folder: Path, code: int, frames: Frames) -> KernelRecord
         raise error("trap", f"the scalar program ends with code {code} and says nothing")
     chains = [[int(address, 16) for address in rest.split()] for word, _, rest in lines if word == "site"]
     said = [rest.split(" ", 2) for word, _, rest in lines if word == "say"]
+    forms = tuple(_unescaped(rest) for word, _, rest in lines if word == "form")
+    blocks = tuple(_blocks((folder / "result.bin").read_bytes()))
     return KernelRecording(
-        tuple(_unescaped(rest) for word, _, rest in lines if word == "form"),
-        tuple(frames.places(chains)),
-        tuple(_blocks((folder / "result.bin").read_bytes())),
+        forms,
+        tuple(frames.places(chains, _names(forms, blocks))),
+        blocks,
         tuple((int(block), int(half), _unescaped(shown)) for block, half, shown in said),
         any(word == "read" for word, _, _ in lines),
         code == ASKS,
     )
+
+
+def _names(forms: Sequence[str], blocks: Sequence[RecordedBlock]) -> dict[int, str]:
+    """The name of what is recorded at each site, as C++ has it or begins it."""
+    found: dict[int, str] = {}
+    spelled = [re.search(r"(?:pto\.)?([a-z]\w+)", form.removeprefix("%r = ").removeprefix("merge ")) for form in forms]
+    for block in blocks:
+        for token in np.unique(block.tokens).tolist():
+            if (name := spelled[token >> 32]) is not None:
+                found.setdefault(token & 0xFFFFFFFF, name[1].partition("_to_")[0].partition("_from_")[0])
+    return found
 
 
 def _failure(lines: Sequence[tuple[str, str, str]], frames: Frames) -> Diagnostic:

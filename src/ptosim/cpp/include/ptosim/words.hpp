@@ -91,8 +91,10 @@ PTOSIM_BYTE_SCALAR(float4_e1m2x2_t)
 PTOSIM_BYTE_SCALAR(float4_e2m1x2_t)
 PTOSIM_BYTE_SCALAR(int4b_t)
 #undef PTOSIM_BYTE_SCALAR
+#ifndef PTOSIM_ACL_FLOAT16
 #define PTOSIM_ACL_FLOAT16
 using aclFloat16 = uint16_t;
+#endif
 
 // --- pipes and flags -------------------------------------------------------------------------------------------------
 
