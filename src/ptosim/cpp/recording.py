@@ -173,7 +173,8 @@ def _names(forms: Sequence[str], blocks: Sequence[RecordedBlock]) -> dict[int, s
     found: dict[int, str] = {}
     spelled = [re.search(r"(?:pto\.)?([a-z]\w+)", form.removeprefix("%r = ").removeprefix("merge ")) for form in forms]
     for block in blocks:
-        for token in np.unique(block.tokens).tolist():
+        tokens: list[int] = np.unique(block.tokens).tolist()
+        for token in tokens:
             if (name := spelled[token >> 32]) is not None:
                 found.setdefault(token & 0xFFFFFFFF, name[1].partition("_to_")[0].partition("_from_")[0])
     return found
