@@ -169,7 +169,7 @@ def _decoded(text: str, folder: Path, code: int, frames: Frames) -> KernelRecord
 
 
 def _names(forms: Sequence[str], blocks: Sequence[RecordedBlock]) -> dict[int, str]:
-    """The name of what is recorded at each site, as C++ has it or begins it."""
+    """The intrinsic that each site records, by its name or how that begins."""
     found: dict[int, str] = {}
     spelled = [re.search(r"(?:pto\.)?([a-z]\w+)", form.removeprefix("%r = ").removeprefix("merge ")) for form in forms]
     for block in blocks:
