@@ -290,3 +290,20 @@ def test_families_of_logical_accesses_exclude_each_other():
 
     with pytest.raises(TypeError, match="not both"):
         mixed.compile()
+
+
+@pto.jit(**EXPLICIT, kernel_kind="vector")
+def reversed_in_private(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm")):
+    with pto.simt(32):
+        t = pto.get_tid_x()
+        buffer = pto.alloc_buffer([2, 4], pto.f32)
+        for i in range(4):
+            scalar.store(scalar.load(x, t * 4 + scalar.index_cast(pto.i32, i)), buffer[0, i])
+        for i in range(4):
+            scalar.store(scalar.load(buffer[0, 3 - i]), y, t * 4 + i)
+
+
+def test_workitems_have_buffers_of_their_own():
+    x, y = RNG.random(128, "f4"), np.zeros(128, "f4")
+    reversed_in_private[1](x, y)
+    assert np.array_equal(y, x.reshape(32, 4)[:, ::-1].ravel())

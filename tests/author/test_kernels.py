@@ -260,3 +260,35 @@ def test_the_check_of_tests_takes_kernels_in_python():
     check(vector_add, x, y, z, expect={"z": x + y}, constants={"BLOCK": 32})
     with pytest.raises(AssertionError, match="race"):
         check(unordered, np.ones(64, "f4"), np.zeros(64, "f4"))
+
+
+TEXT = """
+func.func @written(%out: !pto.ptr<i32, gm>, %n: i32) attributes {pto.entry} {
+  %c0 = arith.constant 0 : index
+  pto.store_scalar %n, %out[%c0] : !pto.ptr<i32, gm>, i32
+  return
+}
+"""
+
+
+def test_the_body_may_be_text():
+    @pto.jit(source=TEXT)
+    def written(out: pto.ptr(pto.i32, "gm"), n: pto.i32): ...
+
+    out = np.zeros(1, "i4")
+    written[1](out, 7)
+    assert out[0] == 7
+
+    @pto.jit(source=TEXT, name="written")
+    def otherwise(out: pto.ptr(pto.f32, "gm"), n: pto.i32): ...
+
+    with pytest.raises(TypeError, match="takes"):
+        otherwise.compile()
+
+
+def test_names_of_types_may_be_text():
+    @pto.jit(mode="explicit")
+    def annotated(out: 'pto.ptr(pto.i32, "gm")', n: "pto.i32"):  # noqa: UP037
+        scalar.store(n, out)
+
+    assert [each.type for each in annotated.signature] == ["!pto.ptr<i32, gm>", "i32"]

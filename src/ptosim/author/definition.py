@@ -128,9 +128,11 @@ def resolved_annotations(function: FunctionType) -> dict[str, Any]:
     names = {**(frame.f_locals if frame is not None else {}), **names}
     found: dict[str, Any] = {}
     for name, note in notes.items():
-        if isinstance(note, str):
-            try:
-                found[name] = eval(note, function.__globals__, names)
-            except Exception:
-                found[name] = note
+        for _ in range(2):  # text in a module whose annotations are text is text twice
+            if isinstance(note, str):
+                try:
+                    note = eval(note, function.__globals__, names)  # noqa: S307
+                except Exception:
+                    break
+        found[name] = note
     return found

@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import StringAttr, i64
 from ptosim.author.coerce import address, attribute_of_symbol, index, integer64, literal, scalar_value, whole
 from ptosim.author.dtypes import StructDescription, type_of
 from ptosim.author.failures import WrongType, WrongValue, failure
+from ptosim.author.local_buffers import load_local, local_place, store_local
 from ptosim.author.operators import binary
-from ptosim.author.trace import current, explicit_only
+from ptosim.author.trace import current
 from ptosim.author.values import HandleValue, PointerOffset, PointerValue, ScalarValue, Traced, wrap
 from ptosim.language.micro.pointer import AddPtr, CastPtr, LoadScalar, StoreScalar
 from ptosim.language.types import PtrType
@@ -68,22 +69,33 @@ def load(ref: Any, off: Any = None, *, contiguous: int | None = None) -> Any:
     """An element: of a tile, of a pointer with an offset."""
     from ptosim.language.catalogue import operation
 
+    if (local := local_place(ref, off)) is not None:
+        return load_local(*local, _several(local[0].dtype.type, contiguous))
     base, offset = element_reference(ref, off)
     found = operation("pto.load")
     assert found is not None and isinstance(base.type, PtrType)
-    result = base.type.element
-    if contiguous is not None:
-        from ptosim.author.dtypes import scalar_type
-        from ptosim.language.types import element_name
-
-        result = scalar_type(f"vector<{whole(contiguous, 'contiguous')}x{element_name(result)}>")
+    result = _several(base.type.element, contiguous)
     made = current("scalar.load").make(found, {"pointer": base, "offset": index(offset, "the offset")}, [result])
     return wrap(made.results[0])
+
+
+def _several(element: Any, contiguous: Any) -> Any:
+    """The type of an element, or of so many as one value."""
+    if contiguous is None:
+        return element
+    from ptosim.author.dtypes import scalar_type
+    from ptosim.language.types import element_name
+
+    return scalar_type(f"vector<{whole(contiguous, 'contiguous')}x{element_name(element)}>")
 
 
 def store(value: Any, ref: Any, off: Any = None) -> None:
     """Set an element."""
     from ptosim.language.catalogue import operation
+
+    if (local := local_place(ref, off)) is not None:
+        store_local(value, *local)
+        return
 
     base, offset = element_reference(ref, off)
     found = operation("pto.store")
@@ -175,23 +187,6 @@ def struct_set(struct: Any, path: Any, value: Any) -> None:
     assert found is not None
     given = scalar_value(value, type_, "the field")
     current().make(found, {"struct": base, "value": given}, (), {"path": numbers})
-
-
-def alloc_buffer(shape: Any, dtype: Any) -> Any:
-    """A local array of a static shape."""
-    from ptosim.author.dtypes import dtype as named
-    from ptosim.author.dtypes import parsed_type
-    from ptosim.language.catalogue import operation
-
-    trace = current("pto.alloc_buffer")
-    if trace.body.kind != "simt":
-        explicit_only("pto.alloc_buffer")
-    extents = [shape] if isinstance(shape, int) else list(shape)
-    sizes = "x".join(str(whole(each, "a dimension")) for each in extents)
-    found = operation("pto.declare_local_array")
-    assert found is not None
-    type_ = parsed_type(f"!pto.local_array<{sizes}x{named(dtype).name}>")
-    return wrap(trace.make(found, {}, [type_]).results[0])
 
 
 def reserve_buffer(name: str, *, size: int, location: Any, auto: bool = True, base: int | None = None) -> Any:

@@ -7,7 +7,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from ptosim.author import cube, dma, dtypes, memory, predicate, simt, sync, vector, views
+from ptosim.author import cube, dma, dtypes, local_buffers, memory, predicate, simt, sync, vector, views
 from ptosim.author.call import PLAIN, Spelling, perform
 from ptosim.author.dtypes import DTYPES
 from ptosim.author.failures import RemovedName, failure
@@ -22,7 +22,7 @@ INTERNAL = "pto.sim."
 HERE = {
     "memory": (
         memory,
-        "castptr addptr const load_scalar store_scalar declare_struct struct_get struct_set alloc_buffer "
+        "castptr addptr const load_scalar store_scalar declare_struct struct_get struct_set "
         "reserve_buffer import_reserved_buffer empty_like get_op_attr",
     ),
     "views": (views, "make_tensor_view partition_view"),
@@ -32,6 +32,7 @@ HERE = {
     "dma": (dma, dma.NAMES),
     "cube": (cube, cube.NAMES),
     "simt": (simt, simt.NAMES),
+    "local_buffers": (local_buffers, local_buffers.NAMES),
     "dtypes": (
         dtypes,
         "ptr gm_ptr vreg_type mask_type align_type struct_type tile_type vec_type bytewidth elements_per_vreg",

@@ -434,8 +434,6 @@ def vdup(v: Any, mask: Any, position: Any = None) -> Any:
             raise failure(WrongType, f"pto.vdup: there is no float {v!r} of 8 bits")
         given = _loaded(v, named(name).type)
     element = given.type.element if isinstance(given.type, VregType) else given.type
-    if isinstance(given.type, VregType) and position is None:
-        position = "LOWEST"
     words = {"position": _word(kind, "position", position)}
     operands = {"input": given, "mask": chosen}
     return wrapped(current().make(kind, operands, [VregType.of(element)], words).results)

@@ -154,7 +154,9 @@ class KernelHandle(TextForms):
         current = fingerprint(self._kernel.definition.function)
         if (found := self._made.get(key)) is not None and found[0] is not None and found[0] == current:
             return found[1]
-        made = CompiledKernel(self, bound)
+        kind = CompiledKernel if self.options.source is None else WrittenKernel
+        made = kind(self, bound)
+        made.trace()
         self._made[key] = current, made
         return made
 
@@ -188,11 +190,18 @@ class CompiledKernel(TextForms):
         self.handle = handle
         self.constexpr_bindings = dict(constants)
         self.specialization_key = (handle.symbol, tuple(self.constexpr_bindings.items()))
-        self._traced: TracedModule = handle.function.trace(constants)
+
+    @cached_property
+    def _traced(self) -> TracedModule:
+        return self.handle.function.trace(self.constexpr_bindings)
+
+    def trace(self) -> None:
+        """Run the function, so that what is wrong with it is said at once."""
+        _ = self._traced
 
     @property
     def ir_function_name(self) -> str:
-        return self._traced.symbol
+        return self.handle.symbol
 
     @property
     def kernel_module_graph(self) -> tuple[str, ...]:
@@ -253,6 +262,45 @@ class CompiledKernel(TextForms):
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
+
+
+class WrittenKernel(CompiledKernel):
+    """A kernel whose body is PTO text: of a file beside the script, or in the script itself."""
+
+    def trace(self) -> None:
+        """Read the text; it defines one function of this name and these arguments."""
+        wanted = tuple(str(each.annotation.type) for each in self.handle.function.plain)
+        kernels = self.loaded.kernels
+        place = self.handle.function.definition.place
+        if [*kernels] != [self.handle.symbol]:
+            listed = ", ".join(kernels) or "none"
+            message = f"the text of {self.handle.symbol} defines other kernels: {listed}"
+            raise failure(WrongValue, message, place)
+        found = tuple(each.type for each in kernels[self.handle.symbol].signature)
+        if found != wanted:
+            message = f"the text of {self.handle.symbol} takes ({', '.join(found)}), the function ({', '.join(wanted)})"
+            raise failure(WrongType, message, place)
+
+    @property
+    def kernel_module_graph(self) -> tuple[str, ...]:
+        return (self.handle.symbol,)
+
+    @cached_property
+    def source(self) -> Source:
+        from ptosim.module import read_source
+        from ptosim.places import Source
+
+        text: str = self.handle.options.source
+        if "\n" in text:
+            return Source(f"<source of {self.handle.symbol}>", text)
+        script = Path(self.handle.function.definition.function.__code__.co_filename)
+        path = script.parent / text
+        try:
+            with path.open("rb") as file:
+                return read_source(file, str(path))
+        except OSError as reason:
+            message = f"cannot read {path}: {reason.strerror or reason}"
+            raise failure(WrongValue, message, called="argument") from None
 
 
 def _grid(launch: Any) -> tuple[int, Any]:
