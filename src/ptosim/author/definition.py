@@ -126,13 +126,14 @@ def resolved_annotations(function: FunctionType) -> dict[str, Any]:
     while frame is not None and frame.f_globals is not function.__globals__:
         frame = frame.f_back
     names = {**(frame.f_locals if frame is not None else {}), **names}
-    found: dict[str, Any] = {}
-    for name, note in notes.items():
-        for _ in range(2):  # text in a module whose annotations are text is text twice
-            if isinstance(note, str):
-                try:
-                    note = eval(note, function.__globals__, names)  # noqa: S307
-                except Exception:
-                    break
-        found[name] = note
-    return found
+    return {name: _evaluated(note, function.__globals__, names) for name, note in notes.items()}
+
+
+def _evaluated(note: Any, space: dict[str, Any], names: dict[str, Any]) -> Any:
+    """What an annotation means; text in a module whose annotations are text is text twice."""
+    try:
+        while isinstance(note, str):
+            note = eval(note, space, names)
+    except Exception:
+        return note
+    return note
