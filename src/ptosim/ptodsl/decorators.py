@@ -14,7 +14,8 @@ from ptosim.ptodsl.specialise import Fingerprint, fingerprint
 
 if TYPE_CHECKING:
     from ptosim.author.kernels import KernelFunction, TracedModule
-    from ptosim.module import Kernel, Module, RecordedLaunch
+    from ptosim.kernel_launch import RecordedLaunch
+    from ptosim.module import Kernel, Module
     from ptosim.places import Source
 
 
@@ -25,9 +26,9 @@ class TextForms:
         """The specialisation that is shown and launched."""
         raise AssertionError("a handle says what is compiled")
 
-    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch:
+    def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch[Kernel]:
         """The loaded kernel, with arrays in place of addresses."""
-        from ptosim.module import RecordedLaunch
+        from ptosim.kernel_launch import RecordedLaunch
 
         del grid
         kernel = self.compiled().kernel
