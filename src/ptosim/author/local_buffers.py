@@ -20,17 +20,17 @@ from ptosim.author.values import Traced, wrap
 from ptosim.language.catalogue import operation
 
 
-class LocalBuffer(Traced):
+class WorkitemBuffer(Traced):
     """An array of scalars of each workitem."""
 
     shape: tuple[int, ...] = ()
     dtype: DType
 
-    def __getitem__(self, key: Any) -> LocalElement:
+    def __getitem__(self, key: Any) -> BufferElement:
         keys = key if isinstance(key, tuple) else (key,)
         if len(keys) != len(self.shape):
             raise failure(WrongType, f"this buffer has {len(self.shape)} dimensions, not {len(keys)}")
-        return LocalElement(self, self.offset(keys))
+        return BufferElement(self, self.offset(keys))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise failure(WrongType, "an element of a buffer is set by scalar.store(value, buffer[i])")
@@ -46,10 +46,10 @@ class LocalBuffer(Traced):
         return found
 
 
-class LocalElement:
+class BufferElement:
     """`buffer[i]`: an element, to load or store; in arithmetic it is loaded."""
 
-    def __init__(self, buffer: LocalBuffer, offset: Any) -> None:
+    def __init__(self, buffer: WorkitemBuffer, offset: Any) -> None:
         self.buffer = buffer
         self.at = offset
 
@@ -57,7 +57,7 @@ class LocalElement:
         return load_local(self.buffer, self.at)
 
 
-def alloc_buffer(shape: Any, dtype: Any) -> LocalBuffer:
+def alloc_buffer(shape: Any, dtype: Any) -> WorkitemBuffer:
     """An array of a static shape that each workitem has; made in a kernel it survives from launch to launch."""
     trace = current("pto.alloc_buffer")
     inside = trace.body.kind == "simt" or "pto.simt(…)" in trace.body.sections
@@ -75,7 +75,7 @@ def alloc_buffer(shape: Any, dtype: Any) -> LocalBuffer:
     attributes: dict[str, Attribute] = {} if inside else {"pto.persistent": UnitAttr()}
     operands = {"count": scalar_value(total, i32)}
     made = trace.make(kind, operands, [_pointer()], {"element_type": element.type}, attributes, name="buffer")
-    buffer = LocalBuffer(made.results[0])
+    buffer = WorkitemBuffer(made.results[0])
     buffer.shape, buffer.dtype = sizes, element
     return buffer
 
@@ -86,7 +86,7 @@ def _pointer() -> Attribute:
     return parsed_type("!llvm.ptr")
 
 
-def _address(buffer: LocalBuffer, offset: Any) -> SSAValue:
+def _address(buffer: WorkitemBuffer, offset: Any) -> SSAValue:
     kind = operation("llvm.getelementptr")
     assert kind is not None
     operands = {"base": buffer.ssa, "index": scalar_value(offset, i32, "the index of a buffer")}
@@ -94,14 +94,14 @@ def _address(buffer: LocalBuffer, offset: Any) -> SSAValue:
     return made.results[0]
 
 
-def load_local(buffer: LocalBuffer, offset: Any, type_: Attribute | None = None) -> Any:
+def load_local(buffer: WorkitemBuffer, offset: Any, type_: Attribute | None = None) -> Any:
     """An element of a buffer, or several as one value."""
     kind = operation("llvm.load")
     assert kind is not None
     return wrap(current().make(kind, {"pointer": _address(buffer, offset)}, [type_ or buffer.dtype.type]).results[0])
 
 
-def store_local(value: Any, buffer: LocalBuffer, offset: Any) -> None:
+def store_local(value: Any, buffer: WorkitemBuffer, offset: Any) -> None:
     """Set an element of a buffer."""
     kind = operation("llvm.store")
     assert kind is not None
@@ -110,11 +110,11 @@ def store_local(value: Any, buffer: LocalBuffer, offset: Any) -> None:
     current().make(kind, {"value": given, "pointer": _address(buffer, offset)})
 
 
-def local_place(ref: Any, off: Any) -> tuple[LocalBuffer, Any] | None:
+def local_place(ref: Any, off: Any) -> tuple[WorkitemBuffer, Any] | None:
     """The buffer and the offset that are meant, if it is one."""
-    if isinstance(ref, LocalElement):
+    if isinstance(ref, BufferElement):
         return ref.buffer, plus(ref.at, 0 if off is None else off)
-    if isinstance(ref, LocalBuffer):
+    if isinstance(ref, WorkitemBuffer):
         return ref, 0 if off is None else off
     return None
 
