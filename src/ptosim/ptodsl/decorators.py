@@ -155,7 +155,7 @@ class KernelHandle(TextForms):
         current = fingerprint(self._kernel.definition.function)
         if (found := self._made.get(key)) is not None and found[0] is not None and found[0] == current:
             return found[1]
-        kind = CompiledKernel if self.options.source is None else WrittenKernel
+        kind = CompiledKernel if self.options.source is None else KernelOfText
         made = kind(self, bound)
         made.trace()
         self._made[key] = current, made
@@ -265,7 +265,7 @@ class CompiledKernel(TextForms):
         return f"<pre>{escape(str(self))}</pre>"
 
 
-class WrittenKernel(CompiledKernel):
+class KernelOfText(CompiledKernel):
     """A kernel whose body is PTO text: of a file beside the script, or in the script itself."""
 
     def trace(self) -> None:
