@@ -54,6 +54,7 @@ CASES = {
     "vmi": 2,
     "test_logical_programs": 12,
     "test_layouts": 8,
+    "test_mutated": 2,
     **dict.fromkeys(("test_filter_rarities", "test_awaited_bytes", "test_meetings_sifted"), 1),
 }
 """Of the folders, or files, whose functions have many cases: how many of each function a sample takes."""

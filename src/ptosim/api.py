@@ -124,9 +124,18 @@ def measure(
     show_lines(launch, lines if native is not None else {})
     recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
+    if _LOGICAL in source.text:
+        warnings = (*warnings, Diagnostic("lint", "warning", _OWN_REGISTERS))
     names, about = launch.arguments.names, subject(kernel, launch)
     tried = partial(_advice, kernel, launch, machine)
     return Profile(kernel.name, source, machine, launch.grid, recording, names, warnings, about, tried)
+
+
+_LOGICAL = ".vmi."
+"""Part of the name of every operation on logical vectors."""
+_OWN_REGISTERS = (
+    "logical vectors: cycles are those of the registers that 'ptosim lower' shows; the assembler may choose others"
+)
 
 
 def timed(kernel: Kernel, launch: Launch, machine: Target) -> TimedRun | None:

@@ -130,3 +130,10 @@ def test_a_plan_shows_layouts() -> None:
     ]
     assert layouts.cost < layouts.contiguous_cost
     assert "split in 2" in str(plan)
+
+
+def test_a_profile_says_whose_registers_it_times() -> None:
+    kernel = ptosim.load(chain(1)).kernel("k")
+    profile = ptosim.profile(kernel, np.zeros(65536, "u1"), np.zeros(65536, "u1"))
+    (warning,) = profile.warnings
+    assert "the assembler may choose others" in warning.message
