@@ -37,6 +37,7 @@ HEIGHT = {
     "timed_run": 9,
     "cpp": 9,
     "module": 10,
+    "ordered_text": 10,
     "checking": 10.5,
     "cpp_module": 10.5,
     "api": 11,

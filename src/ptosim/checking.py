@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ptosim.native.observe.gm_conflicts import Sifted
     from ptosim.order.prove import Verdict
     from ptosim.reference.engine import Run
+    from ptosim.repair.from_order import Ends
     from ptosim.repair.trials import Trial, Trials
     from ptosim.report.check_report import CheckReport
     from ptosim.report.envelope import ReportSubject
@@ -394,7 +395,28 @@ def _trials(
         [[trial(lambda size=size: replace(launch, arguments=size()), ends) for size in way] for way in ways],
         proof,
         standing,
+        partial(_completed, kernel),
     )
+
+
+def _completed(kernel: Kernel, ends: Collection[Ends]) -> str | None:
+    """The text without the flags between some pipes, or without any flags and buffers, and with what it then lacks."""
+    from ptosim.language.tile.tile_operation import TileOperation
+    from ptosim.order.ordering import CAREFUL
+    from ptosim.order.strip import written_sync
+    from ptosim.ordered_text import OrderDraft, prepared_without
+
+    module, numbers = kernel.module.verified, set[int]()
+    if any(isinstance(op, TileOperation) for op in module.parsed.module.walk()):  # whose tiles would get addresses
+        return None
+    for (kind, *words), members in written_sync(module).items():
+        named = frozenset(str(word).removeprefix("PIPE_") for word in words[:2])
+        if (kind == "flag" and named in ends) or (not ends and kind != "barrier"):
+            numbers.update(members)
+    try:
+        return OrderDraft(prepared_without(module, numbers), module, CAREFUL).text()
+    except PTOError:
+        return None
 
 
 def observed(

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from ptosim.api import Kernel, Launch, Module, check, load, measure, profile, prove
 from ptosim.arguments import bind
 from ptosim.diagnostics import Finding, PTOError, Source
 from ptosim.effects.sync import BARRIER, signalling
 from ptosim.language.load import VerifiedModule
-from ptosim.language.structure.control import For, Yield
-from ptosim.language.structure.function import Function
+from ptosim.language.structure.control import For
 from ptosim.language.structure.scalar import Constant
-from ptosim.language.text.module_edits import rewritten
 from ptosim.language.text.parser import ParsedModule, without_collection
-from ptosim.language.text.printing import text
-from ptosim.loading import DRAINED, LoadedModule, as_loaded, load_module, prepared_text
+from ptosim.loading import DRAINED, LoadedModule, as_loaded, load_module
 from ptosim.native.host.library import Request
-from ptosim.order.emit import EmitTarget
 from ptosim.order.insert import Inserter
 from ptosim.order.model import EntryNode
-from ptosim.order.ordering import ASSUMED, BY_SIGNALS, CAREFUL, Order, orders
+from ptosim.order.ordering import ASSUMED, BY_SIGNALS, CAREFUL, orders
 from ptosim.order.pairs import Pair
 from ptosim.order.prove import DIFFERENT_ARGUMENTS
 from ptosim.order.search import MOST_TRIALS, Goal, search
 from ptosim.order.short_loops import shorten, work
-from ptosim.order.strip import named, operation, stripped, without, written_sync
+from ptosim.order.strip import named, operation, without, written_sync
+from ptosim.ordered_text import OrderDraft, Prepared, copied, prepared_without, target_in
 from ptosim.repair.places import ends_program
 from ptosim.sanitize.recorded_touches import RecordedTouches
 
@@ -135,8 +132,8 @@ class Synchronised:
         """Where a second buffer would save time, the most first; written order is taken away to see."""
         draft = self.draft
         if _pairs(draft.written):
-            bare = stripped(self.before.module.verified, _all(self._written))
-            draft = Draft(Prepared(*prepared_text(bare)), self.before, CAREFUL, self.launch)
+            bare = prepared_without(self.before.module.verified, _all(self._written))
+            draft = Draft(bare, self.before, CAREFUL, self.launch)
         now = self.launch.cycles(draft.kernel())
         found = [SecondBuffer(lines, now - self.launch.cycles(made)) for lines, made in draft.buffered()]
         return tuple(sorted((one for one in found if one.cycles > 0), key=lambda one: -one.cycles))
@@ -233,7 +230,7 @@ def order_for_all_launches(kernel: Kernel, strip: bool = False) -> OrderedText:
 
 
 def _prepared(written: VerifiedModule, strip: bool) -> Prepared:
-    return Prepared(*prepared_text(stripped(written, _all(written_sync(written)) if strip else ())))
+    return prepared_without(written, _all(written_sync(written)) if strip else ())
 
 
 def _checked(source: Prepared, kernel: Kernel, launch: SearchLaunch, goal: Goal | None) -> tuple[Draft, Kernel]:
@@ -283,27 +280,14 @@ def _primes(op: Operation) -> bool:
     return isinstance(following, For)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A text that is about to get its order, and the operations of the kernel that its own serve."""
-
-    text: str
-    origins: list[Operation]
-
-
-class Draft:
+class Draft(OrderDraft):
     """A kernel whose order is being written out: its text, with an address for every tile, and what that lacks."""
 
     def __init__(self, source: Prepared, kernel: Kernel, order: str, launch: SearchLaunch | None = None) -> None:
+        super().__init__(source, kernel.module.verified, order)
         self._name, self._target_name = kernel.name, kernel.module.target
-        self._loaded = load_module(Source("<text>", source.text, is_own=True), self._target_name, "written")
-        self.written = self._loaded.written
-        operations = (op for op in self.written.parsed.module.walk() if not isinstance(op, Yield))
-        self._before = kernel.module.verified.parsed
-        self._serves = dict(zip(operations, source.origins, strict=True))
-        self.orders = list(orders(self._loaded.executable, order))
         if launch is not None and (known := self._meeting(launch)):
-            self.orders = list(orders(self._loaded.executable, order, known))
+            self.orders = list(orders(self.loaded.executable, order, known))
 
     def _meeting(self, launch: SearchLaunch) -> set[tuple[Operation, Operation]]:
         """Operations that are taken to touch different bytes of GM and do not: the first block shows, as far as it goes
@@ -312,7 +296,7 @@ class Draft:
         pairs = [(one.op, other.op) for order in orders for one, other in order.apart]
         if not pairs:
             return set()
-        kernel = _kernel(self._loaded, self._name)
+        kernel = _kernel(self.loaded, self._name)
         given = Launch(bind(kernel.signature, launch.args).copied(), launch.grid, max_steps=SHORT_RUN, say=None)
         recorded = RecordedTouches()
         with suppress(PTOError):  # it ends where it has gone too far
@@ -327,14 +311,14 @@ class Draft:
 
     def shortened(self) -> Kernel:
         """The kernel as it is timed during the search: one block, loops that run a few times."""
-        executable, images = _copied(self._loaded.executable)
+        executable, images = copied(self.loaded.executable)
         for order in self.orders:
-            order.write(_target(order, executable, images.__getitem__))
+            order.write(target_in(order, executable, images.__getitem__))
         return _shortened(self.written, executable.parsed, self._name)
 
     def work(self) -> int:
         """The effort of timing it once, in entries."""
-        return work(self._loaded.executable)
+        return work(self.loaded.executable)
 
     def buffered(self) -> Iterator[tuple[tuple[int, ...], Kernel]]:
         """The kernel as if two operations had one buffer more, for each two that wait across iterations; and as if all
@@ -350,40 +334,6 @@ class Draft:
     def inserters(self) -> list[Inserter]:
         return [inserter for order in self.orders for inserter in order.inserters.values()]
 
-    def text(self) -> str:
-        """The text with what it lacks written between its operations."""
-        copy, images = _copied(self.written)
-        for order in self.orders:
-            order.write(_target(order, copy, lambda op: images[self._origin(op)]))
-        kept = {images[op]: old for op, old in self._kept.items()}
-        return rewritten(self._before, copy.parsed, kept, self._canonical)
-
-    @cached_property
-    def _kept(self) -> dict[Operation, Operation]:
-        """Operations that the kernel has as well."""
-        found, taken = dict[Operation, Operation](), set[Operation]()
-        for op, old in self._serves.items():
-            if old.name == op.name and old not in taken and old.get_toplevel_object() is self._before.module:
-                taken.add(old)
-                found[op] = old
-        ends = [
-            (one, other) for op, old in found.items() for one, other in zip(_blocks(op), _blocks(old), strict=False)
-        ]
-        return found | {
-            one.last_op: other.last_op
-            for one, other in ends
-            if isinstance(one.last_op, Yield) and isinstance(other.last_op, Yield)
-        }
-
-    def _canonical(self, found: str) -> str | None:
-        with suppress(PTOError):
-            return text(load_module(Source("<text>", found, is_own=True), self._target_name, "written").written.parsed)
-        return None
-
-    def _origin(self, op: Operation) -> Operation:
-        """The operation of the text that one which runs serves."""
-        return self._loaded.executable.parsed.origin(op)
-
     @property
     def pairs(self) -> list[Pair]:
         """Those that stand between operations of the text, not inside of one."""
@@ -392,7 +342,7 @@ class Draft:
             for order in self.orders
             for inserted in order.inserted.values()
             for pair in inserted.pairs
-            if _target(order, self.written, self._origin).holds(pair)
+            if target_in(order, self.written, self.origin).holds(pair)
         ]
 
     @property
@@ -407,25 +357,8 @@ class Draft:
 
     def _lines_of(self, entries: Iterable[EntryNode]) -> tuple[int, ...]:
         """The lines that entries were written in."""
-        places = {self._before.location(self._serves[self._origin(entry.op)]) for entry in entries}
+        places = {self.before.location(self.serves[self.origin(entry.op)]) for entry in entries}
         return tuple(sorted({place.line for place in places if place is not None}))
-
-
-def _copied(module: VerifiedModule) -> tuple[VerifiedModule, dict[Operation, Operation]]:
-    """A copy that may be changed, and what each operation is there."""
-    copy = module.parsed.cloned()
-    return replace(module, parsed=copy), dict(zip(module.parsed.module.walk(), copy.module.walk(), strict=True))
-
-
-def _target(order: Order, module: VerifiedModule, image: Callable[[Operation], Operation]) -> EmitTarget:
-    """A module into which an order is written; `image`: what an operation that was ordered is there."""
-    function = image(order.function)
-    assert isinstance(function, Function)
-    return EmitTarget(module, function, image)
-
-
-def _blocks(op: Operation) -> list[Block]:
-    return [block for region in op.regions for block in region.blocks]
 
 
 def _named(lines: Sequence[int]) -> str:

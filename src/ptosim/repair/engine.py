@@ -19,7 +19,7 @@ from ptosim.sanitize.observation import Observation
 
 LONGEST = 1 << 18
 """Characters of a text that is edited and read again, many times over; a longer one is not repaired."""
-HINTED = Effort(lines=20, steps=16)
+HINTED = Effort(lines=20, steps=16, longest=12)
 """For a hint."""
 ASKED = Effort(lines=60, steps=40)
 """For a repair that somebody has asked for, where no hint was found."""
@@ -75,8 +75,9 @@ class Engine:
         if not self.is_short:
             return self._unmended(f"the text is longer than {LONGEST >> 10} KB, and was not tried with edits")
         found = self.found
-        if found is None and is_curable(self.observation.findings):
-            found = repair(self.observation, self.rehearsal, ASKED)
+        is_open = found is None or self.rehearsal.standing(found.text) is ReplayStanding.BETTER
+        if is_open and is_curable(self.observation.findings):
+            found = repair(self.observation, self.rehearsal, ASKED) or found
         if found is not None:
             return self._mended(found, ())
         found = repair(self.observation, self.rehearsal, ASKED, lenient=True)

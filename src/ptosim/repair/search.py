@@ -18,6 +18,7 @@ from ptosim.language.edits import Edit
 from ptosim.language.text.edited_text import edited
 from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.repair.free_ids import Taken
+from ptosim.repair.from_order import drains, edits_between, ends_of
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.trials import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
@@ -25,6 +26,8 @@ from ptosim.sanitize.observation import Observation
 
 DEEPEST = 8
 """So many steps in turn."""
+COMPLETED = 4
+"""So many texts that order has made."""
 UNBALANCED = frozenset("deadlock unmatched-wait undrained semaphore-overflow buffer-misuse".split())
 """Kinds of findings that something is left over or missing that is written: no chain of further edges cures that."""
 
@@ -51,6 +54,8 @@ class Effort:
 
     lines: int
     steps: int
+    longest: int = 10**6
+    """The most edits of a repair from order."""
 
 
 def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort, lenient: bool = False) -> Repair | None:
@@ -61,7 +66,11 @@ def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort, lenie
     rehearsal.grant(effort.steps)
     found = found or search.at_once(effort.steps)
     is_unbalanced = any(finding.kind in UNBALANCED for finding in observation.findings)
-    return found if found or is_unbalanced else _in_turn(observation, rehearsal, DEEPEST)
+    found = found or (None if is_unbalanced else _in_turn(observation, rehearsal, DEEPEST))
+    if found is not None and search.stands(found.text):
+        return found
+    rehearsal.grant(min(COMPLETED, effort.steps))
+    return search.from_order(effort.longest) or found
 
 
 class _Search:
@@ -70,6 +79,7 @@ class _Search:
     def __init__(self, observation: Observation, rehearsal: Rehearsal, lenient: bool) -> None:
         self.text = observation.program.source.text
         self.findings = observation.findings
+        self.observation = observation
         self.proposals = Proposals(observation)
         numbers = _serious(observation, self.proposals)
         numbers = [each for each in numbers if not lenient or observation.findings[each].kind in ORDER]
@@ -101,21 +111,38 @@ class _Search:
                 continue
             if not now <= self.remarks:  # what has nothing to do with it has a step of its own
                 found = self._beyond((RepairStep(proposal, self.everything - now),), now)
-                if found is not None and self._stands(found.text):
+                if found is not None and self.stands(found.text):
                     return found
                 second = second or found
                 continue
             text = edited(self.text, proposal.edits).text
             if self.rehearsal.holds(text):
                 found = Repair((RepairStep(proposal, self.everything - self.remarks),), text)
-                if self._stands(text) and not self._brings_remarks(proposal.edits):
+                if self.stands(text) and not self._brings_remarks(proposal.edits):
                     return found
                 second = second or found
         return second
 
-    def _stands(self, text: str) -> bool:
+    def stands(self, text: str) -> bool:
         """Whether nothing says that a text is still out of order elsewhere."""
         return self.rehearsal.standing(text) is not ReplayStanding.BETTER
+
+    def from_order(self, longest: int) -> Repair | None:
+        """What is written between the pipes of the findings taken away, or all flags, and what is missing inserted."""
+        completed = self.rehearsal.trials.completed
+        for ends in dict.fromkeys((tuple(ends_of(self.observation)), ())):
+            text = completed(ends) if completed is not None and not self.rehearsal.is_spent else None
+            if text is None:
+                continue
+            whole = edits_between(self.observation.program.source, text)
+            least = tuple(edit for edit in whole if not drains(edit))
+            for edits in dict.fromkeys((least, whole)):
+                made = edited(self.text, edits).text
+                now = self._left(edits, in_order=True)
+                is_clean = now is not None and now <= self.remarks and self.rehearsal.holds(made)
+                if is_clean and len(edits) <= longest and self.stands(made):
+                    return Repair((RepairStep(Proposal(edits), self.everything - self.remarks),), made)
+        return None
 
     def at_once(self, most: int) -> Repair | None:
         if len(self.everything - self.remarks) > most:

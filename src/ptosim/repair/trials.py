@@ -13,6 +13,7 @@ from typing import Protocol
 from ptosim.diagnostics import Diagnostic, Location
 from ptosim.language.text.edited_text import EditedText
 from ptosim.order.replay.comparison import ReplayStanding
+from ptosim.repair.from_order import Completed
 from ptosim.sanitize.conflict import Enough
 from ptosim.sanitize.observation import Observation
 
@@ -54,6 +55,8 @@ class Trials:
     """Whether a text is in order for every size and branch; None where that is undecided."""
     standing: Callable[[str], ReplayStanding] | None = None
     """What replays of a text show at few iterations and on every branch, beside those of the text as it was."""
+    completed: Completed | None = None
+    """What order makes of the text."""
 
 
 def identity(finding: Diagnostic, text: EditedText | None = None) -> Identity:
