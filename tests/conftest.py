@@ -50,6 +50,8 @@ CASES = {
     "tiles": 1,
     "golden": 2,
     **dict.fromkeys(("examples", "native", "order", "reference", "repair", "sanitize", "timing"), 3),
+    "home": 8,
+    "test_new_and_watch": 2,
     "language": 12,
     "vmi": 2,
     "test_logical_programs": 12,

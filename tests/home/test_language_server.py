@@ -139,7 +139,7 @@ def _whole(units: bytes, at: int, down: bool) -> int:
 
 
 def test_random_edits_are_answered(client: Client):
-    edited(client, 300, 1)
+    edited(client, 80, 1)
 
 
 @pytest.mark.full
