@@ -5,6 +5,7 @@ from click.testing import CliRunner
 
 import ptosim
 from ptosim.cli.commands import main
+from ptosim.target import load_target
 
 MODULE = """module attributes {{pto.target_arch = "{target}"}} {{
   func.func @k(%p: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
@@ -76,3 +77,15 @@ def test_verify_says_where_scopes_are_inferred(tmp_path) -> None:
     scope = f"pto.vecscope {{\n{bare.partition(chr(10))[2]}\n    }}"
     path.write_text(text.replace(bare.partition("\n")[2], scope))
     assert "inferred" not in CliRunner().invoke(main, ["verify", str(path)]).stdout
+
+
+def test_the_target_file_says_how_many_events_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A public tracker has kernels that use id 8."""
+    body = 'pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID8"]\n    pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID8"]'
+    with pytest.raises(ptosim.PTOError, match=r"EVENT_ID8 does not exist; known: EVENT_ID0, .*EVENT_ID7\n"):
+        ptosim.load(MODULE.format(target="a5", body=body))
+    more = load_target("a5").with_overrides({"sync.event_ids": 16}, {})
+    monkeypatch.setattr("ptosim.language.micro.sync.load_target", lambda name: more)
+    assert ptosim.load(MODULE.format(target="a5", body=f"{body}  // 16 of them")).warnings == ()
+    with pytest.raises(ptosim.PTOError, match=r"EVENT_ID16 does not exist; known: .*EVENT_ID15\n"):
+        ptosim.load(MODULE.format(target="a5", body=body.replace("ID8", "ID16")))

@@ -58,6 +58,7 @@ _ABSENT_PIPES = (
     *("VIRTUAL_PIPE_MTE2_L1A", "VIRTUAL_PIPE_MTE2_L1B"),
 )
 EVENT_IDS = 8
+"""Of every pair of pipes on the machines that are known; a target file may say otherwise, up to 16."""
 
 PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
 PIPES_OR_EVENT_TYPES = Vocabulary(_REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=EVENT_TYPES)
@@ -132,8 +133,9 @@ class _Flag(FlagPair):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        if self.word("event") not in EVENTS.words:
-            legal = ", ".join(EVENTS.words)
+        word, ids = self.word("event") or "", load_target(target).sync.event_ids
+        if word not in EVENTS.words[:ids] and word not in EVENTS.illegal[: max(0, ids - EVENT_IDS)]:
+            legal = ", ".join((*EVENTS.words, *EVENTS.illegal)[:ids])
             yield Problem(f"{self.word('event')} does not exist; known: {legal}", at="event", kind="id-range")
 
 

@@ -15,7 +15,7 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Pipe
-from ptosim.language.micro.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
+from ptosim.language.micro.sync import BARRIER_EVENT_TYPES, pipe_of
 from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand, lint
 from ptosim.language.rules.operand_rules import constant_of, nth
 from ptosim.language.text.assembly_format import Vocabulary, parse_types, parse_word
@@ -26,6 +26,7 @@ from ptosim.language.tile.tile_family import VectorTile
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_types import EventIdArrayType, PartitionViewType, TileBufType
 from ptosim.language.tile.view_operation import Operands, ViewOperation
+from ptosim.target import load_target
 
 _OVERLAPPING = (Pipe.MTE2, Pipe.MTE3, Pipe.ALL)
 """The pipes of a5 whose entries may overlap, so that a barrier orders something."""
@@ -175,5 +176,6 @@ class EventIdArraySet(_EventId, name="pto.eventid_array_set"):
     def view_rules(self, target: str) -> Iterator[Problem]:
         yield from super().view_rules(target)
         known = constant_of(self.value)
-        if known is not None and not 0 <= known < EVENT_IDS:
-            yield Problem(f"value is {known}; event ids are 0..{EVENT_IDS - 1}", at="value", kind="id-range")
+        ids = load_target(target).sync.event_ids
+        if known is not None and not 0 <= known < ids:
+            yield Problem(f"value is {known}; event ids are 0..{ids - 1}", at="value", kind="id-range")
