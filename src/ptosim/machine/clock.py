@@ -127,10 +127,12 @@ class Clocks:
             clock[self.base] = steps
         return clock
 
-    def start(self, entry: Entry) -> None:
-        """An entry of a pipe begins; a set or release is reached and begins to gather what it will tell."""
+    def start(self, entry: Entry, heard: Clock | None = None) -> None:
+        """An entry of a pipe begins; a set or release is reached and begins to gather what it will tell. `heard`: what
+        it has learnt besides."""
         slot = SLOT[entry.pipe]
         clock = self.reached(entry)
+        join(clock, heard or {})
         for token in entry.consumed:
             if token.clock is not None:
                 join(clock, token.clock)

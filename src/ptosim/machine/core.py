@@ -132,6 +132,7 @@ class Core:
         start: Callable[[], Any],
         finish: Callable[[Any], None] | None = None,
         facts: Any = None,
+        unit: tuple[str, int] | None = None,
     ) -> None:
         """An entry that computes or copies: `start` reads (or does everything), `finish` writes what it returned."""
         if pipe not in self.queues:
@@ -143,7 +144,7 @@ class Core:
                 finish(payload)
             return
         entry = Entry(site, pipe, self, WORK)
-        entry.start, entry.finish, entry.facts = start, finish, facts
+        entry.start, entry.finish, entry.facts, entry.unit = start, finish, facts, unit
         self.issue(entry)
 
     # --- flags --------------------------------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ class Entry:
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes
+    unit: tuple[str, int] | None = None  # what WORK does with the flag of a tile in L0C, and the address of the tile
     facts: Any = None  # what the engine said about the work when it issued it
     payload: Any = None  # what `start` returned; dropped after the end has been observed
     counters: tuple[SyncCounter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each

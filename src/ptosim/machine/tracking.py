@@ -13,6 +13,7 @@ from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, join, ordered
 from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key, Site
 from ptosim.machine.sync import OPEN, SyncCounter, buffer_word
+from ptosim.machine.unit_flags import UnitFlags, unit_wait_message
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 class Tracker:
     """Watches one core."""
 
-    __slots__ = ("answered", "brackets", "clocks", "core", "heeded", "observer", "wants_clocks")
+    __slots__ = ("answered", "brackets", "clocks", "core", "heeded", "observer", "units", "wants_clocks")
 
     def __init__(self, core: Core, observer: Observer) -> None:
         self.core = core
         self.observer = observer
         self.wants_clocks = observer.wants_clocks
         self.clocks = Clocks(core) if observer.wants_clocks else None
+        self.units = UnitFlags()
         self.brackets: dict[tuple[Pipe, int], Entry] = {}  # the get of each open bracket
         self.answered: dict[Site, tuple[Clock, ...]] = {}  # what a test has learnt that answered yes last
         self.heeded: list[tuple[tuple[Clock, ...], Clock]] = []  # with what was known before
@@ -55,11 +57,13 @@ class Tracker:
 
     def start(self, entry: Entry) -> None:
         if self.clocks:
-            self.clocks.start(entry)
+            self.clocks.start(entry, None if entry.unit is None else self.units.heard(entry))
         self.observer.start(entry)
 
     def end(self, entry: Entry) -> None:
         self.observer.end(entry)
+        if entry.unit is not None and self.clocks:
+            self.units.tell(entry)
         if entry.kind is WORK:
             entry.payload = entry.start = entry.finish = None
 
@@ -225,6 +229,8 @@ class Tracker:
         for site in dict.fromkeys(self.core.pending.values()):
             message = "a transfer is begun and never waited for: it may not have ended with the kernel"
             self.report("undrained", message, Entry(site, Pipe.S, self.core, FENCE), severity="warning")
+        for entry in self.units.standing.values():
+            self.report("unmatched-wait", unit_wait_message(entry), entry)
         for (pipe, buffer), entry in self.brackets.items():
             self.report("buffer-misuse", f"gets buffer {buffer} on {pipe} and never releases it", entry)
         self.observer.finish(self.core)

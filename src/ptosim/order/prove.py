@@ -46,6 +46,7 @@ from ptosim.order.rounds import EarlyStart
 from ptosim.order.signals import MOST_SIGNALS, SignalWalker, one_pipe
 from ptosim.order.state import State
 from ptosim.order.stuck_waits import is_stuck
+from ptosim.order.unit_flags import without_unit_flags
 from ptosim.order.unknown_ids import EXISTING, is_named, unfollowed
 from ptosim.order.values import ANYWHERE
 from ptosim.order.walk import Walker
@@ -83,6 +84,10 @@ class Verdict:
 
 def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     """Judge the programs of a kernel; what goes wrong shows in a replay."""
+    return without_unit_flags(module, entries, _proven_or_not(module, entries))
+
+
+def _proven_or_not(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     verdict = suspected(module, entries)
     trials = ReplayTrials(module, entries)
     suspicious = bool(verdict.broken) or verdict.unbalanced

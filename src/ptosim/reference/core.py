@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import Severity
-from ptosim.effects.names import GM, SPECIAL_REGISTERS, Space
+from ptosim.effects.names import GM, SPECIAL_REGISTERS, Pipe, Space
 from ptosim.effects.sim_signal import WORD
 from ptosim.language.text.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
@@ -193,7 +193,8 @@ class Core:
         else:
             take, facts = self.witness.attend(what, arguments)
             start, end = partial(take, start), None if end is None else partial(take, end)
-        self.machine.work(site.pipe, site, start, None if end is None else lambda _: end(), facts)
+        unit = _unit_flag(what, arguments) if site.pipe in (Pipe.M, Pipe.FIX) else None
+        self.machine.work(site.pipe, site, start, None if end is None else lambda _: end(), facts, unit)
 
     def launch(self, site: Site, function: Callable[..., None], captured: tuple[Any, ...]) -> None:
         """Queue a vector scope with the values it captures."""
@@ -350,3 +351,10 @@ class Core:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""
         if self.port.remarks is not None:
             self.port.remarks.hold(before, after)
+
+
+def _unit_flag(what: Observed, arguments: tuple[Any, ...]) -> tuple[str, int] | None:
+    """What a product or a store does with the flag of its tile in L0C, and the address of the tile."""
+    given = dict(zip(what.parameters, arguments, strict=False))
+    word = given["static"].words.get("unit_flag") if "static" in given else None
+    return None if word is None else (word, given["c"] if "c" in given else given["source"])
