@@ -8,7 +8,7 @@ TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
 export PYTHONDONTWRITEBYTECODE :=  # the processes that tests start need not compile the sources again
 
-.PHONY: demo test test-all fuzz lint suite bench size mutants pictures dist editor docs clean
+.PHONY: demo test test-all fuzz lint suite bench size stubs mutants pictures dist editor docs clean
 
 demo: $(STAMP)
 	mkdir -p build
@@ -45,6 +45,9 @@ fuzz: $(STAMP)  # KIND: a name of the table in tests/fuzz/__main__.py
 
 bench: $(STAMP)  # AGAINST: a revision to compare with, in turns
 	$(BIN)/python -m $(if $(AGAINST),benchmarks.against $(AGAINST),benchmarks)
+
+stubs: $(STAMP)  # what editors read of kernels in Python, from the operation classes
+	$(BIN)/python -m ptosim.ptodsl.stubs
 
 size: $(STAMP)  # code lines by floor; AGAINST: how many more than at a revision
 	@$(BIN)/python -m tools.size $(AGAINST)

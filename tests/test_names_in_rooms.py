@@ -21,7 +21,7 @@ OPERATIONS = (*operations(), *structural_operations())
 NAMES = frozenset(operation.name for operation in OPERATIONS if operation.name.startswith("pto."))
 BEGINNINGS = {name[:end] for name in NAMES for end in range(len("pto.x"), len(name))}
 DECLARING = {Path(inspect.getfile(operation)) for operation in OPERATIONS}
-FLOORS_OF_ROOMS = ("effects", "tiles", "author", "cpp")
+FLOORS_OF_ROOMS = ("effects", "tiles", "author", "ptodsl", "cpp")
 CATALOGUE = SOURCE / "native/observe/coverage.py"
 """The accesses that a compiled check follows, by name: to be followed is no fact about an instruction."""
 

@@ -137,6 +137,11 @@ def positional(kind: type[PTOOperation], spelling: Spelling, count: int) -> list
     return [*roles, *_own_properties(kind)]
 
 
+def bound_roles(kind: type[PTOOperation], spelling: Spelling) -> list[str]:
+    """The roles of positional arguments, when only those are given that every call has."""
+    return positional(kind, spelling, 0)
+
+
 def role_of(kind: type[PTOOperation], spelling: Spelling, keyword: str) -> str | None:
     """The role or property that a keyword means; underscores and capitals do not count."""
     known = (*kind.operand_roles, *_own_properties(kind))

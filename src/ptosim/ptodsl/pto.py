@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_HOMES = {
+HOMES = {
     "ptosim.ptodsl.decorators": "jit merge_jit_modules",
     "ptosim.author.tileop": "tileop",
     "ptosim.author.functions": "func",
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
 def _found(name: str) -> Any:
     from importlib import import_module
 
-    for home, names in _HOMES.items():
+    for home, names in HOMES.items():
         if name in names.split():
             return getattr(import_module(home), name)
     if name == "const_expr":
@@ -76,5 +76,5 @@ def __dir__() -> list[str]:
     from ptosim.author import words
     from ptosim.author.surface import known_names
 
-    own = [name for names in _HOMES.values() for name in names.split()]
+    own = [name for names in HOMES.values() for name in names.split()]
     return sorted({*own, *words.NAMES, *known_names(), "tile", "const_expr"})

@@ -1,0 +1,173 @@
+"""The stubs that editors read, `pto.pyi` and `scalar.pyi`, written from the classes and rooms of the calls."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ptosim.author import scalars, words
+from ptosim.author.call import bound_roles, required
+from ptosim.author.dtypes import DTYPES
+from ptosim.author.surface import HERE, PLAIN, SPELLINGS, attribute_names, tile_call, tile_names
+from ptosim.author.tile_calls import own_calls
+from ptosim.author.vmi import names as vmi_names
+from ptosim.author.vmi import vmi_call
+from ptosim.language.catalogue import operation, operations
+from ptosim.language.operation import PTOOperation
+from ptosim.ptodsl.pto import HOMES
+
+HEAD = '''"""Written by `make stubs` from the operation classes; what a call does is said there."""
+
+# fmt: off
+# ruff: noqa
+
+from enum import Enum
+from typing import Any, Literal
+
+HOMES: dict[str, str]
+'''
+
+
+def _first_line(text: str | None) -> str:
+    line = next((each.strip() for each in (text or "").splitlines() if each.strip()), "")
+    return line.replace("\\", "").replace('"""', "'")
+
+
+def _definition(name: str, parameters: str, documentation: str | None, indent: str = "") -> str:
+    said = _first_line(documentation)
+    body = f'\n{indent}    """{said}"""\n{indent}    ...\n' if said else " ...\n"
+    return f"{indent}def {name}({parameters}) -> Any:{body}"
+
+
+def _written(function: Callable[..., Any], is_method: bool = False) -> str:
+    """The parameters of a call that is written by hand."""
+    parts = ["self"] if is_method else []
+    starred = False
+    for each in inspect.signature(function).parameters.values():
+        default = "" if each.default is each.empty else " = ..."
+        if each.kind == each.KEYWORD_ONLY and not starred:
+            parts.append("*")
+            starred = True
+        if each.kind == each.VAR_POSITIONAL:
+            parts.append(f"*{each.name}: Any")
+            starred = True
+        elif each.kind == each.VAR_KEYWORD:
+            parts.append(f"**{each.name}: Any")
+        else:
+            parts.append(f"{each.name}: Any{default}")
+    return ", ".join(parts)
+
+
+def _derived(kind: type[PTOOperation], is_method: bool = False) -> str:
+    """The parameters of a call that an operation class says: operands, then words as literals."""
+    spelling = SPELLINGS.get(kind.name, PLAIN)
+    needed = {*required(kind)} - {*spelling.defaults}
+    positional = [role for role in bound_roles(kind, spelling) if role in needed]
+    others = [
+        role for role in (*kind.operand_roles, *kind.property_roles) if role not in positional and role != "older"
+    ]
+    parts = ["self"] if is_method else []
+    parts += [f"{_safe(role)}: {_type(kind, role)}" for role in positional]
+    keywords = dict.fromkeys((*(each for each in spelling.keywords if spelling.keywords[each] in others), *others))
+    optional = [f"{_safe(role)}: {_type(kind, spelling.keywords.get(role, role))} = ..." for role in keywords]
+    return ", ".join([*parts, *(["*", *optional] if optional else [])])
+
+
+def _safe(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _type(kind: type[PTOOperation], role: str) -> str:
+    vocabulary = kind.words.get(role)
+    if vocabulary is None:
+        return "Any"
+    known = ", ".join(repr(word) for word in vocabulary.words)
+    return f"Literal[{known}] | Enum | str" if known else "Any"
+
+
+def _members(names: Iterable[str], call: Callable[[str], Any], kind_of: Callable[[str], Any]) -> str:
+    lines: list[str] = []
+    for name in sorted(each for each in names if not keyword.iskeyword(each)):
+        kind = kind_of(name)
+        function = call(name)
+        parameters = _derived(kind, True) if kind is not None else _written(function, True)
+        lines.append(_definition(name, parameters, function.__doc__, "    "))
+    return "".join(lines)
+
+
+def _tile_kind(name: str) -> type[PTOOperation] | None:
+    if name in own_calls():
+        return None
+    from ptosim.author.surface import TILE_NAMES
+
+    dotted = name.replace("_", ".")
+    return operation(f"pto.{TILE_NAMES.get(name, '')}") or operation(f"pto.t{name}") or operation(f"pto.t{dotted}")
+
+
+def pto_stub() -> str:
+    """The text of `pto.pyi`."""
+    out = [HEAD]
+    for home, names in sorted(HOMES.items()):
+        plain = [name for name in names.split() if name != "vmi"]
+        if plain:
+            out.append(f"from {home} import {', '.join(f'{name} as {name}' for name in plain)}\n")
+    out.append("from ptosim.author.dtypes import ConstExpr, DType, KindOfValue, MaskDescription\n\n")
+    out.append("const_expr: ConstExpr\nTile: KindOfValue\nTensorView: KindOfValue\nPartitionView: KindOfValue\n")
+    out.append("PartitionTensorView: KindOfValue\nmask_b8: MaskDescription\nmask_b16: MaskDescription\n")
+    out.append("mask_b32: MaskDescription\n")
+    out += [f"{name}: DType\n" for name in sorted(DTYPES)]
+    out.append("\n")
+    for name in words.NAMES:
+        members = words.enum(name).__members__
+        body = "".join(f"    {member} = {value.value!r}\n" for member, value in members.items())
+        out.append(f"class {name}(str, Enum):\n{body}\n")
+    at_home = {name for names in HOMES.values() for name in names.split()}
+    own = {name: getattr(room, name) for room, names in HERE.values() for name in names.split()}
+    own |= {"alloc_tile": _named("alloc_tile"), "print": _named("print")}
+    for name, function in sorted(own.items()):
+        out.append(_definition(name, _written(function), function.__doc__))
+    for name, kind in sorted(attribute_names().items()):
+        if name not in own and name not in at_home:
+            out.append(_definition(name, _derived(kind), kind.__doc__))
+    out.append("\nclass _Tile:\n" + _members(tile_names(), tile_call, _tile_kind) + "\ntile: _Tile\n")
+    logical = [each.name.removeprefix("pto.vmi.") for each in operations() if each.name.startswith("pto.vmi.")]
+    own_logical = {*vmi_names()}
+    known = {*own_logical, *(name for name in logical if "." not in name)}
+    of_class = _members(known, vmi_call, lambda name: None if name in own_logical else operation(f"pto.vmi.{name}"))
+    out.append(f"\nclass _Vmi:\n{of_class}\nvmi: _Vmi\n")
+    between = [each.name.removeprefix("pto.comm.") for each in operations() if each.name.startswith("pto.comm.")]
+    comm = _members(between, lambda name: operation(f"pto.comm.{name}"), lambda name: operation(f"pto.comm.{name}"))
+    out.append(f"\nclass _Comm:\n{comm}\ncomm: _Comm\n")
+    return "".join(out)
+
+
+def _named(name: str) -> Callable[..., Any]:
+    from ptosim.author.surface import pto_name
+
+    return pto_name(name)
+
+
+def scalar_stub() -> str:
+    """The text of `scalar.pyi`."""
+    calls = {name: getattr(scalars, name) for name in scalars.NAMES.split()}
+    head = '"""Written by `make stubs`."""\n# fmt: off\n# ruff: noqa\n\nfrom typing import Any\n\n'
+    return head + "".join(_definition(name, _written(each), each.__doc__) for name, each in sorted(calls.items()))
+
+
+STUBS: dict[str, Callable[[], str]] = {"pto.pyi": pto_stub, "scalar.pyi": scalar_stub}
+
+
+def main() -> None:
+    """Write them beside the modules."""
+    folder = Path(__file__).parent
+    for name, made in STUBS.items():
+        (folder / name).write_text(made())
+        sys.stdout.write(f"{folder / name}\n")
+
+
+if __name__ == "__main__":
+    main()
