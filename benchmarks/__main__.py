@@ -13,7 +13,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks import growth, observers, observing, ordering, profiling, starting, throughput, tiles
+from benchmarks import growth, observers, observing, ordering, profiling, starting, throughput, tiles, workitems
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -25,6 +25,7 @@ def main() -> None:
     tables = {
         "throughput": throughput.table(quick),
         "tiles": tiles.table(),
+        "workitems": workitems.table(quick),
         "starting": starting.table(),
         "observers": observers.table(quick),
         "observing": observing.table(quick),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = """
-from benchmarks import growth, observers, observing, profiling, starting, throughput, tiles
+from benchmarks import growth, observers, observing, profiling, starting, throughput, tiles, workitems
 profiling._compile("abs")
 """
 

@@ -12,13 +12,16 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Static
+from ptosim.effects.simt import ACCESS, latency_class
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.micro.vector import VectorOperation, listing
 from ptosim.language.operation import PTOOperation
 from ptosim.language.rules.tile_rules import named
+from ptosim.language.simt.simt import SimtLaunch, SyncThreads
 from ptosim.language.tile.tile_family import VectorTile
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.report.lowered_example import becomes
+from ptosim.target.classes import WORKITEM_CLASSES
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
 from ptosim.tiles.pending import is_of_tiles, pending
@@ -158,7 +161,9 @@ def _page(operation: type[PTOOperation]) -> Page:
         targets=list(operation.targets),
         warned=list(operation.warned_targets),
         placement=operation.placement,
-        pipe=", ".join(_pipe(pipe) for pipe in (tile.pipes if tile else [record.pipe] if record else [])),
+        pipe=_IN_A_LAUNCH
+        if operation.simt == "inside"
+        else ", ".join(_pipe(pipe) for pipe in (tile.pipes if tile else [record.pipe] if record else [])),
         reads=list(record.reads) if record else [],
         writes=list(record.writes) if record else [],
         requires=_requirements(record, priced),
@@ -194,6 +199,9 @@ def _kind(operation: type[PTOOperation], role: str) -> str:
     if role in operation.variadic_roles:
         kinds.append("any number")
     return ", ".join(kinds)
+
+
+_IN_A_LAUNCH = "V, in a launch of workitems"
 
 
 def _pipe(pipe: Pipe) -> str:
@@ -279,6 +287,8 @@ def _elements(operation: type[PTOOperation]) -> str:
 def _cycles(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
     """The figures that decide what an instruction costs."""
     timing = effects()[operation.name].timing
+    if target.simt is not None and timing in WORKITEM_CLASSES:
+        return _of_workitems(operation, target)
     for table in ("class", "dma", "operation"):
         row = f"{table}.{timing}."
         figures = {path.removeprefix(row): figure for path, figure in target.figures.items() if path.startswith(row)}
@@ -286,6 +296,18 @@ def _cycles(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
             return figures
     figure = _signal(operation)
     return {figure: target.figures[f"latency.{figure}"]}
+
+
+def _of_workitems(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
+    """Those of a launch, and of instructions that only workitems execute."""
+    if issubclass(operation, SimtLaunch):
+        names = ["launch", "schedulers"]
+    elif issubclass(operation, SyncThreads):
+        names = ["barrier"]
+    else:
+        kind = latency_class(operation.name)
+        names = ["gm_hit", "gm_miss", "gm_bytes_per_cycle"] if kind == ACCESS else [kind]
+    return {name: target.figures[f"simt.{name}"] for name in names}
 
 
 def _signal(operation: type[PTOOperation]) -> str:

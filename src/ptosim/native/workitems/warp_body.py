@@ -315,6 +315,7 @@ class WarpBody:
         lower, upper, step = (self.scalar_or_lanes(value) for value in (op.lb, op.ub, op.step))
         core.fail_in(step <= 0, "arithmetic", "the step of scf.for must be positive, not {}", step, is_single=True)
         uniform = not (lower.kind.lanes or upper.kind.lanes or step.kind.lanes)
+        apart = None if step.kind.lanes else self.step_of(lower)
         if not uniform:
             lower, upper, step = (spread(f, value) for value in (lower, upper, step))
         index, *arguments = op.body.block.args
@@ -329,6 +330,8 @@ class WarpBody:
             number, still, *carried = entering
             mask = outer if uniform else still
             self._round(op)
+            if apart is not None and number.kind.lanes:
+                self.steps[number.text] = apart
             self.values[index] = number
             self._take(arguments, carried)
             with self.under(mask):
