@@ -90,3 +90,15 @@ def test_a_private_buffer_survives_from_section_to_section(engine: str) -> None:
     kernel(x, y, engine=engine)
     assert np.array_equal(y, 2 * x)
     assert not ptosim.check(kernel, x, y).findings
+
+
+def test_bits_that_are_kept_as_another_type_are_remarked_on() -> None:
+    other = (
+        "%v = pto.resume {slot = 0 : i64} : f32\n%b = arith.bitcast %v : f32 to i32\n%w = arith.extsi %b : i32 to i64\n"
+    )
+    other += "pto.store %w, %y[%i] : !pto.ptr<i64, gm>, i64"
+    kernel, y = ptosim.load(sections(FIRST, other)).kernel(), np.zeros(40, "i8")
+    (found,) = ptosim.check(kernel, np.zeros(40, "i8"), y, unwritten="off").findings
+    assert (found.kind, found.severity) == ("lint", "warning") and "i32" in found.message and "f32" in found.message
+    kernel(np.zeros(40, "i8"), y)
+    assert y.tolist() == list(range(40))

@@ -58,7 +58,10 @@ def simt_launch(
         onlooker.epoch()
     if tally is not None and isinstance(witness, EntryWitness):
         witness.counted(tally, tally.facts())
-    state.words = {slot: Kept(words, marks if marks.any() else None) for slot, (words, marks) in launch.kept.items()}
+    state.words = {
+        slot: Kept(words, marks if marks.any() else None, launch.kinds[slot])
+        for slot, (words, marks) in launch.kept.items()
+    }
     for warp in warps:
         warp.leave()
 

@@ -24,6 +24,7 @@ def keep(
 ) -> None:
     bits, taint = bits_of(value, kind), taints["value"]
     for number in range(_words(kind)):
+        warp.launch.kinds[slot + number] = kind.name
         words, marks = warp.launch.kept.setdefault(slot + number, _nothing(warp))
         mine = warp.workitems[active]
         words[mine] = (bits >> 32 * number & 0xFFFFFFFF)[active]
@@ -53,6 +54,8 @@ def resume(
                     warp, f"slot {slot + number}, which the last launch has not kept"
                 )
             continue
+        if kept.kind != kind.name:
+            warp.lint(f"slot {slot + number} was kept as {kept.kind}; its bits are taken for {kind.name}", active)
         bits[active] |= kept.words[mine].astype(np.int64) << 32 * number
         if kept.taint is not None:
             taint[active] = np.maximum(taint[active], kept.taint[mine])

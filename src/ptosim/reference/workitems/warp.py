@@ -35,6 +35,8 @@ class Kept(NamedTuple):
 
     words: NDArray[np.uint32]
     taint: NDArray[np.uint8] | None
+    kind: str
+    """The type that was kept."""
 
 
 @dataclass
@@ -51,6 +53,8 @@ class WarpLaunch:
         default_factory=dict[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]
     )
 
+    kinds: dict[int, str] = field(default_factory=dict[int, str])
+    """The types of the words that it keeps."""
     tally: WorkitemTally | None = None
     """What a timed run counts."""
 
