@@ -6,7 +6,7 @@ import pytest
 
 import ptosim
 from order.test_kernels import Text, arrays
-from ptosim import synchronisation
+from ptosim.home import synchronisation
 from ptosim.order.short_loops import MOST_ENTRIES, READ, work
 
 

@@ -30,30 +30,9 @@ from ptosim.language.structure.control import For, If, While, Yield
 from ptosim.language.structure.function import Call, Function, reached
 from ptosim.language.tile.tile_local import DeclareLocalArray, LocalArraySet
 from ptosim.language.tile.tile_operation import TileOperation
+from ptosim.order import model
 from ptosim.order.arrays import RoundCounter, goes_on
 from ptosim.order.integers import natural
-from ptosim.order.model import (
-    BarrierNode,
-    BranchNode,
-    ByteRange,
-    Count,
-    Counter,
-    EntryNode,
-    EntryTouch,
-    Fence,
-    Flag,
-    GetBuffer,
-    Id,
-    LoopNode,
-    Node,
-    NodeBlock,
-    Opaque,
-    OrderProgram,
-    ReleaseBuffer,
-    SetNode,
-    TileWait,
-    WaitNode,
-)
 from ptosim.order.number import Linear, Periodic
 from ptosim.order.touches import awaited, range_key, touches_of, touches_of_launch, touches_of_scope
 from ptosim.order.unknown_ids import id_of, loops_of, settle
@@ -77,7 +56,8 @@ _MOST_REPEATED = 16
 _REACHED = (Space.GM, Space.UB, Space.L1)
 """Memories that two cores can reach: the cube core stores to UB, a vector core to L1."""
 EVERYTHING = tuple(
-    EntryTouch(True, ByteRange(space, ANYWHERE if space is Space.GM else "", None, (), (None,))) for space in _REACHED
+    model.EntryTouch(True, model.ByteRange(space, ANYWHERE if space is Space.GM else "", None, (), (None,)))
+    for space in _REACHED
 )
 
 
@@ -86,17 +66,17 @@ def read(
     function: Function,
     core: CoreKind,
     serial: frozenset[Pipe],
-    shared: tuple[EntryTouch, ...] | None = None,
-) -> OrderProgram:
+    shared: tuple[model.EntryTouch, ...] | None = None,
+) -> model.OrderProgram:
     """The program of a function on one kind of core; `shared` is what other cores touch, everything if that is unknown.
     If it is nothing, signals order what is on their own pipe and no more."""
     return Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
 
 
-def touched(program: OrderProgram) -> tuple[EntryTouch, ...]:
+def touched(program: model.OrderProgram) -> tuple[model.EntryTouch, ...]:
     """What the program of another core touches of memories that this one can reach, as writes."""
     found = {
-        range_key(touch.range): EntryTouch(True, _everywhere(touch.range))
+        range_key(touch.range): model.EntryTouch(True, _everywhere(touch.range))
         for entry in program.entries
         if not entry.is_signal
         for touch in entry.touches
@@ -105,7 +85,7 @@ def touched(program: OrderProgram) -> tuple[EntryTouch, ...]:
     return tuple(found.values())
 
 
-def _everywhere(range_: ByteRange) -> ByteRange:
+def _everywhere(range_: model.ByteRange) -> model.ByteRange:
     """The bytes of all iterations; loops of another core are not those of this one."""
     hull = (min(range_.ends), max(range_.ends)) if range_.ends else None
     return replace(range_, loop=None, start=(), spans=(hull,))
@@ -137,27 +117,27 @@ class Reader:
         function: Function,
         core: CoreKind,
         serial: frozenset[Pipe],
-        shared: tuple[EntryTouch, ...],
+        shared: tuple[model.EntryTouch, ...],
     ) -> None:
         self.target = module.target
         self.shared = shared
         self.function = function
         self.kind = core
         self.values = Values(function)
-        self.program = OrderProgram(NodeBlock(), [], {}, serial)
+        self.program = model.OrderProgram(model.NodeBlock(), [], {}, serial)
         self.names: Iterator[int] = count()
         self.repeated = _SYNC
         """What a loop that only synchronises may consist of."""
 
-    def read(self) -> OrderProgram:
+    def read(self) -> model.OrderProgram:
         self.program.body = self._block(self.function.body.block, ())
         settle(self.program)
         return self.program
 
-    def _block(self, operations: Operations, path: tuple[int, ...]) -> NodeBlock:
-        return NodeBlock(list(self._nodes(operations, path)))
+    def _block(self, operations: Operations, path: tuple[int, ...]) -> model.NodeBlock:
+        return model.NodeBlock(list(self._nodes(operations, path)))
 
-    def _nodes(self, operations: Operations, path: tuple[int, ...]) -> Iterator[Node]:
+    def _nodes(self, operations: Operations, path: tuple[int, ...]) -> Iterator[model.Node]:
         for op in operations.ops:
             if isinstance(op, Section):
                 if op.core is self.kind:
@@ -165,7 +145,7 @@ class Reader:
             else:
                 yield from self._node(op, path)
 
-    def _node(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
+    def _node(self, op: Operation, path: tuple[int, ...]) -> Iterator[model.Node]:
         if is_scope(op):
             if self.kind is CoreKind.AIV:
                 yield self._entry(op, Pipe.V, touches_of_scope(op, self.values, self.target, path, self.names), path)
@@ -173,17 +153,17 @@ class Reader:
             if self.kind is CoreKind.AIV:
                 yield self._entry(op, Pipe.V, touches_of_launch(op, self.values, self.target), path)
         elif is_opaque(op):
-            yield Opaque(op)
+            yield model.Opaque(op)
         elif isinstance(op, For):
             yield from self._loop(op, path)
         elif isinstance(op, If):
             arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
             if any(arm.nodes for arm in arms):
-                yield BranchNode(op, arms, self.values.number(op.cond), _run_of(op.cond, self.values, path))
+                yield model.BranchNode(op, arms, self.values.number(op.cond), _run_of(op.cond, self.values, path))
         elif op.name in _SYNC:
             yield _synchronising(op, self.values)
         elif isinstance(op, SimTSync):
-            yield TileWait(op, awaited(op, self.values))
+            yield model.TileWait(op, awaited(op, self.values))
         elif isinstance(op, DeclareLocalArray | LocalArraySet):
             yield from self._count(op)
         elif op.name in SIGNALS:
@@ -191,7 +171,7 @@ class Reader:
         elif isinstance(op, PTOOperation) and self.kind in cores_of(op):
             yield from self._work(op, path)
 
-    def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[Node]:
+    def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[model.Node]:
         if (times := self._repeated(op)) is not None:
             for index in times:
                 values = LoopTrial(self.values, {op.body.block.args[0]: index})
@@ -203,14 +183,14 @@ class Reader:
         most = self.values.enter(op, inside)
         if most == 0:
             return
-        loop = LoopNode(op, name, self._block(op.body.block, inside), inside, most)
+        loop = model.LoopNode(op, name, self._block(op.body.block, inside), inside, most)
         if loop.body.nodes:
             self.program.loops[name] = loop
             phases = _phases(loop)
-            loop.body.nodes += [Count(op, counter, goes_on=True) for counter in phases]
-            yield from (Count(op, counter) for counter in phases)
+            loop.body.nodes += [model.Count(op, counter, goes_on=True) for counter in phases]
+            yield from (model.Count(op, counter) for counter in phases)
             yield loop
-            yield from (Count(op, counter, is_over=True) for counter in phases)
+            yield from (model.Count(op, counter, is_over=True) for counter in phases)
 
     def _name(self, op: For, path: tuple[int, ...]) -> int:
         return next(self.names)
@@ -224,26 +204,26 @@ class Reader:
         is_sync = all(each.name in self.repeated or isinstance(each, Yield) for each in inside)
         return indices if is_sync and len(indices) <= _MOST_REPEATED and not op.iter_args and len(inside) > 1 else None
 
-    def _synchronisation(self, op: Operation, values: Values) -> Iterator[Node]:
+    def _synchronisation(self, op: Operation, values: Values) -> Iterator[model.Node]:
         """What such a loop does in one iteration."""
         if op.name in _SYNC:
             yield _synchronising(op, values)
 
-    def _count(self, op: DeclareLocalArray | LocalArraySet) -> Iterator[Node]:
+    def _count(self, op: DeclareLocalArray | LocalArraySet) -> Iterator[model.Node]:
         counter = self.values.arrays.get(op.results[0] if isinstance(op, DeclareLocalArray) else op.array)
         if not isinstance(counter, RoundCounter):
             return
         following = isinstance(op, LocalArraySet) and goes_on(op)
         start = constant_of(op.value) if isinstance(op, LocalArraySet) else 0
-        yield Count(op, (counter.name, (), 0), None if following else start, following)
+        yield model.Count(op, (counter.name, (), 0), None if following else start, following)
 
-    def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
+    def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[model.Node]:
         record = effects().get(op.name)
         touches = touches_of(op, self.values, self.target)
         if record is not None and record.pipe in PIPES_OF[self.kind] and touches:
             yield self._entry(op, record.pipe, touches, path)
 
-    def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
+    def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[model.Node]:
         """A signal counts as a write of all bytes that another core touches; one of a FIFO, of its slots. Where it
         names no pipe of this core, or stops the scalar unit, all that came before has to be in order with all that
         follows; a FIFO asks nothing of earlier entries."""
@@ -253,25 +233,27 @@ class Reader:
         if stops and (slots is not None or self.shared == ()):
             return
         if pipe is None or pipe not in PIPES_OF[self.kind] or stops:
-            yield Opaque(op)
+            yield model.Opaque(op)
             return
         touches = EVERYTHING if "cross" in op.name and self.shared else self.shared
         if slots is not None:
             local = Space.UB if self.kind is CoreKind.AIV else Space.L1
-            touches = (EntryTouch(True, ByteRange(local, "", None, (), (slots,))),)
+            touches = (model.EntryTouch(True, model.ByteRange(local, "", None, (), (slots,))),)
         entry = self._entry(op, pipe, touches, path)
         entry.is_signal = True
         yield entry
 
-    def _entry(self, op: Operation, pipe: Pipe, touches: tuple[EntryTouch, ...], path: tuple[int, ...]) -> EntryNode:
-        entry = EntryNode(op, pipe, touches, path, len(self.program.entries))
+    def _entry(
+        self, op: Operation, pipe: Pipe, touches: tuple[model.EntryTouch, ...], path: tuple[int, ...]
+    ) -> model.EntryNode:
+        entry = model.EntryNode(op, pipe, touches, path, len(self.program.entries))
         self.program.entries.append(entry)
         return entry
 
 
-def _phases(loop: LoopNode) -> list[Counter]:
+def _phases(loop: model.LoopNode) -> list[model.Counter]:
     """Where the ids of flags in a loop count from, other than from 0."""
-    ids = [node.id for node in loop.body.walk() if isinstance(node, Flag)]
+    ids = [node.id for node in loop.body.walk() if isinstance(node, model.Flag)]
     found = {(id_.loop, id_.start, 0): None for id_ in ids if isinstance(id_, Periodic) and id_.start}
     return [counter for counter in found if counter[0] == loop.name]
 
@@ -298,7 +280,7 @@ _ORDERING = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 # --- synchronisation that is written ----------------------------------------------------------------------------------
 
 
-def _id(op: PTOOperation, values: Values) -> tuple[Id, tuple[int, ...]]:
+def _id(op: PTOOperation, values: Values) -> tuple[model.Id, tuple[int, ...]]:
     """And the loops in which it may change, where only the run knows it."""
     if (event := op.word("event")) is not None:
         return int(event.removeprefix("EVENT_ID")), ()
@@ -314,25 +296,25 @@ def _pipe(op: PTOOperation, role: str) -> Pipe:
     return pipe
 
 
-def _buffer(op: BufferOperation, values: Values) -> Node:
+def _buffer(op: BufferOperation, values: Values) -> model.Node:
     number = op.integer("id_literal") if op.id is None else values.number(op.id)
     mode = (op.integer("mode_literal") or 0) if op.mode is None else values.number(op.mode)
     known = id_of(number) if number is not None and isinstance(mode, int) and mode == 0 else None
-    kind = GetBuffer if isinstance(op, GetBuf) else ReleaseBuffer
+    kind = model.GetBuffer if isinstance(op, GetBuf) else model.ReleaseBuffer
     return kind(op, _pipe(op, "pipe"), known, varies=loops_of(number or 0))
 
 
-def _synchronising(op: Operation, values: Values) -> Node:
+def _synchronising(op: Operation, values: Values) -> model.Node:
     assert isinstance(op, PTOOperation)
     if op.name in _FLAGS:
-        kind = SetNode if op.name in _SETS else WaitNode
+        kind = model.SetNode if op.name in _SETS else model.WaitNode
         id_, varies = _id(op, values)
         return kind(op, _pipe(op, "source"), _pipe(op, "destination"), id_, varies=varies)
     if isinstance(op, BufferOperation):
         return _buffer(op, values)
     if isinstance(op, Dsb):
-        return Fence(op)
-    return BarrierNode(op, Pipe.ALL if isinstance(op, FenceBarrierAll) else _pipe(op, "pipe"))
+        return model.Fence(op)
+    return model.BarrierNode(op, Pipe.ALL if isinstance(op, FenceBarrierAll) else _pipe(op, "pipe"))
 
 
 _FLAGS, _SETS = signalling("flag", "token"), signalling("flag", "token", half="set")

@@ -24,21 +24,8 @@ from ptosim.language.structure.function import Function
 from ptosim.language.structure.scalar_cast import CmpI
 from ptosim.language.tile.tile_local import LocalArrayGet
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
-from ptosim.order import integers
+from ptosim.order import facts, integers
 from ptosim.order.arrays import FilledArray, RoundCounter, Tally, arrays_of, passed
-from ptosim.order.facts import (
-    Known,
-    Pointer,
-    in_turn,
-    is_repeated,
-    is_too_wide,
-    is_unsettled,
-    known_key,
-    number_of,
-    origin_of,
-    trips,
-    with_number,
-)
 from ptosim.order.guards import bounds_of
 from ptosim.order.number import (
     LONGEST_PERIOD,
@@ -64,7 +51,7 @@ ANYWHERE = "?"
 class Common:
     """What the programs of several cores have in common: the same computation has the same result on each of them."""
 
-    known: dict[tuple[object, ...], Known] = field(default_factory=dict[tuple[object, ...], Known])
+    known: dict[tuple[object, ...], facts.Known] = field(default_factory=dict[tuple[object, ...], facts.Known])
     iterations: dict[tuple[int, ...], Symbol] = field(default_factory=dict[tuple[int, ...], Symbol])
     products: dict[tuple[int, ...], Symbol] = field(default_factory=dict[tuple[int, ...], Symbol])
 
@@ -73,7 +60,7 @@ class Values:
     """The values of one function, perhaps as one of several cores computes them."""
 
     def __init__(self, function: Function, common: Common | None = None, subblock: int | None = None) -> None:
-        self._known: dict[SSAValue, Known] = {}
+        self._known: dict[SSAValue, facts.Known] = {}
         self._loops: dict[Block, tuple[int, ...]] = {}
         """The loops around a block, where it is the body of one."""
         self.arrays = arrays_of(function)
@@ -92,7 +79,7 @@ class Values:
         body = loop.body.block
         self._loops[body] = path
         first, step = self.number(loop.lb), self.number(loop.step)
-        iterations = trips(first, self.number(loop.ub), step)
+        iterations = facts.trips(first, self.number(loop.ub), step)
         iteration = self.common.iterations.setdefault(
             path, Symbol(path, 0, None if iterations is None else max(iterations - 1, 0), is_iteration=True)
         )
@@ -105,17 +92,17 @@ class Values:
             self._known[argument] = self._stepping(argument, start, following, iteration)
         if any(self._is_open(argument) for argument in carried) and iterations != 0:
             self._learn_turns(loop, path)
-        allowed = [iterations, *(trips(first, end, step) for end in bounds_of(loop))]
+        allowed = [iterations, *(facts.trips(first, end, step) for end in bounds_of(loop))]
         return min((most for most in allowed if most is not None), default=None)
 
-    def _stepping(self, argument: SSAValue, start: SSAValue, following: SSAValue, iteration: Symbol) -> Known:
+    def _stepping(self, argument: SSAValue, start: SSAValue, following: SSAValue, iteration: Symbol) -> facts.Known:
         """A carried value that stays, or grows by the same amount each time."""
         if following is argument:
             return self.of(start)
         marker = Symbol(iteration.loops)
         after = LoopTrial(self, {argument: symbol(marker)}).of(following) if element_name(argument.type) else None
         before = self.of(start)
-        if isinstance(after, Linear) and not isinstance(before, Pointer) and after.terms == {marker: 1}:
+        if isinstance(after, Linear) and not isinstance(before, facts.Pointer) and after.terms == {marker: 1}:
             return before + symbol(iteration) * after.constant
         return self._open(argument)
 
@@ -129,19 +116,19 @@ class Values:
             trial = LoopTrial(self, dict(zip(carried, states[-1], strict=True)))
             states.append([trial.of(value) for value in ends.operands])
         for argument, turns in zip(carried, zip(*states, strict=True), strict=True):
-            keys = [known_key(turn) for turn in turns]
-            period = next((p for p in range(1, LONGEST_PERIOD) if is_repeated(keys, p)), None)
-            found = in_turn(turns[:period], path[-1]) if period is not None and self._is_open(argument) else None
+            keys = [facts.known_key(turn) for turn in turns]
+            period = next((p for p in range(1, LONGEST_PERIOD) if facts.is_repeated(keys, p)), None)
+            found = facts.in_turn(turns[:period], path[-1]) if period is not None and self._is_open(argument) else None
             if found is not None:
                 self._known[argument] = found
 
     def _is_open(self, value: SSAValue) -> bool:
-        number = number_of(self._known[value])
+        number = facts.number_of(self._known[value])
         return isinstance(number, Linear) and bounds(number) == (None, None)
 
     # --- values -------------------------------------------------------------------------------------------------------
 
-    def of(self, value: SSAValue) -> Known:
+    def of(self, value: SSAValue) -> facts.Known:
         """What is known of a value. Its operands come first: chains are as long as a file may be, recursion is not."""
         pending = [value]
         while pending:
@@ -159,9 +146,9 @@ class Values:
         return [each for each in value.owner.operands if each not in self._known and _is_computed(each)]
 
     def number(self, value: SSAValue) -> Number:
-        return number_of(self.of(value))
+        return facts.number_of(self.of(value))
 
-    def _work_out(self, value: SSAValue) -> Known:
+    def _work_out(self, value: SSAValue) -> facts.Known:
         owner = value.owner
         if isinstance(owner, Block) or not isinstance(owner, PTOOperation):
             return self._passed(value)
@@ -171,9 +158,9 @@ class Values:
             return self.subblock
         rule = _RULES.get(owner.name)
         found = rule(self, owner) if rule is not None else None
-        if found is not None and is_too_wide(found):
+        if found is not None and facts.is_too_wide(found):
             found = None
-        if found is not None and not is_unsettled(found):
+        if found is not None and not facts.is_unsettled(found):
             return found
         return self._shared(self._computation(value, owner), lambda: self._settled(value, found))
 
@@ -183,22 +170,22 @@ class Values:
             return None
         words = tuple(sorted((name, str(word)) for name, word in op.properties.items()))
         numbers = [self.number(each) if element_name(each.type) else None for each in op.operands]
-        if any(number is None or is_unsettled(number) for number in numbers):
+        if any(number is None or facts.is_unsettled(number) for number in numbers):
             return None
         return (op.name, words, self.loops_around(value), *(key_of(each) for each in numbers if each is not None))
 
-    def _shared(self, key: tuple[object, ...] | None, make: Callable[[], Known]) -> Known:
+    def _shared(self, key: tuple[object, ...] | None, make: Callable[[], facts.Known]) -> facts.Known:
         if key is None:
             return make()
         if key not in self.common.known:
             self.common.known[key] = make()
         return self.common.known[key]
 
-    def _settled(self, value: SSAValue, found: Known | None) -> Known:
+    def _settled(self, value: SSAValue, found: facts.Known | None) -> facts.Known:
         """What has no closed form is one number in each iteration, and every use of the value means the same."""
         if found is None:
             return self._open(value)
-        return with_number(found, symbol(Symbol(self.loops_around(value), *bounds(number_of(found)))))
+        return facts.with_number(found, symbol(Symbol(self.loops_around(value), *bounds(facts.number_of(found)))))
 
     def product(self, a: Number, b: Number) -> Number:
         """Of two numbers. A product of symbols is a symbol too, the same one wherever it is computed."""
@@ -234,12 +221,12 @@ class Values:
                 rest = rest + symbol(each) * times
             else:
                 counted = counted + self._multiplied(left) * (times // factor)
-        if isinstance(rest, Periodic) or not integers.natural(rest) or is_unsettled(rest):
+        if isinstance(rest, Periodic) or not integers.natural(rest) or facts.is_unsettled(rest):
             return None
         if isinstance(rest, Linear):
             loops = max((each.loops for each in (*rest.terms, divisor)), key=len)
             found = self._shared(("quotient", key_of(rest), key_of(b)), lambda: symbol(Symbol(loops, 0)))
-            assert not isinstance(found, Pointer)
+            assert not isinstance(found, facts.Pointer)
             return counted + found
         return counted if rest == 0 else None
 
@@ -255,20 +242,20 @@ class Values:
         if path is None or more is None:
             return None
         before = self._shared(("tally", path), lambda: symbol(Symbol(path[:-1], 0)) if len(path) > 1 else 0)
-        assert not isinstance(before, Pointer)
+        assert not isinstance(before, facts.Pointer)
         return before + symbol(self.common.iterations[path]) + more
 
-    def _passed(self, value: SSAValue) -> Known:
+    def _passed(self, value: SSAValue) -> facts.Known:
         """The argument of a strict scope is what is passed to it."""
         if isinstance(value, BlockArgument) and isinstance(scope := value.owner.parent_op(), StrictVecScope):
             return self.of(scope.arguments[value.index])
         return self._open(value)
 
-    def _open(self, value: SSAValue) -> Known:
+    def _open(self, value: SSAValue) -> facts.Known:
         """A value that only the run knows: one for each iteration of the loops around it."""
         unknown = symbol(Symbol(self.loops_around(value), *_limits(value)))
         if isinstance(value.type, PtrType):
-            return Pointer(value.type.space, ANYWHERE if value.type.space is Space.GM else "", unknown)
+            return facts.Pointer(value.type.space, ANYWHERE if value.type.space is Space.GM else "", unknown)
         return unknown
 
     def loops_around(self, value: SSAValue) -> tuple[int, ...]:
@@ -299,7 +286,7 @@ def _is_computed(value: SSAValue) -> bool:
 class LoopTrial(Values):
     """The values of a loop body, were its carried values these."""
 
-    def __init__(self, outer: Values, given: Mapping[SSAValue, Known]) -> None:
+    def __init__(self, outer: Values, given: Mapping[SSAValue, facts.Known]) -> None:
         self._outer = outer
         self._known = dict(given)
         self._loops = outer._loops  # pyright: ignore[reportPrivateUsage]
@@ -309,7 +296,7 @@ class LoopTrial(Values):
         self.subblock = outer.subblock
         self._dependent = _computed_from(given)
 
-    def of(self, value: SSAValue) -> Known:
+    def of(self, value: SSAValue) -> facts.Known:
         if value in self._known:
             return self._known[value]
         return super().of(value) if value in self._dependent else self._outer.of(value)
@@ -329,13 +316,13 @@ def _computed_from(given: Iterable[SSAValue]) -> set[SSAValue]:
     return found
 
 
-def _argument(index: int, value: SSAValue) -> Known:
+def _argument(index: int, value: SSAValue) -> facts.Known:
     """An argument begins at its own first byte; an on-chip pointer that is passed in may be anywhere."""
     if not isinstance(value.type, PtrType):
         return symbol(Symbol((), *_limits(value)))
     if value.type.space is Space.GM:
-        return Pointer(Space.GM, str(index), 0)
-    return Pointer(value.type.space, "", between(0, None))
+        return facts.Pointer(Space.GM, str(index), 0)
+    return facts.Pointer(value.type.space, "", between(0, None))
 
 
 def _limits(value: SSAValue) -> tuple[int | None, int | None]:
@@ -353,58 +340,60 @@ _SAME_FOR_ALL = (GetBlockIdx.name, GetBlockNum.name)
 
 # --- operations -------------------------------------------------------------------------------------------------------
 
-Rule = Callable[[Values, PTOOperation], Known | None]
+Rule = Callable[[Values, PTOOperation], facts.Known | None]
 
 
-def _binary(values: Values, op: PTOOperation) -> Known | None:
+def _binary(values: Values, op: PTOOperation) -> facts.Known | None:
     rule = values.arithmetic.rule(op.name)
     return rule(*map(values.number, op.operands)) if rule is not None else None
 
 
-def _same(values: Values, op: PTOOperation) -> Known | None:
+def _same(values: Values, op: PTOOperation) -> facts.Known | None:
     return values.of(op.operands[0])
 
 
-def _unsigned(values: Values, op: PTOOperation) -> Known | None:
+def _unsigned(values: Values, op: PTOOperation) -> facts.Known | None:
     """A value that is not negative stays what it is, and one that is not made any wider."""
     given = op.operands[0]
     is_wide = element_name(given.type) in ("i64", "index")
     return _same(values, op) if is_wide or integers.natural(values.number(given)) else None
 
 
-def _narrowed(values: Values, op: PTOOperation) -> Known | None:
+def _narrowed(values: Values, op: PTOOperation) -> facts.Known | None:
     return values.arithmetic.resized(values.number(op.operands[0]), element_of(op.results[0].type).bits, True)
 
 
-def _compare(values: Values, op: PTOOperation) -> Known | None:
+def _compare(values: Values, op: PTOOperation) -> facts.Known | None:
     return values.arithmetic.cmpi(op.word("predicate") or "", *map(values.number, op.operands))
 
 
-def _select(values: Values, op: PTOOperation) -> Known | None:
+def _select(values: Values, op: PTOOperation) -> facts.Known | None:
     condition, chosen, other = values.number(op.operands[0]), values.of(op.operands[1]), values.of(op.operands[2])
     if isinstance(condition, int):
         return chosen if condition else other
-    if origin_of(chosen) != origin_of(other):
+    if facts.origin_of(chosen) != facts.origin_of(other):
         return None
-    return with_number(chosen, values.arithmetic.select(condition, number_of(chosen), number_of(other)))
+    return facts.with_number(
+        chosen, values.arithmetic.select(condition, facts.number_of(chosen), facts.number_of(other))
+    )
 
 
-def _cast_pointer(values: Values, op: PTOOperation) -> Known | None:
+def _cast_pointer(values: Values, op: PTOOperation) -> facts.Known | None:
     """An address becomes a pointer, a pointer one to other elements or an address."""
     given, type_ = values.of(op.operands[0]), op.results[0].type
     if not isinstance(type_, PtrType):
-        return given.offset if isinstance(given, Pointer) and given.space is not Space.GM else None
-    if isinstance(given, Pointer):
-        return Pointer(type_.space, given.origin, given.offset) if given.space is type_.space else None
-    return None if type_.space is Space.GM else Pointer(type_.space, "", given)
+        return given.offset if isinstance(given, facts.Pointer) and given.space is not Space.GM else None
+    if isinstance(given, facts.Pointer):
+        return facts.Pointer(type_.space, given.origin, given.offset) if given.space is type_.space else None
+    return None if type_.space is Space.GM else facts.Pointer(type_.space, "", given)
 
 
-def _add_pointer(values: Values, op: PTOOperation) -> Known | None:
+def _add_pointer(values: Values, op: PTOOperation) -> facts.Known | None:
     base, distance = values.of(op.operands[0]), values.number(op.operands[1])
-    return with_number(base, number_of(base) + distance * element_of(op.operands[0].type).bytes)
+    return facts.with_number(base, facts.number_of(base) + distance * element_of(op.operands[0].type).bytes)
 
 
-def _held(values: Values, op: PTOOperation) -> Known | None:
+def _held(values: Values, op: PTOOperation) -> facts.Known | None:
     """What an array holds: the values of a counter in turn, or those of a table."""
     match values.arrays.get(op.operands[0]):
         case RoundCounter(name, modulus):
@@ -429,7 +418,7 @@ def _looked_up(held: Mapping[int, int], indices: list[Number]) -> Number | None:
             return None
 
 
-def _tail_rest(values: Values, op: PTOOperation) -> Known | None:
+def _tail_rest(values: Values, op: PTOOperation) -> facts.Known | None:
     """What remains behind a register of lanes. It may fall below zero where the machine says zero, so it serves only
     where it is asked how many lanes are active: none, then."""
     mask, rest = op.results

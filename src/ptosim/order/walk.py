@@ -20,26 +20,8 @@ from typing import cast
 
 from ptosim.effects.names import Pipe
 from ptosim.language.micro.sync import EVENT_IDS
+from ptosim.order import model
 from ptosim.order.conflict import Conflicts
-from ptosim.order.model import (
-    BarrierNode,
-    BranchNode,
-    Count,
-    EntryNode,
-    Fence,
-    Flag,
-    GetBuffer,
-    Id,
-    LoopNode,
-    Node,
-    NodeBlock,
-    Opaque,
-    OrderProgram,
-    ReleaseBuffer,
-    SetNode,
-    TileWait,
-    WaitNode,
-)
 from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, Pair
 from ptosim.order.places import Places
@@ -56,7 +38,7 @@ Missing = Callable[["Walker", State, EarlyStart, int], None]
 class Again(Exception):
     """Something was added before a node: from there on everything is to be walked once more."""
 
-    def __init__(self, before: Node, tokens: Mapping[Pair, tuple[int, ...]]) -> None:
+    def __init__(self, before: model.Node, tokens: Mapping[Pair, tuple[int, ...]]) -> None:
         super().__init__()
         self.before = before
         self.tokens = tokens
@@ -66,7 +48,7 @@ class Again(Exception):
 class Walker:
     """Walks a program with what was inserted into it."""
 
-    def __init__(self, program: OrderProgram, conflicts: Conflicts, inserted: Inserted, missing: Missing) -> None:
+    def __init__(self, program: model.OrderProgram, conflicts: Conflicts, inserted: Inserted, missing: Missing) -> None:
         self.program = program
         self.inserted = inserted
         self.missing = missing
@@ -85,14 +67,14 @@ class Walker:
         """For each pair the others, by their waits, that are not over when it is set."""
         self.adds = True
         """Whether `missing` may add something on the way."""
-        self.forward: dict[Node, Known] = {}
+        self.forward: dict[model.Node, Known] = {}
         """What was known behind each node in the iteration that issues entries."""
-        self._rounds: dict[LoopNode, list[Round]] = {}
-        self._iterations: dict[LoopNode, tuple[int, State]] = {}
+        self._rounds: dict[model.LoopNode, list[Round]] = {}
+        self._iterations: dict[model.LoopNode, tuple[int, State]] = {}
         self._pairs: tuple[Pair, ...] = ()
-        self._by_loop: dict[LoopNode, list[Pair]] = {}
+        self._by_loop: dict[model.LoopNode, list[Pair]] = {}
         """By the innermost loop around them."""
-        self._inside: dict[LoopNode, int] = {}
+        self._inside: dict[model.LoopNode, int] = {}
         """The waits of those in each loop."""
         self._pending = 0
         """Pairs with a token under way, as their waits."""
@@ -100,9 +82,9 @@ class Walker:
         """What is known behind everything."""
         self.turns: dict[int, int] = {}
         """Of the loops that are walked turn by turn, the present one."""
-        self.unmatched: list[WaitNode] = []
+        self.unmatched: list[model.WaitNode] = []
         """Written waits that no set is there for."""
-        self.unbalanced: list[Node] = []
+        self.unbalanced: list[model.Node] = []
         """Loops and branches that leave another number of tokens than they found."""
         self.uneven: set[Ends] = set()
         """Pipes of written flags that cannot be followed: of those tokens, of waits without a set, of unknown ids."""
@@ -129,7 +111,7 @@ class Walker:
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
-    def _nodes(self, block: NodeBlock, state: State, here: Round) -> State:
+    def _nodes(self, block: model.NodeBlock, state: State, here: Round) -> State:
         for node in block.nodes:
             state = self._complete(node, state, here)
             for pair in self.inserted.after.get(node, ()):
@@ -140,7 +122,7 @@ class Walker:
                     self.forward[node] = known
         return state
 
-    def _complete(self, node: Node, state: State, here: Round) -> State:
+    def _complete(self, node: model.Node, state: State, here: Round) -> State:
         """A node and what stands before it, as often as something is added there."""
         pending, start = self._pending, state.copy() if self.adds else state
         while True:
@@ -158,33 +140,33 @@ class Walker:
                 start.tokens = {**start.tokens, **again.tokens}
                 state, self._pending = start.copy(), pending
 
-    def _node(self, node: Node, state: State, here: Round) -> State:
+    def _node(self, node: model.Node, state: State, here: Round) -> State:
         if node.core != state.here:
             state.at(node.core)
         match node:
-            case EntryNode():
+            case model.EntryNode():
                 self._entry(node, state, here)
-            case LoopNode():
+            case model.LoopNode():
                 return self._loop(node, state, here)
-            case BranchNode():
+            case model.BranchNode():
                 return self._branch(node, state, here)
-            case SetNode():
+            case model.SetNode():
                 self._written_set(node, state, here)
-            case WaitNode():
+            case model.WaitNode():
                 self._written_wait(node, state, here)
-            case BarrierNode():
+            case model.BarrierNode():
                 self._barrier(node.pipe, state)
-            case Opaque():
+            case model.Opaque():
                 self._barrier(Pipe.ALL, state)
-            case Fence():
+            case model.Fence():
                 state.end(self.own[node.core][Pipe.S])
-            case TileWait():
+            case model.TileWait():
                 state.end(self._awaited(node, here) | self._prefix(node, state))
-            case Count():
+            case model.Count():
                 self._count(node, state)
-            case ReleaseBuffer():
+            case model.ReleaseBuffer():
                 self._release(node, state)
-            case GetBuffer():
+            case model.GetBuffer():
                 self._get(node, state)
             case _:
                 raise AssertionError(node)
@@ -192,7 +174,7 @@ class Walker:
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def _entry(self, entry: EntryNode, state: State, here: Round) -> None:
+    def _entry(self, entry: model.EntryNode, state: State, here: Round) -> None:
         pipe = entry.pipe
         state.open[pipe] &= state.open[Pipe.S]
         mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
@@ -209,14 +191,14 @@ class Walker:
     def _unended(self, open_: int, mask: int) -> int:
         return open_ & mask
 
-    def _met(self, entry: EntryNode, here: Round) -> int:
+    def _met(self, entry: model.EntryNode, here: Round) -> int:
         """The followed entries that conflict with this one."""
         if here.loop is None or here.distance == 0:
             return self.together[entry.number] & ~(1 << entry.number)
         met = self.apart.get((entry.number, here.loop.name), {})
         return met.get(here.distance, 0) & self.places.inside[here.loop.name]
 
-    def _elsewhere(self, block: NodeBlock, here: Round) -> int:
+    def _elsewhere(self, block: model.NodeBlock, here: Round) -> int:
         """What is followed for itself: entries of an arm that is taken in one run of iterations, as others in it meet
         them. From one to the other the arm is taken each time."""
         if here.distance == 0:
@@ -226,14 +208,14 @@ class Walker:
             return 0 if arm is here.arm else -1
         return 0 if arm is None else self._inside_arm(arm)
 
-    def _inside_arm(self, arm: NodeBlock) -> int:
-        members = sum(1 << node.number for node in arm.walk() if isinstance(node, EntryNode))
+    def _inside_arm(self, arm: model.NodeBlock) -> int:
+        members = sum(1 << node.number for node in arm.walk() if isinstance(node, model.EntryNode))
         for pair in self._pairs:
             if self.places.arm(pair.block, self.places.innermost[arm]) is arm:
                 members |= pair.member
         return members
 
-    def _issue(self, entry: EntryNode, state: State) -> None:
+    def _issue(self, entry: model.EntryNode, state: State) -> None:
         """A load of the scalar unit has ended when anything behind it is issued; its stores only it knows."""
         if entry.pipe is Pipe.S and not any(touch.writes for touch in entry.touches):
             return
@@ -294,39 +276,39 @@ class Walker:
 
     # --- written synchronisation --------------------------------------------------------------------------------------
 
-    def _awaited(self, node: TileWait, here: Round) -> int:
+    def _awaited(self, node: model.TileWait, here: Round) -> int:
         """The entries that are sure to touch the bytes of a scoped wait."""
         return touching(self.program, node, here.loop if here.distance else None, here.distance)
 
-    def _prefix(self, node: TileWait, state: State) -> int:
+    def _prefix(self, node: model.TileWait, state: State) -> int:
         """The entries of each pipe up to the last one that is sure to touch the bytes of a scoped wait."""
         found = 0
         for (wait, pipe), behind in state.covered.items():
             found |= self.own[node.core][pipe] & ~behind if wait is node else 0
         return found
 
-    def _count(self, node: Count, state: State) -> None:
+    def _count(self, node: model.Count, state: State) -> None:
         """Ids in turn by a counter are known only where they are followed (written_walk.py)."""
 
-    def _written_set(self, node: SetNode, state: State, here: Round) -> None:
+    def _written_set(self, node: model.SetNode, state: State, here: Round) -> None:
         if (key := self._key(node, state)) is not None:
             state.put(key, self._untold(node.source, state, node.core))
         else:
             self.uneven.add((node.source, node.destination))
 
-    def _written_wait(self, node: WaitNode, state: State, here: Round) -> None:
+    def _written_wait(self, node: model.WaitNode, state: State, here: Round) -> None:
         key = self._key(node, state)
         is_there = key is not None and state.take(key, node.destination)
         if not is_there and here.distance == 0:
             self.unmatched.append(node)
             self.uneven.add((node.source, node.destination))
 
-    def _key(self, node: Flag, state: State) -> Key | None:
+    def _key(self, node: model.Flag, state: State) -> Key | None:
         """What a set and a wait have in common; None where it is not known."""
         id_ = self._number(node.id) if (node.source, node.destination) not in self.distrusted else None
         return None if id_ is None else (node.source, node.destination, id_, node.core)
 
-    def _number(self, id_: Id) -> int | str | None:
+    def _number(self, id_: model.Id) -> int | str | None:
         """An id in the turn at hand."""
         if not isinstance(id_, Periodic):
             return id_
@@ -334,11 +316,11 @@ class Walker:
         value = None if turn is None else id_.values[turn % len(id_.values)]
         return value if isinstance(value, int) else None
 
-    def _release(self, node: ReleaseBuffer, state: State) -> None:
+    def _release(self, node: model.ReleaseBuffer, state: State) -> None:
         if (id_ := self._number(node.id)) is not None:
             state.released[node.core, id_, node.pipe] = self._untold(node.pipe, state, node.core)
 
-    def _get(self, node: GetBuffer, state: State) -> None:
+    def _get(self, node: model.GetBuffer, state: State) -> None:
         id_ = self._number(node.id)
         for (core, released, pipe), open_ in state.released.items():
             if (core, released) == (node.core, id_) and pipe is not node.pipe:
@@ -346,7 +328,7 @@ class Walker:
 
     # --- branches and loops -------------------------------------------------------------------------------------------
 
-    def _branch(self, node: BranchNode, state: State, here: Round) -> State:
+    def _branch(self, node: model.BranchNode, state: State, here: Round) -> State:
         pending, joined = self._pending, None
         for arm in [arm for arm in node.arms if arm is here.arm] or node.arms:
             self._pending = pending
@@ -355,14 +337,14 @@ class Walker:
         self._pending = pending
         return joined or state
 
-    def _joined(self, node: Node, a: State, b: State) -> State:
+    def _joined(self, node: model.Node, a: State, b: State) -> State:
         counts, others = a.counts(), b.counts()
         if counts != others:
             self.unbalanced.append(node)
             self.uneven |= {_ends(key) for key in {*counts, *others} if counts.get(key) != others.get(key)}
         return a.joined(b)
 
-    def _loop(self, loop: LoopNode, state: State, here: Round) -> State:
+    def _loop(self, loop: model.LoopNode, state: State, here: Round) -> State:
         state.covered = {}
         if here.distance:  # entries from before pass through the first iteration and come out as they went in
             self._nodes(loop.body, state.copy(), here)
@@ -376,13 +358,13 @@ class Walker:
         self._pending = pending
         return self._drained(loop, self._behind(loop, outside, behind))
 
-    def _prime(self, loop: LoopNode, state: State) -> None:
+    def _prime(self, loop: model.LoopNode, state: State) -> None:
         for pair in self.inserted.primed.get(loop, ()):
             self.clashes[pair] = self.clashes.get(pair, 0) | state.open[pair.source] | self._pending
             self._pending |= pair.member
             state.tokens[pair] = (self._untold(pair.source, state),) * pair.distance
 
-    def _drained(self, loop: LoopNode, state: State) -> State:
+    def _drained(self, loop: model.LoopNode, state: State) -> State:
         """Behind the outermost loop the tokens that are left are waited for."""
         for pair in self.inserted.primed.get(loop, ()):
             for token in state.tokens.pop(pair, ()):
@@ -390,7 +372,7 @@ class Walker:
             self._issue_wait(pair.member, pair.destination, state)
         return state
 
-    def _iterated(self, loop: LoopNode, first: Round, behind: State) -> State:
+    def _iterated(self, loop: model.LoopNode, first: Round, behind: State) -> State:
         """Follow the entries of an iteration through the next ones; gives what is known of them behind the loop. What
         happens there does not depend on what came before the loop, so it is remembered until something is added."""
         version = self.inserted.versions.get(loop, 0)
@@ -406,7 +388,7 @@ class Walker:
             self._iterations[loop] = version, behind
         return behind
 
-    def _followed_on(self, loop: LoopNode, first: Round, state: State, arm: NodeBlock | None) -> None:
+    def _followed_on(self, loop: model.LoopNode, first: Round, state: State, arm: model.NodeBlock | None) -> None:
         """Follow entries through the iterations after the first."""
         rounds = self._rounds[loop] = [first]
         for distance in range(1, EVENT_IDS + 1 + self.farthest[loop.name]):
@@ -419,32 +401,32 @@ class Walker:
             state.covered = {}
             state = self._nodes(loop.body, state, rounds[-1])
 
-    def _is_run(self, loop: LoopNode, distance: int) -> bool:
+    def _is_run(self, loop: model.LoopNode, distance: int) -> bool:
         """Whether a loop comes to the iteration so many behind the one that issues entries. What is inserted does not
         ask: how many lanes a pair has is known some iterations later."""
         return True
 
-    def _round(self, loop: LoopNode, distance: int, arm: NodeBlock | None) -> Round:
+    def _round(self, loop: model.LoopNode, distance: int, arm: model.NodeBlock | None) -> Round:
         """A later iteration begins."""
         return Round(loop, distance, arm)
 
-    def _has_open_lanes(self, loop: LoopNode, arm: NodeBlock | None) -> bool:
+    def _has_open_lanes(self, loop: model.LoopNode, arm: model.NodeBlock | None) -> bool:
         pairs = self._by_loop.get(loop, ())
         return any(pair.lanes is None and self.places.arm(pair.block, loop) is arm for pair in pairs)
 
-    def _followed(self, loop: LoopNode) -> int:
+    def _followed(self, loop: model.LoopNode) -> int:
         return self.places.inside[loop.name] | self._inside.get(loop, 0)
 
     def tokens_of(self, pair: Pair, members: int) -> tuple[int, ...]:
         """What the tokens of a pair with a distance do not cover, at the end of the iteration that issued entries."""
         return (*[members] * (pair.distance - 1), self.token(pair.source, pair.after, members))
 
-    def token(self, source: Pipe, after: Node, members: int) -> int:
+    def token(self, source: Pipe, after: model.Node, members: int) -> int:
         """What a set behind a node does not cover: what its pipe did not know, and what was issued since."""
         at = self.forward[after]
         return (at.open[source] & at.open[Pipe.S] & ~self.own[0][source] | ~at.issued) & members
 
-    def _behind(self, loop: LoopNode, outside: State, behind: State) -> State:
+    def _behind(self, loop: model.LoopNode, outside: State, behind: State) -> State:
         """What came before the loop is as it was, what is in it as its last iteration leaves it."""
         new, state = behind.issued & ~outside.issued, outside.copy()
         for core, last in zip(state.cores, behind.cores, strict=True):
@@ -481,7 +463,7 @@ def _ends(key: Key) -> Ends:
     return source, destination
 
 
-def _within(loop: LoopNode, met: dict[int, int]) -> dict[int, int]:
+def _within(loop: model.LoopNode, met: dict[int, int]) -> dict[int, int]:
     """Without the iterations that a loop never comes to."""
     return (
         met if loop.most is None else {distance: members for distance, members in met.items() if distance < loop.most}

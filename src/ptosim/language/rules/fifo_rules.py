@@ -16,17 +16,9 @@ from ptosim.language.operation import Problem, core_of, lint
 from ptosim.language.rules.tile_place_rules import element_word
 from ptosim.language.rules.tile_rules import name_of
 from ptosim.language.structure.function import Function, function_of
+from ptosim.language.tile import tile_fifo
 from ptosim.language.tile.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.tile.tile_epilogue import LAYOUTS, MODES, PAYLOADS, AccPushEpilogueAttr, Epilogue
-from ptosim.language.tile.tile_fifo import (
-    Alloc,
-    EntryOperation,
-    FifoOperation,
-    Pop,
-    Push,
-    SetQuantScalar,
-    SetQuantVector,
-)
 from ptosim.language.tile.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile.tile_types import TensorViewType, tile_of
 from ptosim.target import load_target
@@ -46,11 +38,11 @@ class EndOfFifo:
     """What one kind of core of a function does with FIFOs."""
 
     initialised: dict[int, InitializePipe] = field(default_factory=dict[int, InitializePipe])
-    operations: list[FifoOperation] = field(default_factory=list[FifoOperation])
+    operations: list[tile_fifo.FifoOperation] = field(default_factory=list[tile_fifo.FifoOperation])
     problems: list[tuple[Operation, Problem]] = field(default_factory=list[tuple[Operation, Problem]])
 
-    def entries(self, number: int) -> list[EntryOperation]:
-        return [op for op in self.operations if isinstance(op, EntryOperation) and op.number == number]
+    def entries(self, number: int) -> list[tile_fifo.EntryOperation]:
+        return [op for op in self.operations if isinstance(op, tile_fifo.EntryOperation) and op.number == number]
 
 
 def fifo_problems(module: Operation, target: str) -> Found:
@@ -70,13 +62,13 @@ def fifo_problems(module: Operation, target: str) -> Found:
 def _ends(module: Operation) -> dict[tuple[Function, CoreKind], EndOfFifo]:
     ends: dict[tuple[Function, CoreKind], EndOfFifo] = {}
     for op in module.walk():
-        if not isinstance(op, InitializePipe | FifoOperation):
+        if not isinstance(op, InitializePipe | tile_fifo.FifoOperation):
             continue
         function, core = function_of(op), core_of(op)
         if function is None or core is None:
             continue
         end = ends.setdefault((function, core), EndOfFifo())
-        if isinstance(op, FifoOperation):
+        if isinstance(op, tile_fifo.FifoOperation):
             end.operations.append(op)
         else:
             _initialise(end, op)
@@ -119,16 +111,16 @@ def _matches(end: EndOfFifo) -> Found:
             yield op, Problem(message, at="id")
         elif _is_global(op) and pipe.gm_slot_tensor is None:
             yield op, Problem(f"a tensor view as an entry needs gm_slot_tensor of the FIFO with id {op.number}")
-        elif isinstance(op, Pop) and not _is_global(op) and not pipe.has(role := _ARRIVAL[op.direction]):
+        elif isinstance(op, tile_fifo.Pop) and not _is_global(op) and not pipe.has(role := _ARRIVAL[op.direction]):
             yield op, Problem(f"a tile from the FIFO with id {op.number} needs its {role}, where it arrives")
 
 
-def _is_global(op: FifoOperation) -> bool:
+def _is_global(op: tile_fifo.FifoOperation) -> bool:
     values: tuple[SSAValue, ...] = (*op.operands, *op.results)
-    return isinstance(op, Alloc) or any(isinstance(value.type, TensorViewType) for value in values)
+    return isinstance(op, tile_fifo.Alloc) or any(isinstance(value.type, TensorViewType) for value in values)
 
 
-def _splits(pipe: InitializePipe, entries: list[EntryOperation], target: str) -> Found:
+def _splits(pipe: InitializePipe, entries: list[tile_fifo.EntryOperation], target: str) -> Found:
     """All entries of a FIFO are split, or none is."""
     unsplit = "nosplit = true" if pipe.setting("nosplit") is True else None
     unsplit = "an acc_push_epilogue" if pipe.acc_push_epilogue is not None else unsplit
@@ -140,11 +132,11 @@ def _splits(pipe: InitializePipe, entries: list[EntryOperation], target: str) ->
         if op.shared in _ODD and not (op.direction == C2V and pipe.gm_slot_tensor and pipe.c2v_consumer_buf):
             message = f"split {op.shared} is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf"
             yield op, Problem(message, at="split")
-        elif isinstance(op, Push) and op.direction == C2V:
+        elif isinstance(op, tile_fifo.Push) and op.direction == C2V:
             yield from _halves(op, 2 if pipe.through_gm(target) else _COLUMNS)
 
 
-def _halves(op: Push, columns: int) -> Found:
+def _halves(op: tile_fifo.Push, columns: int) -> Found:
     """The halves of an entry are alike, or differ by one; left and right ones have whole groups of columns."""
     tile = tile_of(op.entry.type)
     if tile is None or op.shared not in (*_EVEN, *_ODD):
@@ -163,12 +155,12 @@ def _halves(op: Push, columns: int) -> Found:
 # --- sizes ------------------------------------------------------------------------------------------------------------
 
 
-def _sizes(pipe: InitializePipe, entries: list[EntryOperation], target: str) -> Found:
+def _sizes(pipe: InitializePipe, entries: list[tile_fifo.EntryOperation], target: str) -> Found:
     slot = pipe.integer("slot_size") or 0
     for op in entries:
         size = _entry_bytes(pipe, op)
         if size is not None and 0 < slot < size:
-            place = "entry_type" if isinstance(op, Push) else "result"
+            place = "entry_type" if isinstance(op, tile_fifo.Push) else "result"
             yield op, Problem(f"an entry of {size} bytes does not fit in slots of slot_size {slot}", at=place)
     slots = pipe.slots if target == "a5" else pipe.integer("local_slot_num") or pipe.slots
     for direction, memory in ((C2V, Space.UB), (V2C, Space.L1)):
@@ -198,12 +190,12 @@ def _reserved(owner: Operation | Block) -> ReserveBuffer | None:
     return owner if isinstance(owner, ReserveBuffer) and owner.located else None
 
 
-def _entry_bytes(pipe: InitializePipe, op: EntryOperation) -> int | None:
+def _entry_bytes(pipe: InitializePipe, op: tile_fifo.EntryOperation) -> int | None:
     """The bytes of an unsplit entry, as far as its valid region is known; an epilogue changes them, so that only the
     consumer knows."""
-    value = op.entry if isinstance(op, Push) else op.results[0] if isinstance(op, Pop) else None
+    value = op.entry if isinstance(op, tile_fifo.Push) else op.results[0] if isinstance(op, tile_fifo.Pop) else None
     tile = tile_of(value.type) if value is not None else None
-    if tile is None or (isinstance(op, Push) and pipe.acc_push_epilogue is not None):
+    if tile is None or (isinstance(op, tile_fifo.Push) and pipe.acc_push_epilogue is not None):
         return None
     halved = op.shared in _EVEN and tile.loc == "vec"
     rows, cols = tile.valid
@@ -221,20 +213,20 @@ def _parameters(pipe: InitializePipe, end: EndOfFifo, target: str) -> Found:
     for op in end.operations:
         if op.number != pipe.number:
             continue
-        if isinstance(op, SetQuantScalar | SetQuantVector):
-            wanted = "vector" if isinstance(op, SetQuantVector) else "scalar"
+        if isinstance(op, tile_fifo.SetQuantScalar | tile_fifo.SetQuantVector):
+            wanted = "vector" if isinstance(op, tile_fifo.SetQuantVector) else "scalar"
             if known is None or known.parameter != wanted:
                 has = f"quant = {known.quant}" if known is not None else "no acc_push_epilogue"
                 yield op, Problem(f"the FIFO with id {op.number} has {has}: {op.name} has no effect")
-            elif isinstance(op, SetQuantVector):
+            elif isinstance(op, tile_fifo.SetQuantVector):
                 yield from _payload(op, target)
-        elif known is not None and isinstance(op, Push):
+        elif known is not None and isinstance(op, tile_fifo.Push):
             yield from _pushed(op, known)
-        elif known is not None and isinstance(op, Pop):
+        elif known is not None and isinstance(op, tile_fifo.Pop):
             yield from _popped(op, known)
 
 
-def _payload(op: SetQuantVector, target: str) -> Found:
+def _payload(op: tile_fifo.SetQuantVector, target: str) -> Found:
     tile = tile_of(op.fp.type)
     if tile is not None and (found := name_of(tile.element)) not in PAYLOADS[target]:
         legal = ", ".join(PAYLOADS[target])
@@ -242,7 +234,7 @@ def _payload(op: SetQuantVector, target: str) -> Found:
         yield op, Problem(message, at="fp_type")
 
 
-def _pushed(op: Push, epilogue: Epilogue) -> Found:
+def _pushed(op: tile_fifo.Push, epilogue: Epilogue) -> Found:
     if (tile := tile_of(op.entry.type)) is None:
         yield op, Problem("acc_push_epilogue is for entries that are tiles", at="entry_type")
         return
@@ -252,14 +244,14 @@ def _pushed(op: Push, epilogue: Epilogue) -> Found:
         yield op, Problem(f"quant = {epilogue.quant} takes {taken}, not {name_of(tile.element)}", at="entry_type")
     if epilogue.parameter is None:
         return
-    setter = SetQuantVector if epilogue.parameter == "vector" else SetQuantScalar
+    setter = tile_fifo.SetQuantVector if epilogue.parameter == "vector" else tile_fifo.SetQuantScalar
     if not _set_before(op, setter):
         name = setter.name
         hint = f"add {name}(...) {{id = {op.number}}} before it"
         yield op, Problem(f"quant = {epilogue.quant} needs {name} before the push, in the same block", hint=hint)
 
 
-def _set_before(op: Push, setter: type[SetQuantVector | SetQuantScalar]) -> bool:
+def _set_before(op: tile_fifo.Push, setter: type[tile_fifo.SetQuantVector | tile_fifo.SetQuantScalar]) -> bool:
     earlier = op.prev_op
     while earlier is not None:
         if isinstance(earlier, setter) and earlier.number == op.number:
@@ -268,7 +260,7 @@ def _set_before(op: Push, setter: type[SetQuantVector | SetQuantScalar]) -> bool
     return False
 
 
-def _popped(op: Pop, epilogue: Epilogue) -> Found:
+def _popped(op: tile_fifo.Pop, epilogue: Epilogue) -> Found:
     if (tile := tile_of(op.result.type)) is None:
         return
     if tile.layout != LAYOUTS[epilogue.layout] and 1 not in tile.shape:
@@ -325,8 +317,8 @@ def _same_entries(producer: EndOfFifo, consumer: EndOfFifo, target: str) -> Foun
     for number, pipe in producer.initialised.items():
         if number not in consumer.initialised:
             continue
-        pushes = [op for op in producer.entries(number) if isinstance(op, Push)]
-        pops = [op for op in consumer.entries(number) if isinstance(op, Pop)]
+        pushes = [op for op in producer.entries(number) if isinstance(op, tile_fifo.Push)]
+        pops = [op for op in consumer.entries(number) if isinstance(op, tile_fifo.Pop)]
         splits = sorted({op.shared for op in pushes})
         if isinstance(pipe.acc_push_epilogue, AccPushEpilogueAttr):
             yield from _converted(pipe, pipe.acc_push_epilogue.data, pushes, pops)
@@ -339,7 +331,9 @@ def _same_entries(producer: EndOfFifo, consumer: EndOfFifo, target: str) -> Foun
                 yield from _taken(op, pushes, pipe.through_gm(target))
 
 
-def _converted(pipe: InitializePipe, epilogue: Epilogue, pushes: list[Push], pops: list[Pop]) -> Found:
+def _converted(
+    pipe: InitializePipe, epilogue: Epilogue, pushes: list[tile_fifo.Push], pops: list[tile_fifo.Pop]
+) -> Found:
     """The type that is popped, one for all entries, says what the pushes make of theirs."""
     if pushes and not pops:
         yield (
@@ -359,7 +353,7 @@ def _converted(pipe: InitializePipe, epilogue: Epilogue, pushes: list[Push], pop
             yield push, Problem(message, at="entry_type")
 
 
-def _taken(op: Pop, pushes: list[Push], through_gm: bool) -> Found:
+def _taken(op: tile_fifo.Pop, pushes: list[tile_fifo.Push], through_gm: bool) -> Found:
     """Nothing converts an entry on its way, and a fixpipe writes it row by row."""
     popped, pushed = tile_of(op.result.type), [tile for push in pushes if (tile := tile_of(push.entry.type))]
     if popped is None or not pushed:

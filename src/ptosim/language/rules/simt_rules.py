@@ -16,21 +16,14 @@ from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.rules.call_rules import Found
 from ptosim.language.rules.operand_rules import nth
 from ptosim.language.rules.persistent_rules import persistent_problems
-from ptosim.language.simt.simt import (
-    MAX_REGISTERS,
-    MAX_THREADS,
-    MOST_WORKITEMS,
-    SectionSimt,
-    SimtLaunch,
-    section_of,
-)
+from ptosim.language.simt import simt
 from ptosim.language.structure.control import Terminator
 from ptosim.language.structure.function import SIMT_ENTRY, Call, Function, every_function
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.structure.scalar_form import SCALARS
 from ptosim.language.types import PtrType, element_name, is_packed
 
-_MOST = {MAX_THREADS: MOST_WORKITEMS, MAX_REGISTERS: 128}
+_MOST = {simt.MAX_THREADS: simt.MOST_WORKITEMS, simt.MAX_REGISTERS: 128}
 """The attributes of a function of workitems and the greatest value of each."""
 
 
@@ -48,7 +41,7 @@ def simt_problems(module: ModuleOp) -> Iterator[Found]:
             yield from persistent_problems(function)
         outside = not function.is_simt_entry and (function not in inside or _called_outside(module, function))
         for op in function.walk():
-            if isinstance(op, SectionSimt):
+            if isinstance(op, simt.SectionSimt):
                 yield from _escapes(op)
             if isinstance(op, PTOOperation) and op is not function:
                 yield from _place_problems(op, function in inside, outside)
@@ -60,7 +53,7 @@ def _concerns(op: Operation) -> bool:
         return op.is_simt_entry
     return (
         (isinstance(op, PTOOperation) and op.simt == "inside")
-        or isinstance(op, SectionSimt | SimtLaunch)
+        or isinstance(op, simt.SectionSimt | simt.SimtLaunch)
         or (any(is_packed(value.type) for value in op.results))
     )
 
@@ -69,7 +62,9 @@ def functions_of_workitems(module: ModuleOp) -> set[Function]:
     """The functions that workitems run: entries, and what they and sections call."""
     found: set[Function] = set()
     waiting = [function for function in every_function(module) if function.is_simt_entry]
-    waiting += [call.function for call in _calls(module) if call.function is not None and section_of(call) is not None]
+    waiting += [
+        call.function for call in _calls(module) if call.function is not None and simt.section_of(call) is not None
+    ]
     while waiting:
         function = waiting.pop()
         if function not in found:
@@ -79,7 +74,7 @@ def functions_of_workitems(module: ModuleOp) -> set[Function]:
 
 
 def _calls(op: Operation) -> Iterator[Call]:
-    return (inner for inner in op.walk() if isinstance(inner, Call) and not isinstance(inner, SimtLaunch))
+    return (inner for inner in op.walk() if isinstance(inner, Call) and not isinstance(inner, simt.SimtLaunch))
 
 
 def _called_outside(module: ModuleOp, function: Function) -> bool:
@@ -91,7 +86,7 @@ def _called_outside(module: ModuleOp, function: Function) -> bool:
         caller = scalar.pop()
         for call in _calls(caller):
             callee = call.function
-            if callee is None or callee in known or callee.is_simt_entry or section_of(call) is not None:
+            if callee is None or callee in known or callee.is_simt_entry or simt.section_of(call) is not None:
                 continue
             known.add(callee)
             scalar.append(callee)
@@ -102,10 +97,10 @@ def _called_outside(module: ModuleOp, function: Function) -> bool:
 
 
 def _place_problems(op: PTOOperation, in_body: bool, outside: bool) -> Iterator[Found]:
-    in_body = in_body or section_of(op) is not None
-    outside = outside and section_of(op) is None
+    in_body = in_body or simt.section_of(op) is not None
+    outside = outside and simt.section_of(op) is None
     if in_body:
-        if op.simt == "outside" and not isinstance(op, SectionSimt):
+        if op.simt == "outside" and not isinstance(op, simt.SectionSimt):
             yield op, Problem(f"{op.name} cannot stand in the code of workitems")
         elif isinstance(op, Call) and op.function is not None and op.function.is_simt_entry:
             yield op, Problem(f"workitems cannot launch @{op.symbol}, a pto.simt_entry function", at="callee")
@@ -127,7 +122,7 @@ def _packed(op: PTOOperation) -> Attribute | None:
     return next((value.type for value in (*op.operands, *op.results) if is_packed(value.type)), None)
 
 
-def _escapes(section: SectionSimt) -> Iterator[Found]:
+def _escapes(section: simt.SectionSimt) -> Iterator[Found]:
     """What is defined in a section is not used behind it: the text cannot say so, other forms can."""
     for op in section.body.walk():
         if isinstance(op, Terminator) and op.parent_op() is section:
@@ -172,7 +167,7 @@ def _may_be_passed(type_: Attribute) -> bool:
     return element_name(type_) in SCALARS or is_packed(type_)
 
 
-def captured(section: SectionSimt) -> list[SSAValue]:
+def captured(section: simt.SectionSimt) -> list[SSAValue]:
     """The values from around a section that its body uses, each once."""
     inner = {value for op in section.body.walk() for value in (*op.results, *_arguments(op))}
     used = (operand for op in section.body.walk() for operand in op.operands)
