@@ -16,7 +16,7 @@ from ptosim.example_arguments import example_words
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SOFTMAX = str(EXAMPLES / "tiles" / "softmax.pto")
-KERNELS = sorted([*EXAMPLES.glob("*.pto"), *(EXAMPLES / "tiles").glob("*.pto")])
+KERNELS = sorted(path for folder in (".", "tiles", "simt") for path in (EXAMPLES / folder).glob("*.pto"))
 
 TABLE = """module attributes {pto.target_arch = "a5"} {
   func.func @rows(%x: !pto.ptr<f32>, %table: !pto.ptr<i32>, %y: !pto.ptr<f32>, %n: i32)
@@ -148,3 +148,17 @@ def test_workitems_reach_what_is_made_up_for_them(path: Path) -> None:
     assert not any(each.kind == "out-of-bounds" for each in found)
     if ".broken" not in path.name:
         assert not found
+
+
+def test_a_kernel_that_leaves_an_argument_is_told_so_by_the_check(tmp_path: Path) -> None:
+    """Before its beginning no array is long enough: nothing is refused."""
+    path = tmp_path / "before.pto"
+    path.write_text(FAR.replace("100000000", "-4"))
+    said = CliRunner().invoke(main, ["check", str(path)])
+    assert said.exit_code == 1 and "out-of-bounds" in said.output and "repeat: ptosim check" in said.output
+
+
+def test_sizes_that_a_kernel_cannot_take_are_not_made_up() -> None:
+    """A row of any multiple of 256: with another length a check finds bytes that nothing has written."""
+    words = words_of(ptosim.load(EXAMPLES / "logical_dequantise.pto").kernel())
+    assert int(words[-1]) % 256 == 0

@@ -31,10 +31,12 @@ LARGEST = 256 << 20
 """Bytes of all arrays together."""
 MOST_TRIALS = 96
 MOST_GROWTHS = 6
+MOST_EVEN = 4
 MOST_ROWS = 1024
 """A constant above is no number of rows that a turn takes."""
 TAIL = 6
 """Rows of the last turn, where a turn has more."""
+_NUMBERS = re.compile(r"\d+")
 DIMENSIONS = re.compile(r"[<\s](\d+)x(?:(\d+)x)?(?=[a-z!])")
 PLAIN = (3, 1, 0, 2, 16, 64, 128)
 """Numbers to try where nothing says more."""
@@ -166,7 +168,7 @@ class _Trial:
         findings = self.findings
         reached = [reach.high for reach in findings.reaches.values()]
         size = sum(reached)
-        wrong = {(kind, line) for kind, _, line in findings.complaints}
+        wrong = {(kind, line, _NUMBERS.sub("", message)) for kind, message, line in findings.complaints}
         ends = findings.end is not None
         rewritten = sum(reach.rewritten for reach in findings.reaches.values())
         holes = sum(reach.has_holes for reach in findings.reaches.values())
@@ -213,7 +215,8 @@ class _Search:
             best = self._improved(best, tables, ending=-1)  # numbers may occur twice
             best = self._improved(best, choices)
         words, blind = self._final(best), [position for position in tables if not best.decides(self.pointers[position])]
-        return self._in_range(words, {position: tables[position] for position in blind}) if blind else words
+        words = self._in_range(words, {position: tables[position] for position in blind}) if blind else words
+        return self._even(words, best, choices)
 
     def _launchable(self, position: int) -> None:
         parameter = self.signature[position]
@@ -227,10 +230,10 @@ class _Search:
         return error("argument", f"nothing can be made up for {parameter.name}: {parameter.type}: {reason}")
 
     def _values_of(self, position: int) -> list[SSAValue]:
-        """A parameter in each entry as it runs, and as it was written."""
+        """A parameter in each entry as it was written."""
         name = self.signature[position].name
         found: list[SSAValue] = []
-        for entry in (*self.entries, *(self.written[e.symbol] for e in self.entries if e.symbol in self.written)):
+        for entry in (self.written.get(each.symbol, each) for each in self.entries):
             found += [each for each in entry.body.block.args if each.name_hint == name] or (
                 [entry.body.block.args[position]] if position < len(entry.body.block.args) else []
             )
@@ -360,6 +363,21 @@ class _Search:
                 return changed
         return words
 
+    def _even(self, words: list[str], best: _Trial, choices: Mapping[int, Sequence[str]]) -> list[str]:
+        """Numbers without a tail, where a check finds nothing with them and something with the words: a kernel may be
+        for whole tiles."""
+        whole = {position: _whole(numbers) for position, numbers in choices.items()}
+        if not any(whole.values()) or self._is_clean(words) is not False:
+            return words
+        for number in range(MOST_EVEN):
+            even = {position: some[min(number, len(some) - 1)] for position, some in whole.items() if some}
+            trial = self._with(best, even)
+            if trial.cost[:4] <= best.cost[:4]:
+                others = self._final(trial)
+                if self._is_clean(others):
+                    return others
+        return words
+
     def _is_clean(self, words: Sequence[str]) -> bool | None:
         """Whether compiled code finds nothing; None where it cannot tell."""
         from ptosim.native.run.engine import Run
@@ -440,6 +458,12 @@ class _Search:
                 return f"{rows}x{count // rows}"
         side = next((side for side in _uses(self._values_of(position)).pitches if 1 < side < count), 0)
         return f"{count // side}x{side}" if side and count % side == 0 else str(count)
+
+
+def _whole(numbers: Sequence[str]) -> list[str]:
+    """Those that may be whole tiles, the largest first."""
+    known = (int(number) for number in numbers if number.lstrip("-").isdecimal())
+    return [str(number) for number in sorted({each for each in known if each > 0 and each % 8 == 0}, reverse=True)]
 
 
 def _functions(module: Operation) -> Iterator[Function]:

@@ -114,7 +114,10 @@ class ReachedMemories(Memories):
         reach = self.reaching.findings.reaches.get(number)
         if reach is None or offset < 0 or offset + place.width > FARTHEST_REACH:
             message, extent = self.global_memory.regions.stray(verb, int(place.starts), place.width)
-            raise Fault("out-of-bounds", message, bytes=extent)
+            if reach is None or offset >= 0:
+                raise Fault("out-of-bounds", message, bytes=extent)
+            self.say(Complaint("out-of-bounds", message, is_fatal=False))  # which no longer array mends
+            return NOTHING, 0, False
         if place.width:
             reach.note(verb, offset, offset + place.width)
         reach.decides |= verb == "reads" and not self.reaching.queued
@@ -252,7 +255,7 @@ class Probe:
         if record is None:
             return False
         accesses = record.accesses(self.module.static(op))
-        if any(access.reach == "unknown" for access in accesses):
+        if any(access.reach != "exact" or callable(access.map) for access in accesses):
             return True
         if record.pipe is not Pipe.S or enclosing_scope(op) is not None:
             return False
