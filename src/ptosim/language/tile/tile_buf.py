@@ -21,6 +21,8 @@ BLOCK_LAYOUTS = ("row_major", "col_major")
 BOX_LAYOUTS = ("none_box", "row_major", "col_major")
 FRACTALS = (32, 512, 1024)
 PADS = ("null", "zero", "max", "min")
+CUSTOM_PAD = 1 << 32
+"""A pad that is none of these has this bit, and the bits of its value below."""
 COMPACTS = ("null", "normal", "row_plus_one")
 NORMAL, ROW_PLUS_ONE = COMPACTS.index("normal"), COMPACTS.index("row_plus_one")
 

@@ -24,6 +24,7 @@ from ptosim.language.tile.tile_buf import (
     BLOCK_LAYOUTS,
     BOX_LAYOUTS,
     COMPACTS,
+    CUSTOM_PAD,
     FRACTALS,
     LOCATIONS,
     PADS,
@@ -67,7 +68,8 @@ def print_tile(printer: Printer, tile: TileBuf) -> None:
     plain = TileBuf(tile.loc, tile.element, tile.rows, tile.cols, tile.shape)
     for field in ("blayout", "slayout", "fractal", "pad", "compact"):
         if (value := getattr(tile, field)) != getattr(plain, field):
-            printer.print_string(f", {field}={value}")
+            custom = field == "pad" and value >= CUSTOM_PAD
+            printer.print_string(f", pad=0x{value - CUSTOM_PAD:08X}" if custom else f", {field}={value}")
 
 
 def _dimension(extent: int | None) -> str:
@@ -184,6 +186,17 @@ def _parse_number(parser: LocatedParser, name: str, known: Sequence[str]) -> int
     return number
 
 
+def _parse_pad(parser: LocatedParser) -> int:
+    """A word by its number, or in hexadecimal the bits of the value itself."""
+    start, is_custom = parser.pos, parser.span_here().text.lower().startswith("0x")
+    if not is_custom:
+        return _parse_number(parser, "pad", PADS)
+    bits = parser.parse_integer(allow_boolean=False)
+    if bits >> 32:
+        _fail(parser, start, f"a pad has 32 bits at most, and 0x{bits:X} has more")
+    return CUSTOM_PAD | bits
+
+
 def _parse_fractal(parser: LocatedParser) -> int:
     start = parser.pos
     fractal = parser.parse_integer(allow_boolean=False)
@@ -235,7 +248,7 @@ _FIELDS: dict[str, Reader] = {
     "blayout": lambda parser: _parse_word(parser, "blayout", BLOCK_LAYOUTS),
     "slayout": lambda parser: _parse_word(parser, "slayout", BOX_LAYOUTS),
     "fractal": _parse_fractal,
-    "pad": lambda parser: _parse_number(parser, "pad", PADS),
+    "pad": _parse_pad,
     "compact": lambda parser: _parse_number(parser, "compact", COMPACTS),
 }
 

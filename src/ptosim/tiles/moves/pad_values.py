@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from ptosim.effects.element import Element
 from ptosim.language.builder import Builder
-from ptosim.language.tile.tile_buf import PADS
+from ptosim.language.tile.tile_buf import CUSTOM_PAD, PADS
 from ptosim.tiles.tile_values import Tile
 
 _LARGEST = {"f32": 0x7F7FFFFF, "f16": 0x7BFF, "bf16": 0x7F7F}
@@ -15,6 +15,8 @@ _LARGEST = {"f32": 0x7F7FFFFF, "f16": 0x7BFF, "bf16": 0x7F7F}
 
 def pad_bits(element: Element, pad: int) -> int:
     """The bits of the pad of a type: a number of PADS. Of eight-byte and low-precision elements always zero."""
+    if pad >= CUSTOM_PAD:
+        return pad & ((1 << min(element.bits, 32)) - 1)
     word = PADS[pad]
     if word in ("null", "zero") or element.bytes == 8:
         return 0

@@ -384,14 +384,14 @@ struct TileShape2D : ptosim::Shape2D<T, R, C, L>::Shape {
     using Base = typename ptosim::Shape2D<T, R, C, L>::Shape;
     TileShape2D() : Base(ptosim::Shape2D<T, R, C, L>::shape(R == -1 ? 1 : R, C == -1 ? 1 : C)) {}
     TileShape2D(int64_t rows, int64_t cols) : Base(ptosim::Shape2D<T, R, C, L>::shape(rows, cols)) {}
-    using Base::Base;
+    TileShape2D(int64_t n0, int64_t n1, int64_t n2, int64_t n3, int64_t n4) : Base(n0, n1, n2, n3, n4) {}
 };
 template <typename T, int R = DYNAMIC, int C = DYNAMIC, Layout L = Layout::ND>
 struct BaseShape2D : ptosim::Shape2D<T, R, C, L>::Stride {
     using Base = typename ptosim::Shape2D<T, R, C, L>::Stride;
     BaseShape2D() : Base(ptosim::Shape2D<T, R, C, L>::stride(R == -1 ? 1 : R, C == -1 ? 1 : C)) {}
     BaseShape2D(int64_t rows, int64_t cols) : Base(ptosim::Shape2D<T, R, C, L>::stride(rows, cols)) {}
-    using Base::Base;
+    BaseShape2D(int64_t n0, int64_t n1, int64_t n2, int64_t n3, int64_t n4) : Base(n0, n1, n2, n3, n4) {}
 };
 template <typename T> struct is_global_data : std::bool_constant<ptosim::is_global<T>> {};
 template <typename T> constexpr bool is_global_data_v = ptosim::is_global<T>;

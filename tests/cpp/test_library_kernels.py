@@ -1,0 +1,221 @@
+"""Kernels of the library: layouts, pads, products, FIFOs, results of the machine, other targets, blocks that differ."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ptosim
+from cpp.kernels import HEAD, NEEDS_COMPILER, SHAPES, body, kernel
+
+pytestmark = NEEDS_COMPILER
+
+RNG = np.random.default_rng(5)
+
+
+def floats(*shape: int, kind: str = "f4") -> np.ndarray:
+    return RNG.uniform(-1, 1, shape).astype(kind)
+
+
+@pytest.mark.parametrize(
+    ("layout", "blayout", "slayout"), [("ND", "RowMajor", "NoneBox"), ("NZ", "ColMajor", "RowMajor")]
+)
+def test_layouts_of_the_library_round_trip(tmp_path: Path, layout: str, blayout: str, slayout: str) -> None:
+    text = f"""{HEAD}
+template <typename T, int R, int C> __global__ AICORE void copy(__gm__ T *out, __gm__ T *in)
+{{
+    constexpr Layout L = Layout::{layout};
+    using G = GlobalTensor<T, TileShape2D<T, R, C, L>, BaseShape2D<T, R, C, L>, L>;
+    Tile<TileType::Vec, T, R, C, BLayout::{blayout}, R, C, SLayout::{slayout}> x;
+    G gi(in), go(out);
+    TASSIGN(x, 0);
+    TLOAD(x, gi);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(go, x);
+}}
+"""
+    data, out = floats(32, 64, kind="f2"), np.zeros((32, 64), "f2")
+    kernel(tmp_path, text, "copy<half, 32, 64>")(out, data)
+    np.testing.assert_array_equal(out, data)
+
+
+def test_a_pad_of_its_own_is_written_and_loads_again(tmp_path: Path) -> None:
+    text = body(
+        """    Tile<TileType::Vec, float, 16, 64, BLayout::RowMajor, 16, 40> s;
+    Tile<TileType::Vec, float, 16, 64, BLayout::RowMajor, 16, 64, SLayout::NoneBox, 512, PadValueCustom(-1.0f)> p;
+    TASSIGN(s, 0);
+    TASSIGN(p, 0x4000);
+    GlobalTensor<float, Shape<1, 1, 1, 16, 40>, Stride<1, 1, 1, 64, 1>> gi(in);
+    GlobalTensor<float, Shape<1, 1, 1, 16, 64>, Stride<1, 1, 1, 64, 1>> go(out);
+    TLOAD(s, gi);
+    pipe_barrier(PIPE_ALL);
+    TFILLPAD(p, s);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(go, p);"""
+    )
+    data, out = floats(16, 64), np.zeros((16, 64), "f4")
+    subject = kernel(tmp_path, text)
+    subject(out, data)
+    wanted = np.where(np.arange(64) < 40, data, np.float32(-1))
+    np.testing.assert_array_equal(out, wanted)
+    printed = str(subject.recorded([out, data]).kernel.module)
+    assert "pad=0xBF800000" in printed
+    again = np.zeros_like(out)
+    ptosim.load(printed, sync="written").kernel()(again, data)
+    np.testing.assert_array_equal(again, wanted)
+
+
+MATMUL = f"""{HEAD}
+template <int M, int K, int N> __global__ AICORE void mm(__gm__ float *out, __gm__ half *a, __gm__ half *b)
+{{
+    GlobalTensor<half, Shape<1, 1, 1, M, K>, Stride<1, 1, 1, K, 1>> ga(a);
+    GlobalTensor<half, Shape<1, 1, 1, K, N>, Stride<1, 1, 1, N, 1>> gb(b);
+    GlobalTensor<float, Shape<1, 1, 1, M, N>, Stride<1, 1, 1, N, 1>> go(out);
+    Tile<TileType::Mat, half, M, K, BLayout::ColMajor, M, K, SLayout::RowMajor> ma;
+    Tile<TileType::Mat, half, K, N, BLayout::ColMajor, K, N, SLayout::RowMajor> mb;
+    TileLeft<half, M, K> la;
+    TileRight<half, K, N> rb;
+    TileAcc<float, M, N> acc;
+    TASSIGN<0>(ma);
+    TASSIGN<0x20000>(mb);
+    TASSIGN<0>(la);
+    TASSIGN<0>(rb);
+    TASSIGN<0>(acc);
+    Event<Op::TLOAD, Op::TMOV_M2L> loaded;
+    Event<Op::TMOV_M2L, Op::TMATMUL> moved;
+    TLOAD(ma, ga);
+    loaded = TLOAD(mb, gb);
+    TMOV(la, ma, loaded);
+    moved = TMOV(rb, mb);
+    TMATMUL<AccPhase::Final>(acc, la, rb, moved);
+    TSTORE<STPhase::Final>(go, acc);
+}}
+"""
+
+
+@pytest.mark.parametrize("target", ["a5", "a3", "a2"])
+def test_unit_flags_order_a_product_and_its_store(tmp_path: Path, target: str) -> None:
+    a, b, out = floats(64, 128, kind="f2"), floats(128, 32, kind="f2"), np.zeros((64, 32), "f4")
+    subject = kernel(tmp_path, MATMUL, "mm<64, 128, 32>", target=target)
+    subject(out, a, b)
+    np.testing.assert_allclose(out, a.astype("f4") @ b.astype("f4"), rtol=1e-4, atol=1e-4)
+    assert not ptosim.check(subject, out, a, b).findings
+    plain = MATMUL.replace("TSTORE<STPhase::Final>", "TSTORE")
+    (finding,) = ptosim.check(kernel(tmp_path, plain, "mm<64, 128, 32>", target=target), out, a, b).errors
+    assert finding.kind == "race"
+
+
+def test_the_scalar_program_reads_results_and_arguments(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + SHAPES
+        + (
+            """__global__ AICORE void pick(__gm__ float *out, __gm__ float *in, __gm__ int32_t *order)
+{
+    int block = order[get_block_idx()];
+    G gi(in + block * 1024), go(out + block * 1024);
+    V x, y;
+    TASSIGN(x, 0);
+    TASSIGN(y, 0x4000);
+    TLOAD(x, gi);
+    pipe_barrier(PIPE_ALL);
+    float s = x.GetValue(3);
+    if (s > 0)
+        TMULS(y, x, s);
+    else
+        TADDS(y, x, 100.0f);
+    cce::printf("s is positive: %d\\n", s > 0);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(go, y);
+}
+"""
+        )
+    )
+    data, order, out = floats(48, 64), np.array([2, 0, 1], "i4"), np.zeros((48, 64), "f4")
+    data[0, 3], data[16, 3], data[32, 3] = 0.5, -0.5, 0.25
+    subject = kernel(tmp_path, text)
+    subject(out, data, order, grid=3)
+    parts = [part * part[0, 3] if part[0, 3] > 0 else part + np.float32(100) for part in np.split(data, 3)]
+    np.testing.assert_array_equal(out, np.concatenate(parts))
+    said = subject.recorded([out, data, order], 3).said
+    assert said == (
+        (0, "b0.aiv0: s is positive: 1"),
+        (1, "b1.aiv0: s is positive: 1"),
+        (2, "b2.aiv0: s is positive: 0"),
+    )
+    order[:] = [0, 0, 0]
+    out[:] = 0
+    subject(out, data, order, grid=3)
+    assert out[:16].any() and not out[16:].any()
+
+
+FIFO = f"""{HEAD}
+__global__ AICORE void fused(__gm__ float *out, __gm__ half *a, __gm__ half *b, int tiles)
+{{
+    constexpr int M = 64, K = 64, N = 64;
+    using Acc = TileAcc<float, M, N>;
+    using Half = Tile<TileType::Vec, float, M / 2, N>;
+    using Pipe = TPipe<0, Direction::DIR_C2V, M * N * 4, 2>;
+    Pipe pipe((__gm__ void *)nullptr, 0x0, 0x0);
+#ifdef __DAV_CUBE__
+    Tile<TileType::Mat, half, M, K, BLayout::ColMajor, M, K, SLayout::RowMajor> ma, mb;
+    TileLeft<half, M, K> la;
+    TileRight<half, K, N> rb;
+    Acc acc;
+    TASSIGN(ma, 0);
+    TASSIGN(mb, 0x20000);
+    TASSIGN(la, 0);
+    TASSIGN(rb, 0);
+    TASSIGN(acc, 0);
+    for (int t = 0; t < tiles; t++) {{
+        GlobalTensor<half, Shape<1, 1, 1, M, K>, Stride<1, 1, 1, K, 1>> ga(a + t * M * K), gb(b);
+        TLOAD(ma, ga);
+        TLOAD(mb, gb);
+        pipe_barrier(PIPE_ALL);
+        TMOV(la, ma);
+        TMOV(rb, mb);
+        pipe_barrier(PIPE_ALL);
+        TMATMUL(acc, la, rb);
+        pipe_barrier(PIPE_ALL);
+        TPUSH<Pipe, Acc, TileSplitAxis::TILE_UP_DOWN>(pipe, acc);
+        pipe_barrier(PIPE_ALL);
+    }}
+#else
+    Half x, y;
+    TASSIGN(y, 0x10000);
+    for (int t = 0; t < tiles; t++) {{
+        TPOP<Pipe, Half, TileSplitAxis::TILE_UP_DOWN>(pipe, x);
+        TRELU(y, x);
+        TFREE<Pipe, TileSplitAxis::TILE_UP_DOWN>(pipe);
+        pipe_barrier(PIPE_ALL);
+        GlobalTensor<float, Shape<1, 1, 1, M / 2, N>, Stride<1, 1, 1, N, 1>> go(
+            out + t * M * N + get_subblockid() * M / 2 * N);
+        TSTORE(go, y);
+        pipe_barrier(PIPE_ALL);
+    }}
+#endif
+}}
+"""
+
+
+def test_a_fifo_joins_the_halves_of_a_core(tmp_path: Path) -> None:
+    a, b, out = floats(320, 64, kind="f2"), floats(64, 64, kind="f2"), np.zeros((320, 64), "f4")
+    subject = kernel(tmp_path, FIFO)
+    subject(out, a, b, 5)
+    np.testing.assert_allclose(out, np.maximum(a.astype("f4") @ b.astype("f4"), 0), rtol=1e-4, atol=1e-4)
+    assert not ptosim.check(subject, out, a, b, 5).findings
+
+
+def test_many_intrinsics_on_one_line_have_columns_of_their_own(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + SHAPES
+        + (
+            "__global__ AICORE void k(__gm__ float *out, __gm__ float *in)\n{\n    G gi(in), go(out); V x, y;\n"
+            "    TASSIGN(x, 0); TASSIGN(y, 0x4000);\n    TLOAD(x, gi); TLOAD(y, gi); TSTORE(go, y);\n}\n"
+        )
+    )
+    report = ptosim.check(kernel(tmp_path, text), np.zeros((16, 64), "f4"), floats(16, 64))
+    (finding,) = report.errors
+    assert finding.location is not None
+    assert [finding.location.column, finding.related[0].location.column] == [33, 19]
