@@ -11,9 +11,10 @@ from types import FunctionType
 from typing import Any
 
 from ptosim.author.dtypes import ConstExpr
-from ptosim.author.failures import WrongType, failure
+from ptosim.author.failures import WrongType, failure, misused_call
 from ptosim.author.place import is_root, statement_place
 from ptosim.author.rewritten import definition_lines, rewritten
+from ptosim.diagnostics import PTOError
 from ptosim.places import Location
 
 EMPTY = inspect.Parameter.empty
@@ -107,7 +108,14 @@ def _run(function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str
 
 def run_traced(function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
     """Calls what the author wrote; what is in front of it is no call of the kernel's."""
-    return _run(function, args, given)  # type: ignore[operator]
+    try:
+        return _run(function, args, given)  # type: ignore[operator]
+    except PTOError:
+        raise
+    except Exception as problem:
+        if (told := misused_call(problem)) is not None:
+            raise told from None
+        raise
 
 
 def resolved_annotations(function: FunctionType) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 from ptosim.places import MOST_CALLS, Location, Source
 
@@ -55,6 +55,22 @@ def here(depth: int = 1) -> Location | None:
     return replace(places[0], calls=tuple(places[1 : MOST_CALLS + 1])) if len(places) > 1 else places[0]
 
 
+def is_author(frame: FrameType) -> bool:
+    """Whether a frame is code of the author's: a file outside of Python's own library and of ours."""
+    module, file = frame.f_globals.get("__name__", ""), frame.f_code.co_filename
+    return not module.startswith(_PACKAGE) and module not in _BETWEEN and "site-packages" not in file
+
+
+def author_place(frames: Sequence[TracebackType]) -> Location | None:
+    """The innermost line of the author in a traceback."""
+    for each in reversed(frames):
+        if is_author(each.tb_frame):
+            return _found(
+                each.tb_frame.f_code, each.tb_lasti, each.tb_lineno, source_of(each.tb_frame.f_code.co_filename)
+            )
+    return None
+
+
 def statement_place(file: str, line: int, column: int, length: int) -> Location:
     """A place in a file that is being rewritten."""
     source = source_of(file)
@@ -79,18 +95,17 @@ def _location(frame: FrameType) -> Location:
     key, source = (frame.f_code, frame.f_lasti), source_of(frame.f_code.co_filename)
     known = _places.get(key)
     if known is None or known.source is not source:
-        known = _places[key] = _found(frame, source)
+        known = _places[key] = _found(frame.f_code, frame.f_lasti, frame.f_lineno, source)
     turns = _turns()
     return replace(known, turns=turns) if turns else known
 
 
-def _found(frame: FrameType, source: Source) -> Location:
-    code = frame.f_code
+def _found(code: CodeType, at: int, lineno: int, source: Source) -> Location:
     if code not in _columns:
         _columns[code] = list(code.co_positions())
-    line, last, start, end = _columns[code][frame.f_lasti // 2] if frame.f_lasti >= 0 else (None, None, None, None)
+    line, last, start, end = _columns[code][at // 2] if at >= 0 else (None, None, None, None)
     if line is None or start is None:
-        number = line or frame.f_lineno
+        number = line or lineno
         text = source.line(number)
         indent = len(text) - len(text.lstrip())
         return Location(source.name, number, indent + 1, max(1, len(text.strip())), source)

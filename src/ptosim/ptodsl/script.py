@@ -50,7 +50,7 @@ def load_script(path: str) -> ModuleType:
     except BaseException as problem:
         if isinstance(problem, KeyboardInterrupt):
             raise
-        raise error("argument", _failed(path, problem)) from None
+        raise error("argument", _failed(path, problem, "imported")) from None
     finally:
         sys.path.remove(folder)
         if before is not None:
@@ -59,11 +59,12 @@ def load_script(path: str) -> ModuleType:
     return module
 
 
-def _failed(path: str, problem: BaseException) -> str:
+def _failed(path: str, problem: BaseException, done: str) -> str:
     """The traceback of the author's own lines."""
-    own = [frame for frame in traceback.extract_tb(problem.__traceback__) if frame.filename != __file__]
+    ours = str(Path(__file__).parents[1])
+    own = [frame for frame in traceback.extract_tb(problem.__traceback__) if not frame.filename.startswith(ours)]
     lines = traceback.format_list(own) + traceback.format_exception_only(type(problem), problem)
-    return f"{path} failed while it was imported\n" + "".join(lines).rstrip()
+    return f"{path} failed while it was {done}\n" + "".join(lines).rstrip()
 
 
 def kernels_of(module: ModuleType) -> dict[str, KernelHandle | CompiledKernel]:
@@ -81,7 +82,13 @@ def script_kernel(path: str, named: str | None, constants: Sequence[str] = ()) -
             raise error("argument", f"{named} is compiled already; -D is for a kernel with constants")
         return handle
     defaults = {each.name: each.default for each in handle.function.parameters if each.is_constant}
-    return handle.compile(**_constants(handle.symbol, defaults, constants))
+    chosen = _constants(handle.symbol, defaults, constants)
+    try:
+        return handle.compile(**chosen)
+    except PTOError:
+        raise
+    except Exception as problem:
+        raise error("invalid", _failed(path, problem, "traced")) from None
 
 
 def _named(path: str, module: ModuleType, named: str | None) -> KernelHandle | CompiledKernel:

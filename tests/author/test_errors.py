@@ -1,0 +1,252 @@
+"""Kernels that are wrong: one error with the Python line, a kind, and what to write instead."""
+# ruff: noqa: F821, F841, RUF043
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from ptosim import PTOError, pto, scalar
+
+Floats = pto.ptr(pto.f32, "gm")
+Integers = pto.ptr(pto.i32, "gm")
+WRONG: list[tuple[Callable[..., Any], dict[str, Any], type[Exception], str]] = []
+
+
+def wrong(kind: type[Exception], message: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A kernel, the exception that it raises, and its message; the line is the one with the mark `# here`."""
+
+    def keep(function: Callable[..., Any]) -> Callable[..., Any]:
+        WRONG.append((function, {"mode": "explicit", **options}, kind, message))
+        return function
+
+    return keep
+
+
+@wrong(TypeError, "cannot be an int")
+def an_int(x: Floats, n: pto.i32):
+    int(n)  # here
+
+
+@wrong(TypeError, "cannot be an index", ast_rewrite=False)
+def a_plain_range(x: Floats, n: pto.i32):
+    for _ in range(n):  # here
+        pass
+
+
+@wrong(TypeError, "write for i in range")
+def a_static_range(x: Floats, n: pto.i32):
+    for _ in pto.static_range(n):  # here
+        pass
+
+
+@wrong(SyntaxError, "a loop of a kernel counts")
+def a_sequence(x: Floats, n: pto.i32):
+    for _ in [1, 2]:  # here
+        pass
+
+
+@wrong(SyntaxError, "return under a condition that only the run knows")
+def a_return(x: Floats, n: pto.i32):
+    if n > 3:  # here
+        return
+
+
+@wrong(SyntaxError, "return inside a loop")
+def a_return_in_a_loop(x: Floats, n: pto.i32):
+    for _ in range(n):
+        return  # here
+
+
+@wrong(SyntaxError, "break under a condition")
+def a_break_of_an_unrolled_loop(x: Floats, n: pto.i32):
+    for _ in pto.static_range(3):
+        if n > 3:  # here
+            break
+
+
+@wrong(SyntaxError, "a is set on one way only")
+def a_name_on_one_way(x: Integers, n: pto.i32):
+    if n > 3:
+        a = n + 1
+    scalar.store(a, x)  # here
+
+
+@wrong(SyntaxError, "a is what the last turn of a loop has set")
+def a_name_of_the_last_turn(x: Integers, n: pto.i32):
+    for _ in range(n):
+        a = n + 1
+    scalar.store(a, x)  # here
+
+
+@wrong(SyntaxError, "one plain name")
+def a_tuple_target(x: Integers, n: pto.i32):
+    for _i, _j in range(n):  # here
+        pass
+
+
+@wrong(SyntaxError, r"v\[i\] cannot be set")
+def an_item_that_moves(x: Integers, n: pto.i32):
+    v = [1, 2, 3]
+    for i in range(n):
+        v[i] = n  # here
+
+
+@wrong(TypeError, "the offset is 1.5, a float")
+def a_float_offset(x: Floats, n: pto.i32):
+    pto.addptr(x, 1.5)  # here
+
+
+@wrong(TypeError, "write // for the quotient")
+def a_division(x: Integers, n: pto.i32):
+    _ = n / 2  # here
+
+
+@wrong(TypeError, "operands of one type, not f32 and f16")
+def two_widths_of_floats(x: Integers, a: pto.f32, b: pto.f16):
+    _ = a + b  # here
+
+
+@wrong(PTOError, "rhs has type .* but lhs has type")
+def two_types_in_a_sum(x: Floats):
+    p, q = pto.castptr(0, pto.ptr(pto.f32)), pto.castptr(0, pto.ptr(pto.i32))
+    m = pto.make_mask(pto.f32, "ALL")
+    pto.vadd(pto.vlds(p, 0), pto.vlds(q, 0), m)  # here
+
+
+@wrong(TypeError, "mask is missing")
+def no_mask(x: Floats):
+    p = pto.castptr(0, pto.ptr(pto.f32))
+    pto.vadd(pto.vlds(p, 0), pto.vlds(p, 0))  # here
+
+
+@wrong(ValueError, "there is no dist .* known: NORM, BRC_B8")
+def an_unknown_word(x: Floats):
+    pto.vlds(pto.castptr(0, pto.ptr(pto.f32)), 0, dist="FOO")  # here
+
+
+@wrong(ValueError, "event_id .* is 0 to 7, not 8")
+def an_event_too_many(x: Floats):
+    pto.set_flag("V", "MTE3", event_id=8)  # here
+
+
+@wrong(RuntimeError, "belongs in a kernel of mode explicit", mode="auto")
+def a_copy_in_auto_mode(x: Floats):
+    p = pto.castptr(0, pto.ptr(pto.f32))
+    pto.mte_gm_ub(x, p, 0, 256, nburst=(1, 256, 256))  # here
+
+
+@pto.tileop
+def with_a_flag(t: pto.Tile):
+    pto.set_flag("V", "MTE3")  # in the tileop
+
+
+@wrong(RuntimeError, "does not belong in a tileop")
+def a_flag_in_a_tileop(x: Floats):
+    with_a_flag(pto.alloc_tile(shape=[16, 64], dtype=pto.f32))
+
+
+@wrong(SyntaxError, "a is set inside a section")
+def a_value_of_a_section(x: Floats, n: pto.i32):
+    with pto.section("vector"):
+        a = n + 1
+    _ = a + 1  # here
+
+
+@wrong(ValueError, "no multiple of 32")
+def a_short_row(x: Floats):
+    pto.alloc_tile(shape=[16, 3], dtype=pto.f32)  # here
+
+
+@wrong(TypeError, "castptr missing 1 required positional argument: 'type'")
+def an_argument_is_missing(x: Floats):
+    pto.castptr(0)  # here
+
+
+@wrong(NameError, "a has no value here")
+def a_name_that_comes_later(x: Floats):
+    _ = a + 1  # here
+    a = 1
+
+
+@wrong(TypeError, "two literals have no type")
+def two_literals(x: Integers, n: pto.i32):
+    a = 1 if n > 1 else 2  # here
+    scalar.store(a, x)
+
+
+@wrong(SyntaxError, "this loop never ends")
+def an_endless_loop(x: Integers, n: pto.i32):
+    while True:  # here
+        pass
+
+
+@pytest.mark.parametrize("function, options, kind, message", WRONG, ids=[each[0].__name__ for each in WRONG])
+def test_the_error_has_the_line_and_says_what_to_write(
+    function: Callable[..., Any], options: dict[str, Any], kind: type[Exception], message: str
+):
+    with pytest.raises(kind, match=message) as found:
+        pto.jit(**options)(function).verify()
+    assert isinstance(found.value, PTOError)
+    (diagnostic, *_) = found.value.diagnostics
+    assert diagnostic.location is not None and diagnostic.location.file == __file__
+    marked = diagnostic.location.source.line(diagnostic.line)
+    assert marked.rstrip().endswith(("# here", "# in the tileop")), marked
+
+
+DEFINITIONS = {
+    "x has no annotation": "def kernel(x): ...",
+    "x is a pointer to ub": "def kernel(x: pto.ptr(pto.f32)): ...",
+    "x is pto.Tile": "def kernel(x: pto.Tile): ...",
+    "N is a const_expr and needs a default": "def kernel(x: Floats, *, N: pto.const_expr): ...",
+    "has no *args": "def kernel(*args): ...",
+    "N is keyword-only": "def kernel(x: Floats, *, N: int = 3): ...",
+}
+
+
+@pytest.mark.parametrize("message", DEFINITIONS)
+def test_a_wrong_definition_is_an_error_when_it_is_decorated(message: str):
+    space = {"pto": pto, "Floats": Floats}
+    exec(DEFINITIONS[message], space)
+    with pytest.raises(TypeError, match=re.escape(message)):
+        pto.jit()(space["kernel"])
+
+
+def test_a_bare_decorator_is_an_error():
+    with pytest.raises(TypeError, match="write @pto.jit()"):
+        pto.jit(an_int)
+
+
+@pto.jit(mode="explicit")
+def launched(x: Floats, n: pto.i32):
+    scalar.store(1.0, x)
+
+
+@pytest.mark.parametrize(
+    "launch, message",
+    [
+        (lambda: launched[1](np.zeros(4, "f4")), "takes 2 arguments .* but 1 were given"),
+        (lambda: launched[0](np.zeros(4, "f4"), 1), "the grid is a positive integer, not 0"),
+        (lambda: launched[1](np.zeros(4, "i2"), 1), "convert the array"),
+        (lambda: launched[1](np.zeros((4, 4), "f4").T, 1), "not C-contiguous"),
+        (lambda: launched[1](12345, 1), "no array begins that the caller holds"),
+    ],
+)
+def test_a_wrong_launch_says_which_argument(launch: Callable[[], None], message: str):
+    with pytest.raises(ptosim.PTOError, match=message):
+        launch()
+
+
+def test_what_the_author_raises_stays_his():
+    @pto.jit()
+    def raising(x: Floats):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="^mine$") as found:
+        raising.compile()
+    assert not isinstance(found.value, PTOError)
