@@ -223,7 +223,7 @@ class Builder:
 
     @contextmanager
     def into(self, block: Block) -> Generator[None]:
-        """What is built meanwhile goes into a block."""
+        """Operations that are built meanwhile go into a block."""
         outside, self.place = self.place, InsertionPoint(block)
         self._found.append({})
         try:

@@ -17,7 +17,7 @@ from ptosim.diagnostics import Location, Replacement, Source
 
 @dataclass(frozen=True)
 class OperationPlace:
-    """What an operation takes up in a text: from its first character to the one behind its last."""
+    """The extent of an operation in a text: from its first character to the one behind its last."""
 
     start: int
     end: int
@@ -91,7 +91,7 @@ class EditWriter(Protocol):
     """Makes lines of edits, in the language of the file that the author wrote."""
 
     def hint(self, edits: Sequence[Edit]) -> str:
-        """What to do, in words."""
+        """The edit, in words."""
         ...
 
     def replacements(self, edits: Sequence[Edit]) -> tuple[Replacement, ...]:

@@ -46,7 +46,7 @@ class VerifiedModule:
     _statics: dict[Operation, Static] = field(default_factory=dict[Operation, Static], init=False, compare=False)
 
     def static(self, op: Operation) -> Static:
-        """What an operation says before it runs, worked out once: for those that no pass changes any more."""
+        """The static facts of an operation, worked out once: for those that no pass changes any more."""
         found = self._statics.get(op)
         if found is None:
             found = self._statics[op] = static_of(op, self.target)

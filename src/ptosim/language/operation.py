@@ -239,11 +239,12 @@ class PTOOperation(Readable):
         return ""
 
     def facts(self) -> Mapping[str, Any]:
-        """What engines have to know beyond operands, words and integers, as plain values (effects.record.Static)."""
+        """Facts for engines beyond operands, words and integers, as plain values (effects.record.Static)."""
         return {}
 
     def heading(self, name_of: Callable[[SSAValue], str]) -> str:
-        """What reports call all that is made for it, given the names of values; nothing: each piece by its own name."""
+        """The name in reports of all that is made for it, given the names of values; nothing: each piece by its own
+        name."""
         return ""
 
     @property
@@ -436,7 +437,7 @@ class PTOOperation(Readable):
     # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
-        """What the verifier has to say about this operation beyond what it checks for every class alike."""
+        """Problems of this operation beyond what it checks for every class alike."""
         return iter(())
 
 

@@ -47,7 +47,7 @@ class Field(Generic[Value]):
 
     @abstractmethod
     def of(self, op: PTOOperation) -> Value:
-        """What plays the role in an operation."""
+        """The value that plays the role in an operation."""
 
 
 class Operand(Field[SSAValue]):
@@ -118,7 +118,7 @@ class Body(Field[Region]):
 
 
 def declared(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
-    """What this very class declares: what its form places, unless those above have it, and what else it has."""
+    """Declarations of this very class: roles that its form places, unless those above have it, and what else it has."""
     own = vars(cls)
     in_form: dict[str, Field[Any]] = {}
     for role, field in _in_form(own.get("form", "")):
@@ -132,7 +132,7 @@ def declared(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
 
 
 def all_fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
-    """What a class and those above it declare; what one declares again stands where it does so."""
+    """Declarations of a class and those above it; one that is declared again stands where it does so."""
     fields: dict[str, Field[Any]] = {}
     for parent in reversed(cls.__mro__):
         added: dict[str, Field[Any]] = vars(parent).get("declared", {})
@@ -141,7 +141,7 @@ def all_fields(cls: type[PTOOperation]) -> dict[str, Field[Any]]:
 
 
 def asked_types(cls: type[PTOOperation]) -> dict[str, tuple[str, ...]]:
-    """What operands and results must be, by role."""
+    """Types of operands and results, by role."""
     asked = {role: field.types for role, field in cls.fields.items()}
     parts = (
         assembly_format.compile_form(cls.form),

@@ -77,7 +77,7 @@ def goes_on(op: LocalArraySet) -> bool:
 
 
 def _modulus(sets: list[LocalArraySet]) -> int | None:
-    """What a counter counts modulo; None for an array that does not count."""
+    """The modulus of a counter; None for an array that does not count."""
     if any([constant_of(index) for index in each.indices] != [0] for each in sets):
         return None
     moduli = {_turned(each) for each in sets if goes_on(each)}

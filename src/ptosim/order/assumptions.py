@@ -25,7 +25,7 @@ _NEARER = 12
 
 @dataclass
 class Confined:
-    """What was taken for granted."""
+    """Assumptions."""
 
     ranges: set[ByteRange] = field(default_factory=set[ByteRange])
     assumptions: dict[str, None] = field(default_factory=dict[str, None])

@@ -40,7 +40,7 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[tuple[Function, str
 
 
 def _said(function: Function) -> str:
-    """What the modules around a function say of its order."""
+    """The order mode of the modules around a function."""
     for op in around(function):
         inserts, mode = op.attributes.get(INSERT_SYNC), op.attributes.get(MODE)
         if isinstance(inserts, IntegerAttr):

@@ -36,7 +36,7 @@ class Misuse:
 
 
 def misused(program: OrderProgram, periods: Mapping[int, int]) -> list[Misuse]:
-    """What is wrong with the brackets of a program, the first of each place."""
+    """Problems of the brackets of a program, the first of each place."""
     if all(_is_nested(block) for block in _blocks(program.body)):
         return []
     follower = _Follower(periods)

@@ -36,7 +36,7 @@ def _taken(places: Places, entry: EntryNode) -> Iterator[tuple[SSAValue, int]]:
 
 
 def _leaves(value: SSAValue) -> Iterator[SSAValue]:
-    """What a condition is computed from."""
+    """The inputs of a condition."""
     owner = value.owner
     if isinstance(owner, Operation) and owner.name.startswith("arith."):
         for operand in owner.operands:

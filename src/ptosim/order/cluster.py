@@ -68,7 +68,7 @@ def read_cluster(module: VerifiedModule, entries: dict[CoreKind, Function]) -> m
 
 @dataclass
 class _Common:
-    """What the programs of a cluster share: entries, loops and values."""
+    """The common part of the programs of a cluster: entries, loops and values."""
 
     program: model.OrderProgram
     values: Common = field(default_factory=Common)
@@ -207,7 +207,7 @@ def _memory(core: int) -> str:
 
 
 def semaphore(node: model.SignalNode, id_: int) -> tuple[int, int, int]:
-    """What is counted: from which core, to which, by which id."""
+    """A counter: from which core, to which, by which id."""
     partner = node.partner if node.partner is not None else VECTORS[id_ // _PER_VECTOR % len(VECTORS)]
     ends = (node.core, partner) if isinstance(node, model.SetSignal) else (partner, node.core)
     return (*ends, id_ % _PER_VECTOR)

@@ -195,7 +195,7 @@ def _same_origin(a: ByteRange, b: ByteRange) -> bool:
 
 
 def _symbols(range_: ByteRange) -> frozenset[Symbol] | None:
-    """What the ends of a range depend on; None where it has others in other turns."""
+    """The inputs of the ends of a range; None where it has others in other turns."""
     ends = [end for span in range_.spans if span is not None for end in span]
     if (len(range_.spans), len(ends)) != (1, 2):
         return None

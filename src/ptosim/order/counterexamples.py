@@ -35,7 +35,7 @@ NOT_SHOWN = "no launch that was replayed shows it"
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of suspicions."""
+    """Verdicts on suspicions."""
 
     shown: tuple[Diagnostic, ...]
     """Those that a replay shows, with what it takes."""
@@ -83,7 +83,7 @@ class ReplayTrials:
         return True
 
     def contradict(self) -> Diagnostic | None:
-        """What goes wrong in a launch of a kernel that is proven: then the proof is not right."""
+        """A fault in a launch of a kernel that is proven: then the proof is not right."""
         for replayed in self._replays(FEW_LAUNCHES, FEW_EFFORT):
             for shown in replayed.shown if not replayed.doubts else ():
                 if shown.certain:

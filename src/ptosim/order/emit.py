@@ -177,7 +177,7 @@ class OrderWriter:
 
 
 def _held(build: Builder, counter: SSAValue) -> SSAValue:
-    """What a counter holds."""
+    """The value of a counter."""
     return build.index(build.local_array_get(array=counter, indices=[build.index(0)], result=i64))
 
 

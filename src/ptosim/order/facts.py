@@ -35,7 +35,7 @@ def with_number(known: Known, number: Number) -> Known:
 
 
 def origin_of(known: Known) -> tuple[object, ...]:
-    """What a pointer counts from; of a number nothing."""
+    """The base of a pointer; None of a number."""
     return (known.space, known.origin) if isinstance(known, Pointer) else ()
 
 
@@ -56,7 +56,7 @@ def is_too_wide(found: Known) -> bool:
 
 
 def known_key(known: Known) -> tuple[object, ...]:
-    """What tells numbers and pointers apart."""
+    """The key that tells numbers and pointers apart."""
     return (*origin_of(known), *key_of(number_of(known)))
 
 

@@ -31,7 +31,7 @@ _CREDIT = 2
 
 
 def insert(program: OrderProgram) -> Inserted:
-    """What a program lacks."""
+    """Missing synchronisation of a program."""
     return Inserter(program, Conflicts(program)).insert()
 
 
@@ -48,7 +48,7 @@ class _Needed(Exception):
 
 
 class Inserter:
-    """What a program lacks, and other ways to say the same."""
+    """Missing synchronisation of a program, and other ways to say the same."""
 
     def __init__(self, program: OrderProgram, conflicts: Conflicts) -> None:
         self.program = program

@@ -136,7 +136,7 @@ class Opaque(Node):
 
 @dataclass(eq=False)
 class Fence(Node):
-    """What makes stores of the scalar unit visible to everyone."""
+    """A fence that makes stores of the scalar unit visible to all."""
 
 
 @dataclass(eq=False)

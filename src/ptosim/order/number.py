@@ -212,7 +212,7 @@ def periodic(loop: int, start: tuple[object, ...], values: tuple[int | Linear, .
 
 
 def key_of(number: Number) -> tuple[object, ...]:
-    """What tells numbers apart."""
+    """The key of a number."""
     match number:
         case int():
             return (number,)

@@ -40,7 +40,7 @@ BY_SIGNALS = "accesses of other cores are in order by their signals and the pipe
 
 @dataclass(frozen=True)
 class Order:
-    """What a function lacks, for each kind of core that runs it."""
+    """Missing synchronisation of a function, for each kind of core that runs it."""
 
     function: Function
     programs: Mapping[CoreKind, OrderProgram]

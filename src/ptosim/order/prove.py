@@ -62,7 +62,7 @@ DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes o
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found: nothing at all is a proof."""
+    """The result of the analysis: nothing found is a proof."""
 
     broken: tuple[Diagnostic, ...]
     """What goes wrong, each with the least number of iterations that shows it."""
@@ -122,7 +122,7 @@ def explored(module: VerifiedModule, entries: dict[CoreKind, Function]) -> int:
 
 
 def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
-    """What the analysis of the programs of a kernel says, before anything is replayed."""
+    """The verdict of the analysis of a kernel, before anything is replayed."""
     broken: list[Diagnostic] = []
     undecided: list[Diagnostic] = []
     assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}

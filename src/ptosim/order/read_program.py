@@ -205,7 +205,7 @@ class Reader:
         return indices if is_sync and len(indices) <= _MOST_REPEATED and not op.iter_args and len(inside) > 1 else None
 
     def _synchronisation(self, op: Operation, values: Values) -> Iterator[model.Node]:
-        """What such a loop does in one iteration."""
+        """Effects of such a loop in one iteration."""
         if op.name in _SYNC:
             yield _synchronising(op, values)
 

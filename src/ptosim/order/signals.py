@@ -61,8 +61,8 @@ class SignalWalker(TurnWalker):
         state.put(key, known & ~own)
 
     def _told(self, node: SetSignal, state: State) -> tuple[int, int]:
-        """What a signal cannot say to have ended, and what of its own core it says in any case. Without a pipe it comes
-        when everything before it has ended, and tells what any of the pipes knows."""
+        """Entries that a signal cannot cover, and those of its own core that it covers in any case. Without a pipe it
+        comes when everything before it has ended, and tells what any of the pipes knows."""
         if node.pipe is not Pipe.ALL:
             return state.open[node.pipe] & state.open[Pipe.S], self.own[node.core][node.pipe]
         known, own = -1, 0

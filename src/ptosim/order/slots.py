@@ -79,7 +79,7 @@ def _operands(value: SSAValue, name: str) -> tuple[SSAValue, SSAValue] | None:
 
 
 def _number_of(condition: SSAValue, predicate: str, number: int) -> SSAValue | None:
-    """What is compared so with a number."""
+    """The value that is compared so with a number."""
     owner = condition.owner
     is_meant = isinstance(owner, CmpI) and owner.word("predicate") == predicate and constant_of(owner.rhs) == number
     return owner.lhs if isinstance(owner, CmpI) and is_meant else None
@@ -91,7 +91,7 @@ def _remainder_of(value: SSAValue | None, divisor: int) -> SSAValue | None:
 
 
 def _divided(value: SSAValue, name: str, divisor: int) -> SSAValue | None:
-    """What is divided by a number; by one it stays what it is."""
+    """The dividend of a division by a number; by one it is the value itself."""
     parts = _operands(value, name)
     if parts is None:
         return value if divisor == 1 else None

@@ -24,7 +24,7 @@ PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.ALL)
 
 @dataclass(frozen=True)
 class Known:
-    """What the pipes of a core do not know to have ended at a place, and what was issued up to there."""
+    """Entries that the pipes of a core do not know to have ended at a place, and those issued up to there."""
 
     open: Mapping[Pipe, int]
     issued: int
@@ -118,7 +118,7 @@ class State:
         self._change(renamed)
 
     def restricted(self, members: int) -> State:
-        """What is known of some entries alone."""
+        """The state of some entries alone."""
         found = self.copy()
         found._change(lambda held: held & members)
         return found

@@ -55,7 +55,7 @@ class ClosedOperands:
 
 
 def touches_of(op: Operation, values: Values, target: str) -> tuple[EntryTouch, ...]:
-    """What an operation outside of scopes touches."""
+    """Bytes of an operation outside of scopes."""
     return tuple(_touches(op, values, target, ()))
 
 
@@ -73,7 +73,7 @@ def awaited(op: SimTSync, values: Values) -> tuple[ByteRange, ...]:
 def touches_of_scope(
     op: Operation, values: Values, target: str, path: tuple[int, ...], names: Iterator[int]
 ) -> tuple[EntryTouch, ...]:
-    """What a scope touches; its loops get names here."""
+    """Bytes of a scope; its loops get names here."""
     inner: list[int] = []
     found: list[EntryTouch] = []
 
@@ -131,7 +131,7 @@ def _distinct(found: list[EntryTouch]) -> tuple[EntryTouch, ...]:
 
 
 def range_key(range_: ByteRange) -> tuple[object, ...]:
-    """What tells ranges apart."""
+    """The key of a range."""
     ends = tuple(None if span is None else (key_of(span[0]), key_of(span[1])) for span in range_.spans)
     return (range_.space, range_.origin, range_.loop, range_.start, ends)
 

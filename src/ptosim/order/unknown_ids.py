@@ -105,7 +105,7 @@ def name_in(parsed: ParsedModule, value: SSAValue) -> str:
 
 
 def _reason(parsed: ParsedModule, value: SSAValue) -> tuple[str, str | None]:
-    """What stands in the way, and what to write instead."""
+    """The obstacle, and the text to write instead."""
     seen: list[SSAValue] = []
     pending = [value]
     while pending:

@@ -306,7 +306,7 @@ class LoopTrial(Values):
 
 
 def _computed_from(given: Iterable[SSAValue]) -> set[SSAValue]:
-    """What is computed from some values, however far from them."""
+    """Values that are computed from some values, however far from them."""
     found, pending = set[SSAValue](), list(given)
     while pending:
         for use in pending.pop().uses:
@@ -394,7 +394,7 @@ def _add_pointer(values: Values, op: PTOOperation) -> facts.Known | None:
 
 
 def _held(values: Values, op: PTOOperation) -> facts.Known | None:
-    """What an array holds: the values of a counter in turn, or those of a table."""
+    """The content of an array: the values of a counter in turn, or those of a table."""
     match values.arrays.get(op.operands[0]):
         case RoundCounter(name, modulus):
             return Periodic(name, (), tuple(range(modulus)))

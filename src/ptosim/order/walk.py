@@ -255,7 +255,7 @@ class Walker:
             self._pending |= pair.member
 
     def _untold(self, pipe: Pipe, state: State, core: int = 0) -> int:
-        """What a pipe that sets a flag cannot say to have ended."""
+        """Entries that a pipe which sets a flag cannot cover."""
         return state.open[pipe] & state.open[Pipe.S] & ~self.own[core][pipe]
 
     def _barrier(self, pipe: Pipe, state: State) -> None:
@@ -304,7 +304,7 @@ class Walker:
             self.uneven.add((node.source, node.destination))
 
     def _key(self, node: model.Flag, state: State) -> Key | None:
-        """What a set and a wait have in common; None where it is not known."""
+        """The common key of a set and a wait; None where it is not known."""
         id_ = self._number(node.id) if (node.source, node.destination) not in self.distrusted else None
         return None if id_ is None else (node.source, node.destination, id_, node.core)
 

@@ -191,7 +191,7 @@ class TurnWalker(Walker):
                 self.uneven.add((source, destination))
 
     def _turns(self, loop: LoopNode) -> range:
-        """Those that a loop comes to."""
+        """Turns that a loop comes to."""
         period = self.periods[loop.name]
         return range(period if loop.most is None else min(period, loop.most))
 

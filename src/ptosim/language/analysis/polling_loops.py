@@ -43,7 +43,7 @@ class Poll:
 
 
 def poll_of(op: While) -> Poll | None:
-    """What a loop waits for, if it does: one of the conditions that must all hold for another round."""
+    """The condition that a loop waits for: one of the conditions that must all hold for another round."""
     last = op.before_region.block.last_op
     conditions = _conjuncts(last.condition) if isinstance(last, Condition) else ()
     return next(filter(None, (_poll(op, condition) for condition in conditions)), None)

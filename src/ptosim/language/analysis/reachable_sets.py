@@ -76,7 +76,7 @@ def sets_of(function: Function, kind: CoreKind) -> tuple[PTOOperation, ...]:
 
 
 def _after(op: Operation) -> Iterator[Operation]:
-    """What comes behind an operation in its block, and before it if that block is repeated."""
+    """Operations behind an operation in its block, and before it if that block is repeated."""
     parent, block = op.parent_op(), op.parent_block()
     if parent is not None and parent.name in ("scf.for", "scf.while"):
         yield from (inner for region in parent.regions for block in region.blocks for inner in block.ops)
@@ -126,7 +126,7 @@ def is_left_out(op: Operation, given: Mapping[SSAValue, int]) -> bool:
 
 
 def _number(value: SSAValue, given: Mapping[SSAValue, int]) -> int | None:
-    """What follows from the arguments by scalar arithmetic."""
+    """A value that follows from the arguments by scalar arithmetic."""
     found = given.get(value, constant_of(value))
     op = value.owner
     if found is None and isinstance(op, PTOOperation) and (rule := rule_of(op)) is not None:

@@ -29,7 +29,7 @@ def is_number(value: SSAValue) -> bool:
 
 
 def rule_of(op: Operation, domain: Callable[[int], Arithmetic] = integers) -> Rule | None:
-    """What an operation computes, in a domain by the width of its operands; None where that is no such arithmetic."""
+    """The rule of an operation, in a domain by the width of its operands; None where that is no such arithmetic."""
     if not isinstance(op, PTOOperation) or not op.name.startswith("arith.") or not op.operands:
         return None
     arithmetic = domain(bits_of(op.operands[0].type))
@@ -41,5 +41,5 @@ def rule_of(op: Operation, domain: Callable[[int], Arithmetic] = integers) -> Ru
 
 
 def evaluated(rule: Rule, given: Sequence[Scalar]) -> Scalar:
-    """What comes out where all operands are known."""
+    """The result where all operands are known."""
     return None if None in given else rule(*given)

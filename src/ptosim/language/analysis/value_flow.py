@@ -47,7 +47,7 @@ def edges(op: Operation) -> Iterator[Edge]:
 
 
 def handed_on(block: Block) -> Sequence[SSAValue]:
-    """What the last operation of a block passes on."""
+    """Values that the last operation of a block passes on."""
     last = block.last_op
     return last.operands if last is not None else ()
 

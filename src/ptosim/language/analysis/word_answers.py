@@ -34,7 +34,7 @@ _HANDS_ON = (Yield, Return, If, For, While, Call)
 
 @dataclass
 class WordUses:
-    """What a value that was looked at, or the answer of a test, goes into: one operation of each sort."""
+    """Uses of a value that was looked at, or of the answer of a test: one operation of each sort."""
 
     branch: Operation | None = None
     data: Operation | None = None
@@ -68,11 +68,11 @@ class WordAnswers:
     # --- answers ------------------------------------------------------------------------------------------------------
 
     def in_branch(self, op: If, is_true: bool) -> Answered:
-        """What has answered yes where a branch is taken."""
+        """Tests that have answered yes where a branch is taken."""
         return self._answered(op.cond, is_true, frozenset()) or _NONE
 
     def behind(self, op: While) -> Answered:
-        """What has answered yes where a loop has ended."""
+        """Tests that have answered yes where a loop has ended."""
         last = op.before_region.block.last_op
         return (self._answered(last.condition, False, frozenset()) if isinstance(last, Condition) else None) or _NONE
 
@@ -81,7 +81,7 @@ class WordAnswers:
         return poll.load not in self.behind(op)
 
     def _answered(self, value: SSAValue, holds: bool, around: frozenset[SSAValue]) -> Answered | None:
-        """What has answered yes wherever a value is true, or false; None: it never is."""
+        """Tests that have answered yes wherever a value is true, or false; None: it never is."""
         known = constant_of(value)
         if known is not None:
             return _NONE if bool(known) == holds else None
@@ -220,7 +220,7 @@ def _is_far(op: Call) -> bool:
 
 
 def _common(ways: Iterable[Answered | None]) -> Answered | None:
-    """What has answered yes on all ways that there are."""
+    """Tests that have answered yes on all ways."""
     possible = [way for way in ways if way is not None]
     return reduce(lambda one, other: one & other, possible) if possible else None
 

@@ -122,12 +122,12 @@ class _Load(CubeOperation):
 
 
 def counts_fractals(role: str) -> str:
-    """What deserves a remark where a start is not 0."""
+    """Remarks where a start is not 0."""
     return f"{role} counts fractals, not rows or columns"
 
 
 def misses_its_place(side: str, columns: int, depth: int) -> str | None:
-    """What deserves a remark about a transposed tile of bytes: with an odd number of fractals side by side the product
+    """Remarks about a transposed tile of bytes: with an odd number of fractals side by side the product
     looks for all but the first 32 values of k elsewhere."""
     if (columns + 15) // 16 % 2 == 0 or depth <= 32:
         return None

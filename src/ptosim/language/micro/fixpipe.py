@@ -78,7 +78,7 @@ class _Store(CubeOperation):
 
     @classmethod
     def parse_mode(cls, parser: LocatedParser, written: Written, words: dict[str, Attribute], comma: bool) -> bool:
-        """What stands between the leading operands and the clauses; whether a comma was the last thing read."""
+        """The text between the leading operands and the clauses; whether a comma was the last thing read."""
         return comma
 
     @classmethod

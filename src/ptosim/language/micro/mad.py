@@ -183,7 +183,7 @@ class MadBias(_Clauses, name="pto.mad_bias"):
 
 
 def leaves_a_rest(k: int) -> str | None:
-    """What deserves a remark about the depth of a scaled product."""
+    """Remarks about the depth of a scaled product."""
     return f"k is {k}; the hardware multiplies scaled operands in steps of {SCALED_STEP}" if k % SCALED_STEP else None
 
 

@@ -179,7 +179,7 @@ class VMrgsort4(Sorting, name="pto.vmrgsort4"):
         yield from self._repetition()
 
     def _repetition(self) -> Iterator[Problem]:
-        """What more than one repeat needs, as far as count and config are constants."""
+        """Demands of more than one repeat, as far as count and config are constants."""
         config, count = constant_of(self.config), constant_of(self.count)
         if config is None or config & 0xFF <= 1:
             return

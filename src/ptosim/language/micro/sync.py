@@ -98,7 +98,7 @@ def present_pipe(op: PTOOperation, role: str) -> Iterator[Problem]:
 
 
 class FlagPair(PTOOperation):
-    """What every flag names: the pipe that sets and the pipe that waits."""
+    """The names in every flag: the pipe that sets and the pipe that waits."""
 
     placement = "outside"
     typed = False

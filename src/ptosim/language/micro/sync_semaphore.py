@@ -42,7 +42,7 @@ def fifo_of(op: Operation) -> tuple[int, int] | None:
 
 
 def slots_of(op: Operation) -> tuple[int, int] | None:
-    """What a signal speaks for, None for everything that another core can reach."""
+    """The bytes that a signal speaks for, None for everything that another core can reach."""
     return _pair(op, SLOTS)
 
 

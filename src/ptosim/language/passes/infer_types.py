@@ -157,7 +157,7 @@ class _Inference:
             group.elements.setdefault(type_.element)
 
     def learn(self, op: Operation) -> None:
-        """What an operation says about the pointers and masks that it uses."""
+        """Types that an operation implies for its pointers and masks."""
         if isinstance(op, CastPtr) and isinstance(op.input.type, PtrType) and isinstance(op.result.type, PtrType):
             self.casts.append(op)
         elif isinstance(op, PTOOperation) and op.name.startswith("pto."):

@@ -178,7 +178,7 @@ _BY_SETTER: dict[str, ConfigurationRegister] = {register.setter: register for re
 
 
 def _written(op: Operation) -> Held:
-    """What a write leaves in its register."""
+    """The content that a write leaves in its register."""
     register = _BY_SETTER[op.name]
     values = [_pattern(value) for value in op.operands]
     if None not in values:

@@ -25,7 +25,7 @@ from ptosim.language.types import AlignType, MaskType, PtrType, VregType, is_vec
 
 
 class ScopeRole(Enum):
-    """What an operation is to the scope around it."""
+    """The role of an operation in the scope around it."""
 
     VECTOR = "vector"
     SCALAR = "scalar"

@@ -27,7 +27,7 @@ _NAMED = 6
 
 @dataclass(frozen=True)
 class _Contents:
-    """What calling a function brings along, whatever it calls in turn included."""
+    """Effects of a call of a function, those of its own calls included."""
 
     levels: int
     """How deep it goes: the function itself, and on the way down calls and the regions around them."""

@@ -37,7 +37,7 @@ NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
 
 
 def module_problems(module: ModuleOp) -> Iterator[Found]:
-    """What is wrong with a module and the modules in it."""
+    """Problems of a module and the modules in it."""
     symbols: set[str] = set()
     children = [op for op in module.body.ops if isinstance(op, ModuleOp)]
     split = any(KERNEL_KIND in op.attributes for op in children if not _is_apart(op))

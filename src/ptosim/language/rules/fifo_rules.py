@@ -35,7 +35,7 @@ _COLUMNS = 32
 
 @dataclass
 class EndOfFifo:
-    """What one kind of core of a function does with FIFOs."""
+    """Operations on FIFOs of one kind of core of a function."""
 
     initialised: dict[int, InitializePipe] = field(default_factory=dict[int, InitializePipe])
     operations: list[tile_fifo.FifoOperation] = field(default_factory=list[tile_fifo.FifoOperation])
@@ -46,7 +46,7 @@ class EndOfFifo:
 
 
 def fifo_problems(module: Operation, target: str) -> Found:
-    """What is wrong between the operations of each FIFO of a module."""
+    """Problems between the operations of each FIFO of a module."""
     ends = _ends(module)
     for end in ends.values():
         yield from end.problems

@@ -28,7 +28,7 @@ _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui"
 
 @dataclass
 class Uses:
-    """What a section does with a buffer: the elements that it stores, and its accesses in order."""
+    """Uses of a buffer by a section: the elements that it stores, and its accesses in order."""
 
     stored: set[int] = field(default_factory=set[int])
     loaded: list[tuple[Operation, range]] = field(default_factory=list[tuple[Operation, range]])
@@ -37,7 +37,7 @@ class Uses:
 
 
 def persistent_problems(function: Function) -> Iterator[Found]:
-    """What is wrong with the persistent buffers of a kernel."""
+    """Problems of the persistent buffers of a kernel."""
     allocated = (op for op in function.walk() if isinstance(op, Alloca) and op.is_persistent)
     buffers = [op for op in allocated if element_name(op.allocated) is not None]
     if not buffers:

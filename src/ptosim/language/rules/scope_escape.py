@@ -13,7 +13,8 @@ from ptosim.language.text.parser import ParsedModule
 
 
 def escape(parsed: ParsedModule, runs: Runs, run: ScopeRun, op: Operation, needed: set[Operation]) -> Problem:
-    """What to say of an operation whose results are used outside of its run, directly or by scalars that are needed."""
+    """The message for an operation whose results are used outside of its run, directly or by scalars that are
+    needed."""
     value, use = next(_uses_outside(runs, run, op, needed))
     user = use.operation
     last = _neighbour(run, user)
@@ -49,7 +50,7 @@ def _neighbour(run: ScopeRun, user: Operation) -> Operation:
 
 
 def _between(run: ScopeRun, last: Operation) -> Iterator[Operation]:
-    """What stands between a run and an operation behind it; if that ends the region, all else in it."""
+    """Operations between a run and an operation behind it; if that ends the region, all else in it."""
     if last.has_trait(IsTerminator):
         parent = last.parent_op()
         region = parent.regions if parent is not None else ()

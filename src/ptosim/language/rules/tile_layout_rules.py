@@ -21,7 +21,7 @@ _ADDRESS_ALIGNMENT = {"left": 512, "right": 512, "acc": 512}
 
 
 def address_alignment(tile: TileBuf) -> int:
-    """What the address of a tile is a multiple of."""
+    """The alignment of the address of a tile."""
     return _ADDRESS_ALIGNMENT.get(tile.loc, GRANULE)
 
 

@@ -153,7 +153,7 @@ def count(shape: Iterable[int | None]) -> int | None:
 
 
 def tensor_of(view: SSAValue) -> Operation | Block:
-    """What defines the tensor that a view is a part of."""
+    """The definition of the tensor that a view is a part of."""
     owner = view.owner
     while isinstance(owner, PartitionView):
         owner = owner.operands[0].owner

@@ -78,7 +78,7 @@ def problems(op: Operation, target: str) -> Iterator[Problem]:
 
 
 def _requirements(op: PTOOperation, target: str) -> Iterator[Problem]:
-    """What the record demands of operands, as far as they are constants."""
+    """Requirements of the record on operands, as far as they are constants."""
     record = effects().get(op.replaced_by or op.name)
     if record is None:
         return

@@ -46,7 +46,7 @@ def unfit(x: int, y: int, z: int, most: int) -> str | None:
 
 
 def wrong_dimensions(sizes: Sequence[int | None], most: int = MOST_WORKITEMS) -> str | None:
-    """What is wrong with the dimensions of a launch, as far as they are known."""
+    """Problems of the dimensions of a launch, as far as they are known."""
     for name, size in zip("xyz", sizes, strict=True):
         if size is not None and size < 1:
             return f"dimension {name} is {size}; each must be at least 1"

@@ -163,7 +163,7 @@ class Cast(ScalarOperation):
         return element_of(getattr(self, role).type).bits
 
     def objection(self, before: int, after: int) -> str | None:
-        """What is wrong with a conversion between these widths, or None."""
+        """The fault of a conversion between these widths, or None."""
         return None
 
 

@@ -59,7 +59,7 @@ class Vocabulary:
 
     @property
     def known(self) -> str:
-        """What messages name."""
+        """The name in messages."""
         return ", ".join((*self.words, *self.also))
 
 
@@ -153,7 +153,7 @@ def placed(elements: tuple[Element, ...]) -> Iterator[OperandToken | WordToken |
 
 @dataclass
 class Parsed:
-    """What the text of one instruction said."""
+    """The parsed text of one instruction."""
 
     operands: dict[str, SSAValue | list[SSAValue]] = field(default_factory=dict[str, SSAValue | list[SSAValue]])
     words: dict[str, str] = field(default_factory=dict[str, str])
@@ -169,7 +169,7 @@ class Parsed:
 
 
 def parse_form(parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> Parsed:
-    """What an operation's form says, up to its attributes and types."""
+    """The text of the form of an operation, up to its attributes and types."""
     parsed = Parsed()
     _parse_elements(parser, elements, words, parsed, [item.role for item in elements if isinstance(item, OperandToken)])
     if parser.at(MLIRTokenKind.COMMA):
@@ -439,7 +439,7 @@ def _print_elements(
 
 
 def _space(last: Element | None, element: Element) -> str:
-    """What stands between two elements."""
+    """The text between two elements."""
     if last is None:
         return "" if element in (Literal("["), Literal("(")) else " "
     if element == Literal("("):  # of a clause: l1cache(uncache)

@@ -41,7 +41,7 @@ class Position:
 
 @dataclass(frozen=True)
 class LocationForm:
-    """What stands in the parentheses of `loc(...)`, its aliases still to be looked up."""
+    """The location in the parentheses of `loc(...)`, its aliases still to be looked up."""
 
     place: Location | None = None
     name: str | None = None
@@ -54,7 +54,7 @@ class LocationForm:
 
 @dataclass(frozen=True)
 class NamedPlace:
-    """What a location means: a place, and what the value is called."""
+    """The meaning of a location: a place, and the name of the value."""
 
     place: Location | None = None
     name: str | None = None
@@ -166,7 +166,7 @@ class Locations:
         return NamedPlace(place, name)
 
     def _alias(self, name: str) -> NamedPlace:
-        """What an alias means; nothing where it is not defined, defined by itself, or through too many others."""
+        """The meaning of an alias; nothing where it is not defined, defined by itself, or through too many others."""
         if name not in self._known:
             self._known[name] = None
             self._depth += 1

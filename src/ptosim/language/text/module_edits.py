@@ -91,7 +91,7 @@ class _Difference:
         yield from self._added(waiting, last, None)
 
     def _same(self, old: Operation, new: Operation) -> Iterator[Edit]:
-        """What stands in both modules, perhaps with other operands."""
+        """Operations of both modules, perhaps with other operands."""
         was = self._heads(old, self.before, self.stretches_before)
         now = self._heads(new, self.text, self.stretches)
         if was[1:] != now[1:]:

@@ -276,7 +276,7 @@ def _writer(source: Source) -> EditWriter:
 
 
 def _located(parser: LocatedParser, source: Source) -> dict[SSAValue, str]:
-    """What the locations of a text say: its source gets the places; the names of values are returned."""
+    """Applies the locations of a text: its source gets the places; the names of values are returned."""
     assert source.places is not None
     if not any(form for _, form, _ in parser.placed) and not parser.named:
         return {}

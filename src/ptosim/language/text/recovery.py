@@ -94,7 +94,7 @@ class RecoveringParser(LocatedParser):
             return self._left_out(start)
 
     def _left_out(self, start: int) -> Operation:
-        """What stands for an operation that could not be read, so that the region around it has one there."""
+        """A placeholder for an operation that could not be read, so that the region around it has one there."""
         op = UnrealizedConversionCastOp.get([], [])
         self.positions[op] = Position(Span(start, start + 1, self._current_token.span.input))
         return op

@@ -263,7 +263,7 @@ class _Blocks:
                 self.parser.definitions[value] = self.parser.definitions[other]
 
     def _handed(self, end: Operation, values: Values, target: Block) -> list[SSAValue]:
-        """What a branch hands to a block, which has to be what the block takes."""
+        """Values that a branch hands to a block; their types have to fit."""
         if [value.type for value in values] != [argument.type for argument in target.args]:
             wanted = ", ".join(str(argument.type) for argument in target.args)
             self.parser.raise_error(f"the block that {end.name} leads to takes ({wanted})", self._span(end))

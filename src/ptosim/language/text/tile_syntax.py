@@ -74,7 +74,7 @@ class Item:
 
 @dataclass
 class Clause:
-    """What one `ins(...)` or `outs(...)` says."""
+    """The content of one `ins(...)` or `outs(...)`."""
 
     word: str
     items: list[Item] = field(default_factory=list[Item])

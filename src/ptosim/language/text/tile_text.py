@@ -20,7 +20,7 @@ OUTSIDE = "?"
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is known of a printed tile before it runs."""
+    """The static facts of a printed tile."""
 
     title: str
     element: str

@@ -103,7 +103,7 @@ class Move(TileOperation):
             yield from same_element("src", "dst")(self, target)
 
     def path_rules(self, target: str) -> Iterator[Problem]:
-        """What the operation has to say beyond its path."""
+        """Problems of the operation beyond its path."""
         return iter(())
 
 

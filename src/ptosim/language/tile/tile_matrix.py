@@ -27,7 +27,7 @@ _A5_LAYOUTS: dict[str, Layout] = {"lhs": "NZ", "rhs": "ZN", "dst": "NZ"}
 
 
 class TileProduct(TileOperation):
-    """What all products share. `gemv` ones have one row."""
+    """The common part of all products. `gemv` ones have one row."""
 
     pipes = (Pipe.M,)
     cores = (CoreKind.AIC,)

@@ -117,7 +117,7 @@ class TileOperation(PTOOperation):
         return bool(self.segment(role))
 
     def setting(self, name: str) -> str | int | bool | None:
-        """What an attribute says, or means where it is not written."""
+        """The value of an attribute, written or by default."""
         attribute = cast("IntegerAttr[Any] | StringAttr | None", self.attribute(name))
         match attribute:
             case StringAttr():
@@ -289,7 +289,7 @@ class TileOperation(PTOOperation):
         print_dictionary(printer, {**behind, **self.attributes}, self.words)
 
     def print_ins(self, printer: Printer, attributes: Mapping[str, Attribute]) -> None:
-        """What stands in `ins(...)`: the plain group, then the groups that have a type of their own."""
+        """Operands in `ins(...)`: the plain group, then the groups that have a type of their own."""
         together = [role for role in self.clause_roles("ins") if role not in self.apart]
         values = [value for role in together for value in self.segment(role)]
         write(printer, values)
@@ -317,7 +317,7 @@ class TileOperation(PTOOperation):
                 yield Problem(f"{place} must be {noun}, not {value.type}", at=f"{place}_type")
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        """What the verifier has to say about the types, attributes and constants of this operation."""
+        """Problems of the types, attributes and constants of this operation."""
         return iter(())
 
 

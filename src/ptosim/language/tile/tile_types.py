@@ -60,7 +60,7 @@ class TileBufType(Data[TileBuf], TypeAttribute):
 
 
 def print_tile(printer: Printer, tile: TileBuf) -> None:
-    """What stands between the brackets of the short form: fields that have their default are left out."""
+    """The text between the brackets of the short form: fields that have their default are left out."""
     printer.print_string(f"{tile.loc}, {tile.rows}x{tile.cols}x")
     printer.print_attribute(tile.element)
     if tile.valid != tile.shape:

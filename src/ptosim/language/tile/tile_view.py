@@ -45,7 +45,7 @@ _ASSIGNED_SLOTS = "pto.multi_buffer_addrs"
 
 
 class Allocation(ViewOperation):
-    """What both forms of allocation have in common."""
+    """The common part of both forms of allocation."""
 
     form = "{addr = $addr:i64} {valid_row = $valid_row:index} {valid_col = $valid_col:index}"
     addr = OptionalOperand()

@@ -104,7 +104,7 @@ class ViewOperation(PTOOperation):
                 yield Problem(f"{role} must be {expected}, not {value.type}", at=role)
 
     def view_rules(self, target: str) -> Iterator[Problem]:
-        """What the verifier has to say about an operation whose roles have the right types."""
+        """Problems of an operation whose roles have the right types."""
         return iter(())
 
 

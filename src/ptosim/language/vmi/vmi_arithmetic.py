@@ -329,7 +329,7 @@ COMPARED = Vocabulary(("eq", "ne", "lt", "le", "gt", "ge", *ORDERED))
 
 
 class VmiComparison(VmiOperation):
-    """What comparisons share: the first vector decides about elements."""
+    """The common part of comparisons: the first vector decides about elements."""
 
     by_lanes = True
     words = {"cmp": COMPARED, "pmode": PMODES}

@@ -82,7 +82,7 @@ def unsigned(name: str) -> str:
 
 
 def pair_of(source: LogicalVectorType, dest: LogicalVectorType) -> VmiPair | None:
-    """What a conversion takes; None where there is none."""
+    """The operands of a conversion; None where there is none."""
     one, other = (unsigned(element_of(type_.element).name) for type_ in (source, dest))
     return VMI_PAIRS.get((one, other))
 

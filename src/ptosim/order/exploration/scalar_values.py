@@ -24,7 +24,7 @@ FARTHEST_COMPARED = 16
 
 
 def divisor(op: Operation) -> int | None:
-    """What a remainder is taken of, by a division or by a mask."""
+    """The dividend of a remainder, by a division or by a mask."""
     if op.name in REMAINDERS:
         by = constant_of(op.operands[1])
         return by if by is not None and by > 0 else None

@@ -116,7 +116,7 @@ def _overlong(loop: For) -> Iterator[int]:
 
 
 def _strides(loop: For) -> set[int]:
-    """What the index of a loop is multiplied by."""
+    """The factor of the index of a loop."""
     uses = (use.operation for use in loop.body.block.args[0].uses)
     known = (constant_of(value) for op in uses if op.name == "arith.muli" for value in op.operands)
     return {abs(each) for each in known if each}

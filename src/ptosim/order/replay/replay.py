@@ -28,7 +28,7 @@ MOST_EFFORT = 1 << 13
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a launch has shown."""
+    """The faults of a launch."""
 
     launch: ReplayLaunch
     shown: tuple[Shown, ...]

@@ -63,7 +63,7 @@ class ScalarProgram:
     # --- one operation ------------------------------------------------------------------------------------------------
 
     def _step(self, op: Operation) -> Step | None:
-        """What an operation does; None for those that a replay passes over."""
+        """The step of an operation; None for those that a replay passes over."""
         if isinstance(op, Section):
             return (lambda run: self.block(op.body.block, run)) if op.core is self.kind else None
         if is_scope(op):

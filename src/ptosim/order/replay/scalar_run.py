@@ -28,7 +28,7 @@ class Unreplayable(Exception):
 
 @dataclass(frozen=True)
 class ReplayLaunch:
-    """What a replay is made with."""
+    """The launch of a replay."""
 
     scalars: tuple[Scalar, ...]
     """By argument; pointers and floats are None."""

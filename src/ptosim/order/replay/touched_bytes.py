@@ -71,7 +71,7 @@ def everything(space: Space, writes: bool) -> Touched:
 
 
 def touched_by(op: PTOOperation, access: Access, operands: PlainOperands) -> Touched | None:
-    """What an operation outside of vector scopes touches; None where there is nothing to touch."""
+    """Bytes of an operation outside of vector scopes; None where there is nothing to touch."""
     base: Scalar = getattr(operands, access.base, None)
     writes = access.direction == "write"
     if access.reach == "unknown" or base is None:
