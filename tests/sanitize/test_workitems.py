@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -226,3 +228,14 @@ def test_the_cache_takes_the_top_of_ub() -> None:
     body = far + "pto.store %t, %ub[%p] : !pto.ptr<i32, ub>, i32\npto.stg %t, %x[%i] : !pto.ptr<i32, gm>, i32"
     assert findings(body) == [("lint", "warning")]
     assert findings(body.replace("pto.stg %t, %x[%i] : !pto.ptr<i32, gm>, i32", "")) == []
+
+
+def test_a_proof_knows_which_bytes_workitems_access() -> None:
+    """Two halves of UB, one filled while workitems read the other; with one half alone nothing orders the two."""
+    rms_norm = (Path(__file__).parents[2] / "examples" / "simt" / "rms_norm.pto").read_text()
+    assert ptosim.prove(ptosim.load(rms_norm).kernel()).proven
+    near = rms_norm.replace("%near = arith.muli %turn, %c256 : index", "%near = arith.muli %zero, %c256 : index")
+    assert near != rms_norm and not ptosim.prove(ptosim.load(near).kernel()).proven
+    unknown = FLAGS.replace("%i = arith.index_cast %t", "%f = pto.get_clock32 : i32\n%i = arith.index_cast %f")
+    text = "\n".join(line for line in unknown.splitlines() if "_flag" not in line) + "\n"
+    assert not ptosim.prove(ptosim.load(text).kernel()).proven

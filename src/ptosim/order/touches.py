@@ -31,6 +31,7 @@ from ptosim.order.facts import Pointer, number_of
 from ptosim.order.model import ByteRange, EntryTouch, Span
 from ptosim.order.number import Linear, Number, Periodic, Plain, between, bounds, extreme, key_of, linear
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Values
+from ptosim.order.workitem_ranges import WorkitemRanges
 
 ENDLESS = between(None, None)
 """An unknown end."""
@@ -93,24 +94,36 @@ def touches_of_scope(
 
 
 def touches_of_launch(op: SimtLaunch, values: Values, target: str) -> tuple[EntryTouch, ...]:
-    """What workitems may touch: UB as a whole, and all of the arguments behind the pointers that they are given."""
+    """What workitems may touch: behind the pointers that they are given as far as intervals say, else UB as a whole or
+    all of these arguments."""
     found: list[EntryTouch] = []
-    origins = {
-        base.origin if isinstance(base := values.of(value), Pointer) else ANYWHERE
-        for value in op.arguments
-        if isinstance(value.type, PtrType) and value.type.space is Space.GM
-    }
+    given = [value for value in op.arguments if isinstance(value.type, PtrType) and value.type.space is Space.GM]
+    origins = {base.origin if isinstance(base := values.of(value), Pointer) else ANYWHERE for value in given}
+    ranges = WorkitemRanges(op) if op.function is not None else None
     for inside in () if op.function is None else reached(op.function):
         record = effects().get(inside.name)
-        if record is None or not isinstance(inside, PTOOperation):
+        if record is None or not isinstance(inside, PTOOperation) or ranges is None:
             continue
         accesses = [(access.direction, access.space) for access in record.accesses(static_of(inside, target))]
+        near = ranges.of_access(inside, target) if accesses else None
         if isinstance(inside, PrivateLoad | PrivateStore) and (space := inside.facts()["space"]) is not None:
             accesses.append(("write" if isinstance(inside, PrivateStore) else "read", space))
         for direction, space in accesses:
-            for origin in (origins or {ANYWHERE}) if space is Space.GM else {""}:
-                found.append(EntryTouch(direction == "write", ByteRange(space, origin, None, (), (None,))))
+            for range_ in _of_workitems(near, space, origins, values):
+                found.append(EntryTouch(direction == "write", range_))
     return _distinct(found)
+
+
+def _of_workitems(
+    near: tuple[SSAValue, int, int] | None, space: Space, origins: set[str], values: Values
+) -> Iterator[ByteRange]:
+    base = None if near is None else values.of(near[0])
+    if near is not None and isinstance(base, Pointer):
+        whole = ByteRange(space, base.origin, None, (), (None,))
+        yield _spread(whole, base.offset + near[1], [base.offset + near[2]], ())
+        return
+    for origin in (origins or {ANYWHERE}) if space is Space.GM else {""}:
+        yield ByteRange(space, origin, None, (), (None,))
 
 
 def _distinct(found: list[EntryTouch]) -> tuple[EntryTouch, ...]:
