@@ -119,7 +119,7 @@ def mutants(chance: Random) -> Iterator[Case]:
 
 
 def _mutant(chance: Random, name: str) -> Case:
-    text, arguments, grid = _original(name)
+    text, arguments, grid = original(name)
     made = [chance.choice(MUTATIONS) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
     for mutation in made:
         text = mutation(chance, text)
@@ -138,7 +138,7 @@ def _loads(text: str) -> bool:
 
 
 @cache
-def _original(name: str) -> tuple[str, tuple[Any, ...], int]:
+def original(name: str) -> tuple[str, tuple[Any, ...], int]:
     """The text of an example and the launch that its script makes."""
     if str(EXAMPLES) not in sys.path:
         sys.path.insert(0, str(EXAMPLES))

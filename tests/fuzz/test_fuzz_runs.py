@@ -48,6 +48,11 @@ def test_a_sample(source: str):
     survives(source, [SAMPLED[source]], FEW)
 
 
+@pytest.mark.parametrize(("source", "cases"), [("texts", 40), ("launches", 6), ("ranks", 2), ("deep", 1)])
+def test_a_sample_of_the_other_kinds(source: str, cases: int):
+    survives(source, [1], cases)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("source", "first"), [(name, seed) for name, count in SEEDS.items() for seed in range(0, count, TOGETHER)]

@@ -23,13 +23,21 @@ from typing import Any
 import numpy as np
 
 import ptosim
+from fuzz import hostile
 from fuzz.case import Case, Source, loaded
 from fuzz.mutated import mutants
 from fuzz.registers import settings
 from ptosim.native.build import compilation
 from quick_code import mostly_quick
 
-SOURCES: Mapping[str, Source] = {"mutants": mutants, "registers": settings}
+SOURCES: Mapping[str, Source] = {
+    "mutants": mutants,
+    "registers": settings,
+    "texts": hostile.texts,
+    "deep": hostile.deep,
+    "ranks": hostile.ranks,
+    "launches": hostile.launches,
+}
 
 SECONDS = 60
 HANGS = 240  # seconds on the clock; others may be using the processor
@@ -74,11 +82,20 @@ def _shown(outcome: Any) -> str:
     return str(outcome) if isinstance(outcome[0], tuple) else "bytes"
 
 
-def tried(case: Case) -> list[str]:
+JUDGES: Mapping[str, Callable[[Case], Iterator[str]]] = {
+    "texts": hostile.of_texts,
+    "deep": hostile.of_deep,
+    "ranks": hostile.of_ranks,
+    "launches": hostile.of_launches,
+}
+"""Of the other kinds `complaints`."""
+
+
+def tried(case: Case, judge: Callable[[Case], Iterator[str]] = complaints) -> list[str]:
     """All that is wrong with a case: answers, time and memory."""
     began = time.process_time()
     try:
-        found = _in_time(lambda: list(complaints(case)))
+        found = _in_time(lambda: list(judge(case)))
     except _Hangs:
         found = [f"no answer after {HANGS} s:\n{traceback.format_exc()}"]
     except Exception:
@@ -117,7 +134,7 @@ def main(source: str, count: str, *seeds: str) -> bool:
     for seed in seeds:
         compilation.compile_object = mostly_quick(usual, int(seed))
         for number, case in enumerate(islice(SOURCES[source](Random(seed)), int(count))):
-            if found := tried(case):
+            if found := tried(case, JUDGES.get(source, complaints)):
                 is_well = False
                 _tell({"case": f"{source} {seed} {number}: {case.name}", "wrong": found, "text": case.text})
                 if "MB" in found[-1]:
