@@ -105,7 +105,7 @@ class Diagnostic:
     consequences: tuple["Diagnostic", ...] = ()  # findings that go with this one
     edits: tuple[Replacement, ...] = ()  # what the hint says, for those who carry it out
     workitem: Workitem | None = None  # of a launch, the lowest that is concerned
-    lanes: tuple[int, ...] = ()  # those of its warp that are concerned
+    lanes: tuple[int, ...] = ()  # those of its warp, or of a logical vector, that are concerned
 
     def __post_init__(self) -> None:
         if self.kind not in SEVERITY:

@@ -161,3 +161,13 @@ def test_findings_name_the_logical_operation() -> None:
     report = ptosim.check(ptosim.load(text).kernel("k"), np.zeros(65536, "u1"), np.zeros(65536, "u1"))
     (found,) = [each for each in report.findings if each.kind == "out-of-bounds"]
     assert found.line == next(number for number, line in enumerate(text.splitlines(), 1) if "vmi.vload" in line)
+
+
+def test_findings_name_lanes() -> None:
+    """A register holds some lanes of a vector: those of the access."""
+    text = logical_text(f"%a = pto.vmi.vload %ub65536_f32[%c0] : P<f32> -> {V}\n{STORED.replace('%r', '%a')}")
+    report = ptosim.check(ptosim.load(text).kernel("k"), np.zeros(65536, "u1"), np.zeros(65536, "u1"))
+    found = [each for each in report.findings if each.kind == "uninitialized"]
+    said = {(each.lanes[0], each.lanes[-1] + 1) for each in found}
+    assert said <= {(0, 64), (64, 100)} and said
+    assert all("of %a" in each.message for each in found)

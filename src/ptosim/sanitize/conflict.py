@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ptosim.diagnostics import Diagnostic, Severity, Workitem
 from ptosim.effects.names import Pipe
+from ptosim.language.text.parser import VectorLanes
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.shadow import MemoryShadow
@@ -66,9 +67,13 @@ class MemoryPlace:
     high: int
     tile: str = ""
     """The tile and its rows, where the access is one of a tile operation."""
+    lanes: VectorLanes | None = None
+    """The lanes that the register holds, where the access is one of a logical vector."""
 
     def __str__(self) -> str:
         bytes = f"{self.memory}[{self.low}:{self.high}]" if self.low != self.high else self.memory
+        if self.lanes is not None:
+            return f"{bytes} ({self.lanes})"
         return f"tile {self.tile} ({bytes})" if self.tile else bytes
 
 

@@ -91,8 +91,11 @@ class WrittenProgram:
     def named(self, place: MemoryPlace, site: Site) -> MemoryPlace:
         """Bytes with the tile that they belong to, in the eyes of the operation that touches them."""
         op = self.executed(site)
-        tile = "" if op is None else self.module.parsed.tile_at(op, place.memory, place.low, place.high)
-        return replace(place, tile=tile)
+        if op is None:
+            return place
+        parsed = self.module.parsed
+        tile = parsed.tile_at(op, place.memory, place.low, place.high)
+        return replace(place, tile=tile, lanes=parsed.lanes.get(op))
 
     def operations(self) -> Iterator[Operation]:
         """Operations with a place in the text: an implicit module around the functions has none."""

@@ -35,8 +35,16 @@ def diagnostic(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -
         loops=conflict.loops,
         count=conflict.count,
         workitem=conflict.workitem,
-        lanes=() if conflict.workitem is None else (conflict.workitem.number % WARP,),
+        lanes=_lanes(conflict),
     )
+
+
+def _lanes(conflict: Conflict) -> tuple[int, ...]:
+    """The lanes of a warp or of a logical vector that are concerned."""
+    if conflict.workitem is not None:
+        return (conflict.workitem.number % WARP,)
+    lanes = conflict.place.lanes
+    return () if lanes is None else tuple(range(lanes.first, lanes.last))
 
 
 def _message(conflict: Conflict) -> str:

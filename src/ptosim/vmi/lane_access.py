@@ -48,13 +48,16 @@ def _loaded(step: Recipe, offset: Number, layout: LaneLayout) -> Iterator[SSAVal
         for number in range(pairs):
             at = write.build.index(write.build.plus(offset, 2 * held * number))
             found.append(write.op("vldsx2", pointer, at, mask=masks[number], **words))
+            step.tell("result", 2 * held * number, 2 * held * (number + 1))
         yield from (low for low, _ in found)
         yield from (high for _, high in found)
         return
     dist = f"BRC_B{8 * width}" if layout == SINGLE else SPREAD.get((width, layout.stride))
     for number, mask in enumerate(masks):
         at = write.build.index(write.build.plus(offset, held * number))
-        yield write.op("vlds", pointer, at, dist=dist, mask=None if layout == SINGLE else mask, result=type_)
+        loaded = write.op("vlds", pointer, at, dist=dist, mask=None if layout == SINGLE else mask, result=type_)
+        step.tell("result", held * number, held * (number + 1))
+        yield loaded
 
 
 def demanded(step: Recipe, layout: LaneLayout) -> list[SSAValue | None]:
@@ -91,6 +94,7 @@ def store_lanes(step: Recipe, offset: Number) -> None:
         (value,) = step.registers("value", CONTIGUOUS)
         dist = f"1PT_B{8 * width}"
         write.op("vsts", value, step.value("pointer"), write.build.index(offset), write.all(width), dist=dist)
+        step.tell("value", 0, 1)
         return
     whole = layout == HALVES and lanes % (2 * VECTOR_BYTES // width) == 0 and step.mask() is None
     if whole:
@@ -114,6 +118,8 @@ def store_masked(step: Recipe, values: Registers, masks: Registers, offset: Numb
     for number, (value, mask) in enumerate(zip(values, masks, strict=True)):
         at = write.build.index(write.build.plus(offset, held * number))
         write.op("vsts", value, step.value("pointer"), at, mask, dist=dist)
+        if not step.played("high"):
+            step.tell("value", held * number, held * (number + 1))
 
 
 def store_pairs(step: Recipe, values: Registers, offset: Number, lanes: int) -> None:
@@ -123,3 +129,5 @@ def store_pairs(step: Recipe, values: Registers, offset: Number, lanes: int) -> 
         at = write.build.index(write.build.plus(offset, lanes * number))
         pair = (values[number], values[half + number], step.value("pointer"), at)
         write.op("vstsx2", *pair, write.all(width), dist=f"INTLV_B{8 * width}")
+        if not step.played("high"):
+            step.tell("value", lanes * number, lanes * (number + 1))

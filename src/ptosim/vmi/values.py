@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.language.logical_types import LogicalMaskType, LogicalVectorType
+from ptosim.language.text.parser import VectorLanes
 from ptosim.language.types import element_of
 from ptosim.language.vmi.vmi_operation import VmiOperation
 from ptosim.vmi.demand import LaneDemand
@@ -144,6 +145,15 @@ class Recipe:
         element = register_element(type_.element)
         registers = [self.write.cast(register, element) for register in registers]
         self.values.vectors[value] = LogicalVector(type_, {layout: registers}, self._writer)
+
+    def tell(self, role: str, first: int, last: int) -> None:
+        """Say which lanes of a vector the access serves that was written last."""
+        build, value = self.write.build, self.value_of(role)
+        before = build.place.before
+        access = build.place.block.last_op if before is None else before.prev_op
+        assert access is not None and isinstance(value.type, LogicalVectorType)
+        name = build.parsed.name_of(value)
+        build.parsed.lanes[access] = VectorLanes(name, first, min(last, value.type.lanes))
 
     def give_mask(self, mask: LogicalMask, role: str = "result") -> None:
         self.values.masks[self.value_of(role)] = mask

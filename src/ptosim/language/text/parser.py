@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
@@ -59,6 +60,18 @@ class NamedTile:
         return f"{self.name} row {first}" if last == first + 1 else f"{self.name} rows {first}:{last}"
 
 
+class VectorLanes(NamedTuple):
+    """Lanes of a logical vector that one instruction loads or stores."""
+
+    vector: str
+    first: int
+    last: int
+    """One past the last."""
+
+    def __str__(self) -> str:
+        return f"lanes {self.first}:{self.last} of {self.vector}"
+
+
 @dataclass
 class ParsedModule:
     """The operations of a file, where each was written, and the type-list mismatches met on the way."""
@@ -84,6 +97,9 @@ class ParsedModule:
 
     writer: EditWriter = field(default_factory=TextWriter)
     """Makes lines of edits, for the file that its author wrote."""
+
+    lanes: dict[Operation, VectorLanes] = field(default_factory=dict[Operation, VectorLanes])
+    """The lanes that loads and stores serve which logical vectors have become."""
 
     def tile_at(self, op: Operation, space: str, low: int, high: int) -> str:
         """The tile that these bytes belong to in the eyes of the operation of the text; nothing where none is known."""
