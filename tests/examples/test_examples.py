@@ -31,9 +31,6 @@ EDGES: dict[str, list[dict[str, int]]] = {
         {"rows": 192, "keys": 192, "causal": True},
     ],
     "gather": [{"tokens": 1}, {"tokens": 64}, {"tokens": 65, "grid": 1}, {"classes": 1}],
-    "logical_dequantise": [{"length": 256}, {"length": 2048}],
-    "logical_rotary": [{"rows": 1}, {"rows": 2}, {"rows": 128}],
-    "logical_softmax": [{"rows": 1}, {"rows": 16, "grid": 1}, {"rows": 33, "grid": 2}],
     "layer_norm": [
         {"rows": 1, "columns": 1},
         {"rows": 3, "columns": 64},

@@ -20,7 +20,7 @@ from ptosim.vmi.layout import CONTIGUOUS, HALVES
 from ptosim.vmi.layout_costs import cost
 from ptosim.vmi.lower import functions_on_vectors
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("logical_*.pto"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "vmi").glob("*.pto"))
 
 
 def instructions(text: str) -> Counter[str]:

@@ -13,7 +13,7 @@ from logical_kernel import logical_text
 from logical_programs import logical_program
 from ptosim.diagnostics import Diagnostic
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("logical_*.pto"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "vmi").glob("*.pto"))
 WORDS = """
 vadd vcvt vcadd vbrc vload vstore group dist_mode pmode 8 0 -1 100 64 f32 i8 f16 bf16 si16 ui8 f8E4M3FN pred b16 b32
 { } < > %m %a -> : , true "brc" "merge" reassoc 1000000 tensor index i64 scf.yield return

@@ -1,7 +1,12 @@
 """Dequantisation of 8-bit floats with a scale for each group, on logical vectors."""
 
+import sys
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 

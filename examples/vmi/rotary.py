@@ -1,6 +1,11 @@
 """Rotary embedding of f16 rows, on logical vectors."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 

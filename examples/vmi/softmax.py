@@ -1,6 +1,11 @@
 """Row-wise softmax of f16 rows in f32, on logical vectors."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 
