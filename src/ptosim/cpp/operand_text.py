@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ptosim.cpp.columns import ColumnSum, ColumnTerm
 
@@ -30,6 +30,8 @@ class OperandValues:
         self.scopes: list[TextScope] = []
         self.turns: list[str] = []
         """Names of the indices that count the blocks, and of those of the loops around."""
+        self.planned: dict[int, TileHandle] = {}
+        """Tiles without addresses, by their number, as each is first seen."""
         self._count = 0
 
     def new(self, prefix: str) -> str:
@@ -160,11 +162,34 @@ class TileHandle:
     def written(self, values: OperandValues, found: Sequence[ColumnSum], place: str) -> str:
         """The name of the tile at its address, with the valid region that it has now."""
         depth = values.depth_of(found)
+        if found[0].base < 0 and not found[0].terms:
+            return self._planned(values, found, place)
         text = "pto.alloc_tile addr = " + values.word(found[0], "i64")
         for word, extent, form in zip(("valid_row", "valid_col"), self.valid, found[1:], strict=True):
             if extent < 0:
                 text += f" {word} = {values.index(form)}"
         return values.once(depth, "tile", f"{text} : {self.type}", place)
+
+
+    def _planned(self, values: OperandValues, found: Sequence[ColumnSum], place: str) -> str:
+        """A tile whose address is left to ptosim: allocated once, seen as this type and with this valid region."""
+        number = found[0].base
+        whole = replace(self, valid=self.shape)
+        first = values.planned.setdefault(number, whole)
+        name = values.once(0, "tile", f"pto.alloc_tile {{tile = {-number} : i32}} : {first.type}", place)
+        if whole != first:
+            name = values.once(0, "tile", f"pto.treshape {name} : {first.type} -> {whole.type}", place)
+        if self.valid == self.shape:
+            return name
+        extents = [
+            values.index(form if extent < 0 else ColumnSum(extent))
+            for extent, form in zip(self.valid, found[1:], strict=True)
+        ]
+        zero = values.constant(0, "index")
+        seen = replace(self, valid=(-1, -1)).type if -1 in self.valid else self.type
+        window = f"pto.subview {name}[{zero}, {zero}] sizes [{self.shape[0]}, {self.shape[1]}]"
+        text = f"{window} valid [{extents[0]}, {extents[1]}] : {whole.type} -> {seen}"
+        return values.once(values.depth_of(found), "tile", text, place)
 
 
 @dataclass(frozen=True)

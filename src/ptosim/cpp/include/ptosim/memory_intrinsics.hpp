@@ -87,6 +87,9 @@ PTOSIM_CALLED Events<E...> TSUBVIEW(D &d, S &s, uint16_t row, uint16_t col, E &&
     void *frame = PTOSIM_FRAME;
     ptosim::await(frame, e...);
     static_assert(D::Loc == S::Loc, "TSUBVIEW stays in the memory of its tile");
+#ifdef __PTO_AUTO__
+    static_assert(!ptosim::is_tile<D>, "TSUBVIEW in auto mode is not supported by ptosim yet");
+#endif
     d.ptosim_address = s.ptosim_address + ptosim::byte_offset<S>(row, col);
     return {};
 }

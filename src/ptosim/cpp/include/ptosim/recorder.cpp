@@ -408,9 +408,12 @@ int next_event(int source, int destination)
 
 void reset_events() { event_counters.clear(); }
 
-int64_t new_tile()
+int64_t new_tile(const void *object)  // without an address: the same object at the same place of the program is one tile
 {
-    return UNASSIGNED;
+    static std::unordered_map<uint64_t, int64_t> known;
+    auto frame = reinterpret_cast<const uintptr_t *>(__builtin_frame_address(0));
+    uint64_t key = reinterpret_cast<uint64_t>(object) * 1099511628211ull ^ frame[1];
+    return known.try_emplace(key, -2 - static_cast<int64_t>(known.size())).first->second;
 }
 
 void say(const char *format, ...)

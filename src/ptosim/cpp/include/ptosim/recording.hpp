@@ -16,7 +16,7 @@ int64_t put(int form, void *frame, const int64_t *values, int count);
 int64_t ask(void *frame);
 int next_event(int source, int destination);
 void reset_events();
-int64_t new_tile();
+int64_t new_tile(const void *object);
 void touched(void *frame, const void *pointer);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct Place {

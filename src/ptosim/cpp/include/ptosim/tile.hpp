@@ -90,7 +90,11 @@ struct Tile : ptosim::ValidRows<ValidRow_>, ptosim::ValidCols<ValidCol_> {
     static_assert(!isBoxedLayout || Rows_ % InnerRows == 0 || Loc_ == TileType::Vec || Fractal_ == 32 || Rows_ == 1,
                   "the rows of a tile with boxes are a multiple of the box");
 
-    int64_t ptosim_address = ptosim::new_tile();
+#ifdef __PTO_AUTO__
+    int64_t ptosim_address = ptosim::new_tile(this);
+#else
+    int64_t ptosim_address = ptosim::UNASSIGNED;
+#endif
 
     Tile()
     {
