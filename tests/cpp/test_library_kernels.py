@@ -219,3 +219,66 @@ def test_many_intrinsics_on_one_line_have_columns_of_their_own(tmp_path: Path) -
     (finding,) = report.errors
     assert finding.location is not None
     assert [finding.location.column, finding.related[0].location.column] == [33, 19]
+
+
+AUTO = f"""{HEAD}{SHAPES}
+__global__ AICORE void k(__gm__ float *out, __gm__ float *in, int n)
+{{
+    V one;
+    TASSIGN(one, 0x0);
+    TEXPANDS(one, 1.0f);
+    for (int i = 0; i < n; i++) {{
+        V x;
+        Tile<TileType::Vec, float, 16, 64, BLayout::RowMajor, -1, -1> y(16, 64);
+        TASSIGN(x, 0x4000);
+        G gi(in + i * 1024), go(out + i * 1024);
+        TLOAD(x, gi);
+#ifndef __PTO_AUTO__
+        set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+        wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+#endif
+        TADD(y, x, one);
+        TSTORE(go, y);
+    }}
+}}
+"""
+
+
+def test_in_auto_mode_addresses_and_order_are_made(tmp_path: Path) -> None:
+    data, out = floats(64, 64), np.zeros((64, 64), "f4")
+    subject = kernel(tmp_path, AUTO, auto=True)
+    subject(out, data, 4)
+    np.testing.assert_array_equal(out, data + np.float32(1))
+    assert not ptosim.check(subject, out, data, 4).findings
+
+
+def test_raw_words_take_addresses_of_tiles(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + SHAPES
+        + (
+            """template <typename T> AICORE void copy_out(__gm__ float *out, typename T::TileDType __in__ t)
+{
+    copy_ubuf_to_gm_align_v2(out, __cce_get_tile_ptr(t), 0, 16, 256, 0, 256, 256);
+}
+__global__ AICORE void raw(__gm__ float *out, __gm__ float *in)
+{
+    V x, y;
+    TASSIGN(x, 0);
+    TASSIGN(y, 0x4000);
+    copy_gm_to_ubuf_align_v2(x.data(), in, 0, 16, 256, 0, 0, false, 0, 256, 256);
+    pipe_barrier(PIPE_ALL);
+    copy_ubuf_to_ubuf(y.data(), x.data(), 0, 1, 128, 0, 0);
+    pipe_barrier(PIPE_ALL);
+    TADDS(y, y, 1.0f);
+    pipe_barrier(PIPE_ALL);
+    copy_out<V>(out, y.data());
+}
+"""
+        )
+    )
+    data, out = floats(16, 64), np.zeros((16, 64), "f4")
+    subject = kernel(tmp_path, text)
+    subject(out, data)
+    np.testing.assert_array_equal(out, data + np.float32(1))
+    assert not ptosim.check(subject, out, data).findings

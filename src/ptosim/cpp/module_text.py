@@ -20,6 +20,7 @@ from ptosim.cpp.recording import KernelRecording, RecordedBlock
 from ptosim.places import Location
 
 _REFERENCE = re.compile(r"([$#@])(\d+)|%(r|list)\b")
+_MEMORIES = {"ub": "vec", "l1": "mat", "l0a": "left", "l0b": "right"}
 _CUBE = frozenset({"left", "right", "acc", "bias", "scaling"})
 
 
@@ -34,7 +35,8 @@ class KernelParameter:
 
 def core_kind(recording: KernelRecording) -> str | None:
     """The kind of core whose tiles the recording has; None where it has those of both."""
-    places = {kind[1] for line in recording.forms for kind in OperationForm.of(line).kinds if kind[0] == "T"}
+    kinds = [kind for line in recording.forms for kind in OperationForm.of(line).kinds]
+    places = {kind[1] for kind in kinds if kind[0] == "T"} | {_MEMORIES[kind[2]] for kind in kinds if kind[0] == "A"}
     if "vec" in places:
         return None if places & _CUBE else "vector"
     return "cube" if places else "vector"
@@ -266,6 +268,10 @@ class FunctionText:
             parameter = self.parameters[next(arguments)]
             given = (f"%{parameter.name}", parameter.element)
             return pointer(values, given, columns[1], kind[1], place), f"!pto.ptr<{kind[1]}, gm>", kind[1]
+        if kind[0] == "A":
+            type_ = f"!pto.ptr<{kind[1]}, {kind[2]}>"
+            cast = f"pto.castptr {values.word(columns[0], 'i64')} : i64 -> {type_}"
+            return values.once(values.depth_of(columns), "p", cast, place), type_, kind[1]
         if kind[0] == "I":
             return values.index(columns[0]), "index", "index"
         type_ = _scalar_type(kind[1])

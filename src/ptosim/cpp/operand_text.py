@@ -170,7 +170,6 @@ class TileHandle:
                 text += f" {word} = {values.index(form)}"
         return values.once(depth, "tile", f"{text} : {self.type}", place)
 
-
     def _planned(self, values: OperandValues, found: Sequence[ColumnSum], place: str) -> str:
         """A tile whose address is left to ptosim: allocated once, seen as this type and with this valid region."""
         number = found[0].base

@@ -1,6 +1,6 @@
 // Words of the core and of its host (isa/22 section 7), and intrinsics that are not supported yet.
 #pragma once
-#include "fifo.hpp"
+#include "raw_words.hpp"
 
 // --- where the program runs ------------------------------------------------------------------------------------------
 

@@ -108,13 +108,6 @@ struct Word {
     void ptosim_values(int64_t *out, void *) const { *out = static_cast<int64_t>(number); }
 };
 
-struct OnChip {  // a raw address in a memory of the chip
-    const char *what;
-    int64_t address;
-    static constexpr int ptosim_count = 1;
-    void ptosim_values(int64_t *out, void *) const { *out = address; }
-};
-
 template <typename O> constexpr int values_of = Operand<std::remove_cv_t<O>>::count;
 
 template <typename... O> int64_t record(void *frame, const char *text, const O &...operands)
