@@ -307,3 +307,73 @@ def test_workitems_have_buffers_of_their_own():
     x, y = RNG.random(128, "f4"), np.zeros(128, "f4")
     reversed_in_private[1](x, y)
     assert np.array_equal(y, x.reshape(32, 4)[:, ::-1].ravel())
+
+
+@pto.simt
+def scaled_row(t: pto.Tile, factor: pto.f32):
+    i = pto.get_tid_x()
+    scalar.store(scalar.load(t[0, i]) * factor, t[0, i])
+
+
+@pto.tileop
+def launches_workitems(t: pto.Tile, factor: pto.f32):
+    scaled_row[64, 1, 1](t, factor)
+
+
+@pto.jit()
+def tiles_of_workitems(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm")):
+    source = pto.make_tensor_view(x, shape=[1, 64], strides=[64, 1])
+    target = pto.make_tensor_view(y, shape=[1, 64], strides=[64, 1])
+    t = pto.alloc_tile(shape=[1, 64], dtype=pto.f32)
+    pto.tile.load(source, t)
+    pto.simt_launch(scaled_row, t, 3.0, dims=(64, 1, 1))
+    launches_workitems(t, 2.0)
+    pto.tile.store(t, target)
+
+
+def test_workitems_take_tiles_in_auto_mode_and_in_tileops():
+    x, y = RNG.random((1, 64), "f4"), np.zeros((1, 64), "f4")
+    tiles_of_workitems[1](x, y)
+    assert np.array_equal(y, x * np.float32(3) * np.float32(2))
+    assert not ptosim.check(tiles_of_workitems, x, y).findings
+
+
+def test_a_text_with_lines_reads_back_with_its_places():
+    text = matmul.text(lines=True)
+    module = ptosim.load(text)
+    assert module.kernel("matmul").signature == matmul.signature
+    found = next(line for line in text.splitlines() if "pto.tmatmul ins" in line)
+    number = text.splitlines().index(found)
+    assert text.splitlines()[number - 1].strip().startswith(f"// {__file__}:")
+
+
+def test_the_other_machine():
+    @pto.jit(target="a3")
+    def relu_of_sums(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm")):
+        source = pto.make_tensor_view(x, shape=[16, 64], strides=[64, 1])
+        target = pto.make_tensor_view(y, shape=[16, 64], strides=[64, 1])
+        a = pto.alloc_tile(shape=[16, 64], dtype=pto.f32)
+        b = pto.alloc_tile(shape=[16, 64], dtype=pto.f32)
+        pto.tile.load(source, a)
+        pto.tile.addrelu(a, a, b)
+        pto.tile.store(b, target)
+
+    x, y = RNG.random((16, 64), "f4") - np.float32(0.5), np.zeros((16, 64), "f4")
+    relu_of_sums[1](x, y)
+    assert np.array_equal(y, np.maximum(x + x, 0)) and 'pto.target_arch = "a3"' in relu_of_sums.text
+
+
+def test_kernels_run_on_several_ranks():
+    x, y = RNG.random((2, 64), "f4"), np.zeros((2, 64), "f4")
+    ptosim.launch(in_private_order, ptosim.each(*x), ptosim.each(*y), ranks=2)
+    assert np.array_equal(y, x)
+
+
+@pto.jit(**EXPLICIT, kernel_kind="vector")
+def in_private_order(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm")):
+    u = pto.castptr(0, pto.ptr(pto.f32))
+    pto.mte_gm_ub(x, u, 0, 256, nburst=(1, 256, 256))
+    pto.set_flag("MTE2", "MTE3")
+    pto.wait_flag("MTE2", "MTE3")
+    pto.mte_ub_gm(u, y, 256, nburst=(1, 256, 256))
+    pto.pipe_barrier("ALL")

@@ -15,20 +15,41 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.author.call import build, default_type
 from ptosim.author.coerce import INDEX, address, as_value, index, literal, refuse_unset, scalar_value, whole
 from ptosim.author.definition import AuthoredFunction, AuthoredParameter
-from ptosim.author.dtypes import Described, DType, StructDescription, type_of, vec_type
+from ptosim.author.dtypes import TILE, Described, DType, StructDescription, type_of, vec_type
 from ptosim.author.dtypes import dtype as named
 from ptosim.author.failures import WrongPlace, WrongType, WrongValue, failure
 from ptosim.author.functions import UNIT, add_function, argument, call, named_block, returned
 from ptosim.author.operators import binary, largest
 from ptosim.author.scopes import region
+from ptosim.author.tiles import TileValue
 from ptosim.author.trace import Trace, TracedFunction, current
 from ptosim.author.values import PointerOffset, Traced, wrap
 from ptosim.diagnostics import Related
 from ptosim.language.catalogue import operation
 from ptosim.language.simt.simt import SimtLaunch, StoreVfsimtInfo
+from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.types import PtrType
 
 WARP = 32
+
+
+class TileOfWorkitems(TileValue):
+    """A tile inside of code of workitems, which are given its address."""
+
+    def __init__(self, ssa: SSAValue, outside: TileValue) -> None:
+        super().__init__(ssa)
+        self.outside = outside
+        self.rank = outside.rank
+
+    def like(self, ssa: SSAValue) -> TileOfWorkitems:
+        return TileOfWorkitems(ssa, self.outside)
+
+    @property
+    def tile(self) -> TileBuf:
+        return self.outside.tile
+
+    def as_ptr(self) -> Any:
+        return wrap(self.ssa)
 
 
 class WorkitemHelper:
@@ -93,8 +114,9 @@ class WorkitemHelper:
             raise failure(WrongType, f"{self.name} {what}", related=related)
         values = [self._argument(each, value) for each, value in zip(plain, args, strict=True)]
         types = tuple(value.ssa.type for value in values)
+        tiles = tuple(value.tile if isinstance(value, TileOfWorkitems) else None for value in values)
         try:
-            key = (trace.body.name, id(trace.module), self, types, tuple(sorted(static.items())))
+            key = (trace.body.name, id(trace.module), self, types, tiles, tuple(sorted(static.items())))
             hash(key)
         except TypeError:
             raise failure(WrongType, f"keyword arguments of {self.name} are static, so they are hashable") from None
@@ -103,6 +125,8 @@ class WorkitemHelper:
         return trace.helpers[key], [value.ssa for value in values]
 
     def _argument(self, parameter: AuthoredParameter, value: Any) -> Any:
+        if isinstance(value, TileValue) and parameter.annotation in (TILE, AuthoredFunction.unannotated):
+            return TileOfWorkitems(value.as_ptr().ssa, value)
         if isinstance(parameter.annotation, Described):
             return argument(self.name, parameter, value)
         refuse_unset(value)

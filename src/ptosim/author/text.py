@@ -87,7 +87,7 @@ def with_lines(source: Source) -> str:
     for number, line in enumerate(source.text.split("\n"), 1):
         if line.strip() and not line.strip().startswith(("}", "^")):
             place = source.shown(number)
-            if place.file != source.name:
+            if place.text is not None:
                 indent = line[: len(line) - len(line.lstrip())]
                 lines.append(f"{indent}// {place.file}:{place.line}:{place.column}")
         lines.append(line)

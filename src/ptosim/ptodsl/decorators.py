@@ -125,6 +125,11 @@ class KernelHandle(TextForms):
     def symbol(self) -> str:
         return self._kernel.symbol
 
+    @property
+    def kernel(self) -> Kernel:
+        """The loaded kernel of the default constants."""
+        return self.compile().kernel
+
     def __repr__(self) -> str:
         return f"<kernel {self.symbol} at {self._kernel.definition.place}>"
 

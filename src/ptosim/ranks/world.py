@@ -96,6 +96,8 @@ class World:
         context(w)     the device context of a window
         """
         if not isinstance(kernel, Kernel):  # pyright: ignore[reportUnnecessaryIsInstance]
+            kernel = getattr(kernel, "kernel", kernel)  # of one that is written in Python
+        if not isinstance(kernel, Kernel):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise error("argument", f"a launch takes a kernel (Module.kernel()), not {type(kernel).__name__}")
         launchable(kernel.signature, args)
         values = [resolved(kernel.signature, args, rank, self.ranks, self.windows) for rank in range(self.ranks)]
