@@ -98,13 +98,13 @@ READERS = {
     **dict.fromkeys(("verify", "print", "lower", "plan", "prove"), ()),
     **dict.fromkeys(("run", "check", "profile", "sync"), LAUNCH[1:]),
 }
-WITH_A_TABLE = {"fit"}
-"""Commands that name their kernels in another file."""
+NO_STREAM = {"fit", "watch"}
+"""Commands that name their kernels in another file, or look at a file again."""
 
 
 def test_every_command_that_reads_a_file_is_tried() -> None:
     reading = {name for name, command in main.commands.items() if {"file", "files"} & {p.name for p in command.params}}
-    assert reading - WITH_A_TABLE == READERS.keys()
+    assert reading - NO_STREAM == READERS.keys()
 
 
 @pytest.mark.parametrize("command", READERS)

@@ -27,6 +27,7 @@ SAYS = {
     "checking": "runs of a check",
     "module": "Module, Kernel",
     "loading": "the list of passes",
+    "ordered_text": "flags in the text",
     "options": "values of options",
     "kernel_launch": "one call of a kernel",
     "example_arguments": "arguments made up",
