@@ -129,8 +129,11 @@ class WorkitemRaces:
     def end(self, entry: Entry) -> None:
         """The epoch is over."""
         epoch, self.epoch = self.epoch, Epoch()
-        for space in dict.fromkeys(access.space for access in epoch.accesses):
-            mine = [access for access in epoch.accesses if access.space is space]
+        memories: dict[tuple[Space, int], list[WorkitemAccess]] = {}
+        for access in epoch.accesses:
+            number = decode(int(access.starts[0]))[0] if access.space is GM else 0
+            memories.setdefault((access.space, number), []).append(access)
+        for mine in memories.values():
             if any(access.kind != "read" for access in mine):
                 self._judge(entry, mine, epoch)
 
@@ -219,8 +222,13 @@ def _message(pair: MeetingPair, named: Sequence[Workitem], place: MemoryPlace) -
 
 
 def _touched(accesses: Sequence[WorkitemAccess]) -> TouchedCells:
-    """A row for every byte of every access."""
+    """A row for every byte of every access; for every element, where all are as long and aligned."""
     columns: list[TouchedCells] = []
+    widths = {access.width for access in accesses}
+    size = min(widths)
+    if len(widths) == 1 and size <= _LONGEST and not any((np.asarray(each.starts) % size).any() for each in accesses):
+        columns = [_elements(number, access) for number, access in enumerate(accesses)]
+        return TouchedCells(*(np.concatenate([column[index] for column in columns]) for index in range(5)))
     for number, access in enumerate(accesses):
         width, count = access.width, len(access.starts)
         cells = (np.asarray(access.starts)[:, np.newaxis] + np.arange(width)).reshape(-1)
@@ -235,6 +243,23 @@ def _touched(accesses: Sequence[WorkitemAccess]) -> TouchedCells:
             )
         )
     return TouchedCells(*(np.concatenate([column[index] for column in columns]) for index in range(5)))
+
+
+_LONGEST = 8
+"""Bytes of an element that one number holds."""
+
+
+def _elements(number: int, access: WorkitemAccess) -> TouchedCells:
+    """A row for each element."""
+    count = len(access.starts)
+    if access.data is None:
+        data = np.full(count, -1)
+    else:
+        wide = np.zeros((count, _LONGEST), np.uint8)
+        wide[:, : access.width] = access.data
+        data = wide.view(np.int64)[:, 0]
+    starts = np.asarray(access.starts)
+    return TouchedCells(starts, np.asarray(access.workitems), np.full(count, number), data, starts)
 
 
 def _suspicious(touched: TouchedCells, accesses: Sequence[WorkitemAccess]) -> TouchedCells:
