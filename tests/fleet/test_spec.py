@@ -124,3 +124,17 @@ def test_words_get_a_seed_where_they_have_none() -> None:
         "24": "24",
     }
     assert {word: seeded(word, 5) for word in said} == said
+
+
+def test_kernels_in_python_are_traced_with_their_constants(folder: Path) -> None:
+    (folder / "add.py").symlink_to(EXAMPLES / "python" / "add.py")
+    text = 'kernels = ["add.py:add"]\nargs = "auto"\ndefine = { ROWS = "{rows}" }\n[vary]\nrows = [16, 32]\n'
+    cases = list(read_spec(written(folder, text)).cases())
+    assert ["16x256" in case.text for case in cases] == [True, False]
+    assert [case.repeat().split()[-2:] for case in cases] == [["-D", "ROWS=16"], ["-D", "ROWS=32"]]
+    assert len({case.key("1") for case in cases}) == 2
+    with pytest.raises(ptosim.PTOError) as caught:
+        list(read_spec(written(folder, text.replace("ROWS =", "COLS ="))).cases())
+    assert caught.value.diagnostics[0].line == 3
+    with pytest.raises(ptosim.PTOError, match="define is for kernels in Python"):
+        list(read_spec(written(folder, text.replace("add.py:add", "tiles/softmax.pto"))).cases())

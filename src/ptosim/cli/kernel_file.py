@@ -26,8 +26,13 @@ _SCRIPT = re.compile(r"(?P<path>.+?\.py)(?::(?P<kernel>[\w.]*))?")
 _CPP = re.compile(r"(?P<path>.+?\.(?:cpp|cc|cxx|cce))(?::(?P<kernel>.*))?", re.DOTALL)
 
 
+def kept_option(name: str) -> str:
+    """The name under which an option is kept that commands are not called with."""
+    return f"{_OPTION}{name}"
+
+
 def _kept(context: click.Context, option: click.Parameter, value: Any) -> None:
-    context.meta[f"{_OPTION}{option.name}"] = value
+    context.meta[kept_option(option.name or "")] = value
 
 
 def _option(*names: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

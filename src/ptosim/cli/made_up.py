@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from ptosim.argument_words import AUTO, value_of, wrong
+from ptosim.cli.kernel_file import kept_option
 from ptosim.diagnostics import error
 
 _WORDS = "ptosim.made_up_words"
 _SETS = "ptosim.set_scalars"
+_LEFT_OUT = ("as_json", "set", "junit", "github")
 
 
 def _keep(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> None:
@@ -89,10 +91,11 @@ def repeat_line() -> str | None:
     if words is None:
         return None
     parts = ["ptosim", str(context.info_name), context.params["file"], *words]
-    said = {name for name in context.params if _is_said(context, name)}
     for parameter in context.command.params:
-        if isinstance(parameter, click.Option) and parameter.name in said - {"as_json"}:
-            value, option = context.params[str(parameter.name)], max(parameter.opts, key=len)
+        name = str(parameter.name)
+        if isinstance(parameter, click.Option) and name not in _LEFT_OUT and _is_said(context, name):
+            value: Any = context.params.get(name, context.meta.get(kept_option(name)))
+            option = max(parameter.opts, key=len)
             for each in value if parameter.multiple else [value]:
                 parts += [option] if parameter.is_flag else [option, str(each)]
     return f"repeat: {shlex.join(parts)}"

@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ptosim.argument_words import RANGE
@@ -46,6 +47,8 @@ class Case:
     target: str | None = None
     schedule: str = "program"
     seed: int = 0
+    defines: tuple[str, ...] = ()
+    """Constants of a kernel in Python, as BLOCK=64; its text has them."""
     varied: Mapping[str, Any] = field(default_factory=dict[str, Any])
     expect: Mapping[int, Wanted] = field(default_factory=dict[int, Wanted])
     rtol: float = 0.0
@@ -58,7 +61,7 @@ class Case:
         """The digest of all that decides its result."""
         said = {
             "version": version,
-            "text": self.text,
+            "text": _digest(self.text),
             "what": [self.what, self.timed],
             "words": self.words,
             "options": [self.grid, self.name, self.target, self.schedule, self.seed, self.rtol, self.atol],
@@ -73,6 +76,8 @@ class Case:
         parts = ["ptosim", self.what, self.kernel]
         if self.what != "prove":
             parts += self.words if words is None else words
+        for define in self.defines:
+            parts += ["-D", define]
         options = {"--grid": self.grid if self.grid != 1 else None, "--kernel": self.name, "--target": self.target}
         if self.what == "run" and self.schedule != "program":
             options["--schedule"] = self.schedule
@@ -80,6 +85,11 @@ class Case:
             if value is not None:
                 parts += [option, str(value)]
         return shlex.join(parts)
+
+
+@lru_cache(maxsize=1024)
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def seeded(word: str, seed: int) -> str:

@@ -69,20 +69,22 @@ class Spec:
     def cases(self, only: Mapping[str, Sequence[Any]] | None = None) -> Iterator[Case]:
         """All of them, or those with other values for some names."""
         vary = {**self.vary, **(only or {})}
-        for path, name, text in _kernels(self):
+        for kernel in _kernels(self):
             for values in product(*vary.values()):
-                yield self.case(path, name, text, dict(zip(vary, values, strict=True)))
+                yield self.case(kernel, dict(zip(vary, values, strict=True)))
 
-    def case(self, path: str, name: str | None, text: str, varied: Mapping[str, Any]) -> Case:
+    def case(self, kernel: _SweptKernel, varied: Mapping[str, Any]) -> Case:
+        defines = tuple(f"{name}={_filled(self, said, varied, name, 'define')}" for name, said in self.define.items())
         filled = {index: _filled(self, said, varied, "expect") for index, said in self.expect.items()}
         expect = {index: _wanted(self, str(index), said) for index, said in filled.items()}
         return Case(
-            kernel=path,
-            text=text,
+            kernel=kernel.path,
+            text=kernel.text_with(self, defines),
             what=self.what,
             words=tuple(_filled(self, word, varied, "args") for word in self.args),
             grid=_whole(self, varied.get("grid", 1), "grid", 1),
-            name=name,
+            name=kernel.name,
+            defines=defines,
             target=None if "target" not in varied else str(varied["target"]),
             schedule=_filled(self, str(varied.get("schedule", "program")), varied, "schedule", "vary"),
             seed=_whole(self, varied.get("seed", 0), "seed", 0),
@@ -310,8 +312,36 @@ def _names(spec: Spec, text: str) -> list[str]:
 # --- kernels and what they are to give --------------------------------------------------------------------------------
 
 
-def _kernels(spec: Spec) -> Iterator[tuple[str, str | None, str]]:
-    """Path as given, name where a file has several, and text."""
+@dataclass(frozen=True)
+class _SweptKernel:
+    """A kernel of a sweep: path as given, name where a file has several, and text; of one in Python where it stands."""
+
+    path: str
+    name: str | None
+    text: str | None
+    script: tuple[str, str | None] | None = None
+
+    def text_with(self, spec: Spec, defines: tuple[str, ...]) -> str:
+        if self.text is not None:
+            return self.text
+        assert self.script is not None
+        try:
+            return _traced(*self.script, defines)
+        except PTOError as problem:
+            first = problem.diagnostics[0]
+            raise spec.wrong(f"{self.path}: {first.message}", "define" if defines else "kernels") from None
+
+
+@lru_cache(maxsize=256)
+def _traced(path: str, named: str | None, defines: tuple[str, ...]) -> str:
+    """The text that a kernel of a script is traced to. It runs the script."""
+    from ptosim.ptodsl.script import script_kernel
+
+    return script_kernel(path, named, defines).source.text
+
+
+def _kernels(spec: Spec) -> Iterator[_SweptKernel]:
+    """All that `kernels` names."""
     base = spec.path.parent if spec.text else Path()
     found = False
     for pattern in spec.kernels:
@@ -331,29 +361,34 @@ def _files(base: Path, pattern: str) -> list[str]:
     return sorted(str(path.relative_to(base)) for path in base.glob(pattern))
 
 
-def _of_file(spec: Spec, base: Path, path: str) -> Iterator[tuple[str, str | None, str]]:
+def _of_file(spec: Spec, base: Path, path: str) -> Iterator[_SweptKernel]:
     from ptosim.api import load
 
     file, colon, name = path.partition(":")
-    if spec.define:
-        raise spec.wrong("define is for kernels of Python and C++, and these are .pto files", "define")
-    if not file.endswith(".pto"):
-        raise spec.wrong(f"{path}: a sweep takes .pto files", "kernels", hint="ptosim print writes one of a module")
     place = base / file
+    if file.endswith(".py"):
+        shown = f"{place}{colon}{name}" if place.exists() else path
+        yield _SweptKernel(shown, None, None, (str(place), name or None))
+        return
+    if not file.endswith(".pto"):
+        hint = "ptosim print writes what a launch of one in C++ is recorded as"
+        raise spec.wrong(f"{path}: a sweep takes .pto files and kernels in Python", "kernels", hint=hint)
+    if spec.define:
+        raise spec.wrong(f"define is for kernels in Python, and {path} is none", "define")
     try:
         text = place.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as reason:
         raise spec.wrong(f"cannot read {path}: {getattr(reason, 'strerror', None) or reason}", "kernels") from None
     shown = str(place) if place.exists() else file
     if colon:
-        yield shown, name, text
+        yield _SweptKernel(shown, name, text)
         return
     try:
         names = list(load(Source(shown, text)).kernels)
     except PTOError:
         names = [""]  # its row says why
     for each in names:
-        yield shown, each if len(names) > 1 else None, text
+        yield _SweptKernel(shown, each if len(names) > 1 else None, text)
 
 
 def _wanted(spec: Spec, key: str, said: str) -> Wanted:
