@@ -7,6 +7,7 @@ numbers of pairs are those worked out by hand for each program.
 from __future__ import annotations
 
 import random
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from order.random_order import Buffer, Replay, Written, program_of, random_program
 from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
-from ptosim.order.insert import insert
+from ptosim.order.insert import FEW, insert
 from ptosim.order.pairs import Inserted, Pair
 from ptosim.order.rounds import EarlyStart
 from ptosim.order.state import State
@@ -234,7 +235,8 @@ def test_straight_line_code_has_the_transitive_reduction():
         text = straight_line(seed)
         found = insert(program_of(text).program)
         if not found.barriers:
-            assert len(found.pairs) == least_edges(text), seed
+            least = least_edges(text)  # for a few entries one pair may do for two of these
+            assert len(found.pairs) == least or (len(text) <= FEW and len(found.pairs) < least), seed
             several += len(found.pairs) > 2
     assert several > 100
 
@@ -257,3 +259,55 @@ def test_a_pair_says_which_two_entries_it_orders():
     _, found = inserted(work(MTE2, (A, "w")), work(V, (A, "r")))
     (pair,) = found.pairs
     assert isinstance(pair, Pair) and [entry.number for entry in pair.serves] == [0, 1]
+
+
+# --- no more than the least -------------------------------------------------------------------------------------------
+
+COPIES = (Pipe.MTE2, Pipe.V, Pipe.MTE3)
+
+
+def few_entries(seed: int) -> list[Any]:
+    """Up to six copies in, vector operations and copies out on a few buffers."""
+    dice = random.Random(seed)
+    buffers = [Buffer(number, 1, 0) for number in range(dice.randint(1, 4))]
+    text: list[Any] = []
+    for _ in range(dice.randint(3, 6)):
+        pipe = dice.choice(COPIES)
+        used = dice.sample(buffers, min(len(buffers), dice.randint(1, 2) if pipe is Pipe.V else 1))
+        text.append(
+            ("work", pipe, [(b, 0, pipe is Pipe.MTE2 or (pipe is Pipe.V and dice.random() < 0.5)) for b in used])
+        )
+    return text
+
+
+def is_ordered(text: list[Any], items: tuple[Any, ...]) -> bool:
+    """Whether pairs (behind one entry, before another) and barriers (None, before one) order entries: by what each pipe
+    does not know to have ended."""
+    open_, tokens = {pipe: set[int]() for pipe in COPIES}, dict[Any, set[int]]()
+    for number, (_, pipe, touched) in enumerate(text):
+        for item in (each for each in items if each[1] == number):
+            if item[0] is None:
+                open_[pipe] -= {each for each in open_[pipe] if text[each][1] is pipe}
+            else:
+                open_[pipe] &= tokens[item]
+        for other in open_[pipe]:
+            meets = any(p[0] is q[0] and (p[2] or q[2]) for p in text[other][2] for q in touched)
+            if meets and not (text[other][1] is pipe is Pipe.V):
+                return False
+        for known in (*(open_[each] for each in COPIES if each is not pipe or pipe is not Pipe.V), *tokens.values()):
+            known.add(number)
+        for item in (each for each in items if each[0] == number):
+            tokens[item] = {each for each in open_[pipe] if text[each][1] is not pipe}
+    return True
+
+
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 240), marks=pytest.mark.full)], ids=str)
+def test_few_entries_get_no_more_than_the_least(seeds: range):
+    for seed in seeds:
+        text = few_entries(seed)
+        found = insert(program_of(text).program)
+        pipes, count = [pipe for _, pipe, _ in text], len(found.pairs) + len(found.barriers)
+        places = [(a, b) for b in range(len(text)) for a in range(b) if pipes[a] is not pipes[b]]
+        places += [(None, b) for b in range(1, len(text)) if pipes[b] is not Pipe.V]
+        fewer = (items for size in range(count) for items in combinations(places, size))
+        assert not any(is_ordered(text, items) for items in fewer), seed

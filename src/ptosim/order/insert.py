@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, permutations
+from itertools import combinations, count, permutations
 
 from ptosim.effects.names import Pipe
 from ptosim.language.micro.sync import EVENT_IDS
@@ -26,6 +26,8 @@ from ptosim.order.walk import Again, Walker
 _TRIALS, _LONG_TRIALS = 600_000, 6_000
 """How many walks may be spent on what is superfluous, times the square of the entries; in a long program, times the
 entries. So loading stays quick."""
+FEW = 6
+"""Entries of a program in which the fewest pairs count more than the earliest sets."""
 _CREDIT = 2
 """How many iterations a pair without a way back may run ahead."""
 
@@ -72,7 +74,45 @@ class Inserter:
         while self._share_ids():
             self._complete()
             self._reduce()
+        while self._is_small() and any(map(self._exchanged, (2, 3))):
+            pass
         return self.inserted
+
+    def _is_small(self) -> bool:
+        """Whether there are a few entries, without loops and branches."""
+        entries = self.program.entries
+        return len(entries) <= FEW and all(entry in self.program.body.nodes for entry in entries)
+
+    def _exchanged(self, size: int) -> bool:
+        """Put one pair or barrier less in the place of so many, where these do."""
+        items: list[Pair | InsertedBarrier] = [*self.inserted.pairs, *self.inserted.barriers]
+        ends = [each for each in combinations(self.program.entries, 2) if self._has_between(*each)]
+        for several in combinations(items, size):
+            for item in several:
+                self.inserted.remove(item)
+            for fewer in combinations(ends, size - 1):
+                made = [self._between(*each) for each in fewer]
+                if self._suffices() and self._is_short() is None:
+                    return True
+                for item in made:
+                    self.inserted.remove(item)
+            for item in several:
+                self.inserted.add(item)
+        self._complete()
+        self._is_short()
+        return False
+
+    def _has_between(self, earlier: EntryNode, later: EntryNode) -> bool:
+        """Whether something may have to order two entries: a serial pipe does so itself."""
+        return earlier.pipe is not later.pipe or later.pipe not in self.program.serial
+
+    def _between(self, earlier: EntryNode, later: EntryNode) -> Pair | InsertedBarrier:
+        """What orders two entries."""
+        if earlier.pipe is not later.pipe:
+            return self._pair(self.program.body, earlier, later, 0, (earlier, later))
+        barrier = InsertedBarrier(later.pipe, later, (), (earlier, later))
+        self.inserted.add(barrier)
+        return barrier
 
     def _complete(self) -> None:
         """Walk until nothing is missing."""
