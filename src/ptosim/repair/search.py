@@ -28,6 +28,8 @@ DEEPEST = 8
 """So many steps in turn."""
 COMPLETED = 4
 """So many texts that order has made."""
+MEANT_OTHERWISE = frozenset(("id-range", "wrong-pipe"))
+"""Kinds of findings about operands, which another pair would only do without."""
 UNBALANCED = frozenset("deadlock unmatched-wait undrained semaphore-overflow buffer-misuse".split())
 """Kinds of findings that something is left over or missing that is written: no chain of further edges cures that."""
 
@@ -130,6 +132,8 @@ class _Search:
     def from_order(self, longest: int) -> Repair | None:
         """What is written between the pipes of the findings taken away, or all flags, and what is missing inserted."""
         completed = self.rehearsal.trials.completed
+        if any(finding.kind in MEANT_OTHERWISE for finding in self.findings):
+            return None
         for ends in dict.fromkeys((tuple(ends_of(self.observation)), ())):
             text = completed(ends) if completed is not None and not self.rehearsal.is_spent else None
             if text is None:
