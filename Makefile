@@ -57,6 +57,7 @@ mutants: $(STAMP)  # faults that the tests of each room catch and miss; MUTANTS=
 
 pictures: $(STAMP)
 	$(BIN)/python -m tools.pictures
+	$(BIN)/python -m tools.doors
 
 dist: $(STAMP)  # wheel and source archive, tried in an environment that has nothing else
 	$(BIN)/pyright --pythonversion 3.14
