@@ -120,6 +120,11 @@ def test_a_dash_is_standard_input(command: str) -> None:
     assert "<stdin>:2:3: error: syntax: unknown operation 'pto.vabz'" in wrong.stderr
 
 
+def test_standard_input_is_not_watched() -> None:
+    result = CliRunner().invoke(main, ["watch", "-"], input=Path(ABS).read_text())
+    assert result.exit_code == 2 and "standard input is not saved again: name a file" in result.stderr
+
+
 def test_standard_input_is_read_once() -> None:
     words = ["profile", "-", *LAUNCH[1:], "--compare", "-"]
     result = CliRunner().invoke(main, words, input=Path(ABS).read_text())

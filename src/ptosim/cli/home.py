@@ -62,6 +62,8 @@ def watch(file: str, words: Sequence[str], grid: int, kernel: str | None) -> Non
 
     Says what has changed since the save before. A kernel that does not end is stopped after 30 seconds. Ctrl-C ends it.
     """
+    if file == "-":
+        raise click.UsageError("standard input is not saved again: name a file")
     _need("watch", "watchfiles")
     from ptosim.home.watch import watch as look
 
