@@ -14,6 +14,7 @@ GENERATED = "__pto_"
 """How the functions are called that the rewriting has made of branches and bodies of loops."""
 
 _PACKAGE = "ptosim."
+_PARTS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 _BETWEEN = ("contextlib", "functools")
 """Modules of Python that call what a with statement or a decorator is made of."""
 _sources: dict[str, tuple[list[str], Source]] = {}
@@ -84,11 +85,17 @@ def _author_frames(frame: FrameType | None) -> Iterator[FrameType]:
             return
         module = frame.f_globals.get("__name__", "")
         if not module.startswith(_PACKAGE) and module not in _BETWEEN:
-            generated = frame.f_code.co_name.startswith(GENERATED)
+            generated = _is_part(frame.f_code)
             if not inside:
                 yield frame
             inside = generated
         frame = frame.f_back
+
+
+def _is_part(code: CodeType) -> bool:
+    """Whether code is a piece of the function that calls it: a branch, a body, an operand of `and`, a comprehension."""
+    name = code.co_name
+    return name.startswith(GENERATED) or (name[:1] == "<" and (name in _PARTS or code.co_varnames[:1] == (GENERATED,)))
 
 
 def _location(frame: FrameType) -> Location:
