@@ -29,6 +29,9 @@ def known_multiple(value: Number) -> int:
         case "arith.muli":
             one, other = (known_multiple(operand) for operand in owner.operands)
             return min(one * other, MOST)
+        case "arith.divui" | "arith.divsi":
+            dividend, divisor = known_multiple(owner.operands[0]), known(owner.operands[1])
+            return dividend // divisor if divisor and divisor > 0 and dividend % divisor == 0 else 1
         case "arith.index_cast" | "arith.index_castui":
             return known_multiple(owner.operands[0])
         case _:

@@ -157,7 +157,7 @@ def load_one_each(step: Recipe) -> None:
         write.op("vlds", pointer, rows.at(row), dist=f"BRC_B{8 * rows.width}", result=type_)
         for row in range(rows.count)
     ]
-    spread_groups.give_repeated(step, lanes, SINGLE, rows.count)
+    spread_groups.give_repeated(step, lanes, SINGLE, rows.count, are_full=True)
 
 
 def _fits_blocks(step: Recipe, rows: GroupRows) -> bool:

@@ -145,6 +145,11 @@ def _reduce(op: VmiOperation, layouts: Layouts) -> int:
         needed, natural = LaneLayout(stride=GRANULE // (size * width)), EIGHT
     else:
         needed, natural = CONTIGUOUS, SINGLE
+        given = layouts(source)
+        sums = isinstance(source.type, LogicalVectorType) and not element_of(source.type.element).is_integer
+        ordered = sums and "add" in op.name
+        if rest == 0 and not ordered and given.parts > 1 and size % (given.parts * VECTOR_BYTES // width) == 0:
+            needed = given
     moved = relayout_cost(source, layouts(source), needed) + relayout_cost(dest, natural, layouts(dest))
     return moved + needed.count(lanes, width)
 

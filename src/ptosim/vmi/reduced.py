@@ -49,6 +49,16 @@ class _Reduction:
         return self.lanes // self.groups
 
     @property
+    def parts_in_any_order(self) -> LaneLayout | None:
+        """The layout of the vector, where its parts hold whole registers of each group and order does not matter."""
+        layout = self.step.values.layout(self.step.value("input"))
+        element = element_of(self.step.type("input").element)
+        ordered = self.name == "vcadd" and not element.is_integer
+        if ordered or layout.parts == 1 or self.size % (layout.parts * VECTOR_BYTES // self.width):
+            return None
+        return layout
+
+    @property
     def mask(self) -> LogicalMask:
         found = self.step.mask()
         assert found is not None
@@ -137,6 +147,9 @@ def _is_same_in_parts(run: _Reduction, layout: LaneLayout) -> bool:
 
 def _of_registers(run: _Reduction, count: int) -> None:
     """Groups of whole registers."""
+    if (layout := run.parts_in_any_order) is not None:
+        _of_parts_in_any_order(run, layout, count)
+        return
     registers, masks = run.step.registers("input", CONTIGUOUS), run.masks(CONTIGUOUS)
     most, bits = VECTOR_BYTES // run.width, run.mask.known(run.step.write)
     found: list[SSAValue] = []
@@ -153,11 +166,27 @@ def _of_registers(run: _Reduction, count: int) -> None:
     run.step.give(found, SINGLE)
 
 
+def _of_parts_in_any_order(run: _Reduction, layout: LaneLayout, count: int) -> None:
+    """Groups of whole registers in each part, of values whose order does not matter."""
+    registers, masks = run.step.registers("input", layout), run.masks(layout)
+    per, own = len(registers) // layout.parts, count // layout.parts
+    alike = run.mask.is_same_everywhere(run.step.write, run.width, layout)
+    found: list[SSAValue] = []
+    for group in range(run.groups):
+        numbers = [part * per + group * own + index for part in range(layout.parts) for index in range(own)]
+        if alike:
+            whole = reduce(run.together, [registers[number] for number in numbers])
+            found.append(run.whole(whole, masks[numbers[0]]))
+        else:
+            found.append(reduce(run.together, [run.whole(registers[number], masks[number]) for number in numbers]))
+    run.step.give(found, SINGLE)
+
+
 def _one_by_one(run: _Reduction) -> None:
     """Groups of any size: each by itself, register by register."""
     registers, masks = run.step.registers("input", CONTIGUOUS), run.masks(CONTIGUOUS)
     write, most = run.step.write, VECTOR_BYTES // run.width
-    full = write.all(run.width)
+    full, known = write.all(run.width), run.mask.known(write)
     found: list[SSAValue] = []
     for group in range(run.groups):
         start, end = group * run.size, (group + 1) * run.size
@@ -165,7 +194,9 @@ def _one_by_one(run: _Reduction) -> None:
         for number in range(start // most, -(-end // most)):
             first = number * most
             own = write.between(start - first, end - first, run.width)
-            sums.append(run.whole(registers[number], write.op("pand", masks[number], own, full)))
+            bits = None if known is None else known[max(start, first) : min(end, first + most)]
+            mask = own if bits is not None and all(bits) else write.op("pand", masks[number], own, full)
+            sums.append(run.whole(registers[number], mask))
         found.append(reduce(lambda so_far, each: run.together(each, so_far), sums))
     run.step.give(found, SINGLE)
 

@@ -12,10 +12,10 @@ from ptosim.vmi.values import Recipe
 from ptosim.vmi.writer import Writer, unsigned_of, width_of
 
 
-def give_repeated(step: Recipe, sources: Registers, source: LaneLayout, groups: int) -> None:
+def give_repeated(step: Recipe, sources: Registers, source: LaneLayout, groups: int, are_full: bool = False) -> None:
     """The result whose groups have a lane each of a vector, of which the registers are given in a layout.
 
-    Where a group fills the parts evenly, all parts are alike.
+    Where a group fills the parts evenly, all parts are alike. Sources of one lane each may be full of it already.
     """
     lanes, width = step.type("result").lanes, step.width("result")
     layout, size = step.layout(), lanes // groups
@@ -23,7 +23,7 @@ def give_repeated(step: Recipe, sources: Registers, source: LaneLayout, groups: 
         layout = CONTIGUOUS
     part = size // layout.parts
     most = VECTOR_BYTES // width
-    taker = _Taker(step.write, sources, source, groups)
+    taker = _Taker(step.write, sources, source, groups, are_full)
     found = [
         taker.register(first, min(first + most, lanes // layout.parts), part)
         for first in range(0, lanes // layout.parts, most)
@@ -34,7 +34,11 @@ def give_repeated(step: Recipe, sources: Registers, source: LaneLayout, groups: 
 class _Taker:
     """Makes registers whose positions have lanes of a vector by their groups."""
 
-    def __init__(self, write: Writer, sources: Registers, layout: LaneLayout, groups: int) -> None:
+    def __init__(
+        self, write: Writer, sources: Registers, layout: LaneLayout, groups: int, are_full: bool = False
+    ) -> None:
+        self.are_full = are_full
+        self.known: dict[int, SSAValue] = {}
         self.write = write
         self.layout = layout
         self.groups = groups
@@ -54,7 +58,7 @@ class _Taker:
             return self._one(low)
         layout = self.layout if self.layout in (CONTIGUOUS, EIGHT) else CONTIGUOUS
         held = layout.held(self.width)
-        if low // held == high // held and size & size - 1 == 0:
+        if not self.are_full and low // held == high // held and size & size - 1 == 0:
             return self._by_number(self._form(layout)[low // held], first, low - low % held, size)
         joined = self._one(low)
         for group in range(low + 1, high + 1):
@@ -64,6 +68,13 @@ class _Taker:
 
     def _one(self, group: int) -> SSAValue:
         """A register full of one lane."""
+        if group not in self.known:
+            self.known[group] = self._filled(group)
+        return self.known[group]
+
+    def _filled(self, group: int) -> SSAValue:
+        if self.are_full:
+            return self.forms[self.layout][group]
         held = self.layout.held(self.width)
         source, position = self.forms[self.layout][group // held], group % held
         if position == 0:
