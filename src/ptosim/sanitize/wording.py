@@ -9,6 +9,11 @@ from ptosim.diagnostics import Diagnostic, Related
 from ptosim.effects.names import Pipe
 from ptosim.effects.simt import WARP
 from ptosim.language.micro.sim_transfer import SimTransfer
+from ptosim.language.simt.private_memory import Alloca, LLVMUndef, PrivateLoad
+from ptosim.language.simt.simt_atomic import OPERATIONS as ATOMICS
+from ptosim.language.simt.simt_lane import SHUFFLES
+from ptosim.language.simt.simt_memory import Ldg, Load
+from ptosim.language.simt.simt_state import Resume
 from ptosim.language.tile.comm_async import WaitAsyncEvent
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Conflict, Party, Use
@@ -140,6 +145,9 @@ _LEADS: dict[Use, str] = {
 }
 
 
+_OF_WORKITEMS = frozenset(op.name for op in (Load, Ldg, LLVMUndef, Alloca, PrivateLoad, Resume, *SHUFFLES, *ATOMICS))
+"""What workitems load or make."""
+
 _DOING = {Pipe.S: "loads", Pipe.V: "loads", Pipe.M: "reads", Pipe.FIX: "reads"}
 
 
@@ -157,7 +165,13 @@ def _undefined(conflict: Conflict) -> str:
     said = f"{second.pipe} {doing} {conflict.place}, which nothing has written"
     if conflict.use is None or conflict.use[1] is second.site:
         return said
-    return f"{said}, and {_LEADS[conflict.use[0]]}"
+    return f"{said}, and {_leads(conflict, conflict.use[0])}"
+
+
+def _leads(conflict: Conflict, use: Use) -> str:
+    """What becomes of a doubtful value. A workitem computes with it where a register spreads it to other lanes."""
+    of_workitems = conflict.second.pipe is Pipe.V and conflict.second.site.name in _OF_WORKITEMS
+    return "it reaches GM after it was computed with" if of_workitems and use == "crossed" else _LEADS[use]
 
 
 def _label(conflict: Conflict, side: Party) -> str:
@@ -184,7 +198,7 @@ def _related(conflict: Conflict) -> list[Related]:
     if conflict.use:
         use, site = conflict.use
         if site.location and site.location not in (first and first.site.location, second.site.location):
-            found.append(Related(site.location, f"here {_LEADS[use]}"))
+            found.append(Related(site.location, f"here {_leads(conflict, use)}"))
     if conflict.launch is not None and conflict.launch.location is not None:
         found.append(Related(conflict.launch.location, f"{conflict.workitem or 'the workitems'} launched here"))
     return found

@@ -43,7 +43,6 @@ class WorkitemBody:
         self.function = function
         self.places: dict[SSAValue, int] = {}
         self.functions: dict[Function, Flow] = {}
-        self.wants: set[str] = {op.name for op in function.walk()}
 
     @cached_property
     def run(self) -> Flow:
@@ -190,19 +189,16 @@ class WorkitemBody:
             self._merge(warp, active, carried, starts)
             current: Values = lower.copy()
             going = active & (lower < upper)
-            warp.loops.append(current)
             while going.any():
                 warp.site = site
                 if _counts(warp, site):
                     yield
                 warp.values[index], warp.taints[index] = current, None
-                warp.loops[-1] = current
                 yield from run(warp, going)
                 self._merge(warp, going, carried, ends)
                 left: Any = (upper - current).view(np.uint64)
                 going = going & (left > step.view(np.uint64))
                 current = np.where(going, current + step, current)
-            warp.loops.pop()
             self._clear(warp, results)
             self._merge(warp, active, results, carried)
 

@@ -16,7 +16,6 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
-from ptosim.effects.names import Space
 from ptosim.effects.record import Spread, Static
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation
@@ -24,7 +23,7 @@ from ptosim.language.types import element_of
 from ptosim.machine.entry import Site
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import Bind, Semantics
-from ptosim.reference.workitems.values import Active, LaneTaint, Values, joined, part_of, wrapped, zeros
+from ptosim.reference.workitems.values import Active, LaneTaint, Values, joined, part_of, zeros
 from ptosim.reference.workitems.warp import Warp, computed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -275,11 +274,3 @@ def merge_taint(active: Active, new: LaneTaint | None, old: LaneTaint | None, li
     nothing = np.zeros(like.shape, np.uint8)
     first, second = (nothing if taint is None else taint for taint in (new, old))
     return joined(active, first, second)  # pyright: ignore[reportArgumentType, reportReturnType]
-
-
-def space_of(static: Static) -> Space:
-    return static.spaces.get("pointer", Space.GM)
-
-
-def wrap_all(numbers: Values, kind: Element) -> Values:
-    return wrapped(numbers, kind)

@@ -88,7 +88,6 @@ class Warp:
         self.private = PrivateMemory()
         self.brought: dict[int, tuple[int, int]] = {}
         """Where the private buffers lie that survive the launch, and how long they are, by number."""
-        self.loops: list[Values] = []
 
     def leave(self) -> None:
         """The launch has ended."""
