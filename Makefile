@@ -67,10 +67,10 @@ dist: $(STAMP)  # wheel and source archive, tried in an environment that has not
 docs: $(STAMP)  # the site, into build/docs/html
 	$(BIN)/python docs/site.py
 
-editor:  # the extension of VS Code, built, tested and packed into dist/; needs npm
+editor: $(STAMP)  # the extension of VS Code, built, tested and packed into dist/; needs npm
 	mkdir -p dist
 	cd editors/vscode && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts
-	cd editors/vscode && npm run --silent build && npm run --silent test && npm run --silent package
+	cd editors/vscode && npm run --silent build && npm run --silent test && npm run --silent package -- $$(../../$(BIN)/ptosim --version | cut -d' ' -f2)
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
