@@ -1,5 +1,6 @@
 """Bad input of kernels in C++: each is a diagnostic, with the C++ line where there is one."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from cpp.kernels import HEAD, NEEDS_COMPILER, SHAPES, kernel
+from cpp.kernels import ADD, HEAD, NEEDS_COMPILER, SHAPES, kernel
 
 pytestmark = NEEDS_COMPILER
 
@@ -134,3 +135,9 @@ def test_without_a_compiler_one_sentence_says_so(tmp_path: Path, monkeypatch: py
     monkeypatch.delenv("CXX", raising=False)
     with pytest.raises(ptosim.PTOError, match=r"there is none: looked for g\+\+, clang\+\+"):
         ptosim.load_cpp(path)
+
+
+def test_on_windows_one_sentence_says_where_kernels_in_cpp_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ptosim.PTOError, match="on Windows use ptosim inside WSL"):
+        kernel(tmp_path, ADD)

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -89,6 +90,8 @@ def _version(command: tuple[str, ...]) -> str | None:
 
 def find_compiler(wanted: str | None) -> Compiler:
     """The compiler that the caller names, or CXX, g++, clang++ in this order."""
+    if sys.platform == "win32":
+        raise error("argument", "kernels in C++ are compiled for Linux and macOS: on Windows use ptosim inside WSL")
     named = wanted or os.environ.get("CXX")
     candidates = [tuple(named.split())] if named else [(name,) for name in TRIED]
     for command in candidates:
