@@ -292,3 +292,35 @@ def test_names_of_types_may_be_text():
         scalar.store(n, out)
 
     assert [each.type for each in annotated.signature] == ["!pto.ptr<i32, gm>", "i32"]
+
+
+def test_notebooks_show_kernels_reports_plans_and_proofs_as_text():
+    x, y, z = vectors()
+    shown = (
+        vector_add,
+        vector_add.compile(),
+        ptosim.check(vector_add, x, y, z),
+        ptosim.profile(vector_add, x, y, z),
+        rows.module().plan(),
+        ptosim.prove(vector_add),
+    )
+    for each in shown:
+        assert each._repr_html_().startswith(("<pre>", "<iframe "))
+    assert "!pto.ptr&lt;f32, gm&gt;" in vector_add._repr_html_()
+
+
+def test_two_threads_trace_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    def made(number: int) -> str:
+        @pto.jit(mode="explicit", name=f"kernel_{number}")
+        def threaded(out: pto.ptr(pto.i32, "gm"), n: pto.i32):
+            for i in range(number):
+                if n > i:
+                    scalar.store(n * number, out, i)
+
+        return threaded.text
+
+    with ThreadPoolExecutor(4) as pool:
+        texts = list(pool.map(made, range(1, 9)))
+    assert texts == [made(number) for number in range(1, 9)]

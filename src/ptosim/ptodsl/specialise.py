@@ -22,7 +22,9 @@ def fingerprint(function: FunctionType) -> Fingerprint:
     seen: dict[int, int] = {}
     try:
         return tuple(_function(function, seen))
-    except _Unknown:
+    except (_Unknown, RecursionError):
+        return None
+    except Exception:  # a value of the author's that cannot be looked at
         return None
 
 

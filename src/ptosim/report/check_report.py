@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import Any
 
 from ptosim.diagnostics import Finding, authored, once_a_line
@@ -49,6 +50,10 @@ class CheckReport:
     @property
     def warnings(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the text, readable without a script."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         return "\n".join([*map(str, (*self.findings, *self.notes)), self.summary])

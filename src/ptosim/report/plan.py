@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any
@@ -23,6 +24,10 @@ class Plan:
     target: str
     functions: tuple[MemoryPlan, ...]
     layouts: tuple[LayoutPlan, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the text, readable without a script."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         width = get_terminal_size((100, 24)).columns

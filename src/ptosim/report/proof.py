@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from ptosim.diagnostics import Finding, authored
@@ -54,6 +55,10 @@ class Proof:
             words = {None: "replayed", True: "confirmed by check", False: "not shown by these arguments"}
             return f"{self.kernel}: not in order ({words[self.confirmed]})"
         return f"{self.kernel}: undecided{assuming}"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the text, readable without a script."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         told = (f"  {sentence}" for sentence in self.explanation)
