@@ -1,4 +1,5 @@
-"""`python -m tools.pictures`: draws the floors of the house from their imports, as docs/images/house.svg.
+"""`python -m tools.pictures`: the pictures of docs/images. house.svg has the floors of the house, drawn from their
+imports; profile.png is the page of a profile as Chromium shows it, where there is one.
 
 A floor stands above everything that it imports. An arrow is left out where a way over other floors says the same.
 """
@@ -6,12 +7,17 @@ A floor stands above everything that it imports. An arrow is left out where a wa
 from __future__ import annotations
 
 import ast
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "ptosim"
 PICTURE = ROOT / "docs" / "images" / "house.svg"
+PHOTOGRAPH = ROOT / "docs" / "images" / "profile.png"
 ROW, BOX, GAP = 62, (122, 34), 10
 SAYS = {
     "cli": "the command line",
@@ -141,5 +147,20 @@ def _box(name: str, x: float, y: float) -> str:
     )
 
 
+def photograph(chromium: str) -> None:
+    """The page of the double-buffered softmax."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        words = ["rand:96x128", "zeros:96x128", "96", "--html", str(page)]
+        program = [sys.executable, "-m", "ptosim", "profile", "examples/softmax.pto", *words]
+        subprocess.run(program, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,800"]
+        shown = [f"--screenshot={PHOTOGRAPH}", "--virtual-time-budget=3000", page.as_uri()]
+        subprocess.run([chromium, *options, *shown], check=True, stderr=subprocess.DEVNULL)
+
+
 if __name__ == "__main__":
     PICTURE.write_text(picture(floors()))
+    browsers = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    if (chromium := next(filter(None, browsers), None)) is not None:
+        photograph(chromium)
