@@ -109,12 +109,15 @@ def beyond_runs(kernel: Kernel) -> Sequence[Diagnostic]:
 
 def _overlapping(kernel: Kernel) -> Sequence[Diagnostic]:
     module = kernel.module
-    if "addr" not in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
+    text = module.outline.source.text
+    if "addr" not in text and "reserve_buffer" not in text:  # a kernel that is kept compiled need not be read again
         return ()
     from ptosim.tiles.passes.address_overlap import overlaps
+    from ptosim.tiles.passes.reserved_overlap import overlapping_buffers
 
     mine = (program for program in module.programs if program.name == kernel.name)
-    return tuple(overlaps(module.verified, {entry.symbol for program in mine for entry in program.entries.values()}))
+    entries = {entry.symbol for program in mine for entry in program.entries.values()}
+    return (*overlaps(module.verified, entries), *overlapping_buffers(module.verified, entries))
 
 
 def _early(kernel: Kernel) -> tuple[Diagnostic, ...]:

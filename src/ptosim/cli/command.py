@@ -246,9 +246,16 @@ def show(diagnostics: Sequence[Diagnostic]) -> None:
         click.echo(str(diagnostic), err=True)
 
 
-def _tell(message: Warning | str, *_: Any) -> None:
-    """What Python would show with a line of this program's source, in the form of the other warnings."""
-    click.echo(f"warning: {message}", err=True)
+def _telling() -> Callable[..., None]:
+    """Shows warnings in the form of the others, where Python would quote this program's source; each of them once."""
+    told: set[str] = set()
+
+    def tell(message: Warning | str, *_: Any) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            click.echo(f"warning: {message}", err=True)
+
+    return tell
 
 
 class Commands(click.Group):
@@ -265,7 +272,7 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # not every terminal, nor every pipe on Windows, is UTF-8
-        warnings.showwarning = _tell
+        warnings.showwarning = _telling()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
