@@ -57,6 +57,7 @@ CASES = {
     "test_logical_programs": 12,
     "test_layouts": 8,
     "test_mutated": 2,
+    "test_sums": 10,
     **dict.fromkeys(("test_filter_rarities", "test_awaited_bytes", "test_meetings_sifted"), 1),
 }
 """Of the folders, or files, whose functions have many cases: how many of each function a sample takes."""
