@@ -101,8 +101,8 @@ class CppModule:
             plain = [kernel.name for kernel in self.written if not kernel.is_template]
             if len(plain) != 1:
                 names = ", ".join(f"{each.name}<...>" if each.is_template else each.name for each in self.written)
-                raise error("argument", f"{shown} has {len(self.written)} kernels; say which, with its template "
-                            f"arguments: {names or 'none'}")  # fmt: skip
+                message = f"no expression says which kernel of {shown} is meant: {names or 'it has none'}"
+                raise error("argument", message)
             expression = plain[0]
         expression = expression.strip()
         if not expression or re.search(r"[;{}\n]", without_comments(expression)):

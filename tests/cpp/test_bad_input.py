@@ -84,7 +84,7 @@ def test_the_calls_that_led_there_are_shown(tmp_path: Path) -> None:
         ("__global__ AICORE void k(__gm__ float *a) {}", "nope", "'nope' was not declared"),
         ("void k(float *a) {}", "k", "is not __global__"),
         ("template <typename T> __global__ AICORE void k(__gm__ T *a) {}", "k", "is a template"),
-        ("template <typename T> __global__ AICORE void k(__gm__ T *a) {}", None, "say which"),
+        ("template <typename T> __global__ AICORE void k(__gm__ T *a) {}", None, "no expression says which kernel"),
         (
             "__global__ AICORE void k(__gm__ float *a) {}\n__global__ AICORE void k(__gm__ half *a) {}",
             "k",

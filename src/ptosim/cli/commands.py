@@ -121,9 +121,9 @@ def _verified(files: Sequence[str], verified: Sequence[dict[str, Any]]) -> Repor
 
 
 @main.command("print")
-@GRID
-@RECORDED_WORDS
 @KERNEL_FILE
+@RECORDED_WORDS
+@GRID
 @TARGET
 @LOCATIONS
 @reports
@@ -139,9 +139,9 @@ def print_(file: str, words: Sequence[str], grid: int, target: str | None, locat
 
 
 @main.command()
-@GRID
-@RECORDED_WORDS
 @KERNEL_FILE
+@RECORDED_WORDS
+@GRID
 @TARGET
 @SYNC
 @LOCATIONS
@@ -161,9 +161,9 @@ def lower(
 
 
 @main.command()
-@GRID
-@RECORDED_WORDS
 @KERNEL_FILE
+@RECORDED_WORDS
+@GRID
 @TARGET
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
 @reports

@@ -88,7 +88,7 @@ def repeat_line() -> str | None:
     """The command line that repeats this command with the arguments it has made up; None where it made up none."""
     context = click.get_current_context()
     words = context.meta.get(_WORDS)
-    if words is None:
+    if words is None or "file" not in context.params:
         return None
     parts = ["ptosim", str(context.info_name), context.params["file"], *words]
     for parameter in context.command.params:

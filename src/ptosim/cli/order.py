@@ -91,8 +91,9 @@ def sync(
     with them (or auto) the order that costs least is looked for and checked on them. The text of the kernel goes to
     OUT, or without --report to the terminal. Tiles stay tiles, each with its address.
     """
-    chosen = loaded(file, target).kernel(kernel)
-    if words or not chosen.signature:
+    module = loaded(file, target)
+    chosen = module.kernel(kernel)
+    if words or not chosen.signature or isinstance(module, KernelsOfFile):
         from ptosim.home.synchronisation import synchronise
 
         subject = launched_with(chosen, words, grid)

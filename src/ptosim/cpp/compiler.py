@@ -237,6 +237,8 @@ def _diagnostics(text: str, build: CppBuild) -> list[Diagnostic]:
 
 
 def _expression(build: CppBuild, message: str) -> Diagnostic:
+    if "deduce" in message or "no matches" in message or "address of overloaded" in message:
+        message = "no kernel of the file has these template arguments"
     return Diagnostic("argument", "error", f"the kernel that is asked for in {build.shown} cannot be made: {message}")
 
 
