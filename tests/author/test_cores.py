@@ -377,3 +377,17 @@ def in_private_order(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm")):
     pto.wait_flag("MTE2", "MTE3")
     pto.mte_ub_gm(u, y, 256, nburst=(1, 256, 256))
     pto.pipe_barrier("ALL")
+
+
+@pto.jit(**EXPLICIT, kernel_kind="vector")
+def pairs_of_floats(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm")):
+    with pto.simt(32):
+        t = pto.get_tid_x()
+        v = scalar.load(x, t * 2, contiguous=2)
+        scalar.store(v + v * 2.0 - pto.Vec(pto.f32, 2, init=1.0), y, t * 2)
+
+
+def test_several_scalars_as_one_value():
+    x, y = RNG.random(64, "f4"), np.zeros(64, "f4")
+    pairs_of_floats[1](x, y)
+    assert np.allclose(y, 3 * x - 1, atol=1e-6)

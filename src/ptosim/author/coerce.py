@@ -257,7 +257,7 @@ def _literal_like(value: Any, other: ScalarValue, sign: str) -> SSAValue:
         raise failure(WrongType, f"{sign} takes a scalar and a number, not {type(value).__name__} ({value!r})")
     if isinstance(value, bool) and type_ != i1:
         raise failure(WrongType, f"{sign}: a bool is no number of type {type_}")
-    if isinstance(number, float) and not element_of(type_).is_float:
+    if isinstance(number, float) and not (element_of(type_).part or element_of(type_)).is_float:
         raise failure(WrongType, f"{sign}: {value} is a float, but the other operand is of type {type_}")
     return constant(value, type_, "the operand")
 

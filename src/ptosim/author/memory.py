@@ -13,7 +13,7 @@ from ptosim.author.failures import WrongType, WrongValue, failure
 from ptosim.author.local_buffers import load_local, local_place, store_local
 from ptosim.author.operators import binary
 from ptosim.author.trace import current
-from ptosim.author.values import HandleValue, PointerOffset, PointerValue, ScalarValue, Traced, wrap
+from ptosim.author.values import HandleValue, PointerOffset, PointerValue, ScalarValue, wrap
 from ptosim.language.micro.pointer import AddPtr, CastPtr, LoadScalar, StoreScalar
 from ptosim.language.types import PtrType
 
@@ -75,8 +75,17 @@ def load(ref: Any, off: Any = None, *, contiguous: int | None = None) -> Any:
     found = operation("pto.load")
     assert found is not None and isinstance(base.type, PtrType)
     result = _several(base.type.element, contiguous)
+    if result != base.type.element:
+        base, offset = _as_packed(base, offset, result), 0
     made = current("scalar.load").make(found, {"pointer": base, "offset": index(offset, "the offset")}, [result])
     return wrap(made.results[0])
+
+
+def _as_packed(base: Any, offset: Any, packed: Any) -> Any:
+    """The address of several elements that lie one behind the other, as one of a packed value."""
+    moved = base if literal(offset) == 0 else addptr(wrap(base), offset).ssa
+    type_ = PtrType.of(packed, base.type.space)
+    return current().make(CastPtr, {"input": moved}, [type_], name="packed").results[0]
 
 
 def _several(element: Any, contiguous: Any) -> Any:
@@ -100,8 +109,11 @@ def store(value: Any, ref: Any, off: Any = None) -> None:
     base, offset = element_reference(ref, off)
     found = operation("pto.store")
     assert found is not None and isinstance(base.type, PtrType)
-    is_packed = isinstance(value, Traced) and not isinstance(value, ScalarValue)
-    given = value.ssa if is_packed else _stored(value, base.type.element)
+    from ptosim.language.types import is_packed
+
+    given = _stored(value, base.type.element)
+    if is_packed(given.type) and not is_packed(base.type.element):
+        base, offset = _as_packed(base, offset, given.type), 0
     at = index(offset, "the offset")
     current("scalar.store").make(found, {"pointer": base, "offset": at, "value": given})
 
