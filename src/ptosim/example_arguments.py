@@ -31,6 +31,8 @@ LARGEST = 256 << 20
 """Bytes of all arrays together."""
 MOST_TRIALS = 96
 MOST_GROWTHS = 6
+FEW_STEPS = 20_000
+"""Loop iterations of a block, while one looks for numbers."""
 MOST_EVEN = 4
 MOST_ROWS = 1024
 """A constant above is no number of rows that a turn takes."""
@@ -200,7 +202,8 @@ class _Search:
                 if parameter.is_pointer and fixed.get(position) != NULL
             )
         }
-        self.left = MOST_TRIALS
+        self.left = MOST_TRIALS // 3 if self.probe.whole else MOST_TRIALS
+        self.max_steps = FEW_STEPS
 
     def words(self) -> list[str]:
         free = [position for position in range(len(self.signature)) if position not in self.fixed]
@@ -333,12 +336,15 @@ class _Search:
                 held = None if word is None else value_of(word, parameter, self.seed + position)
                 buffers[number] = endless() if held is None else endless(array_bytes(position, parameter, held))
         names = [self.signature[position].name for position in self.pointers]
-        return _Trial(chosen, self.probe(values, buffers, names, self.grid))
+        return _Trial(chosen, self.probe(values, buffers, names, self.grid, self.max_steps))
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def _final(self, best: _Trial) -> list[str]:
         """The words, with arrays as long as they are reached when tables hold what they will."""
+        self.max_steps = MOST_STEPS
+        if best.findings.end is not None:
+            best = self._tried(best.chosen)
         for _ in range(MOST_GROWTHS):
             grown = self._grown(best)
             if grown == best.chosen:

@@ -40,7 +40,7 @@ FARTHEST_REACH = 1 << 28
 """Bytes of an argument that a launch may reach."""
 MOST_HOLES = 1 << 24
 """So far one looks for bytes that are left out."""
-MOST_STEPS = 100_000
+MOST_STEPS = 1_000_000
 """Loop iterations and calls of a block."""
 
 
@@ -279,14 +279,19 @@ class Probe:
         return any(access.space is GM for access in record.accesses(self.module.static(op)))
 
     def __call__(
-        self, values: Sequence[Any], buffers: Mapping[int, Bytes], names: Sequence[str], grid: int
+        self,
+        values: Sequence[Any],
+        buffers: Mapping[int, Bytes],
+        names: Sequence[str],
+        grid: int,
+        max_steps: int = MOST_STEPS,
     ) -> ReachedLaunch:
         """Launch with these scalars and pointers; `buffers`: what some arguments hold, from their beginning."""
         regions = {number: Region(number, names[number], FARTHEST_REACH) for number in buffers}
         findings = ReachedLaunch({number: Reach() for number in buffers})
         memory = GlobalMemory(Regions(regions), buffers)
         part = ReferenceLaunch(self.programs, lambda block: values, memory, LaunchGeometry(self.kind, grid))
-        run = ReachRun([part], self.target, max_steps=MOST_STEPS, together=self.together, say=None)
+        run = ReachRun([part], self.target, max_steps=max_steps, together=self.together, say=None)
         run.findings, run.moves = findings, self.moves
         try:
             run()
