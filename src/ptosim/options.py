@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, cast
 
@@ -36,12 +37,16 @@ class NoCompiler(UserWarning):
 def engine_at_hand(engine: str) -> str:
     """The engine that is asked for, or the reference engine where kernels cannot be compiled."""
     if choice("engine", engine, ENGINES) == "native" and find_spec("llvmlite") is None:
-        message = (
-            "llvmlite is not installed: kernels are not compiled, and run on the reference engine, which is slower"
-        )
-        warnings.warn(message, NoCompiler, stacklevel=3)
+        _tell_of_no_compiler()
         return "reference"
     return engine
+
+
+@cache
+def _tell_of_no_compiler() -> None:
+    """Once, whatever is run."""
+    message = "llvmlite is not installed: kernels are not compiled, and run on the reference engine, which is slower"
+    warnings.warn(message, NoCompiler, stacklevel=4)
 
 
 def chosen_blocks(blocks: Any, grid: int, together: bool) -> Sequence[int]:
