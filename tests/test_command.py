@@ -84,7 +84,7 @@ def test_a_character_that_begins_no_name(tmp_path: Path) -> None:
 def test_the_help_lists_every_command_in_full() -> None:
     text = ptosim("--help").stdout
     listed = text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    commands = "run check prove sync profile verify print lower plan fit sweep tune"
+    commands = "run check prove sync profile verify print lower plan fit sweep tune cpp"
     commands += " isa explain new watch lsp cache completion"
     assert [line.split()[0] for line in listed] == commands.split()
     assert {line.split()[0] for line in listed} == set(main.commands)

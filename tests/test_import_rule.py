@@ -40,6 +40,7 @@ HEIGHT = {
     "ordered_text": 10,
     "checking": 10.5,
     "cpp_module": 10.5,
+    "cpp_host": 10.5,
     "api": 11,
     "ranks": 12,
     "fit": 12,

@@ -260,7 +260,21 @@ def _telling() -> Callable[..., None]:
 
 class Commands(click.Group):
     ORDER = (
-        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan", "fit", "sweep", "tune"),
+        *(
+            "run",
+            "check",
+            "prove",
+            "sync",
+            "profile",
+            "verify",
+            "print",
+            "lower",
+            "plan",
+            "fit",
+            "sweep",
+            "tune",
+            "cpp",
+        ),
         *("isa", "explain", "new", "watch", "lsp", "cache", "completion"),
     )
 

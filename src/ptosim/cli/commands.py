@@ -31,6 +31,7 @@ from ptosim.cli.command import (
     show,
 )
 from ptosim.cli.completion import completion
+from ptosim.cli.cpp import cpp
 from ptosim.cli.fit import fit
 from ptosim.cli.fleet import sweep, tune
 from ptosim.cli.home import lsp, new, watch
@@ -67,6 +68,7 @@ main.add_command(check)
 main.add_command(prove)
 main.add_command(sync)
 main.add_command(fit)
+main.add_command(cpp)
 main.add_command(completion)
 main.add_command(new)
 main.add_command(watch)

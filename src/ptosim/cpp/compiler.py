@@ -163,10 +163,19 @@ def _compile(
     return RecordingProgram(program.read_bytes(), described.read_text()), _dependencies(files, shadow)
 
 
-def _recorder(compiler: Compiler, target: str) -> bytes:
+def compile_host(build: CppBuild, compiler: Compiler, files: Sequence[Path], program: Path) -> None:
+    """A host program whose launches are recorded: its files, substituted already, and what they are linked with."""
+    recorder = program.parent / "recorder.o"
+    recorder.write_bytes(_recorder(compiler, build.target, "-DPTOSIM_HOST"))
+    command = [*compiler.command, *_flags(build), f"-I{HEADERS}", "-iquote", str(build.path.parent)]
+    linking = ["-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-lpthread"]
+    _run([*command, *map(str, files), str(recorder), "-o", str(program), *linking], build)
+
+
+def _recorder(compiler: Compiler, target: str, *more: str) -> bytes:
     """What every program is linked with, compiled once."""
     cache_ = kernel_cache()
-    flags = ["-std=c++17", "-O2", "-fno-pie", "-fno-omit-frame-pointer", *_ARCHITECTURES[target]]
+    flags = ["-std=c++17", "-O2", "-fno-pie", "-fno-omit-frame-pointer", *_ARCHITECTURES[target], *more]
     key = cache_.key(
         what="C++ recorder",
         headers=_headers(),

@@ -92,7 +92,7 @@ def record(program: RecordingProgram, build: CppBuild, given: GivenArguments, pa
                 _write_data(folder / "data", given)
             code = _run(folder, [str(folder / "data")])
         text = (folder / "result.txt").read_text(errors="replace")
-        return _decoded(text, folder, code, Frames(executable, build))
+        return decoded(text, folder, code, Frames(executable, build))
 
 
 def _request(given: GivenArguments, part: RecordingPart) -> bytes:
@@ -148,7 +148,7 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], text)
 
 
-def _decoded(text: str, folder: Path, code: int, frames: Frames) -> KernelRecording:
+def decoded(text: str, folder: Path, code: int, frames: Frames) -> KernelRecording:
     lines = [line.partition(" ") for line in text.split("\n")]
     if any(word == "error" for word, _, _ in lines):
         raise PTOError(_failure(lines, frames))

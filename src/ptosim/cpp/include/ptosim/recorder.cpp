@@ -14,6 +14,8 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <ucontext.h>
@@ -443,13 +445,23 @@ void touched(void *, const void *) {}
 
 void add_entry(const Entry &entry) { entries().push_back(entry); }
 
+#ifndef PTOSIM_HOST
 void launch(int64_t, void (*)(void *), void *) {}
+#endif
 
 // --- the program -----------------------------------------------------------------------------------------------------
 
 namespace {
 
-int describe(const char *path)
+void unwritten()
+{
+    for (auto &region : regions) {
+        region.low = INT64_MAX;
+        region.high = 0;
+    }
+}
+
+[[maybe_unused]] int describe(const char *path)
 {
     FILE *out = fopen(path, "w");
     for (auto &entry : entries()) {
@@ -463,7 +475,7 @@ int describe(const char *path)
     return 0;
 }
 
-void map_region(Region &region, int file, int64_t at)
+[[maybe_unused]] void map_region(Region &region, int file, int64_t at)
 {
     region.mapped = (region.size + PAGE - 1) / PAGE * PAGE + PAGE;
     int64_t whole = region.mapped + PAGE;
@@ -475,12 +487,12 @@ void map_region(Region &region, int file, int64_t at)
     region.start = start;
 }
 
-[[gnu::noinline]] void run_block(const Entry &entry, const std::vector<int64_t> &bits)
+template <typename F> [[gnu::noinline]] void run_block(F run)
 {
     base_frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     running = true;
     try {
-        entry.run(bits.data());
+        run();
     } catch (const std::exception &thrown) {
         write_error("trap", std::string("the kernel throws an exception: ") + thrown.what(), thrown_at);
         stop(EXIT_FAILED);
@@ -503,6 +515,9 @@ extern "C" [[noreturn]] void __cxa_throw(void *thrown, void *type, void (*destro
     __builtin_unreachable();
 }
 
+#ifdef PTOSIM_HOST
+#include "host.hpp"
+#else
 int main(int count, char **words)
 {
     using namespace ptosim;
@@ -553,14 +568,12 @@ int main(int count, char **words)
     for (current.block = first; current.block < end; ++current.block) {
         reset_events();
         current.ctrl = current.clock = 0;
-        for (auto &region : regions) {
-            region.low = INT64_MAX;
-            region.high = 0;
-        }
-        run_block(entry, bits);
+        unwritten();
+        run_block([&] { entry.run(bits.data()); });
         write_block();
     }
     fprintf(result, "done\n");
     finish();
     return 0;
 }
+#endif
