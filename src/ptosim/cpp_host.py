@@ -30,7 +30,7 @@ def run_host(
     defines: Sequence[tuple[str, str]] = (),
     target: str | None = None,
 ) -> int:
-    """Compile a host program with its kernels and run it, up to its exit code. PTOError says what a launch did wrong."""
+    """Compile a host program with its kernels, run it and give its exit code; PTOError says what a launch did wrong."""
     if target is not None and target not in TARGETS:
         raise error("argument", f"unknown target '{target}'; known: {', '.join(TARGETS)}")
     folders = tuple(Path(os.path.abspath(folder)) for folder in include_dirs)
