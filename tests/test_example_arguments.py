@@ -16,7 +16,8 @@ from ptosim.example_arguments import example_words
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SOFTMAX = str(EXAMPLES / "tiles" / "softmax.pto")
-KERNELS = sorted(path for path in EXAMPLES.rglob("*.pto") if path.parent.name != "ranks")
+KERNELS = sorted(path for path in EXAMPLES.rglob("*.pto") if path.parent.name not in ("ranks", "cpp"))
+"""Those that check clean on one rank; the texts beside kernels in C++ end while a copy is under way, as these do."""
 
 TABLE = """module attributes {pto.target_arch = "a5"} {
   func.func @rows(%x: !pto.ptr<f32>, %table: !pto.ptr<i32>, %y: !pto.ptr<f32>, %n: i32)
