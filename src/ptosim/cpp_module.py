@@ -271,6 +271,14 @@ class CppKernel:
             self._recorded[key] = found
         return replace(self._recorded[key], arguments=given.values)
 
+    def example_arguments(
+        self, seed: int = 0, grid: int = 1, scalars: Mapping[str, Any] | None = None
+    ) -> tuple[Any, ...]:
+        """One argument for each parameter: arrays as long as a recording reaches, plain scalars."""
+        words = self.example_words([AUTO] * len(self.signature), grid, scalars or {})
+        given = enumerate(zip(words, self.signature, strict=True))
+        return tuple(value_of(word, parameter, seed + position) for position, (word, parameter) in given)
+
     def example_words(self, words: Sequence[str], grid: int, scalars: Mapping[str, Any]) -> list[str]:
         """Words for what is left out: arrays as long as a recording reaches, plain scalars."""
         chosen = list(words)

@@ -73,3 +73,11 @@ def test_changing_an_included_file_or_a_define_rebuilds(tmp_path: Path) -> None:
         np.testing.assert_array_equal(out, wanted)
     kernel(tmp_path, text, "run<float, 64, 64>", defines={"OPERATION": "TSUB"})(out, a, b)
     np.testing.assert_array_equal(out, a - b)
+
+
+def test_arguments_are_made_up_as_long_as_the_kernel_reaches(tmp_path: Path) -> None:
+    subject = kernel(tmp_path, ADD, "run<float, 64, 64>")
+    out, a, b = subject.example_arguments(seed=3)
+    assert [each.size for each in (out, a, b)] == [4096, 4096, 4096] and not out.any()
+    subject(out, a, b)
+    np.testing.assert_array_equal(out, a + b)
