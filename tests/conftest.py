@@ -16,6 +16,7 @@ pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.ite
 settings.register_profile("sample", max_examples=20, derandomize=True, deadline=None)
 settings.register_profile("full", max_examples=200, derandomize=True, deadline=None)
 
+os.environ["COLUMNS"] = "100"  # tables are as wide wherever tests run
 os.environ["PTOSIM_CACHE"] = "off"  # tests compile what they run, and leave the user's cache alone
 
 

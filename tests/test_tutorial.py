@@ -20,6 +20,7 @@ BLOCK = re.compile(r"(?:[Ss]ave this as\s+`([\w.]+)`[^\n]*\n+)?^```(\w*)\n(.*?)^
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     if page.stem.endswith("cpp") and shutil.which("g++") is None and shutil.which("clang++") is None:
         pytest.skip("no C++ compiler")

@@ -301,10 +301,19 @@ DRAWN: dict[str, Draw] = {
 STREAMS = {"vldas", "init_align", "vstus", "vstu", "vstur", "vsta", "vstas", "vstar", "pstu"}
 """When their bytes reach memory depends on what the stream holds; their records say `unknown`, or nothing."""
 
+WORKITEMS = {
+    "load",
+    "store",
+    "ldg",
+    "stg",
+    *(f"atomic_{verb}" for verb in "add sub min max and or xor exch cas".split()),
+}
+"""Each workitem has an address of its own."""
+
 
 def test_every_operation_on_memory_is_drawn_or_unknown():
     touching = {name for name, each in effects().items() if each.accesses is not record.no_accesses}
-    assert touching == {*DRAWN, *(f"pto.{name}" for name in STREAMS)}
+    assert touching == {*DRAWN, *(f"pto.{name}" for name in (*STREAMS, *WORKITEMS))}
 
 
 @pytest.mark.parametrize("name", list(DRAWN))

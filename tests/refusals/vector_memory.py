@@ -51,7 +51,9 @@ TYPES = [
         "syntax",
     ),
     Rule(
-        "%x = pto.castptr %s_i64 : i64 -> !pto.ptr<~«f64|f32», ub>", "a pointer cannot have element type f64", "syntax"
+        "%x = pto.castptr %s_i64 : i64 -> !pto.ptr<~«index|f32», ub>",
+        "a pointer cannot have element type index",
+        "syntax",
     ),
     Rule(
         "%x = pto.castptr %s_i64 : i64 -> !pto.ptr<f32, ~«ubuf|ub»>",

@@ -18,6 +18,7 @@ from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.sim_transfer import SimApart
 from ptosim.language.micro.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
 from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.function import reached
 from ptosim.machine.unit_flags import CLEARS, SETS
 
@@ -41,8 +42,9 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-ABSENT = frozenset(op.name for op in (SetCrossBlock, WaitCrossBlock, SyncAll, SimApart))
-"""Instructions without memory accesses that the filter does not follow: blocks meet, or places of GM are compared."""
+ABSENT = frozenset(op.name for op in (SetCrossBlock, WaitCrossBlock, SyncAll, SimApart, SimtLaunch))
+"""Instructions without memory accesses that the filter does not follow: blocks meet, places of GM are compared,
+workitems run."""
 
 
 def uncovered(program: KernelProgram, target: str) -> str | None:
