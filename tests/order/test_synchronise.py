@@ -22,7 +22,6 @@ SAMPLE = ("add", "matmul_int8", "pingpong", "producer_consumer_a2a3")
 REST = (
     *("abs", "buffers", "cast", "flash_attention", "flash_attention_f32", "gather", "layer_norm", "matmul"),
     *("producer_consumer_a5", "singlebuffer", "softmax", "topk", "unaligned_copy"),
-    *("logical_softmax"),
 )
 ROW = "pto.barrier #pto.pipe<PIPE_MTE3>"
 SIGNALS = re.compile(r"pto\.(sync|set_intra|wait_intra|set_cross|wait_flag_dev|tpush|tpop)")
