@@ -50,16 +50,21 @@ def pytest_collection_finish() -> None:
 CASES = {
     "tiles": 1,
     "golden": 2,
-    **dict.fromkeys(("examples", "native", "order", "reference", "repair", "sanitize", "timing"), 3),
+    **dict.fromkeys(("cpp", "examples", "native", "order", "reference", "repair", "sanitize", "timing"), 2),
+    "fuzz": 6,
     "home": 8,
     "test_new_and_watch": 2,
-    "language": 12,
+    "language": 8,
     "vmi": 2,
     "test_logical_programs": 12,
+    **dict.fromkeys(("test_example_arguments", "test_cli"), 12),
     "test_layouts": 8,
     "test_mutated": 2,
     "test_sums": 10,
-    **dict.fromkeys(("test_filter_rarities", "test_awaited_bytes", "test_meetings_sifted"), 1),
+    **dict.fromkeys(
+        ("test_filter_rarities", "test_awaited_bytes", "test_meetings_sifted", "test_polling", "test_library_kernels"),
+        1,
+    ),
 }
 """Of the folders, or files, whose functions have many cases: how many of each function a sample takes."""
 

@@ -186,6 +186,7 @@ def test_a_worker_that_is_killed_in_the_middle(folder: Path, client: Client) -> 
     assert killed and len(rows) == 180 == len({row["case"] for row in rows}) and all(row["ok"] for row in rows)
 
 
+@pytest.mark.full
 def test_scheduler_and_workers_that_others_have_started(folder: Path) -> None:
     """The same table, but for times and workers."""
     spec = written(folder, SPEC)
