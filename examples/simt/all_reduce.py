@@ -1,6 +1,11 @@
 """An all-reduce over 256 workitems: butterfly shuffles, then partial sums in UB behind a barrier."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 

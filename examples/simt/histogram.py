@@ -1,6 +1,11 @@
 """A histogram by atomics in UB, joined by atomics in GM."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 

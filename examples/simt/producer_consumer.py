@@ -1,6 +1,11 @@
 """One warp hands a table to another by a fence and an atomic."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 

@@ -1,6 +1,11 @@
 """An RMS norm: weights in registers of workitems from row to row, copies into two buffers beside the arithmetic."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 

@@ -1,6 +1,11 @@
 """a x + y, each workitem some elements that lie as far apart as there are workitems in the launch."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from showing import Launch, show
 
 

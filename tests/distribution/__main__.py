@@ -23,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 NO_COMPILER = {"CC": "false", "CXX": "false"}
+COMPILER = shutil.which("g++") or shutil.which("clang++")
 HELPERS = {"showing", "worlds"}
 """Scripts of examples/ that only serve the others."""
 
@@ -83,11 +84,12 @@ class Trial:
         shutil.rmtree(unpacked)
 
     def pip(self, *words: str) -> None:
-        self.run([str(self.programs / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check", *words])
+        command = [str(self.programs / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
+        self.run(command, **NO_COMPILER)
 
-    def run(self, command: list[str], text: str | None = None) -> None:
+    def run(self, command: list[str], text: str | None = None, **variables: str) -> None:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-        kept |= {**NO_COMPILER, "PTOSIM_CACHE": str(self.folder / "cache")}
+        kept |= {**variables, "PTOSIM_CACHE": str(self.folder / "cache")}
         done = subprocess.run(
             command, input=text, cwd=self.folder, env=kept, capture_output=True, text=True, check=False
         )
@@ -115,7 +117,7 @@ class Trial:
 
     def examples(self) -> Iterator[tuple[list[str], str | None]]:
         for script in sorted((self.folder / "examples").rglob("*.py")):
-            if script.stem not in HELPERS:
+            if script.stem not in HELPERS and (script.parent.name != "cpp" or COMPILER):
                 yield [str(self.programs / "python"), str(script)], None
 
 

@@ -165,7 +165,7 @@ def test_a_case_that_kills_its_worker_twice_is_a_row(folder: Path, client: Clien
     rows = ptosim.sweep(written(folder, SPEC.replace("right", "kills")), client=client).table.to_pylist()
     assert len(rows) == 12
     assert {row["status"] for row in rows if row["n"] == 24} == {"killed"}
-    assert {row["status"] for row in rows if row["n"] != 24} == {"ok"}
+    assert {(row["status"], row["message"]) for row in rows if row["n"] != 24} == {("ok", "")}
 
 
 def test_what_a_function_imports_must_be_there(folder: Path, client: Client) -> None:

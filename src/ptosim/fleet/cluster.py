@@ -117,6 +117,10 @@ class Fleet:
         self._arrived: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._under_way: dict[Any, tuple[Case, ...]] = {}
         self._again: list[tuple[Case, ...]] = []
+        self._suspects: list[Case] = []
+        """Cases whose worker has gone: perhaps while it ran another one."""
+        self._alone: Any = None
+        """The future of a suspect that is run when nothing else is."""
         self._numbers = itertools.count()
         self._seconds: deque[float] = deque(maxlen=64)
 
@@ -159,11 +163,17 @@ class Fleet:
         while len(self._under_way) < workers * BATCHES_PER_WORKER:
             batch = self._again.pop() if self._again else tuple(itertools.islice(rest, self._size))
             if not batch:
-                return
-            key = f"ptosim-{next(self._numbers)}-{batch[0].key(self.version)}"
-            future = self.client.submit(run_batch, batch, self.version, key=key, pure=False)
-            self._under_way[future] = batch
-            future.add_done_callback(self._finished)
+                break
+            self._submit(batch)
+        if not self._under_way and self._suspects:
+            self._alone = self._submit((self._suspects.pop(),))
+
+    def _submit(self, batch: tuple[Case, ...]) -> Any:
+        key = f"ptosim-{next(self._numbers)}-{batch[0].key(self.version)}"
+        future = self.client.submit(run_batch, batch, self.version, key=key, pure=False)
+        self._under_way[future] = batch
+        future.add_done_callback(self._finished)
+        return future
 
     def _gone(self, row: Row) -> list[Row]:
         """A case has used up its time and its process: the others of its batch go elsewhere, one by one."""
@@ -187,8 +197,12 @@ class Fleet:
             finally:
                 future.release()
         reason = future.exception() if future.status == "error" else None
-        if isinstance(reason, killed_worker) and len(batch) > 1:
+        has_gone = isinstance(reason, killed_worker) or reason is None
+        if has_gone and len(batch) > 1:
             self._again += [(case,) for case in batch]
+            return []
+        if has_gone and future is not self._alone:
+            self._suspects += batch
             return []
         if isinstance(reason, killed_worker):
             return [
