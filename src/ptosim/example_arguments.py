@@ -22,6 +22,7 @@ from ptosim.language.structure.control import For
 from ptosim.language.structure.function import Function
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
+from ptosim.options import engine_at_hand
 from ptosim.reference.observed.reach import MOST_STEPS, Probe, ReachedLaunch, endless
 
 if TYPE_CHECKING:
@@ -386,11 +387,10 @@ class _Search:
 
     def _is_clean(self, words: Sequence[str]) -> bool | None:
         """Whether compiled code finds nothing; None where it cannot tell."""
+        if engine_at_hand("native") != "native" or isinstance(sieve := self.kernel.sieve(), str):
+            return None
         from ptosim.native.run.engine import Run
 
-        sieve = self.kernel.sieve()
-        if isinstance(sieve, str):
-            return None
         given = enumerate(zip(words, self.signature, strict=True))
         bound = bind(self.signature, [value_of(word, each, self.seed + index) for index, (word, each) in given])
         run = Run(bound.values, bound.buffers, bound.regions, self.grid, None, MOST_STEPS, None, say=None)

@@ -48,6 +48,12 @@ def test_without_llvmlite_the_reference_engine_runs_and_one_sentence_says_so(com
     )
 
 
+def test_without_llvmlite_arguments_are_made_up():
+    done = without_llvmlite("check", LAUNCH[0])
+    words = "rand:70x128 zeros:70x128 70"
+    assert (done.returncode, done.stdout) == (0, f"softmax: no findings\nrepeat: ptosim check {LAUNCH[0]} {words}\n")
+
+
 @pytest.mark.parametrize("command", ["verify", "print", "prove", "lower"])
 def test_what_compiles_nothing_says_nothing(command: str):
     done = without_llvmlite(command, LAUNCH[0])
