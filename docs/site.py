@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
 from itertools import groupby, takewhile
 from pathlib import Path
@@ -19,7 +18,7 @@ import click
 
 import ptosim
 from ptosim.cli.commands import main
-from ptosim.report.instruction import Page, pages
+from ptosim.report.instruction import pages
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "build" / "docs"
@@ -57,27 +56,8 @@ def instructions() -> list[str]:
     names: list[str] = []
     for group, members in groupby(pages(), key=lambda page: page.group):
         names.append(f"reference/instructions/{group}")
-        write(names[-1], f"# {group.replace('_', ' ')}", *map(instruction, members))
+        write(names[-1], f"# {group.replace('_', ' ')}", *(f"## {page.name}\n\n{page.markdown()}" for page in members))
     return names
-
-
-def instruction(page: Page) -> str:
-    """What `ptosim isa` says: sentences as sentences, code as code, facts as a list."""
-    _, *parts = str(page).split("\n\n")
-    shown: list[str] = []
-    for part in parts:
-        if part.startswith("    ") or part == page.syntax:
-            shown.append(f"```pto\n{textwrap.dedent(part)}\n```")
-        else:
-            lines = [escaped(line) for line in part.splitlines()]
-            facts = all(": " in line for line in lines) and len(lines) > 2
-            shown.append("\n".join(f"* {line.strip()}" if facts else line for line in lines))
-    return "\n\n".join([f"## {page.name}", *shown])
-
-
-def escaped(text: str) -> str:
-    """Words that Markdown would take for marks of its own."""
-    return re.sub(r"([\\*_<>`|\[\]$])", r"\\\1", text)
 
 
 def commands() -> None:

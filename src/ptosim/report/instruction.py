@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from textwrap import dedent
 from typing import Any
 
 from ptosim.diagnostics import error
@@ -28,6 +30,8 @@ from ptosim.tiles.pending import is_of_tiles, pending
 
 TARGETS = ("a5", "a2a3")
 LONGEST_LIST = 40  # words
+_MARKS = re.compile(r"([\\*_<>`|\[\]$])")
+"""What Markdown would take for marks of its own."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,18 @@ class Page:
         title = f"{self.name}  ({self.group})"
         parts = [title, self.summary, self.syntax, self.meaning, self.example, "\n".join(self._facts())]
         return "\n\n".join(part for part in parts if part)
+
+    def markdown(self) -> str:
+        """The same without its title: sentences as sentences, code as code, facts as a list."""
+        _, *parts = str(self).split("\n\n")
+        return "\n\n".join(map(self._as_markdown, parts))
+
+    def _as_markdown(self, part: str) -> str:
+        if part.startswith("    ") or part == self.syntax:
+            return f"```pto\n{dedent(part)}\n```"
+        lines = [_MARKS.sub(r"\\\1", line.strip()) for line in part.splitlines()]
+        are_facts = len(lines) > 2 and all(": " in line for line in lines)
+        return "\n".join(f"* {line}" if are_facts else line for line in lines)
 
     def _facts(self) -> Iterator[str]:
         facts = [

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from ptosim.diagnostics import Diagnostic, Location, PTOError, Source
+from ptosim.diagnostics import Diagnostic, PTOError, Source
 from ptosim.home.editor.names import Names
 from ptosim.home.editor.text import Text
 from ptosim.home.editor.tokens import TextToken, tokens
@@ -77,14 +77,6 @@ class Document:
         """Exactly those of `ptosim verify`."""
         return self._loaded[1]
 
-    def place(self, location: Location | None) -> tuple[int, int]:
-        """Where a place of this text begins and ends; without one it is the first line."""
-        location = location.in_text if location is not None else None
-        if location is None or location.file != self.name:
-            return 0, len(self.text.line(0))
-        start = min(self.source.offset(location.line, location.column), len(self.text.content))
-        return start, min(start + location.length, len(self.text.content))
-
     @cached_property
     def plans(self) -> Sequence[MemoryPlan]:
         """Where its tiles lie, where that can be said."""
@@ -118,10 +110,3 @@ class Document:
                 if tile.name == defining.text and tile.line == self.source.position(defining.start)[0]:
                     where = "at an address that the run knows" if tile.address is None else f"at {tile.address:#x}"
                     yield f"{tile.size} bytes of {tile.space} {where}, in use in lines {tile.first} to {tile.last}"
-
-    @cached_property
-    def operations_at(self) -> dict[int, Operation]:
-        """Operations by the offset of their name."""
-        if self.parsed is None:
-            return {}
-        return {position.name.start: op for op, position in self.parsed.positions.items()}

@@ -29,12 +29,7 @@ def instruction(name: str) -> str | None:
     found = page_of(name)
     if found is None:
         return None
-    title, *parts = str(found).split("\n\n")
-    shown: list[str] = [f"**{title}**"]
-    for part in parts:
-        block = part.startswith("    ") or part == found.syntax
-        shown.append(f"```pto\n{part}\n```" if block else "  \n".join(part.splitlines()))
-    return "\n\n".join(shown)
+    return f"**{found.name}  ({found.group})**\n\n{found.markdown()}"
 
 
 def hover(document: Document, offset: int) -> tuple[TextToken, str] | None:
