@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -65,6 +64,8 @@ def watch(file: str, words: Sequence[str], grid: int, kernel: str | None) -> Non
     if file == "-":
         raise click.UsageError("standard input is not saved again: name a file")
     _need("watch", "watchfiles")
+    import asyncio
+
     from ptosim.home.watch import watch as look
 
     named = ["--kernel", kernel] if kernel is not None else []

@@ -8,7 +8,6 @@ from __future__ import annotations
 import keyword
 import re
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from ptosim.diagnostics import error, writing
@@ -32,7 +31,7 @@ class KernelTemplate:
     @property
     def text(self) -> str:
         inert = ".txt" if self.suffix == ".py" else ""  # a template is no module
-        return (files("ptosim.home") / "templates" / f"{self.name}{self.suffix}{inert}").read_text("utf-8")
+        return (Path(__file__).parent / "templates" / f"{self.name}{self.suffix}{inert}").read_text("utf-8")
 
     def test(self, name: str) -> str:
         """The test of a kernel of that name."""
