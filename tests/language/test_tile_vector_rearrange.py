@@ -6,268 +6,141 @@ from language.vector_kernel import read
 from language.vector_tile_kernel import accepts, diagnostics, holds, kernel, prints
 from ptosim.effects.names import Pipe
 from ptosim.language.tile.tile_operation import TileOperation
-from refusals.rule import Rule
+from refusals.rule import Rule, rules
 
 T = "<16x64xf32>"
 WORDS = "<16x64xi32>"
 
-SELECTIONS = [
-    Rule(
-        "pto.tcmp ins(%a, %b : <16x64xf32>, ~<16x64x«i32|f32»>) outs(%d : <16x64xi8>)",
-        "pto.tcmp expects src1 to have the element type of src0, f32, not i32",
-    ),
-    Rule(
-        "pto.tcmp ins(%a, %b : <16x64xf32>, <16x64xf32>) outs(%d : ~<16x64x«i16|ui8»>)",
-        "pto.tcmp expects dst to have elements of i8 on a5, not i16",
-    ),
-    Rule(
-        "pto.tcmp ins(%a, %b : <16x64xf32>, ~<«32|16»x64xf32, valid=16x64>) outs(%d : <16x64xi8>)",
-        "pto.tcmp expects src1 to have the shape of src0, 16x64, not 32x64",
-    ),
-    Rule(
-        "pto.tcmp ins(%a, %b : <16x64xf32>, ~<16x64xf32«, valid=8x64|»>) outs(%d : <16x64xi8>)",
-        "pto.tcmp expects src1 to have the valid shape of src0, 16x64, not 8x64",
-    ),
-    Rule(
-        "pto.tcmps ins(%a, %x : <16x64xf32>, f32) outs(%d : ~<16x64xi8, valid=«8|16»x32>)",
-        "pto.tcmps expects dst to have the valid rows of src, 16, not 8",
-    ),
-    Rule(
-        "pto.tcmps ins(%a, %x : <16x64xf32>, f32) outs(%d : ~<16x64x«i32|i8»>)",
-        "pto.tcmps expects dst to have elements of i8 on a5, not i32",
-    ),
-    Rule(
-        "pto.tsel ins(%m, %a, %b : ~<16x64x«f32|i16»>, <16x64xf32>, <16x64xf32>) outs(%d : <16x64xf32>)",
-        "pto.tsel expects mask to have elements of i8, i16, i32 on a5, not f32",
-    ),
-    Rule(
-        "pto.tsel ins(%m, %a, %b : <16x64xi8>, <16x64xf32>, ~<16x64x«i32|f32»>) outs(%d : <16x64xf32>)",
-        "pto.tsel expects src1 to have the element type of src0, f32, not i32",
-    ),
-    Rule(
-        "pto.tsel ins(%m, %a, %b : <16x64xi8>, ~<16x64xf32«, blayout=col_major|»>, <16x64xf32>) outs(%d : <16x64xf32>)",
-        "pto.tsel expects src0 with blayout row_major, not col_major",
-    ),
-    Rule(
-        "pto.tsels ins(%m, %a, %x : ~<32x64xi8«, blayout=col_major|»>, <16x64xf32>, f32) outs(%d : <16x64xf32>)",
-        "pto.tsels expects mask with blayout row_major, not col_major",
-    ),
-    Rule(
-        "pto.tsels ins(%m, %a, %x : <16x64xi8>, <16x64xf32>, ~«index|f32») outs(%d : <16x64xf32>)",
-        "pto.tsels expects scalar to be a signless integer or a float, not index",
-    ),
-    Rule(
-        "pto.tcmps ins(%a, %x : <4x64xf32>, f32) outs(%m : <4x«64|16»xui8>)\n"
-        "pto.tsel ins(~%m, %b, %c : <4x«64|16»xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf32>)",
-        "pto.tsel reads a row of mask every 512 bits, but pto.tcmps writes one every 64",
-        kind="lint",
-        severity="warning",
-    ),
-    Rule(
-        "pto.tcmps ins(%a, %x : <4x64xf16, valid=4x50>, f16) outs(%m : <4x«64|16»xui8>)\n"
-        "pto.tsels ins(~%m, %b, %y : <4x«64|16»xui8>, <4x64xf32>, f32) outs(%d : <4x64xf32>)",
-        "pto.tsels reads a row of mask every 512 bits, but pto.tcmps writes one every 128",
-        kind="lint",
-        severity="warning",
-    ),
-    Rule(
-        "pto.tcmps ins(%a, %x : <4x64xf32>, f32) outs(%m : <4x64xui8>)\n"
-        "pto.tcmp ins(%a, %b : <4x64xf32>, <4x64xf32>) outs(«%n|%m» : <4x64xui8>)\n"
-        "pto.tsel ins(~%m, %b, %c : <4x64xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf32>)",
-        "pto.tsel reads a row of mask every 512 bits, but pto.tcmps writes one every 64",
-        kind="lint",
-        severity="warning",
-    ),
-]
+SELECTIONS = rules("""
+pto.tcmp ins(%a, %b : <16x64xf32>, ~<16x64x«i32|f32»>) outs(%d : <16x64xi8>)
+  ⇒ pto.tcmp expects src1 to have the element type of src0, f32, not i32
+pto.tcmp ins(%a, %b : <16x64xf32>, <16x64xf32>) outs(%d : ~<16x64x«i16|ui8»>)
+  ⇒ pto.tcmp expects dst to have elements of i8 on a5, not i16
+pto.tcmp ins(%a, %b : <16x64xf32>, ~<«32|16»x64xf32, valid=16x64>) outs(%d : <16x64xi8>)
+  ⇒ pto.tcmp expects src1 to have the shape of src0, 16x64, not 32x64
+pto.tcmp ins(%a, %b : <16x64xf32>, ~<16x64xf32«, valid=8x64|»>) outs(%d : <16x64xi8>)
+  ⇒ pto.tcmp expects src1 to have the valid shape of src0, 16x64, not 8x64
+pto.tcmps ins(%a, %x : <16x64xf32>, f32) outs(%d : ~<16x64xi8, valid=«8|16»x32>)
+  ⇒ pto.tcmps expects dst to have the valid rows of src, 16, not 8
+pto.tcmps ins(%a, %x : <16x64xf32>, f32) outs(%d : ~<16x64x«i32|i8»>)
+  ⇒ pto.tcmps expects dst to have elements of i8 on a5, not i32
+pto.tsel ins(%m, %a, %b : ~<16x64x«f32|i16»>, <16x64xf32>, <16x64xf32>) outs(%d : <16x64xf32>)
+  ⇒ pto.tsel expects mask to have elements of i8, i16, i32 on a5, not f32
+pto.tsel ins(%m, %a, %b : <16x64xi8>, <16x64xf32>, ~<16x64x«i32|f32»>) outs(%d : <16x64xf32>)
+  ⇒ pto.tsel expects src1 to have the element type of src0, f32, not i32
+pto.tsel ins(%m, %a, %b : <16x64xi8>, ~<16x64xf32«, blayout=col_major|»>, <16x64xf32>) outs(%d : <16x64xf32>)
+  ⇒ pto.tsel expects src0 with blayout row_major, not col_major
+pto.tsels ins(%m, %a, %x : ~<32x64xi8«, blayout=col_major|»>, <16x64xf32>, f32) outs(%d : <16x64xf32>)
+  ⇒ pto.tsels expects mask with blayout row_major, not col_major
+pto.tsels ins(%m, %a, %x : <16x64xi8>, <16x64xf32>, ~«index|f32») outs(%d : <16x64xf32>)
+  ⇒ pto.tsels expects scalar to be a signless integer or a float, not index
+pto.tcmps ins(%a, %x : <4x64xf32>, f32) outs(%m : <4x«64|16»xui8>)
+pto.tsel ins(~%m, %b, %c : <4x«64|16»xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf32>)
+  ⇒ [lint warning] pto.tsel reads a row of mask every 512 bits, but pto.tcmps writes one every 64
+pto.tcmps ins(%a, %x : <4x64xf16, valid=4x50>, f16) outs(%m : <4x«64|16»xui8>)
+pto.tsels ins(~%m, %b, %y : <4x«64|16»xui8>, <4x64xf32>, f32) outs(%d : <4x64xf32>)
+  ⇒ [lint warning] pto.tsels reads a row of mask every 512 bits, but pto.tcmps writes one every 128
+pto.tcmps ins(%a, %x : <4x64xf32>, f32) outs(%m : <4x64xui8>)
+pto.tcmp ins(%a, %b : <4x64xf32>, <4x64xf32>) outs(«%n|%m» : <4x64xui8>)
+pto.tsel ins(~%m, %b, %c : <4x64xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf32>)
+  ⇒ [lint warning] pto.tsel reads a row of mask every 512 bits, but pto.tcmps writes one every 64
+""")
 
-CONVERSIONS = [
-    Rule(
-        "pto.tcvt ins(%a {satmode = ~#pto<saturation_mode «OFF|ON»>} : <16x64xf32>) outs(%d : <16x64xbf16>)",
-        "pto.tcvt clamps from f32 to bf16, whatever satmode says",
-        kind="lint",
-        severity="warning",
-    ),
-    Rule(
-        "pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi32>) outs(%d : <16x64x«ui16|si16»>)",
-        "pto.tcvt clamps from i32 to ui16, whatever satmode says",
-        kind="lint",
-        severity="warning",
-    ),
-    Rule(
-        "pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi16>) outs(%d : <16x64x«ui8|ui32»>)",
-        "pto.tcvt clamps from i16 to ui8, whatever satmode says",
-        kind="lint",
-        severity="warning",
-    ),
-    Rule(
-        "pto.tcvt ins(%a : <16x64xf32>) outs(%d : ~<16x«32|64»xf16>)",
-        "pto.tcvt expects dst to have the shape of src, 16x64, not 16x32",
-    ),
-    Rule(
-        "pto.tcvt ins(%a : <16x64xf32, valid=?x32>) outs(%d : ~<16x64xf16, valid=8x«64|32»>)",
-        "pto.tcvt expects dst to have the valid shape of src, ?x32, not 8x64",
-    ),
-    Rule(
-        "pto.tcvt ins(%a : <16x64xbf16>) outs(%d : ~<16x«64|32»x!pto.f4E2M1x2>)",
-        "pto.tcvt expects dst to have the shape of src, 16x64, not 16x128",
-    ),
-    Rule(
-        "pto.tcvt ins(%a : <16x32x«f16|bf16»>) outs(%d : ~<16x16x!pto.f4E1M2x2>)",
-        "pto.tcvt does not convert f16 to f4E1M2x2",
-    ),
-    Rule(
-        "pto.tcvt ins(%a : <16x32x«bf16|f16»>) outs(%d : ~<16x32x!pto.hif8>)",
-        "pto.tcvt does not convert bf16 to hif8",
-    ),
-    Rule(
-        "pto.tcvt ins(%a : <16x32xf8E5M2>) outs(%d : ~<16x32x«f16|f32»>)",
-        "pto.tcvt does not convert f8E5M2 to f16",
-    ),
-    Rule(
-        "pto.tcvt ins(%a : <16x32xf32>) outs(%d : ~<16x32x«f8E4M3FN|f16»>)",
-        "pto.tcvt converts f32 to f8E4M3FN only on a5",
-        target="a2a3",
-    ),
-]
+CONVERSIONS = rules("""
+pto.tcvt ins(%a {satmode = ~#pto<saturation_mode «OFF|ON»>} : <16x64xf32>) outs(%d : <16x64xbf16>)
+  ⇒ [lint warning] pto.tcvt clamps from f32 to bf16, whatever satmode says
+pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi32>) outs(%d : <16x64x«ui16|si16»>)
+  ⇒ [lint warning] pto.tcvt clamps from i32 to ui16, whatever satmode says
+pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi16>) outs(%d : <16x64x«ui8|ui32»>)
+  ⇒ [lint warning] pto.tcvt clamps from i16 to ui8, whatever satmode says
+pto.tcvt ins(%a : <16x64xf32>) outs(%d : ~<16x«32|64»xf16>)
+  ⇒ pto.tcvt expects dst to have the shape of src, 16x64, not 16x32
+pto.tcvt ins(%a : <16x64xf32, valid=?x32>) outs(%d : ~<16x64xf16, valid=8x«64|32»>)
+  ⇒ pto.tcvt expects dst to have the valid shape of src, ?x32, not 8x64
+pto.tcvt ins(%a : <16x64xbf16>) outs(%d : ~<16x«64|32»x!pto.f4E2M1x2>)
+  ⇒ pto.tcvt expects dst to have the shape of src, 16x64, not 16x128
+pto.tcvt ins(%a : <16x32x«f16|bf16»>) outs(%d : ~<16x16x!pto.f4E1M2x2>) ⇒ pto.tcvt does not convert f16 to f4E1M2x2
+pto.tcvt ins(%a : <16x32x«bf16|f16»>) outs(%d : ~<16x32x!pto.hif8>) ⇒ pto.tcvt does not convert bf16 to hif8
+pto.tcvt ins(%a : <16x32xf8E5M2>) outs(%d : ~<16x32x«f16|f32»>) ⇒ pto.tcvt does not convert f8E5M2 to f16
+pto.tcvt ins(%a : <16x32xf32>) outs(%d : ~<16x32x«f8E4M3FN|f16»>) ⇒ [a2a3] pto.tcvt converts f32 to f8E4M3FN only on a5
+""")
 
-GATHERS = [
-    Rule(
-        'pto.tgather ins(%a, {maskPattern = ~#pto.mask_pattern<P0101>} : <16x64xf32>«|, "row"») outs(%d : <16x32xf32>)',
-        'pto.tgather with maskPattern requires an axis, "row" or "col"',
-    ),
-    Rule(
-        'pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : <16x64xf32>, "row")'
-        " outs(%d : ~<16x«16|32»xf32>)",
-        "pto.tgather expects dst to have 1/2 of the 64 valid columns of src, not 16",
-    ),
-    Rule(
-        'pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P1000>} : <16x64xf32>, "col") outs(%d : ~<«8|4»x64xf32>)',
-        "pto.tgather expects dst to have 1/4 of the 16 valid rows of src, not 8",
-    ),
-    Rule(
-        'pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P1111>} : <16x64xf32>, "row")'
-        " outs(%d : ~<16x64x«i32|f32»>)",
-        "pto.tgather expects dst to have the element type of src, f32, not i32",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i : <16x64xf32>, ~<16x64x«f32|i16»>) outs(%d : <16x64xf32>)",
-        "pto.tgather expects idx to have elements of i16, i32 on a5, not f32",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i, %t : <16x64xf32>, ~<16x64x«i16|ui32»>, <16x64x«i16|ui32»>) outs(%d : <16x64xf32>)",
-        "pto.tgather expects idx to have elements of i32 on a2a3, not i16",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tgather ins(%a, ~%i«|, %t» : <16x64xf32>, <16x64xi32>«|, <16x64xi32>») outs(%d : <16x64xf32>)",
-        "pto.tgather requires tmp on a2a3",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i : <16x64xf32>, <16x64xi32>) outs(%d : ~<16x64xf32, valid=16x«32|?»>)",
-        "pto.tgather expects dst with every column valid, not 32 of 64",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i : <16x64xf32>, ~<16x64xi32, valid=16x«32|64»>) outs(%d : <16x64xf32>)",
-        "pto.tgather expects idx with every column valid, not 32 of 64",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : ~<16x64x«f32|i32»>, <16x8xi32>)",
-        "pto.tgather expects dst to have elements of i32 on a5, not f32",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : <16x64xi32>, ~<16x8x«f32|i32»>)",
-        "pto.tgather expects cdst to have elements of i32 on a5, not f32",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : <16x64xi32>, <16x8xi32>)"
-        " {cmpMode = ~#pto<cmp «lt|gt»>}",
-        "pto.tgather compares with eq or gt, not lt",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i : <16x64xf32>, <16x64xi32>) outs(«~|»%d«, %c|» : <16x64xf32>«, <16x8xi32>|»)",
-        "pto.tgather has cdst only, and always, in the form that compares",
-    ),
-    Rule(
-        'pto.tscatter ins(%a, {maskPattern = #pto.mask_pattern<P1010>} : <16x32xf32>, "row")'
-        " outs(%d : ~<16x«32|64»xf32>)",
-        "pto.tscatter expects dst to have 2 times of the 32 valid columns of src, not 32",
-    ),
-    Rule(
-        'pto.tscatter ins(%a, {maskPattern = ~#pto.mask_pattern<P1010>} : <16x32xf32>«|, "row"»)'
-        " outs(%d : <16x64xf32>)",
-        'pto.tscatter with maskPattern requires an axis, "row" or "col"',
-    ),
-    Rule(
-        "pto.tscatter ins(%a, %i : <16x64xf32>, ~<16x64x«f32|i32»>) outs(%d : <16x64xf32>)",
-        "pto.tscatter expects idx to have elements of i16, i32 on a5, not f32",
-    ),
-    Rule(
-        'pto.tscatter ins(%a, «~%i, |»{maskPattern = #pto.mask_pattern<P1111>} : <16x64xf32>«, <16x64xi32>|», "row")'
-        " outs(%d : <16x64xf32>)",
-        "pto.tscatter takes idx or maskPattern, not both",
-    ),
-    Rule(
-        "pto.tscatter ins(~%a«|, %i» : <16x64xf32>«|, <16x64xi32>») outs(%d : <16x64xf32>)",
-        "pto.tscatter requires idx or maskPattern",
-    ),
-    Rule(
-        "pto.tgatherb ins(%a, %i : <16x64xf32>, ~<16x16x«i16|ui32»>) outs(%d : <16x64xf32>)",
-        "pto.tgatherb expects idx to have elements of i32 on a5, not i16",
-    ),
-]
+GATHERS = rules("""
+pto.tgather ins(%a, {maskPattern = ~#pto.mask_pattern<P0101>} : <16x64xf32>«|, "row"») outs(%d : <16x32xf32>)
+  ⇒ pto.tgather with maskPattern requires an axis, "row" or "col"
+pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : <16x64xf32>, "row") outs(%d : ~<16x«16|32»xf32>)
+  ⇒ pto.tgather expects dst to have 1/2 of the 64 valid columns of src, not 16
+pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P1000>} : <16x64xf32>, "col") outs(%d : ~<«8|4»x64xf32>)
+  ⇒ pto.tgather expects dst to have 1/4 of the 16 valid rows of src, not 8
+pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P1111>} : <16x64xf32>, "row") outs(%d : ~<16x64x«i32|f32»>)
+  ⇒ pto.tgather expects dst to have the element type of src, f32, not i32
+pto.tgather ins(%a, %i : <16x64xf32>, ~<16x64x«f32|i16»>) outs(%d : <16x64xf32>)
+  ⇒ pto.tgather expects idx to have elements of i16, i32 on a5, not f32
+pto.tgather ins(%a, %i, %t : <16x64xf32>, ~<16x64x«i16|ui32»>, <16x64x«i16|ui32»>) outs(%d : <16x64xf32>)
+  ⇒ [a2a3] pto.tgather expects idx to have elements of i32 on a2a3, not i16
+pto.tgather ins(%a, ~%i«|, %t» : <16x64xf32>, <16x64xi32>«|, <16x64xi32>») outs(%d : <16x64xf32>)
+  ⇒ [a2a3] pto.tgather requires tmp on a2a3
+pto.tgather ins(%a, %i : <16x64xf32>, <16x64xi32>) outs(%d : ~<16x64xf32, valid=16x«32|?»>)
+  ⇒ pto.tgather expects dst with every column valid, not 32 of 64
+pto.tgather ins(%a, %i : <16x64xf32>, ~<16x64xi32, valid=16x«32|64»>) outs(%d : <16x64xf32>)
+  ⇒ pto.tgather expects idx with every column valid, not 32 of 64
+pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : ~<16x64x«f32|i32»>, <16x8xi32>)
+  ⇒ pto.tgather expects dst to have elements of i32 on a5, not f32
+pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : <16x64xi32>, ~<16x8x«f32|i32»>)
+  ⇒ pto.tgather expects cdst to have elements of i32 on a5, not f32
+pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : <16x64xi32>, <16x8xi32>) {cmpMode = ~#pto<cmp
+    «lt|gt»>}
+  ⇒ pto.tgather compares with eq or gt, not lt
+pto.tgather ins(%a, %i : <16x64xf32>, <16x64xi32>) outs(«~|»%d«, %c|» : <16x64xf32>«, <16x8xi32>|»)
+  ⇒ pto.tgather has cdst only, and always, in the form that compares
+pto.tscatter ins(%a, {maskPattern = #pto.mask_pattern<P1010>} : <16x32xf32>, "row") outs(%d : ~<16x«32|64»xf32>)
+  ⇒ pto.tscatter expects dst to have 2 times of the 32 valid columns of src, not 32
+pto.tscatter ins(%a, {maskPattern = ~#pto.mask_pattern<P1010>} : <16x32xf32>«|, "row"») outs(%d : <16x64xf32>)
+  ⇒ pto.tscatter with maskPattern requires an axis, "row" or "col"
+pto.tscatter ins(%a, %i : <16x64xf32>, ~<16x64x«f32|i32»>) outs(%d : <16x64xf32>)
+  ⇒ pto.tscatter expects idx to have elements of i16, i32 on a5, not f32
+pto.tscatter ins(%a, «~%i, |»{maskPattern = #pto.mask_pattern<P1111>} : <16x64xf32>«, <16x64xi32>|», "row") outs(%d :
+    <16x64xf32>)
+  ⇒ pto.tscatter takes idx or maskPattern, not both
+pto.tscatter ins(~%a«|, %i» : <16x64xf32>«|, <16x64xi32>») outs(%d : <16x64xf32>)
+  ⇒ pto.tscatter requires idx or maskPattern
+pto.tgatherb ins(%a, %i : <16x64xf32>, ~<16x16x«i16|ui32»>) outs(%d : <16x64xf32>)
+  ⇒ pto.tgatherb expects idx to have elements of i32 on a5, not i16
+""")
 
 _COUNTS = "%c = arith.constant dense<0> : vector<4xi16>"
-SORTS = [
-    Rule(
-        "pto.tsort32 ins(%a, %i : <1x64xf32>, ~<1x64x«i16|ui32»>) outs(%d : <1x128xf32>)",
-        "pto.tsort32 expects idx to have elements of i32 on a5, not i16",
-    ),
-    Rule(
-        "pto.tsort32 ins(%a, %i : <1x64xf32>, <1x64xi32>) outs(%d : ~<1x128x«i32|f32»>)",
-        "pto.tsort32 expects dst to have the element type of src, f32, not i32",
-    ),
-    Rule(
-        "pto.tmrgsort ins(%a, %n : ~<«2|1»x256xf32>, i32) outs(%d : <1x256xf32>)",
-        "pto.tmrgsort expects src0 with 1 valid row, not 2",
-    ),
-    Rule(
-        "%n = arith.constant «96|128» : i32\npto.tmrgsort ins(%a, ~%n : <1x256xf32>, i32) outs(%d : <1x256xf32>)",
-        "pto.tmrgsort expects a blockLen that is a positive multiple of 64, not 96",
-    ),
-    Rule(
-        "%n = arith.constant «0|64» : i64\npto.tmrgsort ins(%a, ~%n : <1x256xf32>, i64) outs(%d : <1x256xf32>)",
-        "pto.tmrgsort expects a blockLen that is a positive multiple of 64, not 0",
-    ),
-    Rule(
-        "pto.tmrgsort ins(%a, %n : <1x256xf32>, ~«f32|ui32») outs(%d : <1x256xf32>)",
-        "pto.tmrgsort expects blockLen to be an integer, not f32",
-    ),
-    Rule(
-        f"{_COUNTS}\npto.tmrgsort ins(%a, %n : <1x256xf32>, i32) outs(%d«, ~%c|» : <1x256xf32>«, vector<4xi16>|»)",
-        "pto.tmrgsort of blocks has no executed",
-    ),
-    Rule(
-        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %t : <1x64xf32>, <1x64xf32>, <1x128xf32>)"
-        " outs(«~|»%d«|, %c» : <1x128xf32>«|, vector<4xi16>»)",
-        "pto.tmrgsort of lists expects executed, of type vector<4xi16>, after dst",
-    ),
-    Rule(
-        f"{_COUNTS.replace('4xi16', '«8|4»xi16')}\npto.tmrgsort ins(%a, %b, %t : <1x64xf32>, <1x64xf32>, <1x128xf32>)"
-        " outs(%d, %c : <1x128xf32>, ~vector<«8|4»xi16>)",
-        "pto.tmrgsort expects executed to be vector<4xi16>, not vector<8xi16>",
-    ),
-    Rule(
-        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %e, %t : <1x64xf32>, <1x64xf32>, <1x64xf32, valid=1x32>,"
-        " ~<1x«128|160»xf32>) outs(%d, %c : <1x128xf32>, vector<4xi16>)",
-        "pto.tmrgsort expects tmp to have at least the 160 valid columns of its sources, not 128",
-    ),
-    Rule(
-        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %t : <1x64xf32>, ~<1x64x«f16|f32»>, <1x128xf32>)"
-        " outs(%d, %c : <1x128xf32>, vector<4xi16>)",
-        "pto.tmrgsort expects src1 to have the element type of src0, f32, not f16",
-    ),
-]
+SORTS = rules(f"""
+pto.tsort32 ins(%a, %i : <1x64xf32>, ~<1x64x«i16|ui32»>) outs(%d : <1x128xf32>)
+  ⇒ pto.tsort32 expects idx to have elements of i32 on a5, not i16
+pto.tsort32 ins(%a, %i : <1x64xf32>, <1x64xi32>) outs(%d : ~<1x128x«i32|f32»>)
+  ⇒ pto.tsort32 expects dst to have the element type of src, f32, not i32
+pto.tmrgsort ins(%a, %n : ~<«2|1»x256xf32>, i32) outs(%d : <1x256xf32>)
+  ⇒ pto.tmrgsort expects src0 with 1 valid row, not 2
+%n = arith.constant «96|128» : i32
+pto.tmrgsort ins(%a, ~%n : <1x256xf32>, i32) outs(%d : <1x256xf32>)
+  ⇒ pto.tmrgsort expects a blockLen that is a positive multiple of 64, not 96
+%n = arith.constant «0|64» : i64
+pto.tmrgsort ins(%a, ~%n : <1x256xf32>, i64) outs(%d : <1x256xf32>)
+  ⇒ pto.tmrgsort expects a blockLen that is a positive multiple of 64, not 0
+pto.tmrgsort ins(%a, %n : <1x256xf32>, ~«f32|ui32») outs(%d : <1x256xf32>)
+  ⇒ pto.tmrgsort expects blockLen to be an integer, not f32
+{_COUNTS}
+pto.tmrgsort ins(%a, %n : <1x256xf32>, i32) outs(%d«, ~%c|» : <1x256xf32>«, vector<4xi16>|»)
+  ⇒ pto.tmrgsort of blocks has no executed
+{_COUNTS}
+pto.tmrgsort ins(%a, %b, %t : <1x64xf32>, <1x64xf32>, <1x128xf32>) outs(«~|»%d«|, %c» : <1x128xf32>«|, vector<4xi16>»)
+  ⇒ pto.tmrgsort of lists expects executed, of type vector<4xi16>, after dst
+{_COUNTS.replace("4xi16", "«8|4»xi16")}
+pto.tmrgsort ins(%a, %b, %t : <1x64xf32>, <1x64xf32>, <1x128xf32>) outs(%d, %c : <1x128xf32>, ~vector<«8|4»xi16>)
+  ⇒ pto.tmrgsort expects executed to be vector<4xi16>, not vector<8xi16>
+{_COUNTS}
+pto.tmrgsort ins(%a, %b, %e, %t : <1x64xf32>, <1x64xf32>, <1x64xf32, valid=1x32>, ~<1x«128|160»xf32>) outs(%d, %c :
+    <1x128xf32>, vector<4xi16>)
+  ⇒ pto.tmrgsort expects tmp to have at least the 160 valid columns of its sources, not 128
+{_COUNTS}
+pto.tmrgsort ins(%a, %b, %t : <1x64xf32>, ~<1x64x«f16|f32»>, <1x128xf32>) outs(%d, %c : <1x128xf32>, vector<4xi16>)
+  ⇒ pto.tmrgsort expects src1 to have the element type of src0, f32, not f16
+""")
 
 
 def groups(a: str, d: str, e: str, m: str, s: str, kind: str = "MXFP8", more: str = "", z: str = "") -> str:
@@ -283,11 +156,11 @@ F32, BYTES, EXPS, FLAT = "<32x64xf32>", "<32x64xi8>", "<1x64xui8>", "<1x128xf32,
 F16, FP4, FLAT16 = "<32x64xf16>", "<32x32x!pto.f4E2M1x2>", "<1x128xf16, valid=1x64>"
 BELOW = "<2x64xf16>"
 
-MX_GROUPS = [
-    Rule(
-        groups("~<32x64xf32, valid=«?|32»x64>", BYTES, EXPS, FLAT, FLAT),
-        "pto.tquant.mx expects src with a static valid shape, not ?x64",
-    ),
+MX_GROUPS = rules(
+    f"""
+{groups("~<32x64xf32, valid=«?|32»x64>", BYTES, EXPS, FLAT, FLAT)}
+  ⇒ pto.tquant.mx expects src with a static valid shape, not ?x64
+""",
     Rule(
         groups(
             "~<32x64xf32, valid=32x«48|32»>",
@@ -303,55 +176,32 @@ MX_GROUPS = [
         ).replace(BELOW, "<2x64xi8>", 1),
         "pto.tquant.mx expects src with a multiple of 32 valid rows, the groups, not 48",
     ),
-    Rule(
-        groups(F32, "~<32x64xi8«, valid=32x32|»>", EXPS, FLAT, FLAT),
-        "pto.tquant.mx expects dst with the valid shape 32x64, not 32x32",
-    ),
-    Rule(
-        groups(F32, "~<32x«128|64»xi8, valid=32x64>", EXPS, FLAT, FLAT),
-        "pto.tquant.mx expects dst to have 64 columns, as src, not 128",
-    ),
-    Rule(
-        groups(F16, "~<32x«64|32»x!pto.f4E2M1x2, valid=32x32>", EXPS, FLAT16, FLAT16, "MXFP4_E2M1"),
-        "pto.tquant.mx expects dst to have 32 columns, as src, not 64",
-    ),
-    Rule(
-        groups(F32, BYTES, EXPS, "~<32x«8|2»xf32, valid=32x2>", FLAT),
-        "pto.tquant.mx expects max to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 32x2 of 32x8",
-    ),
-    Rule(
-        groups(F32, BYTES, EXPS, FLAT, "~<1x128xf32, valid=1x«128|64»>"),
-        "pto.tquant.mx expects scaling to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 1x128 of"
-        " 1x128",
-    ),
-    Rule(
-        groups(F32, BYTES, EXPS, FLAT, "~<1x«64|128»xf32, valid=1x64>"),
-        "pto.tquant.mx expects scaling to have room for 128 elements, which are written, not 64",
-    ),
-    Rule(
-        groups(F16, BYTES, EXPS, FLAT16, "~<1x«64|128»xf16, valid=1x64>"),
-        "pto.tquant.mx expects scaling to have room for 128 elements, which are written, not 64",
-    ),
-    Rule(
-        groups(F16, BYTES, EXPS, FLAT16, "~«<1x128xf16, valid=1x64>|<32x2xf16>»", more=NV),
-        "pto.tquant.mx expects scaling of 16-bit elements by nv to have a row for each row of src, not one row",
-    ),
-    Rule(
-        groups(F16, BYTES, "~«<32x2xui8>|<1x64xui8>»", FLAT16, FLAT16),
-        "pto.tquant.mx expects exp to have the valid shape 1x64 in one row, not 32x2 of 32x2",
-    ),
-    Rule(
-        groups("<32x128xf32, valid=32x64>", "<32x128xi8, valid=32x64>", "~<«1x64|32x2»xui8>", FLAT, FLAT),
-        "pto.tquant.mx expects exp to have the valid shape 32x2, not 1x64 of 1x64",
-    ),
-    Rule(
-        groups("<64x64xf16>", "<64x64xi8>", "~<«4|2»x64xui8>", BELOW, BELOW, more=AXIS0),
-        "pto.tquant.mx expects exp to have the valid shape 1x128 in one row or 2x64 in rows of 64, not 4x64 of 4x64",
-    ),
-    Rule(
-        groups("<64x64xf16>", "<64x64xi8>", "~<1x«64|128»xui8>", BELOW, BELOW, more=f"{AXIS0}, interleave = true"),
-        "pto.tquant.mx expects exp of interleave to be 1x128 with the valid shape 1x128, not 1x64 with 1x64",
-    ),
+    f"""
+{groups(F32, "~<32x64xi8«, valid=32x32|»>", EXPS, FLAT, FLAT)}
+  ⇒ pto.tquant.mx expects dst with the valid shape 32x64, not 32x32
+{groups(F32, "~<32x«128|64»xi8, valid=32x64>", EXPS, FLAT, FLAT)}
+  ⇒ pto.tquant.mx expects dst to have 64 columns, as src, not 128
+{groups(F16, "~<32x«64|32»x!pto.f4E2M1x2, valid=32x32>", EXPS, FLAT16, FLAT16, "MXFP4_E2M1")}
+  ⇒ pto.tquant.mx expects dst to have 32 columns, as src, not 64
+{groups(F32, BYTES, EXPS, "~<32x«8|2»xf32, valid=32x2>", FLAT)}
+  ⇒ pto.tquant.mx expects max to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 32x2 of 32x8
+{groups(F32, BYTES, EXPS, FLAT, "~<1x128xf32, valid=1x«128|64»>")}
+  ⇒ pto.tquant.mx expects scaling to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 1x128 of 1x128
+{groups(F32, BYTES, EXPS, FLAT, "~<1x«64|128»xf32, valid=1x64>")}
+  ⇒ pto.tquant.mx expects scaling to have room for 128 elements, which are written, not 64
+{groups(F16, BYTES, EXPS, FLAT16, "~<1x«64|128»xf16, valid=1x64>")}
+  ⇒ pto.tquant.mx expects scaling to have room for 128 elements, which are written, not 64
+{groups(F16, BYTES, EXPS, FLAT16, "~«<1x128xf16, valid=1x64>|<32x2xf16>»", more=NV)}
+  ⇒ pto.tquant.mx expects scaling of 16-bit elements by nv to have a row for each row of src, not one row
+{groups(F16, BYTES, "~«<32x2xui8>|<1x64xui8>»", FLAT16, FLAT16)}
+  ⇒ pto.tquant.mx expects exp to have the valid shape 1x64 in one row, not 32x2 of 32x2
+{groups("<32x128xf32, valid=32x64>", "<32x128xi8, valid=32x64>", "~<«1x64|32x2»xui8>", FLAT, FLAT)}
+  ⇒ pto.tquant.mx expects exp to have the valid shape 32x2, not 1x64 of 1x64
+{groups("<64x64xf16>", "<64x64xi8>", "~<«4|2»x64xui8>", BELOW, BELOW, more=AXIS0)}
+  ⇒ pto.tquant.mx expects exp to have the valid shape 1x128 in one row or 2x64 in rows of 64, not 4x64 of 4x64
+{groups("<64x64xf16>", "<64x64xi8>", "~<1x«64|128»xui8>", BELOW, BELOW, more=f"{AXIS0}, interleave = true")}
+  ⇒ pto.tquant.mx expects exp of interleave to be 1x128 with the valid shape 1x128, not 1x64 with 1x64
+""",
     Rule(
         groups(
             "<64x64x«f32|f16»>",
@@ -383,204 +233,114 @@ MX_GROUPS = [
         "pto.tquant.mx expects src of 16-bit elements without padding columns, or in whole registers of 128 (rows of"
         " 64), not 2112 elements",
     ),
-    Rule(
-        groups(F32, BYTES, EXPS, FLAT, FLAT, z=EXPS, more="«|, storeMode = #pto<vec_store_mode nd>»").replace(
-            "%z", "~%z"
-        ),
-        "pto.tquant.mx has exp_zz only with grpAxis axis1 and storeMode",
-    ),
-    Rule(
-        groups(F32, BYTES, EXPS, FLAT, FLAT, z="~<1x«96|64»xui8>", more=", storeMode = #pto<vec_store_mode nd>"),
-        "pto.tquant.mx expects exp_zz to have 64 exponents, one for each group, not 96",
-    ),
-    Rule(
-        groups(F32, BYTES, EXPS, "~<32x2x«f16|f32»>", FLAT),
-        "pto.tquant.mx expects max to have the element type of src, f32, not f16",
-    ),
-    Rule(
-        groups(F16, FP4, EXPS, FLAT16, FLAT16, "MXFP4_E2M1", ", quantScaleAlg = ~#pto<quant_scale_alg «nv|ocp»>"),
-        "pto.tquant.mx has the nv formula only for MXFP8",
-    ),
-]
+    f"""
+{groups(F32, BYTES, EXPS, FLAT, FLAT, z=EXPS, more="«|, storeMode = #pto<vec_store_mode nd>»").replace("%z", "~%z")}
+  ⇒ pto.tquant.mx has exp_zz only with grpAxis axis1 and storeMode
+{groups(F32, BYTES, EXPS, FLAT, FLAT, z="~<1x«96|64»xui8>", more=", storeMode = #pto<vec_store_mode nd>")}
+  ⇒ pto.tquant.mx expects exp_zz to have 64 exponents, one for each group, not 96
+{groups(F32, BYTES, EXPS, "~<32x2x«f16|f32»>", FLAT)}
+  ⇒ pto.tquant.mx expects max to have the element type of src, f32, not f16
+{groups(F16, FP4, EXPS, FLAT16, FLAT16, "MXFP4_E2M1", ", quantScaleAlg = ~#pto<quant_scale_alg «nv|ocp»>")}
+  ⇒ pto.tquant.mx has the nv formula only for MXFP8
+""",
+)
 
-A2A3_TABLES = [
-    Rule(
-        "pto.tgather ins(%a, %i, %t : ~<16x64x«i8|f16»>, <16x64xi32>, <16x64xi32>) outs(%d : <16x64x«i8|f16»>)",
-        "pto.tgather expects src to have elements of i16, i32, f16, f32 on a2a3, not i8",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64x«f32|i32»>) outs(%d : <16x64xf16>)",
-        "pto.tgather expects tmp to have the element type of idx, i32, not f32",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64xi32«, valid=8x64|»>) outs(%d : <16x64xf16>)",
-        "pto.tgather expects tmp to have the valid shape of idx, 16x64, not 8x64",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %x, %t : <16x64x«i32|f32»>, «i32|f32», <16x64xi32>) outs(%n, %c : <16x64xi32>, <16x8xi32>)"
-        " {cmpMode = ~#pto<cmp gt>}",
-        "pto.tgather compares integers with eq only on a2a3, not gt",
-        target="a2a3",
-    ),
-    Rule(
-        'pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : ~<16x64x«i8|bf16»>, "row")'
-        " outs(%d : <16x32x«i8|bf16»>)",
-        "pto.tgather expects src to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tgather ins(%a, %i : ~<1x32x«bf16|f8E5M2»>, <1x32xi32>) outs(%d : <1x32x«bf16|f8E5M2»>)",
-        "pto.tgather expects src to have elements of i8, i16, i32, f16, f32, f8E4M3FN, f8E5M2 on a5, not bf16",
-    ),
-    Rule(
-        "pto.tsel ins(%m, %a, %b : <32x32xi8>, ~<32x32x«i8|i16»>, <32x32x«i8|i16»>) outs(%d : <32x32x«i8|i16»>)",
-        "pto.tsel expects src0 to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tsel ins(%m, %a, %b, %t : <32x32xi8>, <32x32xi16>, <32x32xi16>, ~<1x32x«i16|i32»>) outs(%d : <32x32xi16>)",
-        "pto.tsel expects tmp to have elements of 4 bytes, not i16",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.thistogram ins(%a, %i : <32x64xui16>, <32x1xui8, blayout=col_major>) outs(%d : <32x256xui32>)"
-        " {byte = 1 : i32, isMSB = ~«false|true»}",
-        "byte = 1 and isMSB = false contradict each other",
-    ),
-    Rule(
-        "pto.tquant ins(%a, %s : <32x64xf32>, ~<32x«8|1»xf32«|, blayout=col_major»>) outs(%d : <32x64xi8>)"
-        " {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant expects fp to be one column (blayout col_major) on a2a3, not ND of 8",
-        target="a2a3",
-    ),
-    Rule(
-        "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d, %t : <32x64xi8>,"
-        " ~<32x64x«i32|f32»>) {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant expects tmp to have the element type of src, f32, not i32",
-        target="a2a3",
-    ),
-]
+A2A3_TABLES = rules("""
+pto.tgather ins(%a, %i, %t : ~<16x64x«i8|f16»>, <16x64xi32>, <16x64xi32>) outs(%d : <16x64x«i8|f16»>)
+  ⇒ [a2a3] pto.tgather expects src to have elements of i16, i32, f16, f32 on a2a3, not i8
+pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64x«f32|i32»>) outs(%d : <16x64xf16>)
+  ⇒ [a2a3] pto.tgather expects tmp to have the element type of idx, i32, not f32
+pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64xi32«, valid=8x64|»>) outs(%d : <16x64xf16>)
+  ⇒ [a2a3] pto.tgather expects tmp to have the valid shape of idx, 16x64, not 8x64
+pto.tgather ins(%a, %x, %t : <16x64x«i32|f32»>, «i32|f32», <16x64xi32>) outs(%n, %c : <16x64xi32>, <16x8xi32>) {cmpMode
+    = ~#pto<cmp gt>}
+  ⇒ [a2a3] pto.tgather compares integers with eq only on a2a3, not gt
+pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : ~<16x64x«i8|bf16»>, "row") outs(%d : <16x32x«i8|bf16»>)
+  ⇒ [a2a3] pto.tgather expects src to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8
+pto.tgather ins(%a, %i : ~<1x32x«bf16|f8E5M2»>, <1x32xi32>) outs(%d : <1x32x«bf16|f8E5M2»>)
+  ⇒ pto.tgather expects src to have elements of i8, i16, i32, f16, f32, f8E4M3FN, f8E5M2 on a5, not bf16
+pto.tsel ins(%m, %a, %b : <32x32xi8>, ~<32x32x«i8|i16»>, <32x32x«i8|i16»>) outs(%d : <32x32x«i8|i16»>)
+  ⇒ [a2a3] pto.tsel expects src0 to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8
+pto.tsel ins(%m, %a, %b, %t : <32x32xi8>, <32x32xi16>, <32x32xi16>, ~<1x32x«i16|i32»>) outs(%d : <32x32xi16>)
+  ⇒ [a2a3] pto.tsel expects tmp to have elements of 4 bytes, not i16
+pto.thistogram ins(%a, %i : <32x64xui16>, <32x1xui8, blayout=col_major>) outs(%d : <32x256xui32>) {byte = 1 : i32,
+    isMSB = ~«false|true»}
+  ⇒ byte = 1 and isMSB = false contradict each other
+pto.tquant ins(%a, %s : <32x64xf32>, ~<32x«8|1»xf32«|, blayout=col_major»>) outs(%d : <32x64xi8>) {quant_type =
+    #pto<quant_type INT8_SYM>}
+  ⇒ [a2a3] pto.tquant expects fp to be one column (blayout col_major) on a2a3, not ND of 8
+pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d, %t : <32x64xi8>, ~<32x64x«i32|f32»>)
+    {quant_type = #pto<quant_type INT8_SYM>}
+  ⇒ [a2a3] pto.tquant expects tmp to have the element type of src, f32, not i32
+""")
 
-QUANTISED = [
-    Rule(
-        "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : ~<32x64x«i16|ui8»>)"
-        " {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant expects dst to have elements of i8 or si8 or ui8 for INT8_SYM, not i16",
-    ),
-    Rule(
-        "pto.tquant ins(%a, ~%s«|, %o» : <32x64xf32>, <32x1xf32, blayout=col_major>«|, <32x1xf32, blayout=col_major>»)"
-        " outs(%d : <32x64xui8>) {quant_type = #pto<quant_type INT8_ASYM>}",
-        "pto.tquant requires an offset for INT8_ASYM",
-    ),
-    Rule(
-        "pto.tquant ins(%a, %s«, ~%o|» : <32x64xf32>, <32x1xf32, blayout=col_major>«, <32x1xf32, blayout=col_major>|»)"
-        " outs(%d : <32x64xi8>) {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant has no offset for INT8_SYM",
-    ),
-    Rule(
-        "pto.tquant ins(%a, %s : <32x64xf32>, ~<32x1x«i32|f32», blayout=col_major>) outs(%d : <32x64xi8>)"
-        " {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant expects fp to have elements of f32 on a5, not i32",
-    ),
-    Rule(
-        "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : <32x64xi8>)"
-        " {quant_type = ~#pto<quant_type «MXFP8|INT8_SYM»>}",
-        "pto.tquant expects INT8_SYM or INT8_ASYM, not MXFP8; see pto.tquant.mx",
-    ),
-    Rule(
-        "pto.tquant ins(%a, %s : ~<32x64xf32«, valid=16x64|»>, <32x1xf32, valid=?x1, blayout=col_major>)"
-        " outs(%d : <32x64xi8>) {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant expects src to have the valid shape of dst, 32x64, not 16x64",
-    ),
-    Rule(
-        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : ~<32x64x«f8E5M2|f8E4M3FN»>, <1x64xui8>, <1x64xf32>,"
-        " <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}",
-        "pto.tquant.mx expects dst to have elements of i8 or ui8 or f8E4M3FN for MXFP8, not f8E5M2",
-    ),
-    Rule(
-        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>,"
-        " <1x128xf32, valid=1x64>) {quant_type = ~#pto<quant_type «INT8_SYM|MXFP8»>}",
-        "pto.tquant.mx expects MXFP8 or MXFP4_E2M1, not INT8_SYM; see pto.tquant",
-    ),
-    Rule(
-        "pto.tquant.mx ins(%a : ~<32x64x«f32|bf16»>) outs(%d, %e, %m, %s : <32x32x!pto.f4E2M1x2>, <1x64xui8>,"
-        " <1x64x«f32|bf16»>, <1x128x«f32|bf16», valid=1x64>) {quant_type = #pto<quant_type MXFP4_E2M1>}",
-        "pto.tquant.mx expects src to have elements of f16, bf16 for MXFP4_E2M1, not f32",
-    ),
-    Rule(
-        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, ~<1x64x«i16|si8»>,"
-        " <1x64xf32>, <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}",
-        "pto.tquant.mx expects exp to have elements of i8, si8, ui8, not i16",
-    ),
-    Rule(
-        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, ~%«m|s» : <32x64xf8E4M3FN>, <1x64xui8>,"
-        " <1x128xf32, valid=1x64>, <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}",
-        "pto.tquant.mx expects max and scaling to use different storage",
-    ),
-    Rule(
-        "~pto.«tquant.mx|tquant» ins(%a«|, %f» : <32x64xf32>«|, <32x1xf32, blayout=col_major>»)"
-        " outs(%d«, %e, %m, %s|» :"
-        " <32x64x«f8E4M3FN|i8»>«, <1x64xui8>, <1x64xf32>, <1x128xf32, valid=1x64>|») {quant_type = #pto<quant_type"
-        " «MXFP8|INT8_SYM»>}",
-        "pto.tquant.mx does not exist on a2a3",
-        "wrong-target",
-        "a2a3",
-    ),
-    Rule(
-        "pto.tdequant ins(%a, %s, %o : <32x64xi8>, <32x1xf32, blayout=col_major>, <32x1xf32, blayout=col_major>)"
-        " outs(%d : ~<32x64x«f16|f32»>)",
-        "pto.tdequant expects dst to have elements of f32 on a5, not f16",
-    ),
-]
+QUANTISED = rules("""
+pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : ~<32x64x«i16|ui8»>) {quant_type =
+    #pto<quant_type INT8_SYM>}
+  ⇒ pto.tquant expects dst to have elements of i8 or si8 or ui8 for INT8_SYM, not i16
+pto.tquant ins(%a, ~%s«|, %o» : <32x64xf32>, <32x1xf32, blayout=col_major>«|, <32x1xf32, blayout=col_major>») outs(%d :
+    <32x64xui8>) {quant_type = #pto<quant_type INT8_ASYM>}
+  ⇒ pto.tquant requires an offset for INT8_ASYM
+pto.tquant ins(%a, %s«, ~%o|» : <32x64xf32>, <32x1xf32, blayout=col_major>«, <32x1xf32, blayout=col_major>|») outs(%d :
+    <32x64xi8>) {quant_type = #pto<quant_type INT8_SYM>}
+  ⇒ pto.tquant has no offset for INT8_SYM
+pto.tquant ins(%a, %s : <32x64xf32>, ~<32x1x«i32|f32», blayout=col_major>) outs(%d : <32x64xi8>) {quant_type =
+    #pto<quant_type INT8_SYM>}
+  ⇒ pto.tquant expects fp to have elements of f32 on a5, not i32
+pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : <32x64xi8>) {quant_type =
+    ~#pto<quant_type «MXFP8|INT8_SYM»>}
+  ⇒ pto.tquant expects INT8_SYM or INT8_ASYM, not MXFP8; see pto.tquant.mx
+pto.tquant ins(%a, %s : ~<32x64xf32«, valid=16x64|»>, <32x1xf32, valid=?x1, blayout=col_major>) outs(%d : <32x64xi8>)
+    {quant_type = #pto<quant_type INT8_SYM>}
+  ⇒ pto.tquant expects src to have the valid shape of dst, 32x64, not 16x64
+pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : ~<32x64x«f8E5M2|f8E4M3FN»>, <1x64xui8>, <1x64xf32>,
+    <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}
+  ⇒ pto.tquant.mx expects dst to have elements of i8 or ui8 or f8E4M3FN for MXFP8, not f8E5M2
+pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>, <1x128xf32,
+    valid=1x64>) {quant_type = ~#pto<quant_type «INT8_SYM|MXFP8»>}
+  ⇒ pto.tquant.mx expects MXFP8 or MXFP4_E2M1, not INT8_SYM; see pto.tquant
+pto.tquant.mx ins(%a : ~<32x64x«f32|bf16»>) outs(%d, %e, %m, %s : <32x32x!pto.f4E2M1x2>, <1x64xui8>, <1x64x«f32|bf16»>,
+    <1x128x«f32|bf16», valid=1x64>) {quant_type = #pto<quant_type MXFP4_E2M1>}
+  ⇒ pto.tquant.mx expects src to have elements of f16, bf16 for MXFP4_E2M1, not f32
+pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, ~<1x64x«i16|si8»>, <1x64xf32>, <1x128xf32,
+    valid=1x64>) {quant_type = #pto<quant_type MXFP8>}
+  ⇒ pto.tquant.mx expects exp to have elements of i8, si8, ui8, not i16
+pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, ~%«m|s» : <32x64xf8E4M3FN>, <1x64xui8>, <1x128xf32, valid=1x64>,
+    <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}
+  ⇒ pto.tquant.mx expects max and scaling to use different storage
+~pto.«tquant.mx|tquant» ins(%a«|, %f» : <32x64xf32>«|, <32x1xf32, blayout=col_major>») outs(%d«, %e, %m, %s|» :
+    <32x64x«f8E4M3FN|i8»>«, <1x64xui8>, <1x64xf32>, <1x128xf32, valid=1x64>|») {quant_type = #pto<quant_type
+    «MXFP8|INT8_SYM»>}
+  ⇒ [wrong-target a2a3] pto.tquant.mx does not exist on a2a3
+pto.tdequant ins(%a, %s, %o : <32x64xi8>, <32x1xf32, blayout=col_major>, <32x1xf32, blayout=col_major>) outs(%d :
+    ~<32x64x«f16|f32»>)
+  ⇒ pto.tdequant expects dst to have elements of f32 on a5, not f16
+""")
 
 _HISTOGRAM = "<32x1xui8, blayout=col_major>"
-HISTOGRAMS = [
-    Rule(
-        f"pto.thistogram ins(%a, %i : ~<32x64x«i16|ui16»>, {_HISTOGRAM}) outs(%d : <32x256xui32>)",
-        "pto.thistogram expects src to have elements of ui16 or ui32, not i16",
-    ),
-    Rule(
-        "pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x1x«i8|ui8», blayout=col_major>) outs(%d : <32x256xui32>)",
-        "pto.thistogram expects idx to have elements of ui8, not i8",
-    ),
-    Rule(
-        f"pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x256x«i32|ui32»>)",
-        "pto.thistogram expects dst to have elements of ui32, not i32",
-    ),
-    Rule(
-        "pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x1xui8, valid=«16|32»x1, blayout=col_major>)"
-        " outs(%d : <32x256xui32>)",
-        "pto.thistogram expects idx to have the valid rows of src, 32, not 16",
-    ),
-    Rule(
-        f"pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x«128|256»xui32>)",
-        "pto.thistogram expects dst with 256 columns, not 128",
-    ),
-    Rule(
-        f"pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : <32x256xui32>) {{byte = ~«2|0» : i32}}",
-        "pto.thistogram expects byte 0..1 for elements of 2 bytes, not 2",
-    ),
-    Rule(
-        "pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x«32|1»xui8, blayout=col_major>) outs(%d : <32x256xui32>)",
-        "pto.thistogram expects idx to be one column (blayout col_major), not DN of 32 columns",
-    ),
-    Rule(
-        "pto.thistogram ins(%a, %i : <32x64xui32>, ~<«1|2»x32xui8>) outs(%d : <32x256xui32>) {byte = 1 : i32}",
-        "pto.thistogram expects idx to have a row for each of 2 higher bytes, not 1",
-    ),
-    Rule(
-        "pto.tprint ins(%a, %w : <16x64xf32>, ~!pto.partition_tensor_view<16x64x«f16|f32»>)",
-        "pto.tprint expects tmp to have the element type of src, f32, not f16",
-    ),
-    Rule(
-        "pto.tprint ins(%v«, ~%w|» : !pto.partition_tensor_view<16x64xf32>«, !pto.partition_tensor_view<16x64xf32>|»)",
-        "pto.tprint takes tmp only for a tile",
-    ),
-    Rule("pto.tprint ins(%a : ~«f32|<mat, 16x64xf32>»)", "pto.tprint expects src to be a tile or a view, not f32"),
-]
+HISTOGRAMS = rules(f"""
+pto.thistogram ins(%a, %i : ~<32x64x«i16|ui16»>, {_HISTOGRAM}) outs(%d : <32x256xui32>)
+  ⇒ pto.thistogram expects src to have elements of ui16 or ui32, not i16
+pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x1x«i8|ui8», blayout=col_major>) outs(%d : <32x256xui32>)
+  ⇒ pto.thistogram expects idx to have elements of ui8, not i8
+pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x256x«i32|ui32»>)
+  ⇒ pto.thistogram expects dst to have elements of ui32, not i32
+pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x1xui8, valid=«16|32»x1, blayout=col_major>) outs(%d : <32x256xui32>)
+  ⇒ pto.thistogram expects idx to have the valid rows of src, 32, not 16
+pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x«128|256»xui32>)
+  ⇒ pto.thistogram expects dst with 256 columns, not 128
+pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : <32x256xui32>) {{byte = ~«2|0» : i32}}
+  ⇒ pto.thistogram expects byte 0..1 for elements of 2 bytes, not 2
+pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x«32|1»xui8, blayout=col_major>) outs(%d : <32x256xui32>)
+  ⇒ pto.thistogram expects idx to be one column (blayout col_major), not DN of 32 columns
+pto.thistogram ins(%a, %i : <32x64xui32>, ~<«1|2»x32xui8>) outs(%d : <32x256xui32>) {{byte = 1 : i32}}
+  ⇒ pto.thistogram expects idx to have a row for each of 2 higher bytes, not 1
+pto.tprint ins(%a, %w : <16x64xf32>, ~!pto.partition_tensor_view<16x64x«f16|f32»>)
+  ⇒ pto.tprint expects tmp to have the element type of src, f32, not f16
+pto.tprint ins(%v«, ~%w|» : !pto.partition_tensor_view<16x64xf32>«, !pto.partition_tensor_view<16x64xf32>|»)
+  ⇒ pto.tprint takes tmp only for a tile
+pto.tprint ins(%a : ~«f32|<mat, 16x64xf32>») ⇒ pto.tprint expects src to be a tile or a view, not f32
+""")
 
 RULES = [*SELECTIONS, *CONVERSIONS, *GATHERS, *SORTS, *MX_GROUPS, *A2A3_TABLES, *QUANTISED, *HISTOGRAMS]
 

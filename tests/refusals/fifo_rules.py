@@ -6,55 +6,33 @@ from refusals.rule import rows
 
 ONE = "(c2v_consumer_buf = %a : i32)"
 
-RULES_OF_THE_CUBE = rows(
-    twins,
-    (
-        cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~«1|0», split = 0}"),
-        "pto.tpush_to_aiv needs pto.aic_initialize_pipe with id 1 in this function",
-    ),
-    (
-        cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~0, split = 0}", "dir_mask = «2|1», slot_size = 4096"),
-        "the FIFO with id 0 has dir_mask 2: nothing goes from cube to vector",
-    ),
+RULES_OF_THE_CUBE = rows(twins, kind="cube")(
+    f"""
+{cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~«1|0», split = 0}")}
+  ⇒ pto.tpush_to_aiv needs pto.aic_initialize_pipe with id 1 in this function
+{cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~0, split = 0}", "dir_mask = «2|1», slot_size = 4096")}
+  ⇒ the FIFO with id 0 has dir_mask 2: nothing goes from cube to vector
+""",
     (
         cube(f"{PUSH}\npto.tpush_to_aiv(%c : ACC<16x64xf32>) {{split = ~«1|0»}}"),
         "split is 1, but the FIFO with id 0 has other entries with split 0",
     ),
-    (
-        cube(
-            "pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«2|0»}",
-            "dir_mask = 3, slot_size = 4096, nosplit = true",
-        ),
-        "split is 2, but the FIFO with id 0 has nosplit = true",
-    ),
-    (
-        cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«15|14»x64>) {split = 1}"),
-        "split 1 needs an even number of rows, not 15",
-    ),
-    (
-        cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«62|32»>) {split = 2}"),
-        "split 2 needs a multiple of 32 columns, not 62",
-    ),
-    (
-        cube(
-            "pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«16|15»x64>) {split = 3}",
-            "dir_mask = 1, slot_size = 4096",
-            SLOTS,
-        ),
-        "split 3 needs an odd number of rows, not 16",
-    ),
-    (
-        cube("pto.tpush_to_aiv(%c : ACC<16x64xf32, valid=«15|16»x64>) {split = ~«3|1»}"),
-        "split 3 is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf",
-    ),
-    (
-        cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32>) {split = 0}", "dir_mask = 3, slot_size = 4«000|096»"),
-        "an entry of 4096 bytes does not fit in slots of slot_size 4000",
-    ),
-    (
-        cube("~pto.tpush_to_aiv(%v : «TV|ACC»<16x64xf32>) {split = 0}"),
-        "a tensor view as an entry needs gm_slot_tensor of the FIFO with id 0",
-    ),
+    f"""
+{cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«2|0»}", "dir_mask = 3, slot_size = 4096, nosplit = true")}
+  ⇒ split is 2, but the FIFO with id 0 has nosplit = true
+{cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«15|14»x64>) {split = 1}")}
+  ⇒ split 1 needs an even number of rows, not 15
+{cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«62|32»>) {split = 2}")}
+  ⇒ split 2 needs a multiple of 32 columns, not 62
+{cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«16|15»x64>) {split = 3}", "dir_mask = 1, slot_size = 4096", SLOTS)}
+  ⇒ split 3 needs an odd number of rows, not 16
+{cube("pto.tpush_to_aiv(%c : ACC<16x64xf32, valid=«15|16»x64>) {split = ~«3|1»}")}
+  ⇒ split 3 is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf
+{cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32>) {split = 0}", "dir_mask = 3, slot_size = 4«000|096»")}
+  ⇒ an entry of 4096 bytes does not fit in slots of slot_size 4000
+{cube("~pto.tpush_to_aiv(%v : «TV|ACC»<16x64xf32>) {split = 0}")}
+  ⇒ a tensor view as an entry needs gm_slot_tensor of the FIFO with id 0
+""",
     (
         cube("«~pto.set_quant_scalar(%s : f32) {id = 0}|»\n" + PUSH),
         "the FIFO with id 0 has no acc_push_epilogue: pto.set_quant_scalar has no effect",
@@ -84,11 +62,9 @@ RULES_OF_THE_CUBE = rows(
         ),
         "quant = deqf16_scalar takes i32, not f32",
     ),
-    kind="cube",
 )
 
-RULES_OF_A_VECTOR_CORE = rows(
-    twins,
+RULES_OF_A_VECTOR_CORE = rows(twins, kind="vector")(
     (
         vector(
             BOTH.replace("pto.tpop", "~pto.tpop"),
@@ -123,29 +99,21 @@ pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a
         + BOTH,
         "c2v_consumer_buf has 2048 bytes; 8 slots of 4096 bytes need 32768",
     ),
-    kind="vector",
 )
 
-HALVES_THAT_PASS_THROUGH_GLOBAL_MEMORY = rows(
-    twins,
-    (
-        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096} (gm_slot_tensor = %slots : TV<8x1024xf32>, "
-        "c2v_consumer_buf = %buf : i32)\npto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«63|62»>) {split = 2}",
-        "split 2 needs an even number of columns, not 63",
-    ),
-    kind="cube",
-)
+HALVES_THAT_PASS_THROUGH_GLOBAL_MEMORY = rows(twins, kind="cube")("""
+pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096} (gm_slot_tensor = %slots : TV<8x1024xf32>, c2v_consumer_buf =
+    %buf : i32)
+pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«63|62»>) {split = 2}
+  ⇒ split 2 needs an even number of columns, not 63
+""")
 
-ENTRIES_WITH_AN_EPILOGUE_ARE_NOT_SPLIT = rows(
-    twins,
-    (
-        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096, acc_push_epilogue = "
-        "#pto.acc_push_epilogue<quant = f32_f16>} (c2v_consumer_buf = %a : i32)\n"
-        "pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«1|0»}",
-        "split is 1, but the FIFO with id 0 has an acc_push_epilogue",
-    ),
-    kind="cube",
-)
+ENTRIES_WITH_AN_EPILOGUE_ARE_NOT_SPLIT = rows(twins, kind="cube")("""
+pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096, acc_push_epilogue = #pto.acc_push_epilogue<quant = f32_f16>}
+    (c2v_consumer_buf = %a : i32)
+pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«1|0»}
+  ⇒ split is 1, but the FIFO with id 0 has an acc_push_epilogue
+""")
 
 WITH_AN_EPILOGUE = """module {{
 func.func @k_aic() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
@@ -181,8 +149,7 @@ def with_epilogue(quant: str, acc: str, pop: str, mark: str = "", push: str = ""
 
 
 TAKEN = "%t{0} = pto.tpop_from_aic {{{{split = 0}}}} -> {{}}ND<16x64x{{}}>\n  pto.tfree_from_aic {{{{split = 0}}}}"
-WHAT_AN_EPILOGUE_GIVES = rows(
-    twins,
+WHAT_AN_EPILOGUE_GIVES = rows(twins)(
     (
         with_epilogue("req8_scalar", "i32", TAKEN.format("").format("~", "«i16|ui8»")),
         "quant = req8_scalar of the epilogue does not give i16",
@@ -205,8 +172,7 @@ WHAT_AN_EPILOGUE_GIVES = rows(
     ),
 )
 
-BOTH_ENDS_HAVE_THE_SAME_EPILOGUE = rows(
-    twins,
+BOTH_ENDS_HAVE_THE_SAME_EPILOGUE = rows(twins)(
     (
         "module {\nfunc.func @k_aic() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
         '  %a = pto.import_reserved_buffer {name = "s", peer_func = @k_aiv} -> i32\n'
@@ -218,23 +184,25 @@ BOTH_ENDS_HAVE_THE_SAME_EPILOGUE = rows(
         "    acc_push_epilogue = ~#pto.acc_push_epilogue<relu = «normal|no»_relu>} (c2v_consumer_buf = %a : i32)\n"
         "  return\n}\n}",
         "acc_push_epilogue of the FIFO with id 0 differs from that of its other end",
-    ),
+    )
 )
 
-ENTRIES_ARRIVE_IN_THE_MEMORY_OF_THEIR_CORE = rows(
-    twins,
-    (
-        "module {\nfunc.func @k_aic() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {\n"
-        '  %a = pto.import_reserved_buffer {name = "s", peer_func = @k_aiv} -> i32\n'
-        "  pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096, slot_num = 4} (c2v_consumer_buf = %a : i32)\n"
-        "  return\n}\nfunc.func @k_aiv() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
-        '  %a = pto.reserve_buffer {name = "s", size = 65536, location = #pto.address_space<«mat|vec»>, auto = '
-        "true} -> i32\n"
-        "  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096, slot_num = 4} (c2v_consumer_buf = ~%a : i32, "
-        "v2c_consumer_buf = %a : i32)\n  return\n}\n}",
-        "c2v_consumer_buf is reserved in l1; its entries arrive in ub",
-    ),
-)
+ENTRIES_ARRIVE_IN_THE_MEMORY_OF_THEIR_CORE = rows(twins)("""
+module {
+func.func @k_aic() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %a = pto.import_reserved_buffer {name = "s", peer_func = @k_aiv} -> i32
+  pto.aic_initialize_pipe {dir_mask = 1, slot_size = 4096, slot_num = 4} (c2v_consumer_buf = %a : i32)
+  return
+}
+func.func @k_aiv() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %a = pto.reserve_buffer {name = "s", size = 65536, location = #pto.address_space<«mat|vec»>, auto = true} -> i32
+  pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096, slot_num = 4} (c2v_consumer_buf = ~%a : i32,
+    v2c_consumer_buf = %a : i32)
+  return
+}
+}
+  ⇒ c2v_consumer_buf is reserved in l1; its entries arrive in ub
+""")
 
 RULES = [
     *WHAT_AN_EPILOGUE_GIVES,

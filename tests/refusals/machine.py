@@ -1,6 +1,6 @@
 """The rules of modules, functions, scopes, pointers and the system: a kernel that breaks each, and its twin."""
 
-from refusals.rule import Rule
+from refusals.rule import Rule, rules
 
 _P = "!pto.ptr<f32, ub>"
 _G = "!pto.ptr<f32, gm>"
@@ -17,15 +17,17 @@ def submodule(kind: str, signature: str = "") -> str:
     return f"module{attribute} {{\nfunc.func @kernel({signature}) {{ return }}\n}}"
 
 
-MODULES = [
-    Rule(
-        'module attributes {pto.target_arch = ~"«a6|a5»"} {\nfunc.func @f() { return }\n}',
-        "unknown target 'a6'; known: a5, a2, a3, a2a3",
-    ),
-    Rule(
-        "module attributes {pto.kernel_kind = ~#pto.kernel_kind<«scalar|vector»>} {\nfunc.func @f() { return }\n}",
-        "unknown kernel kind 'scalar'; a kernel is vector or cube",
-    ),
+MODULES = rules(
+    """
+module attributes {pto.target_arch = ~"«a6|a5»"} {
+func.func @f() { return }
+}
+  ⇒ unknown target 'a6'; known: a5, a2, a3, a2a3
+module attributes {pto.kernel_kind = ~#pto.kernel_kind<«scalar|vector»>} {
+func.func @f() { return }
+}
+  ⇒ unknown kernel kind 'scalar'; a kernel is vector or cube
+""",
     Rule(
         nested(
             "~module« | attributes {pto.kernel_kind = #pto.kernel_kind<cube>} »{\nfunc.func @f() { return }\n}",
@@ -33,123 +35,118 @@ MODULES = [
         ),
         "expected VPTO kernel submodule to carry 'pto.kernel_kind'",
     ),
-    Rule(
-        nested(submodule(""), submodule("").replace("@kernel", "~@«kernel|other»")),
-        "@kernel is already defined in another module",
-    ),
-    Rule(
-        nested(submodule("vector"), submodule("«vector|cube»").replace("@", "~@")),
-        "@kernel is already defined for the vector core",
-    ),
-    Rule(
-        nested(submodule("vector", "%a: i32"), submodule("cube", "%a: «i64|i32»").replace("@", "~@")),
-        "@kernel has other parameters in another module: (i32)",
-    ),
-    Rule(
-        "module {\n«%x = ~pto.get_block_idx|»\nfunc.func @f() { return }\n}",
-        "pto.get_block_idx must be inside a function",
-    ),
-    Rule("func.func @f() { return }\nfunc.func ~@«f|g»() { return }", "@f is already defined in this module"),
-    Rule("func.func ~@f() { «|return» }", "@f must end with return"),
-    Rule("func.func @f() {\n«~func.func @g() { return }|»\nreturn }", "a function belongs in a module"),
-    Rule("func.func @f() «-> i32 |»{ ~return }", "func.return gives 0 values, but func.func takes 1 value"),
-    Rule(
-        "func.func @f(%a: i64, %b: i32) -> i32 { return ~%«a|b» : «i64|i32» }",
-        "value 0 of func.return has type i64, but func.func takes i32",
-    ),
-    Rule(
-        "func.func ~@f(%a: i32)« -> i32|» attributes {pto.kernel} { return« %a : i32|» }",
-        "@f is a kernel entry, which returns nothing",
-    ),
-    Rule("func.func private ~@f() attributes {pto.kernel}« | { return }»", "@f is a kernel entry, which has a body"),
-    Rule(
-        "func.func @f(%a: ~«tensor<4xf32>|!pto.ptr<f32, gm>») { return }",
-        "a function cannot take or give tensor<4xf32>; write a pointer as !pto.ptr<T, space>",
-    ),
-    Rule(
-        "func.func @f(%a: ~memref<4x4xf32«, strided<[8, 1]>|», #pto.address_space<gm>>) { return }",
-        "a function cannot take or give memref<4x4xf32, strided<[8, 1]>, #pto.address_space<gm>>; "
-        "write a pointer as !pto.ptr<T, space>",
-    ),
-    Rule(
-        "func.func private @g(i32)\nfunc.func @f(%a: i32) {\ncall ~@«h|g»(%a) : (i32) -> ()\nreturn }",
-        "there is no function @h in this module",
-    ),
-    Rule(
-        "func.func private @g(i32)\nfunc.func @f(%a: i32) {\ncall ~@g(«|%a») : («|i32») -> ()\nreturn }",
-        "@g takes 1 arguments, not 0",
-    ),
-    Rule(
-        "func.func private @g(i32)\nfunc.func @f(%a: i32, %b: i64) {\ncall @g(~%«b|a») : («i64|i32») -> ()\nreturn }",
-        "argument 0 of @g has type i32, not i64",
-    ),
-    Rule(
-        "func.func private @g() -> i32\nfunc.func @f() {\n%x = call ~@g() : () -> «i64|i32»\nreturn }", "@g gives (i32)"
-    ),
-    Rule(
-        "func.func private @g() {\n«call ~@g() : () -> ()|»\nreturn }\n"
-        "func.func @f() {\ncall @g() : () -> ()\nreturn }",
-        "recursion is not supported: @g -> @g",
-    ),
-    Rule(
-        "func.func private @g() {\n«pto.vecscope { }|»\nreturn }\n"
-        "func.func @f() {\npto.vecscope { call ~@g() : () -> () }\nreturn }",
-        "@g contains pto.vecscope, which must be outside a vector scope",
-    ),
-    Rule(
-        'func.func private @g() -> !pto.mask<b8> {\n%m = pto.pset_b8 "PAT_ALL" : !pto.mask<b8>\n'
-        "return %m : !pto.mask<b8> }\n"
-        "func.func @f() {\n«|pto.vecscope {»\n%x = call ~@g() : () -> !pto.mask<b8>\n«|}»\nreturn }",
-        "@g gives !pto.mask<b8>, so it must be called inside a vector scope",
-    ),
-    Rule(
-        "func.func private @c() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} { return }\n"
-        "func.func @f() {\npto.section.«vector|cube» { call ~@c() : () -> () }\nreturn }",
-        "@c is for the cube core, but this is code of the vector core",
-    ),
-    Rule(
-        "func.func private @c() -> i32 attributes {pto.kernel_kind = #pto.kernel_kind<cube>}\n"
-        "func.func private @v() attributes {pto.kernel_kind = #pto.kernel_kind<vector>}\n"
-        "func.func @f() {\n%x = call ~@c() : () -> i32\ncall @v() : () -> ()\n"
-        "«%y = arith.addi %x, %x : i32|»\nreturn }",
-        "the result of @c exists on the cube core only, and both run this",
-    ),
-]
+    f"""
+{nested(submodule(""), submodule("").replace("@kernel", "~@«kernel|other»"))}
+  ⇒ @kernel is already defined in another module
+{nested(submodule("vector"), submodule("«vector|cube»").replace("@", "~@"))}
+  ⇒ @kernel is already defined for the vector core
+{nested(submodule("vector", "%a: i32"), submodule("cube", "%a: «i64|i32»").replace("@", "~@"))}
+  ⇒ @kernel has other parameters in another module: (i32)
+module {{
+«%x = ~pto.get_block_idx|»
+func.func @f() {{ return }}
+}}
+  ⇒ pto.get_block_idx must be inside a function
+func.func @f() {{ return }}
+func.func ~@«f|g»() {{ return }}
+  ⇒ @f is already defined in this module
+func.func ~@f() {{ «|return» }} ⇒ @f must end with return
+func.func @f() {{
+«~func.func @g() {{ return }}|»
+return }}
+  ⇒ a function belongs in a module
+func.func @f() «-> i32 |»{{ ~return }} ⇒ func.return gives 0 values, but func.func takes 1 value
+func.func @f(%a: i64, %b: i32) -> i32 {{ return ~%«a|b» : «i64|i32» }}
+  ⇒ value 0 of func.return has type i64, but func.func takes i32
+func.func ~@f(%a: i32)« -> i32|» attributes {{pto.kernel}} {{ return« %a : i32|» }}
+  ⇒ @f is a kernel entry, which returns nothing
+func.func private ~@f() attributes {{pto.kernel}}« | {{ return }}» ⇒ @f is a kernel entry, which has a body
+func.func @f(%a: ~«tensor<4xf32>|!pto.ptr<f32, gm>») {{ return }}
+  ⇒ a function cannot take or give tensor<4xf32>; write a pointer as !pto.ptr<T, space>
+func.func @f(%a: ~memref<4x4xf32«, strided<[8, 1]>|», #pto.address_space<gm>>) {{ return }}
+  ⇒ a function cannot take or give memref<4x4xf32, strided<[8, 1]>, #pto.address_space<gm>>; write a pointer as
+    !pto.ptr<T, space>
+func.func private @g(i32)
+func.func @f(%a: i32) {{
+call ~@«h|g»(%a) : (i32) -> ()
+return }}
+  ⇒ there is no function @h in this module
+func.func private @g(i32)
+func.func @f(%a: i32) {{
+call ~@g(«|%a») : («|i32») -> ()
+return }}
+  ⇒ @g takes 1 arguments, not 0
+func.func private @g(i32)
+func.func @f(%a: i32, %b: i64) {{
+call @g(~%«b|a») : («i64|i32») -> ()
+return }}
+  ⇒ argument 0 of @g has type i32, not i64
+func.func private @g() -> i32
+func.func @f() {{
+%x = call ~@g() : () -> «i64|i32»
+return }}
+  ⇒ @g gives (i32)
+func.func private @g() {{
+«call ~@g() : () -> ()|»
+return }}
+func.func @f() {{
+call @g() : () -> ()
+return }}
+  ⇒ recursion is not supported: @g -> @g
+func.func private @g() {{
+«pto.vecscope {{ }}|»
+return }}
+func.func @f() {{
+pto.vecscope {{ call ~@g() : () -> () }}
+return }}
+  ⇒ @g contains pto.vecscope, which must be outside a vector scope
+func.func private @g() -> !pto.mask<b8> {{
+%m = pto.pset_b8 "PAT_ALL" : !pto.mask<b8>
+return %m : !pto.mask<b8> }}
+func.func @f() {{
+«|pto.vecscope {{»
+%x = call ~@g() : () -> !pto.mask<b8>
+«|}}»
+return }}
+  ⇒ @g gives !pto.mask<b8>, so it must be called inside a vector scope
+func.func private @c() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{ return }}
+func.func @f() {{
+pto.section.«vector|cube» {{ call ~@c() : () -> () }}
+return }}
+  ⇒ @c is for the cube core, but this is code of the vector core
+func.func private @c() -> i32 attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}}
+func.func private @v() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}}
+func.func @f() {{
+%x = call ~@c() : () -> i32
+call @v() : () -> ()
+«%y = arith.addi %x, %x : i32|»
+return }}
+  ⇒ the result of @c exists on the cube core only, and both run this
+""",
+)
 
-SECTIONS = [
-    Rule(
-        "module attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
-        "func.func @f() {\n~pto.section.«cube|vector» { }\nreturn }\n}",
-        "pto.section.cube never runs: this function is for the vector core",
-        "lint",
-        severity="warning",
-    ),
-    Rule(
-        "func.func @f() attributes {pto.kernel_kind = ~#pto.kernel_kind<«tensor|cube»>} { return }",
-        "unknown kernel kind 'tensor'; a kernel is vector or cube",
-    ),
-    Rule("pto.section.vector { «~pto.section.cube { }|» }", "a section cannot contain another"),
-    Rule(
-        "pto.section.vector { %x = arith.constant 1 : i32«| %y = arith.addi %x, %x : i32» }\n"
-        "«%y = arith.addi ~%x, %x : i32|»",
-        "%x is not defined here: the region that defines it, in line 3, has ended",
-        "syntax",
-    ),
-    Rule(
-        "pto.section.«cube|vector» { ~pto.vecscope { } }",
-        "pto.vecscope is for the vector core, but this is code of the cube core",
-    ),
-    Rule(
-        "pto.section.«vector|cube» { ~pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 }",
-        "pto.mad is for the cube core, but this is code of the vector core",
-    ),
-    Rule(
-        "pto.section.cube { }\n«~pto.vecscope { }|pto.section.vector { pto.vecscope { } }»",
-        "pto.vecscope stands outside the sections, so that every core runs it, but it is for the vector core",
-    ),
-]
+SECTIONS = rules("""
+module attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+func.func @f() {
+~pto.section.«cube|vector» { }
+return }
+}
+  ⇒ [lint warning] pto.section.cube never runs: this function is for the vector core
+func.func @f() attributes {pto.kernel_kind = ~#pto.kernel_kind<«tensor|cube»>} { return }
+  ⇒ unknown kernel kind 'tensor'; a kernel is vector or cube
+pto.section.vector { «~pto.section.cube { }|» } ⇒ a section cannot contain another
+pto.section.vector { %x = arith.constant 1 : i32«| %y = arith.addi %x, %x : i32» }
+«%y = arith.addi ~%x, %x : i32|»
+  ⇒ [syntax] %x is not defined here: the region that defines it, in line 3, has ended
+pto.section.«cube|vector» { ~pto.vecscope { } } ⇒ pto.vecscope is for the vector core, but this is code of the cube core
+pto.section.«vector|cube» { ~pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 }
+  ⇒ pto.mad is for the cube core, but this is code of the vector core
+pto.section.cube { }
+«~pto.vecscope { }|pto.section.vector { pto.vecscope { } }»
+  ⇒ pto.vecscope stands outside the sections, so that every core runs it, but it is for the vector core
+""")
 
-SCOPES = [
+SCOPES = rules(
     *(
         Rule(f"{outer} {{ «~{inner}|» }}{mark}", "a vector scope cannot contain another")
         for outer, mark in (("pto.vecscope", ""), (_LOOP, " {llvm.loop.aivector_scope}"))
@@ -159,161 +156,135 @@ SCOPES = [
             "scf.for %i = %s_index to %s_index step %s_index { } {llvm.loop.aivector_scope}",
         )
     ),
-    Rule(
-        "~pto.vecscope { «^bb0(%x: i32):|» }", "the body of pto.vecscope has no arguments; it sees the values around it"
-    ),
-    Rule("pto.vecscope { «~scf.yield|» }", "scf.yield does not belong in pto.vecscope"),
-    Rule(
-        "pto.strict_vecscope(%s_f32) { ^bb0(%x: f32): %y = arith.negf ~%«s_f32|x» : f32 } : (f32) -> ()",
-        "a strict vector scope sees only what is passed to it",
-    ),
-    Rule(
-        "~pto.strict_vecscope(%s_f32«, %s_f32|») { ^bb0(%x: f32): } : (f32«, f32|») -> ()",
-        "2 values are passed, but the body receives 1",
-    ),
-    Rule(
-        "pto.strict_vecscope(~%s_f32) { ^bb0(%x: «i32|f32»): } : (f32) -> ()",
-        "the body receives value 0 as i32, but f32 is passed",
-    ),
-    Rule(
-        "pto.strict_vecscope(%s_f32) { ^bb0(%x: f32): } : (~«i32|f32») -> ()",
-        "arguments[0] has type f32, but the type list says i32",
-    ),
-    Rule("pto.strict_vecscope() { } : () -> (~«i32|»)", "Expected ')': a vector scope has no results", "syntax"),
-    Rule(
-        f"%r = ~{_LOOP} iter_args(%a = %s_i32) -> (i32) {{ scf.yield %a : i32 }} «{{llvm.loop.aivector_scope}}|»\n"
-        "%x = arith.addi %r, %r : i32",
-        "a vector scope has no results; store what is needed later to UB",
-    ),
-    Rule(
-        "«pto.vecscope {|»\n%x = ~pto.get_block_idx\n«}|»",
-        "pto.get_block_idx is not available to a vector function on hardware",
-        "lint",
-        severity="warning",
-    ),
-]
+    f"""
+~pto.vecscope {{ «^bb0(%x: i32):|» }} ⇒ the body of pto.vecscope has no arguments; it sees the values around it
+pto.vecscope {{ «~scf.yield|» }} ⇒ scf.yield does not belong in pto.vecscope
+pto.strict_vecscope(%s_f32) {{ ^bb0(%x: f32): %y = arith.negf ~%«s_f32|x» : f32 }} : (f32) -> ()
+  ⇒ a strict vector scope sees only what is passed to it
+~pto.strict_vecscope(%s_f32«, %s_f32|») {{ ^bb0(%x: f32): }} : (f32«, f32|») -> ()
+  ⇒ 2 values are passed, but the body receives 1
+pto.strict_vecscope(~%s_f32) {{ ^bb0(%x: «i32|f32»): }} : (f32) -> ()
+  ⇒ the body receives value 0 as i32, but f32 is passed
+pto.strict_vecscope(%s_f32) {{ ^bb0(%x: f32): }} : (~«i32|f32») -> ()
+  ⇒ arguments[0] has type f32, but the type list says i32
+pto.strict_vecscope() {{ }} : () -> (~«i32|») ⇒ [syntax] Expected ')': a vector scope has no results
+%r = ~{_LOOP} iter_args(%a = %s_i32) -> (i32) {{ scf.yield %a : i32 }} «{{llvm.loop.aivector_scope}}|»
+%x = arith.addi %r, %r : i32
+  ⇒ a vector scope has no results; store what is needed later to UB
+«pto.vecscope {{|»
+%x = ~pto.get_block_idx
+«}}|»
+  ⇒ [lint warning] pto.get_block_idx is not available to a vector function on hardware
+""",
+)
 
-POINTERS = [
-    Rule(
-        f"%x = pto.castptr ~%p_f32_gm : {_G} -> !pto.ptr<i8, «ub|gm»>",
-        f"ptr-to-ptr cast must stay within the same PTO memory space, but {_G} becomes !pto.ptr<i8, ub>",
-    ),
-    Rule(
-        "%x = pto.castptr ~%s_i64 : i64 -> «i32|!pto.ptr<i32, ub>»",
-        "pto.castptr needs a pointer on one side; i64 becomes i32",
-    ),
-    Rule(f"%x = pto.castptr ~%s_«f32|i32» : «f32|i32» -> {_P}", "a pointer is cast from and to integers, not f32"),
-    Rule(f"%x = pto.castptr ~%p_f32_ub : {_P} -> «f32|i64»", "a pointer is cast from and to integers, not f32"),
-    Rule(
-        "func.func @f(%a: memref<?xf32, #pto.address_space<gm>>) {\n"
-        "%x = pto.castptr ~%a : memref<?xf32, #pto.address_space<gm>> -> «i64|!pto.ptr<f32, gm>»\nreturn }",
-        "a memref can only be cast to a pointer, not to i64",
-    ),
-    Rule(f"%x = pto.addptr %p_f32_ub, ~%s_«i64|index» : {_P} -> {_P}", "offset must be index, not i64"),
-    Rule(
-        f"%x = pto.addptr %p_f32_ub, %s_index : {_P} -> ~!pto.ptr<«i32|f32», ub>",
-        f"pto.addptr gives {_P}, the type of its pointer, not !pto.ptr<i32, ub>",
-    ),
-    Rule("%x = pto.addptr ~%«s_i64|p_f32_ub», %s_index", "pointer must be a pointer, not i64"),
-    Rule(
-        f"%x = pto.load_scalar %p_f32_ub[%s_index] : {_P} -> ~«i32|f32»",
-        f"pto.load_scalar from {_P} gives f32, not i32",
-    ),
-    Rule(f"%x = pto.load_scalar %p_f32_ub[~%s_«i32|index»] : {_P} -> f32", "offset must be index, not i32"),
-    Rule(
-        "%x = pto.load_scalar ~%p_f32_«l1|ub»[%s_index] : !pto.ptr<f32, «l1|ub»> -> f32",
-        "pointer must point to gm or ub, not l1",
-    ),
-    Rule("pto.store_scalar ~%s_«i32|f32», %p_f32_ub[%s_index]", f"pto.store_scalar to {_P} takes f32, not i32"),
-    Rule("pto.store_scalar %s_f32, %p_f32_ub[~%s_«i64|index»]", "offset must be index, not i64"),
-    Rule("pto.store_scalar %s_f32, ~%p_f32_«l0c|gm»[%s_index]", "pointer must point to gm or ub, not l0c"),
-    Rule(
-        "%x = pto.ld_dev ~%p_«f32|i32»_gm[%s_index] : !pto.ptr<«f32|i32», gm> -> «f32|i32»",
-        "pto.ld_dev accesses i8, i16, i32, i64, not f32",
-    ),
-    Rule(
-        "%x = pto.ld_dev ~%p_i32_«ub|gm»[%s_index] : !pto.ptr<i32, «ub|gm»> -> i32", "pointer must point to gm, not ub"
-    ),
-    Rule("pto.st_dev ~%s_«i64|i32», %p_i32_gm[%s_index]", "pto.st_dev to !pto.ptr<i32, gm> takes i32, not i64"),
-    Rule(
-        "~pto.st«_dev|ore_scalar» %s_i32, %p_i32_gm[%s_index]",
-        "pto.st_dev does not exist on a2a3",
-        "wrong-target",
-        "a2a3",
-    ),
-    Rule(
-        'pto.st_dev %s_i32, %p_i32_gm[%s_index] {«cache_policy = ~"none"|note = "none"»}',
-        "pto.st_dev passes the cache by and has no cache policy",
-    ),
-    Rule(
-        "func.func private @g(%p: !pto.ptr<i32, gm>, %i: index, %v: i32) {\n~pto.«st_dev|store_scalar» %v, %p[%i]\n"
-        "return }\nfunc.func @f(%p: !pto.ptr<i32, gm>, %i: index, %v: i32) {\n"
-        "call @g(%p, %i, %v) : (!pto.ptr<i32, gm>, index, i32) -> ()\nreturn }",
-        "pto.st_dev belongs in a kernel entry, not in the helper @g",
-    ),
-    Rule(f"%x = pto.ptrtoint %p_f32_gm : {_G} -> ~«i32|i64»", "an address has type i64, not i32"),
-    Rule("%x = pto.ptrtoint ~%p_f32_«ub|gm» : !pto.ptr<f32, «ub|gm»> -> i64", "pointer must point to gm, not ub"),
-    Rule(f"%x = pto.inttoptr ~%s_«i32|i64» : «i32|i64» -> {_G}", "address must be i64, not i32"),
-    Rule("%x = pto.inttoptr %s_i64 : i64 -> ~!pto.ptr<f32, «ub|gm»>", "result must point to gm, not ub"),
-    Rule(
-        f"%x = pto.inttoptr %s_i64 : i64 -> {_G}\n"
-        f"%y = pto.«addptr|load_scalar» ~%x«, |[»%s_index«|]» : {_G} -> «{_G}|f32»",
-        "a pointer made by pto.inttoptr may only be loaded from and stored to by the scalar unit, not used by "
-        "pto.addptr",
-    ),
-]
+POINTERS = rules(f"""
+%x = pto.castptr ~%p_f32_gm : {_G} -> !pto.ptr<i8, «ub|gm»>
+  ⇒ ptr-to-ptr cast must stay within the same PTO memory space, but {_G} becomes !pto.ptr<i8, ub>
+%x = pto.castptr ~%s_i64 : i64 -> «i32|!pto.ptr<i32, ub>» ⇒ pto.castptr needs a pointer on one side; i64 becomes i32
+%x = pto.castptr ~%s_«f32|i32» : «f32|i32» -> {_P} ⇒ a pointer is cast from and to integers, not f32
+%x = pto.castptr ~%p_f32_ub : {_P} -> «f32|i64» ⇒ a pointer is cast from and to integers, not f32
+func.func @f(%a: memref<?xf32, #pto.address_space<gm>>) {{
+%x = pto.castptr ~%a : memref<?xf32, #pto.address_space<gm>> -> «i64|!pto.ptr<f32, gm>»
+return }}
+  ⇒ a memref can only be cast to a pointer, not to i64
+%x = pto.addptr %p_f32_ub, ~%s_«i64|index» : {_P} -> {_P} ⇒ offset must be index, not i64
+%x = pto.addptr %p_f32_ub, %s_index : {_P} -> ~!pto.ptr<«i32|f32», ub>
+  ⇒ pto.addptr gives {_P}, the type of its pointer, not !pto.ptr<i32, ub>
+%x = pto.addptr ~%«s_i64|p_f32_ub», %s_index ⇒ pointer must be a pointer, not i64
+%x = pto.load_scalar %p_f32_ub[%s_index] : {_P} -> ~«i32|f32» ⇒ pto.load_scalar from {_P} gives f32, not i32
+%x = pto.load_scalar %p_f32_ub[~%s_«i32|index»] : {_P} -> f32 ⇒ offset must be index, not i32
+%x = pto.load_scalar ~%p_f32_«l1|ub»[%s_index] : !pto.ptr<f32, «l1|ub»> -> f32 ⇒ pointer must point to gm or ub, not l1
+pto.store_scalar ~%s_«i32|f32», %p_f32_ub[%s_index] ⇒ pto.store_scalar to {_P} takes f32, not i32
+pto.store_scalar %s_f32, %p_f32_ub[~%s_«i64|index»] ⇒ offset must be index, not i64
+pto.store_scalar %s_f32, ~%p_f32_«l0c|gm»[%s_index] ⇒ pointer must point to gm or ub, not l0c
+%x = pto.ld_dev ~%p_«f32|i32»_gm[%s_index] : !pto.ptr<«f32|i32», gm> -> «f32|i32»
+  ⇒ pto.ld_dev accesses i8, i16, i32, i64, not f32
+%x = pto.ld_dev ~%p_i32_«ub|gm»[%s_index] : !pto.ptr<i32, «ub|gm»> -> i32 ⇒ pointer must point to gm, not ub
+pto.st_dev ~%s_«i64|i32», %p_i32_gm[%s_index] ⇒ pto.st_dev to !pto.ptr<i32, gm> takes i32, not i64
+~pto.st«_dev|ore_scalar» %s_i32, %p_i32_gm[%s_index] ⇒ [wrong-target a2a3] pto.st_dev does not exist on a2a3
+pto.st_dev %s_i32, %p_i32_gm[%s_index] {{«cache_policy = ~"none"|note = "none"»}}
+  ⇒ pto.st_dev passes the cache by and has no cache policy
+func.func private @g(%p: !pto.ptr<i32, gm>, %i: index, %v: i32) {{
+~pto.«st_dev|store_scalar» %v, %p[%i]
+return }}
+func.func @f(%p: !pto.ptr<i32, gm>, %i: index, %v: i32) {{
+call @g(%p, %i, %v) : (!pto.ptr<i32, gm>, index, i32) -> ()
+return }}
+  ⇒ pto.st_dev belongs in a kernel entry, not in the helper @g
+%x = pto.ptrtoint %p_f32_gm : {_G} -> ~«i32|i64» ⇒ an address has type i64, not i32
+%x = pto.ptrtoint ~%p_f32_«ub|gm» : !pto.ptr<f32, «ub|gm»> -> i64 ⇒ pointer must point to gm, not ub
+%x = pto.inttoptr ~%s_«i32|i64» : «i32|i64» -> {_G} ⇒ address must be i64, not i32
+%x = pto.inttoptr %s_i64 : i64 -> ~!pto.ptr<f32, «ub|gm»> ⇒ result must point to gm, not ub
+%x = pto.inttoptr %s_i64 : i64 -> {_G}
+%y = pto.«addptr|load_scalar» ~%x«, |[»%s_index«|]» : {_G} -> «{_G}|f32»
+  ⇒ a pointer made by pto.inttoptr may only be loaded from and stored to by the scalar unit, not used by pto.addptr
+""")
 
-SYSTEM = [
+SYSTEM = rules(
     *(
         Rule(f"%x = pto.{name} : ~«index|i64»", f"pto.{name} gives i64, not index")
         for name in ("get_block_idx", "get_block_num", "get_subblock_idx", "get_subblock_num")
     ),
-    Rule("%x = pto.get_ctrl : ~«i32|i64»", "the control register has type i64, not i32"),
-    Rule("pto.set_ctrl ~%s_«i32|i64»", "value must be i64, not i32"),
-    Rule("%x = pto.sbitset0 ~%s_«i32|i64», %0 : «i32|i64», i64 -> i64", "value must be i64, not i32"),
-    Rule("%x = pto.sbitset1 %s_i64, ~%s_«i32|i64» : i64, «i32|i64» -> i64", "bit must be i64, not i32"),
-    Rule("%x = pto.sbitset1 %s_i64, ~%«64|63» : i64, i64 -> i64", "bit is 64; it must be 0..63"),
-    Rule("%x = pto.sbitset0 %s_i64, %0 : i64, i64 -> ~«i32|i64»", "pto.sbitset0 gives i64, not i32"),
-    Rule("%a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, ~«i32|i16»", "the fourth count has type i16, not i32"),
-    Rule(
-        "«pto.vecscope {|»\n%a:4 = ~pto.get_vms4_sr : i16, i16, i16, i16\n«}|»",
-        "pto.get_vms4_sr must be outside 'pto.vecscope'",
-    ),
-    Rule('pto.vecscope {\npto.sprclr ~"«SQZN|AR»"\n}', "unknown register 'SQZN'; known: AR", "syntax"),
-    Rule(
-        f'«{_LOOP}|pto.vecscope» {{\n~pto.sprclr "AR"\n}}« {{llvm.loop.aivector_scope}}|»',
-        "pto.sprclr must be inside pto.vecscope or pto.strict_vecscope, not a marked loop",
-    ),
-    Rule(
-        '«|pto.vecscope {»\n~pto.sprsts "AR", %p_i32_ub[%s_i32]\n«|}»',
-        "pto.sprsts must be inside pto.vecscope or pto.strict_vecscope",
-    ),
-    Rule(
-        '%k = arith.constant 1 : i32\n«|pto.vecscope {»\n%m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n'
-        '~pto.sprsti "AR", %p_i32_ub[%k]\n«|}»',
-        "pto.sprsti must be inside pto.vecscope or pto.strict_vecscope",
-    ),
-    Rule(
-        'pto.vecscope {\npto.sprsts "AR", ~%p_«f32|ui32»_ub[%s_i32]\n}',
-        "pto.sprsts stores to a pointer of i32 or ui32, not f32",
-    ),
-    Rule('pto.vecscope {\npto.sprsts "AR", ~%p_i32_«gm|ub»[%s_i32]\n}', "dest must point to ub, not gm"),
-    Rule('pto.vecscope {\npto.sprsts "AR", %p_i32_ub[~%s_«index|i32»]\n}', "offset must be i32, not index"),
-    Rule(
-        'pto.vecscope {\n%n = pto.sprsts "AR", %p_i32_ub[%s_i32] '
-        ": !pto.ptr<i32, ub>, i32 -> ~!pto.ptr<«ui32|i32», ub>\n}",
-        "pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>, not !pto.ptr<ui32, ub>",
-    ),
-    Rule(
-        '%k = arith.constant 1 : i32\npto.vecscope {\npto.sprsti "AR", %p_i32_ub[~%«s_i32|k»]\n}',
-        "the offset of pto.sprsti is a constant",
-    ),
-    Rule(
-        '%k = arith.constant «128|127» : i32\npto.vecscope {\npto.sprsti "AR", %p_i32_ub[~%k]\n}',
-        "offset is 128; it must be -128..127",
-    ),
-    Rule('pto.vecscope { pto.print "%d", ~%«v_f32|s_i32» }', "pto.print shows scalars and pointers, not ..."),
-]
+    f"""
+%x = pto.get_ctrl : ~«i32|i64» ⇒ the control register has type i64, not i32
+pto.set_ctrl ~%s_«i32|i64» ⇒ value must be i64, not i32
+%x = pto.sbitset0 ~%s_«i32|i64», %0 : «i32|i64», i64 -> i64 ⇒ value must be i64, not i32
+%x = pto.sbitset1 %s_i64, ~%s_«i32|i64» : i64, «i32|i64» -> i64 ⇒ bit must be i64, not i32
+%x = pto.sbitset1 %s_i64, ~%«64|63» : i64, i64 -> i64 ⇒ bit is 64; it must be 0..63
+%x = pto.sbitset0 %s_i64, %0 : i64, i64 -> ~«i32|i64» ⇒ pto.sbitset0 gives i64, not i32
+%a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, ~«i32|i16» ⇒ the fourth count has type i16, not i32
+«pto.vecscope {{|»
+%a:4 = ~pto.get_vms4_sr : i16, i16, i16, i16
+«}}|»
+  ⇒ pto.get_vms4_sr must be outside 'pto.vecscope'
+pto.vecscope {{
+pto.sprclr ~"«SQZN|AR»"
+}}
+  ⇒ [syntax] unknown register 'SQZN'; known: AR
+«{_LOOP}|pto.vecscope» {{
+~pto.sprclr "AR"
+}}« {{llvm.loop.aivector_scope}}|»
+  ⇒ pto.sprclr must be inside pto.vecscope or pto.strict_vecscope, not a marked loop
+«|pto.vecscope {{»
+~pto.sprsts "AR", %p_i32_ub[%s_i32]
+«|}}»
+  ⇒ pto.sprsts must be inside pto.vecscope or pto.strict_vecscope
+%k = arith.constant 1 : i32
+«|pto.vecscope {{»
+%m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+~pto.sprsti "AR", %p_i32_ub[%k]
+«|}}»
+  ⇒ pto.sprsti must be inside pto.vecscope or pto.strict_vecscope
+pto.vecscope {{
+pto.sprsts "AR", ~%p_«f32|ui32»_ub[%s_i32]
+}}
+  ⇒ pto.sprsts stores to a pointer of i32 or ui32, not f32
+pto.vecscope {{
+pto.sprsts "AR", ~%p_i32_«gm|ub»[%s_i32]
+}}
+  ⇒ dest must point to ub, not gm
+pto.vecscope {{
+pto.sprsts "AR", %p_i32_ub[~%s_«index|i32»]
+}}
+  ⇒ offset must be i32, not index
+pto.vecscope {{
+%n = pto.sprsts "AR", %p_i32_ub[%s_i32] : !pto.ptr<i32, ub>, i32 -> ~!pto.ptr<«ui32|i32», ub>
+}}
+  ⇒ pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>, not !pto.ptr<ui32, ub>
+%k = arith.constant 1 : i32
+pto.vecscope {{
+pto.sprsti "AR", %p_i32_ub[~%«s_i32|k»]
+}}
+  ⇒ the offset of pto.sprsti is a constant
+%k = arith.constant «128|127» : i32
+pto.vecscope {{
+pto.sprsti "AR", %p_i32_ub[~%k]
+}}
+  ⇒ offset is 128; it must be -128..127
+pto.vecscope {{ pto.print "%d", ~%«v_f32|s_i32» }} ⇒ pto.print shows scalars and pointers, not ...
+""",
+)
 
 
 RULES = [*MODULES, *SECTIONS, *SCOPES, *POINTERS, *SYSTEM]

@@ -3,52 +3,30 @@
 from language.scalar_kernel import rejects
 from refusals.rule import rows
 
-MISPLACED_CLAUSES = rows(
-    rejects,
-    (
-        "pto.mad %p_f32_l0a, %p_f32_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 ^nz2nd",
-        "unknown clause 'nz2nd'; known, in this order: unit_flag, disable_gemv, sat, nosat, tf32_mode, n_dir",
-    ),
-    (
-        "pto.mad %p_f32_l0a, %p_f32_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 unit_flag(^check_and_clear)",
-        "unknown unit_flag 'check_and_clear'; known: check_only, check_and_set",
-    ),
-    (
-        "pto.mad %p_f32_l0a, %p_f32_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 tf32_mode(^even)",
-        "unknown tf32_mode 'even'; known: round_even, round_away",
-    ),
-    kind="syntax",
-)
+MISPLACED_CLAUSES = rows(rejects, kind="syntax")("""
+pto.mad %p_f32_l0a, %p_f32_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 ^nz2nd
+  ⇒ unknown clause 'nz2nd'; known, in this order: unit_flag, disable_gemv, sat, nosat, tf32_mode, n_dir
+pto.mad %p_f32_l0a, %p_f32_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 unit_flag(^check_and_clear)
+  ⇒ unknown unit_flag 'check_and_clear'; known: check_only, check_and_set
+pto.mad %p_f32_l0a, %p_f32_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 tf32_mode(^even)
+  ⇒ unknown tf32_mode 'even'; known: round_even, round_away
+""")
 
-CLAUSES_ARE_NOT_SEPARATED_BY_COMMAS = rows(
-    rejects,
-    (
-        "pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 disable_gemv^, sat",
-        "expected ':' and the types of the operands",
-    ),
-    (
-        "pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64^, %s_i64",
-        "expected ':' and the types of the operands",
-    ),
-    kind="syntax",
-)
+CLAUSES_ARE_NOT_SEPARATED_BY_COMMAS = rows(rejects, kind="syntax")("""
+pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 disable_gemv^, sat
+  ⇒ expected ':' and the types of the operands
+pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64^, %s_i64 ⇒ expected ':' and the types of the operands
+""")
 
-THE_BIAS_HAS_THE_TYPE_OF_THE_ACCUMULATOR = rows(
-    rejects,
-    (
-        "pto.mad_bias %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%p_f16_bt, %s_i64, %s_i64, %s_i64",
-        "the bias is f16, but the accumulator is f32",
-    ),
-    (
-        "pto.mad_bias_raw %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%p_i32_bt, %s_i64",
-        "the bias is i32, but the accumulator is f32",
-    ),
-)
+THE_BIAS_HAS_THE_TYPE_OF_THE_ACCUMULATOR = rows(rejects)("""
+pto.mad_bias %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%p_f16_bt, %s_i64, %s_i64, %s_i64
+  ⇒ the bias is f16, but the accumulator is f32
+pto.mad_bias_raw %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%p_i32_bt, %s_i64 ⇒ the bias is i32, but the accumulator is f32
+""")
 
-THE_RAW_WORD = rows(
-    rejects,
-    ("pto.mad_raw %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%s_i32", "packed must be i64, not i32"),
-)
+THE_RAW_WORD = rows(rejects)("""
+pto.mad_raw %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%s_i32 ⇒ packed must be i64, not i32
+""")
 
 RULES = [
     *MISPLACED_CLAUSES,

@@ -1,14 +1,19 @@
-"""What is refused or warned of, as rows of one table (test_refusals.py).
+"""What is refused or warned of, as rows of tables (test_refusals.py).
 
-A `Rule` is one text for two kernels: one that breaks a rule, and its twin, which differs only where the text says so.
+A row is a kernel, an arrow and what is said of it, in one line or in more:
 
-`«wrong|right»` stands for `wrong` in the rejected kernel and for `right` in the accepted one; `~` stands before the
-token that the diagnostic points at. A text without a function is the body of one, in which names say types and `%33`
-and `%n1` are constants (vector_kernel, scalar_kernel).
+    pto.set_loop_size_outtoub ~%«0|1», %1 ⇒ loop1 is 0; it must be 1..2097151
+    pto.mov ins(%a : f32) outs(%d : f32)
+      ⇒ [lint warning] a message, behind the words that its room takes
+
+A line that begins with four spaces goes on with the one above. `«wrong|right»` stands for `wrong` in the rejected
+kernel and for `right` in its twin, which is accepted; `~` stands before the token that the diagnostic points at. In a
+`Rule` a text without a function is the body of one, in which names say types and `%33` and `%n1` are constants
+(vector_kernel, scalar_kernel).
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
@@ -21,6 +26,8 @@ from ptosim.diagnostics import PTOError
 from refusals.kernels import expanded
 
 _CHOICE = re.compile(r"«([^«|»]*)\|([^«|»]*)»")
+_WORDS = re.compile(r"\[([\w -]+)\] (.*)", re.DOTALL)
+TARGETS = {"a5", "a2a3"}
 
 
 class Rule(NamedTuple):
@@ -91,8 +98,45 @@ class Row(NamedTuple):
         self.says(*self.case, **self.options)
 
 
-def rows(says: Callable[..., None], *cases: tuple[str, ...], **options: str) -> list[Row]:
-    return [Row(case, says, options) for case in cases]
+def written(table: str) -> Iterator[tuple[str, ...]]:
+    """The rows of a table: `KERNEL ⇒ [WORDS] MESSAGE`, in one line or more; four spaces go on with the line above."""
+    kernel: list[str] = []
+    for line in table.strip("\n").replace("\n    ", " ").split("\n"):
+        text, arrow, said = line.partition("⇒ ")
+        kernel.append(text.rstrip() if arrow else line)
+        if arrow:
+            words, message = found.groups() if (found := _WORDS.match(said)) else ("", said)
+            yield "\n".join(kernel).removesuffix("\n"), message, *words.split()
+            kernel = []
+    assert not kernel, f"a row without a message: {kernel}"
+
+
+def rules(*given: str | Rule) -> list[Rule]:
+    """The rules of tables; the words are a kind, a target, `warning` and `scope`."""
+    return [rule for each in given for rule in ([each] if isinstance(each, Rule) else map(_rule, written(each)))]
+
+
+def _rule(row: tuple[str, ...]) -> Rule:
+    text, message, *words = row
+    kinds = [word for word in words if word not in {*TARGETS, "warning", "scope"}]
+    return Rule(
+        text,
+        message,
+        *kinds,
+        target=next((word for word in words if word in TARGETS), None),
+        severity="warning" if "warning" in words else "error",
+        scope="scope" in words,
+    )
+
+
+def rows(says: Callable[..., None], **options: str) -> Callable[..., list[Row]]:
+    """Makes the rows of tables, and of single cases, that a room judges; the words are what it takes after these."""
+
+    def made(*given: str | tuple[str, ...]) -> list[Row]:
+        cases = [case for each in given for case in (written(each) if isinstance(each, str) else [each])]
+        return [Row(case, says, options) for case in cases]
+
+    return made
 
 
 DOCUMENTED = {"syntax", "invalid", "unsupported", "id-range", "wrong-pipe", "wrong-target"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from language.scalar_kernel import rejects
-from refusals.rule import Rule, rows
+from refusals.rule import Rule, rows, rules
 
 _EVENTS = ", ".join(f"EVENT_ID{number}" for number in range(8))
 _PIPES = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"
@@ -19,69 +19,32 @@ def on(kind: str, instruction: str) -> str:
     return f"module {attribute} {{\n  func.func @kernel() {{\n    {instruction}\n    return\n  }}\n}}\n"
 
 
-FLAGS = [
-    Rule(
-        'pto.set_flag["PIPE_V", ~"«PIPE_ALL|PIPE_MTE3»", "EVENT_ID0"]',
-        f"pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}",
-        "wrong-pipe",
-    ),
-    Rule(
-        'pto.wait_flag[~"«PIPE_MTE4|PIPE_MTE3»", "PIPE_V", "EVENT_ID0"]',
-        f"pto.wait_flag needs one pipe, not PIPE_MTE4; known: {_PIPES}",
-        "wrong-pipe",
-    ),
-    Rule(
-        "pto.set_flag[~«#pto.pipe|#pto.pipe<PIPE_V>», <PIPE_MTE3>, <EVENT_ID0>]",
-        f"pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}",
-        "wrong-pipe",
-    ),
-    Rule(
-        'pto.set_flag["PIPE_V", ~"«PIPE_V|PIPE_MTE3»", "EVENT_ID0"]',
-        "pto.set_flag joins PIPE_V with itself",
-        "wrong-pipe",
-    ),
-    Rule(
-        'pto.set_flag["PIPE_V", ~"«MTE3|PIPE_MTE3»", "EVENT_ID0"]',
-        f"unknown destination 'MTE3'; known: {_PIPES}",
-        "syntax",
-    ),
-    Rule(
-        'pto.set_flag["PIPE_V", "PIPE_MTE3", ~"«EVENT_ID8|EVENT_ID7»"]',
-        f"EVENT_ID8 does not exist; known: {_EVENTS}",
-        "id-range",
-    ),
-    Rule(
-        'pto.wait_flag["PIPE_V", "PIPE_MTE3", ~"«EVT_IN_REV_0|EVENT_ID0»"]',
-        f"unknown event 'EVT_IN_REV_0'; known: {_EVENTS}",
-        "syntax",
-    ),
-    Rule(
-        'pto.set_flag["PIPE_V", "PIPE_MTE3", ~«0|"EVENT_ID0"»]',
-        f"expected event: one of {_EVENTS}",
-        "syntax",
-    ),
-    Rule('pto.set_flag ~«"PIPE_V"|["PIPE_V"», "PIPE_MTE3", "EVENT_ID0"«|]»', "Expected '[' before source", "syntax"),
-    Rule('pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", ~%s_«i64|index»]', "event must be index, not i64"),
-    Rule(
-        '%id = arith.constant «8|7» : index\npto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", ~%id]',
-        "event 8 does not exist: ids are 0 to 7 for each pair of pipes",
-        "id-range",
-    ),
-    Rule(
-        '%id = arith.constant «-1|0» : index\npto.set_flag_dyn["PIPE_V", "PIPE_MTE3", ~%id]',
-        "event -1 does not exist: ids are 0 to 7 for each pair of pipes",
-        "id-range",
-    ),
-    Rule(
-        "pto.record_event[<TLOAD>, ~<«TMOV|TVEC»>, <EVENT_ID0>]",
-        f"unknown destination 'TMOV'; known: {_PIPES}, TLOAD, ...",
-        "syntax",
-    ),
-    Rule(
-        "pto.wait_event[<TVEC>, ~<«TMOV_M2V|TLOAD»>, <EVENT_ID0>]",
-        "pto.wait_event joins PIPE_V with itself",
-        "invalid",
-    ),
+FLAGS = rules(
+    f"""
+pto.set_flag["PIPE_V", ~"«PIPE_ALL|PIPE_MTE3»", "EVENT_ID0"]
+  ⇒ [wrong-pipe] pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}
+pto.wait_flag[~"«PIPE_MTE4|PIPE_MTE3»", "PIPE_V", "EVENT_ID0"]
+  ⇒ [wrong-pipe] pto.wait_flag needs one pipe, not PIPE_MTE4; known: {_PIPES}
+pto.set_flag[~«#pto.pipe|#pto.pipe<PIPE_V>», <PIPE_MTE3>, <EVENT_ID0>]
+  ⇒ [wrong-pipe] pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}
+pto.set_flag["PIPE_V", ~"«PIPE_V|PIPE_MTE3»", "EVENT_ID0"] ⇒ [wrong-pipe] pto.set_flag joins PIPE_V with itself
+pto.set_flag["PIPE_V", ~"«MTE3|PIPE_MTE3»", "EVENT_ID0"] ⇒ [syntax] unknown destination 'MTE3'; known: {_PIPES}
+pto.set_flag["PIPE_V", "PIPE_MTE3", ~"«EVENT_ID8|EVENT_ID7»"] ⇒ [id-range] EVENT_ID8 does not exist; known: {_EVENTS}
+pto.wait_flag["PIPE_V", "PIPE_MTE3", ~"«EVT_IN_REV_0|EVENT_ID0»"]
+  ⇒ [syntax] unknown event 'EVT_IN_REV_0'; known: {_EVENTS}
+pto.set_flag["PIPE_V", "PIPE_MTE3", ~«0|"EVENT_ID0"»] ⇒ [syntax] expected event: one of {_EVENTS}
+pto.set_flag ~«"PIPE_V"|["PIPE_V"», "PIPE_MTE3", "EVENT_ID0"«|]» ⇒ [syntax] Expected '[' before source
+pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", ~%s_«i64|index»] ⇒ event must be index, not i64
+%id = arith.constant «8|7» : index
+pto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", ~%id]
+  ⇒ [id-range] event 8 does not exist: ids are 0 to 7 for each pair of pipes
+%id = arith.constant «-1|0» : index
+pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", ~%id]
+  ⇒ [id-range] event -1 does not exist: ids are 0 to 7 for each pair of pipes
+pto.record_event[<TLOAD>, ~<«TMOV|TVEC»>, <EVENT_ID0>]
+  ⇒ [syntax] unknown destination 'TMOV'; known: {_PIPES}, TLOAD, ...
+pto.wait_event[<TVEC>, ~<«TMOV_M2V|TLOAD»>, <EVENT_ID0>] ⇒ pto.wait_event joins PIPE_V with itself
+""",
     Rule(
         on("vector", 'pto.set_flag[~"«PIPE_M|PIPE_MTE2»", "PIPE_S", "EVENT_ID0"]'),
         "the aiv core has no pipe M; it has S, MTE2, V, MTE3",
@@ -92,15 +55,13 @@ FLAGS = [
         "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX",
         "wrong-pipe",
     ),
-]
+)
 
-BARRIERS = [
-    Rule(
-        'pto.barrier ~"«PIPE_MTE5|PIPE_MTE3»"',
-        f"pto.barrier cannot drain PIPE_MTE5; known: {_PIPES}, PIPE_ALL",
-        "wrong-pipe",
-    ),
-    Rule('pto.pipe_barrier ~"«MTE3|PIPE_MTE3»"', f"unknown pipe 'MTE3'; known: {_PIPES}, PIPE_ALL", "syntax"),
+BARRIERS = rules(
+    f"""
+pto.barrier ~"«PIPE_MTE5|PIPE_MTE3»" ⇒ [wrong-pipe] pto.barrier cannot drain PIPE_MTE5; known: {_PIPES}, PIPE_ALL
+pto.pipe_barrier ~"«MTE3|PIPE_MTE3»" ⇒ [syntax] unknown pipe 'MTE3'; known: {_PIPES}, PIPE_ALL
+""",
     Rule(
         on("cube", "pto.barrier ~#pto.pipe<«PIPE_V|PIPE_FIX»>"),
         "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX",
@@ -111,155 +72,105 @@ BARRIERS = [
         "the aiv core has no pipe M; it has S, MTE2, V, MTE3",
         "wrong-pipe",
     ),
-    Rule(
-        "pto.barrier_sync[~<«TVECTOR|TLOAD»>]",
-        f"unknown pipe 'TVECTOR'; known: {_PIPES}, PIPE_ALL, TLOAD, ...",
-        "syntax",
-    ),
-]
+    f"""
+pto.barrier_sync[~<«TVECTOR|TLOAD»>] ⇒ [syntax] unknown pipe 'TVECTOR'; known: {_PIPES}, PIPE_ALL, TLOAD, ...
+""",
+)
 
-BUFFERS = [
-    Rule('~"pto.get_buf"() {pipe = "PIPE_V"«|, id_literal = 1 : i64»} : () -> ()', "pto.get_buf needs a buffer id"),
-    Rule(
-        '~"pto.get_buf"() {pipe = "PIPE_V", id_literal = «"one"|1 : i64»} : () -> ()',
-        'id must be an integer, not "one"',
-    ),
-    Rule('pto.get_buf "PIPE_V", ~«32|31», 0', "buffer 32 does not exist: ids are 0 to 31", "id-range"),
-    Rule('pto.rls_buf "PIPE_V", ~«-1|0», 0', "buffer -1 does not exist: ids are 0 to 31", "id-range"),
-    Rule('pto.get_buf "PIPE_V", ~%«32|31», %0 : i64, i64', "buffer 32 does not exist: ids are 0 to 31", "id-range"),
-    Rule('pto.get_buf ~%«32|31», "PIPE_V"', "buffer 32 does not exist: ids are 0 to 31", "id-range"),
-    Rule('pto.rls_buf "PIPE_V", 0, ~«-1|1»', "mode is -1; it must be at least 0"),
-    Rule('pto.get_buf "PIPE_V", ~%s_«i32|i64», %0', "id must be index or i64, not i32"),
-    Rule('pto.get_buf "PIPE_V", 0, ~%s_«index|i64»', "mode must be i64, not index"),
-    Rule(
-        'pto.get_buf ~"«PIPE_ALL|PIPE_V»", 0',
-        f"pto.get_buf needs one pipe, not PIPE_ALL; known: {_PIPES}",
-        "wrong-pipe",
-    ),
-    Rule(
-        'pto.rls_buf ~"«PIPE_UNASSIGNED|PIPE_V»", 0',
-        f"pto.rls_buf needs one pipe, not PIPE_UNASSIGNED; known: {_PIPES}",
-        "wrong-pipe",
-    ),
+BUFFERS = rules(
+    f"""
+~"pto.get_buf"() {{pipe = "PIPE_V"«|, id_literal = 1 : i64»}} : () -> () ⇒ pto.get_buf needs a buffer id
+~"pto.get_buf"() {{pipe = "PIPE_V", id_literal = «"one"|1 : i64»}} : () -> () ⇒ id must be an integer, not "one"
+pto.get_buf "PIPE_V", ~«32|31», 0 ⇒ [id-range] buffer 32 does not exist: ids are 0 to 31
+pto.rls_buf "PIPE_V", ~«-1|0», 0 ⇒ [id-range] buffer -1 does not exist: ids are 0 to 31
+pto.get_buf "PIPE_V", ~%«32|31», %0 : i64, i64 ⇒ [id-range] buffer 32 does not exist: ids are 0 to 31
+pto.get_buf ~%«32|31», "PIPE_V" ⇒ [id-range] buffer 32 does not exist: ids are 0 to 31
+pto.rls_buf "PIPE_V", 0, ~«-1|1» ⇒ mode is -1; it must be at least 0
+pto.get_buf "PIPE_V", ~%s_«i32|i64», %0 ⇒ id must be index or i64, not i32
+pto.get_buf "PIPE_V", 0, ~%s_«index|i64» ⇒ mode must be i64, not index
+pto.get_buf ~"«PIPE_ALL|PIPE_V»", 0 ⇒ [wrong-pipe] pto.get_buf needs one pipe, not PIPE_ALL; known: {_PIPES}
+pto.rls_buf ~"«PIPE_UNASSIGNED|PIPE_V»", 0
+  ⇒ [wrong-pipe] pto.rls_buf needs one pipe, not PIPE_UNASSIGNED; known: {_PIPES}
+""",
     Rule(
         on("cube", 'pto.get_buf ~"«PIPE_V|PIPE_MTE1»", 0'),
         "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX",
         "wrong-pipe",
     ),
-    Rule('pto.get_buf %s_i64~«[%s_index]|», "PIPE_V"', "Expected ','", "syntax"),
-]
+    """
+pto.get_buf %s_i64~«[%s_index]|», "PIPE_V" ⇒ [syntax] Expected ','
+""",
+)
 
-SEMAPHORES = [
-    Rule(
-        "pto.set_intra_block ~«%s_i64|<PIPE_V>», %s_i64",
-        "the first operand names no pipe and is ignored: the signal concerns all pipes of this core",
-        "lint",
-        severity="warning",
-    ),
-    Rule(
-        '~"pto.sync.set"() {pipe = "PIPE_V"«|, id_literal = 1 : i64»} : () -> ()', "pto.sync.set needs a semaphore id"
-    ),
-    Rule("pto.sync.set ~<«PIPE_M|PIPE_FIX»>, 0", f"pto.sync.set takes {_SEMAPHORE_PIPES}, not PIPE_M", "wrong-pipe"),
-    Rule(
-        "pto.wait_intra_block ~<«PIPE_S|PIPE_V»>, 0",
-        f"pto.wait_intra_block takes {_SEMAPHORE_PIPES}, not PIPE_S",
-        "wrong-pipe",
-    ),
-    Rule(
-        "pto.set_cross_block ~<«PIPE_ALL|PIPE_V»>, 0",
-        f"pto.set_cross_block takes {_SEMAPHORE_PIPES}, not PIPE_ALL",
-        "wrong-pipe",
-    ),
-    Rule("pto.sync.wait <PIPE_V>, ~«32|31»", "semaphore 32 does not exist: ids are 0 to 31", "id-range"),
-    Rule("pto.sync.wait <PIPE_V>, ~«16|15»", "semaphore 16 does not exist: ids are 0 to 15", "id-range", "a2a3"),
-    Rule("pto.set_intra_block <PIPE_V>, ~«32|17»", "semaphore 32 does not exist: ids are 0 to 31", "id-range"),
-    Rule("pto.set_cross_block <PIPE_V>, ~«16|15»", "semaphore 16 does not exist: ids are 0 to 15", "id-range"),
-    Rule("pto.set_cross_core <PIPE_V>, ~«16|15»", "semaphore 16 does not exist: ids are 0 to 15", "id-range", "a2a3"),
-    Rule("pto.wait_flag_dev ~%«16|15» : i64", "semaphore 16 does not exist: ids are 0 to 15", "id-range", "a2a3"),
-    Rule(
-        "pto.sync.set <PIPE_FIX>, ~«18446744073709551616|15»",
-        "18446744073709551616 does not fit into 64 bits",
-        "syntax",
-    ),
-    Rule(
-        "pto.sync.set <PIPE_FIX>, ~«-9223372036854775809|15»",
-        "-9223372036854775809 does not fit into 64 bits",
-        "syntax",
-    ),
-    Rule("pto.sync.set <PIPE_V>, ~%s_«i16|i32»", "id must be index or i32 or i64, not i16"),
-    Rule("pto.wait_intra_core <PIPE_V>, ~%s_«i16|i64»", "id must be index or i32 or i64, not i16"),
-    Rule("pto.set_intra_block <PIPE_V>~«|, 0»", "Expected ',' before the semaphore id", "syntax"),
-    Rule(
-        "pto.sync.set <PIPE_V>, 0 {ffts_mode = ~«3|2» : i32}", "ffts_mode of pto.sync.set must be 0, 1, 2, not 3 : i32"
-    ),
-    Rule(
-        "pto.wait_cross_block <PIPE_V>, 0 {ffts_mode = ~«1|0» : i32}",
-        "ffts_mode of pto.wait_cross_block must be 0, not 1 : i32",
-    ),
-    Rule(
-        "~pto.set_«cross_core|intra_block» <PIPE_V>, 0", "pto.set_cross_core does not exist on a5", "wrong-target", "a5"
-    ),
+SEMAPHORES = rules(
+    f"""
+pto.set_intra_block ~«%s_i64|<PIPE_V>», %s_i64
+  ⇒ [lint warning] the first operand names no pipe and is ignored: the signal concerns all pipes of this core
+~"pto.sync.set"() {{pipe = "PIPE_V"«|, id_literal = 1 : i64»}} : () -> () ⇒ pto.sync.set needs a semaphore id
+pto.sync.set ~<«PIPE_M|PIPE_FIX»>, 0 ⇒ [wrong-pipe] pto.sync.set takes {_SEMAPHORE_PIPES}, not PIPE_M
+pto.wait_intra_block ~<«PIPE_S|PIPE_V»>, 0 ⇒ [wrong-pipe] pto.wait_intra_block takes {_SEMAPHORE_PIPES}, not PIPE_S
+pto.set_cross_block ~<«PIPE_ALL|PIPE_V»>, 0 ⇒ [wrong-pipe] pto.set_cross_block takes {_SEMAPHORE_PIPES}, not PIPE_ALL
+pto.sync.wait <PIPE_V>, ~«32|31» ⇒ [id-range] semaphore 32 does not exist: ids are 0 to 31
+pto.sync.wait <PIPE_V>, ~«16|15» ⇒ [id-range a2a3] semaphore 16 does not exist: ids are 0 to 15
+pto.set_intra_block <PIPE_V>, ~«32|17» ⇒ [id-range] semaphore 32 does not exist: ids are 0 to 31
+pto.set_cross_block <PIPE_V>, ~«16|15» ⇒ [id-range] semaphore 16 does not exist: ids are 0 to 15
+pto.set_cross_core <PIPE_V>, ~«16|15» ⇒ [id-range a2a3] semaphore 16 does not exist: ids are 0 to 15
+pto.wait_flag_dev ~%«16|15» : i64 ⇒ [id-range a2a3] semaphore 16 does not exist: ids are 0 to 15
+pto.sync.set <PIPE_FIX>, ~«18446744073709551616|15» ⇒ [syntax] 18446744073709551616 does not fit into 64 bits
+pto.sync.set <PIPE_FIX>, ~«-9223372036854775809|15» ⇒ [syntax] -9223372036854775809 does not fit into 64 bits
+pto.sync.set <PIPE_V>, ~%s_«i16|i32» ⇒ id must be index or i32 or i64, not i16
+pto.wait_intra_core <PIPE_V>, ~%s_«i16|i64» ⇒ id must be index or i32 or i64, not i16
+pto.set_intra_block <PIPE_V>~«|, 0» ⇒ [syntax] Expected ',' before the semaphore id
+pto.sync.set <PIPE_V>, 0 {{ffts_mode = ~«3|2» : i32}} ⇒ ffts_mode of pto.sync.set must be 0, 1, 2, not 3 : i32
+pto.wait_cross_block <PIPE_V>, 0 {{ffts_mode = ~«1|0» : i32}} ⇒ ffts_mode of pto.wait_cross_block must be 0, not 1 : i32
+~pto.set_«cross_core|intra_block» <PIPE_V>, 0 ⇒ [wrong-target a5] pto.set_cross_core does not exist on a5
+""",
     Rule(
         "~pto.«wait_intra_core|wait_flag_dev» <PIPE_V>, 0",
         "pto.wait_intra_core does not exist on a2a3",
         "wrong-target",
         "a3",
     ),
-    Rule(
-        "pto.syncall(«|%p_i32_gm») mode = ~#pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
-        "soft pto.syncall needs a workspace in GM",
-    ),
-    Rule(
-        "pto.syncall(~%p_i32_«ub|gm») mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
-        "workspace must point to gm, not ub",
-    ),
-    Rule(
-        "pto.syncall(~%p_«f32|i32»_gm) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
-        "workspace must point to i32, not f32",
-    ),
-    Rule(
-        "pto.syncall() mode = ~#pto.sync_all_mode<«firm|hard»>, core_type = #pto.sync_core_type<mix>",
-        "unknown mode 'firm'; known: hard, soft",
-        "syntax",
-    ),
-    Rule(
-        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = ~#pto.sync_core_type<«both|mix»>",
-        "unknown core_type 'both'; known: aic_only, aiv_only, mix",
-        "syntax",
-    ),
-]
+    """
+pto.syncall(«|%p_i32_gm») mode = ~#pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>
+  ⇒ soft pto.syncall needs a workspace in GM
+pto.syncall(~%p_i32_«ub|gm») mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>
+  ⇒ workspace must point to gm, not ub
+pto.syncall(~%p_«f32|i32»_gm) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>
+  ⇒ workspace must point to i32, not f32
+pto.syncall() mode = ~#pto.sync_all_mode<«firm|hard»>, core_type = #pto.sync_core_type<mix>
+  ⇒ [syntax] unknown mode 'firm'; known: hard, soft
+pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = ~#pto.sync_core_type<«both|mix»>
+  ⇒ [syntax] unknown core_type 'both'; known: aic_only, aiv_only, mix
+""",
+)
 
-FENCES = [
-    Rule('pto.dsb ~"«L1|UB»"', "unknown memory 'L1'; known: ALL, DDR, UB, SEQ", "syntax"),
-    Rule('pto.dcci ~%p_f32_«l1|gm» "ENTIRE_DATA_CACHE"', "address must point to gm or ub, not l1"),
-    Rule(
-        'pto.dcci %p_f32_gm ~"«LINE|SINGLE_CACHE_LINE»"',
-        "unknown lines 'LINE'; known: SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE",
-        "syntax",
-    ),
-    Rule(
-        'pto.dcci %p_f32_gm "SINGLE_CACHE_LINE", ~"«CACHELINE|CACHELINE_OUT»"',
-        "unknown side 'CACHELINE'; known: CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC",
-        "syntax",
-    ),
-    Rule("pto.cmo.cacheinvalid ~%p_f32_«ub|gm» single_cache_line", "address must point to gm, not ub"),
-    Rule("pto.cmo.cacheinvalid all ~#pto.address_space<«ub|gm»>", "memory must be gm, not ub"),
-    Rule("pto.fence.barrier_all ~<«ub|gm»>", "unknown scope 'ub'; known: local_memory, gm, all", "syntax"),
-]
+FENCES = rules("""
+pto.dsb ~"«L1|UB»" ⇒ [syntax] unknown memory 'L1'; known: ALL, DDR, UB, SEQ
+pto.dcci ~%p_f32_«l1|gm» "ENTIRE_DATA_CACHE" ⇒ address must point to gm or ub, not l1
+pto.dcci %p_f32_gm ~"«LINE|SINGLE_CACHE_LINE»"
+  ⇒ [syntax] unknown lines 'LINE'; known: SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE
+pto.dcci %p_f32_gm "SINGLE_CACHE_LINE", ~"«CACHELINE|CACHELINE_OUT»"
+  ⇒ [syntax] unknown side 'CACHELINE'; known: CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC
+pto.cmo.cacheinvalid ~%p_f32_«ub|gm» single_cache_line ⇒ address must point to gm, not ub
+pto.cmo.cacheinvalid all ~#pto.address_space<«ub|gm»> ⇒ memory must be gm, not ub
+pto.fence.barrier_all ~<«ub|gm»> ⇒ [syntax] unknown scope 'ub'; known: local_memory, gm, all
+""")
 
 
 A5 = 'module attributes {pto.target_arch = "«a3|a5»"} {\nfunc.func @f() {\n~pto.get_buf "PIPE_V", 0\nreturn\n}\n}'
-TARGETS = [Rule(A5, "pto.get_buf exists on a5 only", "wrong-target", severity="warning")]
+TARGETS = rules(f"""
+{A5} ⇒ [wrong-target warning] pto.get_buf exists on a5 only
+""")
 
-MEMORY_BARRIERS = [
-    Rule('pto.mem_bar ~"«VLD_VLD|VLD_VST»"', f"unknown order 'VLD_VLD'; known: {_ORDERS}", "syntax", scope=True),
-    Rule(
-        'func.func @f() {\n«~pto.mem_bar "VST_VLD"|pto.vecscope { pto.mem_bar "VST_VLD" }»\nreturn\n}',
-        "pto.mem_bar has no effect outside a vector scope",
-        "lint",
-        severity="warning",
-    ),
-]
+MEMORY_BARRIERS = rules(f"""
+pto.mem_bar ~"«VLD_VLD|VLD_VST»" ⇒ [syntax scope] unknown order 'VLD_VLD'; known: {_ORDERS}
+func.func @f() {{
+«~pto.mem_bar "VST_VLD"|pto.vecscope {{ pto.mem_bar "VST_VLD" }}»
+return
+}}
+  ⇒ [lint warning] pto.mem_bar has no effect outside a vector scope
+""")
 
 OUTSIDE = (
     'set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
@@ -305,34 +216,24 @@ def outside(instruction: str) -> Iterator[Rule]:
         yield Rule(text, f"pto.{name} must be outside '{scope}'")
 
 
-A_FLAG_DOES_NOT_JOIN_A_PIPE_WITH_ITSELF = rows(
-    rejects,
-    ('pto.wait_flag["PIPE_V", ^"PIPE_V", "EVENT_ID0"]', "pto.wait_flag joins PIPE_V with itself"),
-    kind="wrong-pipe",
-)
+A_FLAG_DOES_NOT_JOIN_A_PIPE_WITH_ITSELF = rows(rejects, kind="wrong-pipe")("""
+pto.wait_flag["PIPE_V", ^"PIPE_V", "EVENT_ID0"] ⇒ pto.wait_flag joins PIPE_V with itself
+""")
 
-AN_UNKNOWN_PIPE_IS_NAMED = rows(
-    rejects,
-    (
-        'pto.set_flag[^"PIPE_X", "PIPE_V", "EVENT_ID0"]',
-        "unknown source 'PIPE_X'; known: PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX",
-    ),
-    kind="syntax",
-)
+AN_UNKNOWN_PIPE_IS_NAMED = rows(rejects, kind="syntax")("""
+pto.set_flag[^"PIPE_X", "PIPE_V", "EVENT_ID0"]
+  ⇒ unknown source 'PIPE_X'; known: PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX
+""")
 
-A_SET_NEEDS_A_PIPE_OR_A_CORE = rows(
-    rejects,
-    ("pto.set_cross_core %s_i64 ^: i64", "Expected ',' before the semaphore id"),
-    kind="syntax",
-    target="a2a3",
-)
+A_SET_NEEDS_A_PIPE_OR_A_CORE = rows(rejects, kind="syntax", target="a2a3")("""
+pto.set_cross_core %s_i64 ^: i64 ⇒ Expected ',' before the semaphore id
+""")
 
-THE_GENERIC_FORM_NEEDS_AN_ID = rows(
-    rejects,
-    ('^"pto.get_buf"() {pipe = "PIPE_V"} : () -> ()', "pto.get_buf needs a buffer id"),
-    ('^"pto.sync.set"() {pipe = "PIPE_V"} : () -> ()', "pto.sync.set needs a semaphore id"),
-    ('^"pto.get_buf"() {pipe = "PIPE_V", id_literal = "one"} : () -> ()', 'id must be an integer, not "one"'),
-)
+THE_GENERIC_FORM_NEEDS_AN_ID = rows(rejects)("""
+^"pto.get_buf"() {pipe = "PIPE_V"} : () -> () ⇒ pto.get_buf needs a buffer id
+^"pto.sync.set"() {pipe = "PIPE_V"} : () -> () ⇒ pto.sync.set needs a semaphore id
+^"pto.get_buf"() {pipe = "PIPE_V", id_literal = "one"} : () -> () ⇒ id must be an integer, not "one"
+""")
 
 RULES = [
     *A_FLAG_DOES_NOT_JOIN_A_PIPE_WITH_ITSELF,

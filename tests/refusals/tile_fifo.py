@@ -23,39 +23,20 @@ QUANT = "dir_mask = 1, slot_size = 4096, nosplit = true, acc_push_epilogue = #pt
 INIT = "pto.aic_initialize_pipe {{{}}} {}"
 ONE = "(c2v_consumer_buf = %a : i32)"
 
-WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(
-    lambda text, message, target: twins(text, message, target, "cube"),
-    (
-        INIT.format("dir_mask = ~«4|1», slot_size = 64", ONE),
-        "dir_mask is 4; it must be 1 (cube to vector), 2 (vector to cube) or 3",
-        "a5",
-    ),
-    (INIT.format("dir_mask = 1, slot_size = ~«0|64»", ONE), "slot_size is 0; it must be positive", "a5"),
-    (
-        INIT.format("dir_mask = 1, slot_size = 64, slot_num = ~«-1|1»", ONE),
-        "slot_num is -1; it must be positive",
-        "a5",
-    ),
-    (
-        INIT.format("dir_mask = 1, slot_size = 64«, local_slot_num = ~2|»", ONE),
-        "local_slot_num exists on a2a3 only",
-        "a5",
-    ),
-    (
-        INIT.format("dir_mask = 1, slot_size = 64, local_slot_num = ~«9|8»", GLOBAL),
-        "local_slot_num is 9, more than the 8 slots",
-        "a2a3",
-    ),
-    (
-        INIT.format("dir_mask = 1, slot_size = 64", "(c2v_consumer_buf = ~%a : «i64|i32»)"),
-        "c2v_consumer_buf must be i32, not i64",
-        "a5",
-    ),
-    (
-        INIT.format("dir_mask = ~«2|1», slot_size = 64", ONE),
-        "dir_mask 2 needs v2c_consumer_buf, where its entries arrive",
-        "a5",
-    ),
+WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(lambda text, message, target: twins(text, message, target, "cube"))(
+    f"""
+{INIT.format("dir_mask = ~«4|1», slot_size = 64", ONE)}
+  ⇒ [a5] dir_mask is 4; it must be 1 (cube to vector), 2 (vector to cube) or 3
+{INIT.format("dir_mask = 1, slot_size = ~«0|64»", ONE)} ⇒ [a5] slot_size is 0; it must be positive
+{INIT.format("dir_mask = 1, slot_size = 64, slot_num = ~«-1|1»", ONE)} ⇒ [a5] slot_num is -1; it must be positive
+{INIT.format("dir_mask = 1, slot_size = 64«, local_slot_num = ~2|»", ONE)} ⇒ [a5] local_slot_num exists on a2a3 only
+{INIT.format("dir_mask = 1, slot_size = 64, local_slot_num = ~«9|8»", GLOBAL)}
+  ⇒ [a2a3] local_slot_num is 9, more than the 8 slots
+{INIT.format("dir_mask = 1, slot_size = 64", "(c2v_consumer_buf = ~%a : «i64|i32»)")}
+  ⇒ [a5] c2v_consumer_buf must be i32, not i64
+{INIT.format("dir_mask = ~«2|1», slot_size = 64", ONE)}
+  ⇒ [a5] dir_mask 2 needs v2c_consumer_buf, where its entries arrive
+""",
     (
         INIT.format(
             "dir_mask = 1, slot_size = 64",
@@ -73,13 +54,10 @@ WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(
         "entries pass through gm_slot_buffer or gm_slot_tensor, not both",
         "a5",
     ),
-    (
-        INIT.format(
-            "dir_mask = 1, slot_size = 64", "(gm_slot_tensor = %v : ~«PV|TV»<64xf32>, c2v_consumer_buf = %a : i32)"
-        ),
-        "pto.aic_initialize_pipe expects gm_slot_tensor to be a tensor view, not !pto.partition_tensor_view<64xf32>",
-        "a5",
-    ),
+    f"""
+{INIT.format("dir_mask = 1, slot_size = 64", "(gm_slot_tensor = %v : ~«PV|TV»<64xf32>, c2v_consumer_buf = %a : i32)")}
+  ⇒ [a5] pto.aic_initialize_pipe expects gm_slot_tensor to be a tensor view, not !pto.partition_tensor_view<64xf32>
+""",
     (
         INIT.format(
             "dir_mask = «3|1», slot_size = 64, nosplit = true, "
@@ -98,16 +76,11 @@ WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(
         "entries with an acc_push_epilogue are not split: nosplit must not be false",
         "a5",
     ),
-    (
-        cube("pto.tpush_to_aiv(%c : ~«MAT|ACC»<16x64xf32>) {split = 0}"),
-        "pto.tpush_to_aiv expects entry in acc, not mat",
-        "a5",
-    ),
-    (
-        cube("pto.tpush_to_aiv(%c : ~«i32|ACC<16x64xf32>») {split = 0}"),
-        "pto.tpush_to_aiv expects entry to be a tile or a tensor view, not i32",
-        "a5",
-    ),
+    f"""
+{cube("pto.tpush_to_aiv(%c : ~«MAT|ACC»<16x64xf32>) {split = 0}")} ⇒ [a5] pto.tpush_to_aiv expects entry in acc, not mat
+{cube("pto.tpush_to_aiv(%c : ~«i32|ACC<16x64xf32>») {split = 0}")}
+  ⇒ [a5] pto.tpush_to_aiv expects entry to be a tile or a tensor view, not i32
+""",
     (
         INIT.format(
             "dir_mask = 1, slot_size = 64, nosplit = true, acc_push_epilogue = ~«1|"
@@ -117,31 +90,25 @@ WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(
         "acc_push_epilogue must be #pto.acc_push_epilogue<...>, not 1 : i64",
         "a5",
     ),
-    (cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«5|0»}"), "split is 5; it must be 0..4", "a5"),
+    f"""
+{cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«5|0»}")} ⇒ [a5] split is 5; it must be 0..4
+""",
     (
         cube("%t = pto.tpop_from_aiv {split = 0} -> ~«NZ|MAT»<16x64xf16>\npto.tfree_from_aiv {split = 0}"),
         "pto.tpop_from_aiv expects result in mat, not vec",
         "a5",
     ),
-    (
-        cube("%v = pto.talloc_to_aiv {split = 0} -> ~«PV|TV»<16x64xf32>", "dir_mask = 1, slot_size = 4096", SLOTS),
-        "pto.talloc_to_aiv gives a tensor view of its slot, not !pto.partition_tensor_view<16x64xf32>",
-        "a5",
-    ),
-    (
-        cube("pto.set_quant_scalar(%s : ~f«16|32») {id = 0}", QUANT.format("deqf16_scalar"), ONE),
-        "pto.set_quant_scalar expects scale to be f32, not f16",
-        "a5",
-    ),
-    (
-        cube("pto.set_quant_vector(%s : ~«BIAS|FP»<1x64xf32>) {id = 0}", QUANT.format("deqf16_vec"), ONE),
-        "pto.set_quant_vector expects fp in scaling, not bias",
-        "a5",
-    ),
+    f"""
+{cube("%v = pto.talloc_to_aiv {split = 0} -> ~«PV|TV»<16x64xf32>", "dir_mask = 1, slot_size = 4096", SLOTS)}
+  ⇒ [a5] pto.talloc_to_aiv gives a tensor view of its slot, not !pto.partition_tensor_view<16x64xf32>
+{cube("pto.set_quant_scalar(%s : ~f«16|32») {id = 0}", QUANT.format("deqf16_scalar"), ONE)}
+  ⇒ [a5] pto.set_quant_scalar expects scale to be f32, not f16
+{cube("pto.set_quant_vector(%s : ~«BIAS|FP»<1x64xf32>) {id = 0}", QUANT.format("deqf16_vec"), ONE)}
+  ⇒ [a5] pto.set_quant_vector expects fp in scaling, not bias
+""",
 )
 
-WHAT_ONE_OPERATION_OF_A_VECTOR_CORE_MAY_NOT_BE = rows(
-    twins,
+WHAT_ONE_OPERATION_OF_A_VECTOR_CORE_MAY_NOT_BE = rows(twins, kind="vector")(
     (
         vector("%t = pto.tpop_from_aic(«~%r|%r, %k») {split = 0} -> ND<16x64xf32, valid=?x?>\n" + FREE),
         "a valid region has two extents: rows and columns",
@@ -150,27 +117,18 @@ WHAT_ONE_OPERATION_OF_A_VECTOR_CORE_MAY_NOT_BE = rows(
         vector("%t = pto.tpop_from_aic(~%r, %k) {split = 0} -> ND<16x64xf32, valid=«16x64|?x?»>\n" + FREE),
         "pto.tpop_from_aic takes a valid region only for a result with valid=?x?",
     ),
-    (
-        vector("pto.tpush_to_aic(%t : NZ<16x64xf16>) {split = 0} «aiv_subblockid(~%i)|»"),
-        "aiv_subblockid is for an entry that is split",
-    ),
-    kind="vector",
+    f"""
+{vector("pto.tpush_to_aic(%t : NZ<16x64xf16>) {split = 0} «aiv_subblockid(~%i)|»")}
+  ⇒ aiv_subblockid is for an entry that is split
+""",
 )
 
-A_NAME_IS_GIVEN_ONCE_AND_KNOWN = rows(
-    rejects,
-    (
-        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %a : i32, ~c2v_consumer_buf "
-        "= %b : i32)",
-        "c2v_consumer_buf is given twice",
-    ),
-    (
-        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (~buffer = %a : i32)",
-        "unknown operand 'buffer'; known: gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf",
-    ),
-    kind="cube",
-    sort="syntax",
-)
+A_NAME_IS_GIVEN_ONCE_AND_KNOWN = rows(rejects, kind="cube", sort="syntax")("""
+pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %a : i32, ~c2v_consumer_buf = %b : i32)
+  ⇒ c2v_consumer_buf is given twice
+pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (~buffer = %a : i32)
+  ⇒ unknown operand 'buffer'; known: gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf
+""")
 
 RULES = [
     *A_NAME_IS_GIVEN_ONCE_AND_KNOWN,

@@ -7,63 +7,36 @@ GATHER = "pto.mgather ins(%mem, %idx : {}, {}) outs(%d : {}) {{coalesce = #pto<c
 SCATTER = "pto.mscatter ins(%s, %idx : {}, {}) outs(%mem : {})"
 TABLE = "PV<128x64xf32>"
 
-WHAT_AN_INDEX_MAY_NOT_BE = rows(
-    twins,
-    (
-        GATHER.format("~PV<128x64xf«16|32»>", "ND<1x16xi32>", "ND<16x64xf32>", "row"),
-        "pto.mgather expects mem to have elements of f32 like dst, not f16",
-    ),
-    (
-        GATHER.format(TABLE, "~ND<1x«32xi16|16xi32»>", "ND<16x64xf32>", "row").replace("32xi16", "16xi16"),
-        "pto.mgather expects idx to have elements of i32, not i16",
-    ),
-    (
-        GATHER.format(TABLE, "~ND<1x«24|16»xi32>", "ND<16x64xf32>", "row"),
-        "pto.mgather expects idx of coalesce row to have the valid shape 1x16 or, in a column, 16x1, not"
-        " 1x24 (row_major)",
-    ),
-    (
-        GATHER.format(TABLE, "~ND<16x«32|64»xi32>", "ND<16x64xf32>", "elem"),
-        "pto.mgather expects idx of coalesce elem to have the valid shape of dst, 16x64, not 16x32",
-    ),
-    (
-        GATHER.format(TABLE, "~«NZ|ND»<16x64xi32>", "ND<16x64xf32>", "elem"),
-        "pto.mgather expects idx with slayout none_box, not row_major",
-    ),
-    (
-        GATHER.format(TABLE, "ND<1x16xi32>", "~«ACC|ND»<16x64xf32>", "row"),
-        "pto.mgather expects dst in vec or mat, not acc",
-    ),
-    (
-        GATHER.format("PV<128x64xf16>", "~«ND|PV»<1x16xi32>", "MAT<16x64xf16>", "row"),
-        "pto.mgather expects idx to be a view for a dst in mat, not !pto.tile_buf<vec, 1x16xi32>",
-    ),
-    (
-        GATHER.format("PV<128x64xf16>", "~«PV|ND»<1x16xi32>", "ND<16x64xf16>", "row"),
-        "pto.mgather expects idx to be a tile for a dst in vec, not !pto.partition_tensor_view<1x16xi32>",
-    ),
-    (
-        GATHER.format("PV<128x64xf16>", "~PV<1x16xi«16|32»>", "MAT<16x64xf16>", "row"),
-        "pto.mgather expects idx to have elements of i32, not i16",
-    ),
-    (
-        GATHER.format("PV<128x64xf16>", "PV<1x16xi32>", "~MAT<16x«8|64»xf16>", "row"),
-        "pto.mgather expects dst in mat to have a multiple of 16 columns, not 8",
-    ),
-    (
-        GATHER.format("PV<128x64xf16>", "PV<16x64xi32>", "MAT<16x64xf16>", "«elem|row»").replace("%d", "~%d"),
-        "a gather of elements to mat needs a working view of 1024 elements",
-    ),
-    (
-        "pto.mgather ins(%mem, %idx, %w : PV<128x64xf16>, PV<16x64xi32>, ~PV<16x«32|64»xf16>)"
-        " outs(%d : MAT<16x64xf16>) {coalesce = #pto<coalesce elem>}",
-        "pto.mgather expects workspace to have the 1024 elements of dst, not 512",
-    ),
-    (
-        "pto.mgather ins(%mem, %idx«, ~%w|» : PV<128x64xf16>, ND<1x16xi32>«, PV<16x64xf16>|»)"
-        " outs(%d : ND<16x64xf16>) {coalesce = #pto<coalesce row>}",
-        "a working view is for gathers of elements to mat",
-    ),
+WHAT_AN_INDEX_MAY_NOT_BE = rows(twins)(
+    f"""
+{GATHER.format("~PV<128x64xf«16|32»>", "ND<1x16xi32>", "ND<16x64xf32>", "row")}
+  ⇒ pto.mgather expects mem to have elements of f32 like dst, not f16
+{GATHER.format(TABLE, "~ND<1x«32xi16|16xi32»>", "ND<16x64xf32>", "row").replace("32xi16", "16xi16")}
+  ⇒ pto.mgather expects idx to have elements of i32, not i16
+{GATHER.format(TABLE, "~ND<1x«24|16»xi32>", "ND<16x64xf32>", "row")}
+  ⇒ pto.mgather expects idx of coalesce row to have the valid shape 1x16 or, in a column, 16x1, not 1x24 (row_major)
+{GATHER.format(TABLE, "~ND<16x«32|64»xi32>", "ND<16x64xf32>", "elem")}
+  ⇒ pto.mgather expects idx of coalesce elem to have the valid shape of dst, 16x64, not 16x32
+{GATHER.format(TABLE, "~«NZ|ND»<16x64xi32>", "ND<16x64xf32>", "elem")}
+  ⇒ pto.mgather expects idx with slayout none_box, not row_major
+{GATHER.format(TABLE, "ND<1x16xi32>", "~«ACC|ND»<16x64xf32>", "row")} ⇒ pto.mgather expects dst in vec or mat, not acc
+{GATHER.format("PV<128x64xf16>", "~«ND|PV»<1x16xi32>", "MAT<16x64xf16>", "row")}
+  ⇒ pto.mgather expects idx to be a view for a dst in mat, not !pto.tile_buf<vec, 1x16xi32>
+{GATHER.format("PV<128x64xf16>", "~«PV|ND»<1x16xi32>", "ND<16x64xf16>", "row")}
+  ⇒ pto.mgather expects idx to be a tile for a dst in vec, not !pto.partition_tensor_view<1x16xi32>
+{GATHER.format("PV<128x64xf16>", "~PV<1x16xi«16|32»>", "MAT<16x64xf16>", "row")}
+  ⇒ pto.mgather expects idx to have elements of i32, not i16
+{GATHER.format("PV<128x64xf16>", "PV<1x16xi32>", "~MAT<16x«8|64»xf16>", "row")}
+  ⇒ pto.mgather expects dst in mat to have a multiple of 16 columns, not 8
+{GATHER.format("PV<128x64xf16>", "PV<16x64xi32>", "MAT<16x64xf16>", "«elem|row»").replace("%d", "~%d")}
+  ⇒ a gather of elements to mat needs a working view of 1024 elements
+pto.mgather ins(%mem, %idx, %w : PV<128x64xf16>, PV<16x64xi32>, ~PV<16x«32|64»xf16>) outs(%d : MAT<16x64xf16>)
+    {{coalesce = #pto<coalesce elem>}}
+  ⇒ pto.mgather expects workspace to have the 1024 elements of dst, not 512
+pto.mgather ins(%mem, %idx«, ~%w|» : PV<128x64xf16>, ND<1x16xi32>«, PV<16x64xf16>|») outs(%d : ND<16x64xf16>)
+    {{coalesce = #pto<coalesce row>}}
+  ⇒ a working view is for gathers of elements to mat
+""",
     (
         GATHER.format(
             "PV<128x64xf16>",
@@ -73,30 +46,22 @@ WHAT_AN_INDEX_MAY_NOT_BE = rows(
         ),
         "pto.mgather expects dst in mat with fractal=512, not 1024",
     ),
-    (
-        GATHER.format(TABLE, "~ND<«2x8|1x16»xi32>", "ND<16x64xf32>", "row"),
-        "pto.mgather expects idx of coalesce row to have the valid shape 1x16 or, in a column, 16x1, not"
-        " 2x8 (row_major)",
-    ),
-    (
-        SCATTER.format("ND<16x64xf32>", "~ND<1x«24|16»xi32>", TABLE),
-        "idx is 1x24: neither one index for each row nor one for each element",
-    ),
-    (
-        SCATTER.format("~ND<16x64x«i16|i32»>", "ND<1x16xi32>", "PV<128x64x«i16|i32»>")
-        + " {scatterAtomicOp = #pto<scatter_atomic_op add>}",
-        "pto.mscatter expects src to have elements of f16, f32, i32 for scatterAtomicOp add, not i16",
-    ),
-    (
-        SCATTER.format("~ND<16x64x«u|»i32>", "ND<1x16xi32>", "PV<128x64x«u|»i32>")
-        + " {scatterAtomicOp = #pto<scatter_atomic_op max>}",
-        "pto.mscatter expects src to have a sign for scatterAtomicOp max, not ui32",
-    ),
-    (SCATTER.format("~«MAT|ND»<16x64xf32>", "ND<1x16xi32>", TABLE), "pto.mscatter expects src in vec, not mat"),
+    f"""
+{GATHER.format(TABLE, "~ND<«2x8|1x16»xi32>", "ND<16x64xf32>", "row")}
+  ⇒ pto.mgather expects idx of coalesce row to have the valid shape 1x16 or, in a column, 16x1, not 2x8 (row_major)
+{SCATTER.format("ND<16x64xf32>", "~ND<1x«24|16»xi32>", TABLE)}
+  ⇒ idx is 1x24: neither one index for each row nor one for each element
+{SCATTER.format("~ND<16x64x«i16|i32»>", "ND<1x16xi32>", "PV<128x64x«i16|i32»>")} {{scatterAtomicOp =
+    #pto<scatter_atomic_op add>}}
+  ⇒ pto.mscatter expects src to have elements of f16, f32, i32 for scatterAtomicOp add, not i16
+{SCATTER.format("~ND<16x64x«u|»i32>", "ND<1x16xi32>", "PV<128x64x«u|»i32>")} {{scatterAtomicOp = #pto<scatter_atomic_op
+    max>}}
+  ⇒ pto.mscatter expects src to have a sign for scatterAtomicOp max, not ui32
+{SCATTER.format("~«MAT|ND»<16x64xf32>", "ND<1x16xi32>", TABLE)} ⇒ pto.mscatter expects src in vec, not mat
+""",
 )
 
-A_TABLE_LIES_ROW_BY_ROW = rows(
-    twins,
+A_TABLE_LIES_ROW_BY_ROW = rows(twins)(
     (
         "module {\nfunc.func @kernel(%p: !pto.ptr<f32>, %idx: ND<1x16xi32>, %d: ND<16x64xf32>) {\n"
         "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%c64 = arith.constant 64 : index\n"
@@ -108,7 +73,7 @@ A_TABLE_LIES_ROW_BY_ROW = rows(
         "pto.mgather ins(%w, %idx : ~PV<128x64xf32>, ND<1x16xi32>) outs(%d : ND<16x64xf32>) {coalesce = "
         "#pto<coalesce row>}\nreturn\n}\n}",
         "pto.mgather expects mem to have layout nd, not dn",
-    ),
+    )
 )
 
 RULES = [*A_TABLE_LIES_ROW_BY_ROW, *WHAT_AN_INDEX_MAY_NOT_BE]

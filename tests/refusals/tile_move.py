@@ -7,156 +7,68 @@ LOAD = "pto.tload ins(%w : {}) outs(%t : {})"
 STORE = "pto.tstore ins(%t : {}) outs(%w : {})"
 PHASE = " {stPhase = ~#pto<st_phase «final|unspecified»>}"
 
-WHAT_A_LOAD_MAY_NOT_BE = rows(
-    twins,
-    (
-        LOAD.format("PV<16x64xf32>", "~«ACC|ND»<16x64xf32>"),
-        "pto.tload expects dst in vec or mat or scaling, not acc",
-        "a5",
-    ),
-    (
-        LOAD.format("PV<16x64x«f16|f32»>", "~ND<16x64xf32>"),
-        "pto.tload expects dst to have elements of 2 bytes like src, not of 4",
-        "a5",
-    ),
-    (
-        LOAD.format("~PV<«0|16»x64xf32>", "ND<16x64xf32>"),
-        "pto.tload expects src to have positive extents, not 0x64",
-        "a5",
-    ),
-    (
-        LOAD.format("PV<16x64xf32>", "~!pto.tile_buf<vec, 16x64xf32«, slayout=col_major|»>"),
-        "pto.tload expects dst to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or "
-        "NZ (col_major, row_major boxes) in vec, not ZN",
-        "a5",
-    ),
-    (
-        LOAD.format("PV<16x64xi64>", "~ND<16x64xi64, pad=«2|1»>"),
-        "pto.tload expects dst of 8-byte elements with pad 0 (null) or 1 (zero) on a5, not 2",
-        "a5",
-    ),
-    (
-        LOAD.format("PV<16x64x«!pto.hif8|i8»>", "~ND<16x64x«!pto.hif8|i8»>"),
-        "dst: dtype hif8 is not supported by pto.tload on a2a3",
-        "a2a3",
-    ),
-    (
-        LOAD.format("«ND|PV»<16x64xf32>", "ND<16x64xf32>").replace("%w : «", "%w : ~«"),
-        "src must be a view, not !pto.tile_buf<vec, 16x64xf32>",
-        "a5",
-    ),
-)
+WHAT_A_LOAD_MAY_NOT_BE = rows(twins)(f"""
+{LOAD.format("PV<16x64xf32>", "~«ACC|ND»<16x64xf32>")} ⇒ [a5] pto.tload expects dst in vec or mat or scaling, not acc
+{LOAD.format("PV<16x64x«f16|f32»>", "~ND<16x64xf32>")}
+  ⇒ [a5] pto.tload expects dst to have elements of 2 bytes like src, not of 4
+{LOAD.format("~PV<«0|16»x64xf32>", "ND<16x64xf32>")} ⇒ [a5] pto.tload expects src to have positive extents, not 0x64
+{LOAD.format("PV<16x64xf32>", "~!pto.tile_buf<vec, 16x64xf32«, slayout=col_major|»>")}
+  ⇒ [a5] pto.tload expects dst to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or NZ (col_major,
+    row_major boxes) in vec, not ZN
+{LOAD.format("PV<16x64xi64>", "~ND<16x64xi64, pad=«2|1»>")}
+  ⇒ [a5] pto.tload expects dst of 8-byte elements with pad 0 (null) or 1 (zero) on a5, not 2
+{LOAD.format("PV<16x64x«!pto.hif8|i8»>", "~ND<16x64x«!pto.hif8|i8»>")}
+  ⇒ [a2a3] dst: dtype hif8 is not supported by pto.tload on a2a3
+{LOAD.format("«ND|PV»<16x64xf32>", "ND<16x64xf32>").replace("%w : «", "%w : ~«")}
+  ⇒ [a5] src must be a view, not !pto.tile_buf<vec, 16x64xf32>
+""")
 
-WHAT_A_STORE_MAY_NOT_BE = rows(
-    twins,
-    (
-        STORE.format("~«MAT|NZ»<16x64xf16>", "PV<16x64xf16>"),
-        "pto.tstore expects src in vec or acc on a5, not mat",
-        "a5",
-    ),
-    (
-        STORE.format("~«LEFT|MAT»<16x64xf16>", "PV<16x64xf16>"),
-        "pto.tstore expects src in vec or acc or mat on a2a3, not left",
-        "a2a3",
-    ),
-    (
-        STORE.format("ND<16x64xf32>", "~PV<16x6«0|4»xf32>"),
-        "pto.tstore expects dst static element count (960) to match src valid_shape 16x64 (1024)",
-        "a5",
-    ),
-    (
-        STORE.format("ND<16x64xf32>", "~PV<16x64xf«16|32»>"),
-        "pto.tstore expects dst to have elements of 4 bytes like src, not of 2",
-        "a5",
-    ),
-    (
-        STORE.format("ACC<16x64xi32>", "~PV<16x64x«f16|i32»>"),
-        "pto.tstore expects dst of i32 in acc without a quantisation parameter to have elements of i32 on a5, not f16",
-        "a5",
-    ),
-    (
-        STORE.format("ACC<16x64xf32>, %q : i64", "~PV<16x64x«f16|i8»>"),
-        "pto.tstore expects dst of f32 in acc with a quantisation parameter to have elements of i8 on a2a3, not f16",
-        "a2a3",
-    ),
-    (
-        STORE.format("ACC<16x64xf32>, %q : ~«i32|i64»", "PV<16x64xf16>"),
-        "pto.tstore expects pre_quant to be i64, a parameter word, not i32",
-        "a5",
-    ),
-    (
-        STORE.format("ACC<16x64xf32> fp %f : ~«ND|FP»<1x64xi64>", "PV<16x64xi8>"),
-        "pto.tstore expects fp in scaling, not vec",
-        "a5",
-    ),
-    (
-        STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>«, ~%q : i64|»", "PV<16x64xi8>"),
-        "either fp or a scalar quantises, not both",
-        "a5",
-    ),
-    (
-        STORE.format("«ND<16x64xf16>, ~%q : i64|ND<16x64xf16>»", "PV<16x64xf16>"),
-        "only a move out of acc is quantised; src is in vec",
-        "a5",
-    ),
-    (
-        STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xi8>") + PHASE,
-        "a store with fp has no stPhase",
-        "a5",
-    ),
-    (
-        STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {reluPreMode = ~#pto<relu_pre_mode «normal|no»_relu>}",
-        "reluPreMode is for moves out of acc; src is in vec",
-        "a5",
-    ),
-    (
-        STORE.format("ACC<16x64xf32>", "PV<16x64xf32>") + " {reluPreMode = ~#pto<relu_pre_mode «vector|normal»_relu>}",
-        "reluPreMode vector_relu needs a parameter that no operand gives; known: no_relu, normal_relu",
-        "a5",
-    ),
-    (
-        STORE.format("ND<16x64xui8>", "~PV<16x64x«u|»i8>").replace("ND<16x64xui8>", "ND<16x64x«u|»i8>")
-        + " {atomicType = #pto<atomic_type atomic_add>}",
-        "pto.tstore expects dst of atomic_add to have elements of f32, f16, bf16, i32, i16, i8, not ui8",
-        "a5",
-    ),
-    (
-        STORE.format("~ACC<16x«4096|2048»xf32>", "PV<16x«4096|2048»xf32>"),
-        "pto.tstore expects src in acc to have at most 4095 columns on a2a3, not 4096",
-        "a2a3",
-    ),
-    (
-        STORE.format("~!pto.tile_buf<vec, 16x64xf16«, slayout=col_major|»>", "PV<16x64xf16>"),
-        "pto.tstore expects src to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or "
-        "NZ (col_major, row_major boxes) in vec, not ZN",
-        "a5",
-    ),
-)
+WHAT_A_STORE_MAY_NOT_BE = rows(twins)(f"""
+{STORE.format("~«MAT|NZ»<16x64xf16>", "PV<16x64xf16>")} ⇒ [a5] pto.tstore expects src in vec or acc on a5, not mat
+{STORE.format("~«LEFT|MAT»<16x64xf16>", "PV<16x64xf16>")}
+  ⇒ [a2a3] pto.tstore expects src in vec or acc or mat on a2a3, not left
+{STORE.format("ND<16x64xf32>", "~PV<16x6«0|4»xf32>")}
+  ⇒ [a5] pto.tstore expects dst static element count (960) to match src valid_shape 16x64 (1024)
+{STORE.format("ND<16x64xf32>", "~PV<16x64xf«16|32»>")}
+  ⇒ [a5] pto.tstore expects dst to have elements of 4 bytes like src, not of 2
+{STORE.format("ACC<16x64xi32>", "~PV<16x64x«f16|i32»>")}
+  ⇒ [a5] pto.tstore expects dst of i32 in acc without a quantisation parameter to have elements of i32 on a5, not f16
+{STORE.format("ACC<16x64xf32>, %q : i64", "~PV<16x64x«f16|i8»>")}
+  ⇒ [a2a3] pto.tstore expects dst of f32 in acc with a quantisation parameter to have elements of i8 on a2a3, not f16
+{STORE.format("ACC<16x64xf32>, %q : ~«i32|i64»", "PV<16x64xf16>")}
+  ⇒ [a5] pto.tstore expects pre_quant to be i64, a parameter word, not i32
+{STORE.format("ACC<16x64xf32> fp %f : ~«ND|FP»<1x64xi64>", "PV<16x64xi8>")}
+  ⇒ [a5] pto.tstore expects fp in scaling, not vec
+{STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>«, ~%q : i64|»", "PV<16x64xi8>")}
+  ⇒ [a5] either fp or a scalar quantises, not both
+{STORE.format("«ND<16x64xf16>, ~%q : i64|ND<16x64xf16>»", "PV<16x64xf16>")}
+  ⇒ [a5] only a move out of acc is quantised; src is in vec
+{STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xi8>")}{PHASE} ⇒ [a5] a store with fp has no stPhase
+{STORE.format("ND<16x64xf32>", "PV<16x64xf32>")} {{reluPreMode = ~#pto<relu_pre_mode «normal|no»_relu>}}
+  ⇒ [a5] reluPreMode is for moves out of acc; src is in vec
+{STORE.format("ACC<16x64xf32>", "PV<16x64xf32>")} {{reluPreMode = ~#pto<relu_pre_mode «vector|normal»_relu>}}
+  ⇒ [a5] reluPreMode vector_relu needs a parameter that no operand gives; known: no_relu, normal_relu
+{STORE.format("ND<16x64xui8>", "~PV<16x64x«u|»i8>").replace("ND<16x64xui8>", "ND<16x64x«u|»i8>")} {{atomicType =
+    #pto<atomic_type atomic_add>}}
+  ⇒ [a5] pto.tstore expects dst of atomic_add to have elements of f32, f16, bf16, i32, i16, i8, not ui8
+{STORE.format("~ACC<16x«4096|2048»xf32>", "PV<16x«4096|2048»xf32>")}
+  ⇒ [a2a3] pto.tstore expects src in acc to have at most 4095 columns on a2a3, not 4096
+{STORE.format("~!pto.tile_buf<vec, 16x64xf16«, slayout=col_major|»>", "PV<16x64xf16>")}
+  ⇒ [a5] pto.tstore expects src to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or NZ
+    (col_major, row_major boxes) in vec, not ZN
+""")
 
-TILES_ARE_NO_RESULTS = rows(
-    rejects,
-    (
-        "%r = pto.tload ins(%w : PV<16x64xf32>) outs(%t : ND<16x64xf32>) ~-> tensor<16x64xf32>",
-        "pto.tload writes to its outs(...); results are not simulated",
-    ),
-    sort="unsupported",
-)
+TILES_ARE_NO_RESULTS = rows(rejects, sort="unsupported")("""
+%r = pto.tload ins(%w : PV<16x64xf32>) outs(%t : ND<16x64xf32>) ~-> tensor<16x64xf32>
+  ⇒ pto.tload writes to its outs(...); results are not simulated
+""")
 
-PREFETCHES = rows(
-    twins,
-    (
-        "pto.tprefetch ins(%w : PV<16x64xf32>) outs(%t : ~«ACC|ND»<16x64xf32>)",
-        "pto.tprefetch expects dst in vec or mat, not acc",
-    ),
-    (
-        "pto.tprefetch ins(%w : PV<16x64xf«16|32»>) outs(%t : ~ND<16x64xf32>)",
-        "pto.tprefetch expects dst to have elements of 2 bytes like src, not of 4",
-    ),
-    (
-        "pto.tprefetch ins(%w : ~PV<16x64x«f8E5M2|i8»>) outs(%t : ND<16x64xi8>)",
-        "src: dtype f8E5M2 is not supported by pto.tprefetch on a2a3",
-        "a2a3",
-    ),
-)
+PREFETCHES = rows(twins)("""
+pto.tprefetch ins(%w : PV<16x64xf32>) outs(%t : ~«ACC|ND»<16x64xf32>) ⇒ pto.tprefetch expects dst in vec or mat, not acc
+pto.tprefetch ins(%w : PV<16x64xf«16|32»>) outs(%t : ~ND<16x64xf32>)
+  ⇒ pto.tprefetch expects dst to have elements of 2 bytes like src, not of 4
+pto.tprefetch ins(%w : ~PV<16x64x«f8E5M2|i8»>) outs(%t : ND<16x64xi8>)
+  ⇒ [a2a3] src: dtype f8E5M2 is not supported by pto.tprefetch on a2a3
+""")
 
 RULES = [*TILES_ARE_NO_RESULTS, *PREFETCHES, *WHAT_A_LOAD_MAY_NOT_BE, *WHAT_A_STORE_MAY_NOT_BE]

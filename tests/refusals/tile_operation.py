@@ -7,76 +7,59 @@ T = "<16x64xf32>"
 WORDS = "<16x64xi32>"
 ADD = f"pto.tadd ins(%a, %b : {T}, {T}) outs(%d : {T})"
 
-WHAT_CANNOT_BE_READ = rows(
-    lambda text, message: rejects(text, message, "syntax"),
-    (f"pto.tadd ~(%a : {T})", "expected 'ins('"),
-    (f"pto.tadd ins(%a, %b : {T}, {T})~\n", "expected 'outs('"),
-    (f"pto.tadd ins(%a : {T}~) outs(%d : {T})", "ins(...) of pto.tadd has src0, src1; 1 given"),
-    (f"pto.tadd ins(%a, %b, ~%c : {T}, {T}, {T}) outs(%d : {T})", "ins(...) of pto.tadd has src0, src1; 3 given"),
-    (f"pto.tadd ins(%a, %b : {T}, {T}) outs(%d, ~%e : {T}, {T})", "outs(...) of pto.tadd has dst; 2 given"),
-    (f"pto.txor ins(%a : {WORDS}~) outs(%d : {WORDS})", "ins(...) of pto.txor has src0, src1, [tmp]; 1 given"),
-    (f"{ADD}\npto.tadd ins(%a, %b : ~{T}) outs(%d : {T})", "ins(...) has 2 values, but 1 type"),
-    (f"pto.tadd ins(%a, %b : {T}, {T}, ~{T}) outs(%d : {T})", "ins(...) has 2 values, but 3 types"),
-    (f"pto.tadd ins(%a ~%b : {T}, {T}) outs(%d : {T})", "expected ',' or ':' in ins(...)"),
-    (f"{ADD}\npto.tadd ins(%a, %b : {T}, {T}~] outs(%d : {T})", "Expected ')' at the end of ins(...)"),
-    (
-        f"{ADD}\npto.tadd ins(%a, %b : ~<loc=vec, dtype=f32>, {T}) outs(%d : {T})",
-        "expected '!pto.tile_buf' before '<': a tile type is written in full",
-    ),
-    (f"pto.tadd ins(%a, %b ~no_tmp : {T}, {T}) outs(%d : {T})", "pto.tadd has no word 'no_tmp' in ins(...)"),
-    (
-        f"pto.tcmp ins(%a, %b {{cmpMode = ~#pto<cmp less>}} : {T}, {T}) outs(%d : <16x64xui8>)",
-        "unknown cmpMode 'less'; known: eq, ne, lt, le, gt, ge",
-    ),
-    (
-        f"pto.tcmp ins(%a, %b {{cmpMode = ~#pto<round_mode RINT>}} : {T}, {T}) outs(%d : <16x64xui8>)",
-        "cmpMode must be #pto<cmp ...>, not of kind round_mode",
-    ),
-    (
-        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {T}, {T}) outs(%d : <16x64xui8>)"
-        " {cmpMode = ~#pto<cmp gt>}",
-        "cmpMode is given twice",
-    ),
-    (
-        "pto.tci ins(%n : i32) outs(%d : <1x64xi32>) {descending = ~1 : i32}",
-        "descending must be true or false, not 1 : i32",
-    ),
-    (
-        "pto.ttri ins(%n {upperOrLower = ~true} : i32) outs(%d : <16x64xf32>)",
-        "upperOrLower must be an integer, not true",
-    ),
-    (
-        "~pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : <32x64xi8>)",
-        "pto.tquant needs the attribute 'quant_type'",
-    ),
-    (
-        f'pto.tgather ins(%a, {{maskPattern = #pto.mask_pattern<P0101>}} : {T}, ~"rows") outs(%d : <16x32xf32>)',
-        "unknown axis 'rows'; known: row, col",
-    ),
-    (f"pto.tgather ins(%a : {T}~) outs(%d : {T})", "ins(...) of pto.tgather has src, [idx], [tmp]; 1 given"),
-)
+WHAT_CANNOT_BE_READ = rows(lambda text, message: rejects(text, message, "syntax"))(f"""
+pto.tadd ~(%a : {T}) ⇒ expected 'ins('
+pto.tadd ins(%a, %b : {T}, {T})~
 
-A_RULE_ABOUT_A_TYPE_POINTS_AT_THE_OPERAND_IN_THE_GENERIC_FORM = rows(
-    rejects,
-    (
-        'pto.tcvt ins(%a : <16x64xf32>) outs(%d : <16x64xf16>)\n"pto.tabs"(%a, ~%d) : (<16x64xf32>, <16x64xf16>) -> ()',
-        "pto.tabs expects dst to have the element type of src, f32, not f16",
-    ),
-)
+  ⇒ expected 'outs('
+pto.tadd ins(%a : {T}~) outs(%d : {T}) ⇒ ins(...) of pto.tadd has src0, src1; 1 given
+pto.tadd ins(%a, %b, ~%c : {T}, {T}, {T}) outs(%d : {T}) ⇒ ins(...) of pto.tadd has src0, src1; 3 given
+pto.tadd ins(%a, %b : {T}, {T}) outs(%d, ~%e : {T}, {T}) ⇒ outs(...) of pto.tadd has dst; 2 given
+pto.txor ins(%a : {WORDS}~) outs(%d : {WORDS}) ⇒ ins(...) of pto.txor has src0, src1, [tmp]; 1 given
+{ADD}
+pto.tadd ins(%a, %b : ~{T}) outs(%d : {T})
+  ⇒ ins(...) has 2 values, but 1 type
+pto.tadd ins(%a, %b : {T}, {T}, ~{T}) outs(%d : {T}) ⇒ ins(...) has 2 values, but 3 types
+pto.tadd ins(%a ~%b : {T}, {T}) outs(%d : {T}) ⇒ expected ',' or ':' in ins(...)
+{ADD}
+pto.tadd ins(%a, %b : {T}, {T}~] outs(%d : {T})
+  ⇒ Expected ')' at the end of ins(...)
+{ADD}
+pto.tadd ins(%a, %b : ~<loc=vec, dtype=f32>, {T}) outs(%d : {T})
+  ⇒ expected '!pto.tile_buf' before '<': a tile type is written in full
+pto.tadd ins(%a, %b ~no_tmp : {T}, {T}) outs(%d : {T}) ⇒ pto.tadd has no word 'no_tmp' in ins(...)
+pto.tcmp ins(%a, %b {{cmpMode = ~#pto<cmp less>}} : {T}, {T}) outs(%d : <16x64xui8>)
+  ⇒ unknown cmpMode 'less'; known: eq, ne, lt, le, gt, ge
+pto.tcmp ins(%a, %b {{cmpMode = ~#pto<round_mode RINT>}} : {T}, {T}) outs(%d : <16x64xui8>)
+  ⇒ cmpMode must be #pto<cmp ...>, not of kind round_mode
+pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {T}, {T}) outs(%d : <16x64xui8>) {{cmpMode = ~#pto<cmp gt>}}
+  ⇒ cmpMode is given twice
+pto.tci ins(%n : i32) outs(%d : <1x64xi32>) {{descending = ~1 : i32}} ⇒ descending must be true or false, not 1 : i32
+pto.ttri ins(%n {{upperOrLower = ~true}} : i32) outs(%d : <16x64xf32>) ⇒ upperOrLower must be an integer, not true
+~pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : <32x64xi8>)
+  ⇒ pto.tquant needs the attribute 'quant_type'
+pto.tgather ins(%a, {{maskPattern = #pto.mask_pattern<P0101>}} : {T}, ~"rows") outs(%d : <16x32xf32>)
+  ⇒ unknown axis 'rows'; known: row, col
+pto.tgather ins(%a : {T}~) outs(%d : {T}) ⇒ ins(...) of pto.tgather has src, [idx], [tmp]; 1 given
+""")
 
-A_TILE_IS_A_TILE = rows(
-    rejects,
-    ("pto.tadd ins(%a, %b : <16x64xf32>, ~f32) outs(%d : <16x64xf32>)", "src1 must be a tile, not f32"),
-    ("pto.tprint ins(%a, %b : <16x64xf32>, ~<16x64xf32>)", "tmp must be a view, not !pto.tile_buf<vec, 16x64xf32>"),
-)
+A_RULE_ABOUT_A_TYPE_POINTS_AT_THE_OPERAND_IN_THE_GENERIC_FORM = rows(rejects)("""
+pto.tcvt ins(%a : <16x64xf32>) outs(%d : <16x64xf16>)
+"pto.tabs"(%a, ~%d) : (<16x64xf32>, <16x64xf16>) -> ()
+  ⇒ pto.tabs expects dst to have the element type of src, f32, not f16
+""")
 
-TILE_OPERATIONS_STAND_OUTSIDE_OF_VECTOR_SCOPES = rows(
-    rejects,
-    (
-        "pto.vecscope {\n~pto.tadd ins(%a, %b : <16x64xf32>, <16x64xf32>) outs(%d : <16x64xf32>)\n}",
-        "pto.tadd must be outside 'pto.vecscope'",
-    ),
-)
+A_TILE_IS_A_TILE = rows(rejects)("""
+pto.tadd ins(%a, %b : <16x64xf32>, ~f32) outs(%d : <16x64xf32>) ⇒ src1 must be a tile, not f32
+pto.tprint ins(%a, %b : <16x64xf32>, ~<16x64xf32>) ⇒ tmp must be a view, not !pto.tile_buf<vec, 16x64xf32>
+""")
+
+TILE_OPERATIONS_STAND_OUTSIDE_OF_VECTOR_SCOPES = rows(rejects)("""
+pto.vecscope {
+~pto.tadd ins(%a, %b : <16x64xf32>, <16x64xf32>) outs(%d : <16x64xf32>)
+}
+  ⇒ pto.tadd must be outside 'pto.vecscope'
+""")
 
 RULES = [
     *A_RULE_ABOUT_A_TYPE_POINTS_AT_THE_OPERAND_IN_THE_GENERIC_FORM,

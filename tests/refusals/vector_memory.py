@@ -1,6 +1,6 @@
 """The rules of vector loads and stores, gathers and streams, one by one: a kernel that breaks each, and its twin."""
 
-from refusals.rule import Rule
+from refusals.rule import Rule, rules
 
 _P = "!pto.ptr<f32, ub>"
 _A = "!pto.align"
@@ -29,190 +29,99 @@ def sts(element: str, granularity: str, dist: str | None = None) -> str:
     return f"pto.vsts %v_{element}, %p_{element}_ub[%s_index], ~%{granularity}{words}"
 
 
-TYPES = [
-    Rule(
-        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~«32|64»xf32>",
-        "!pto.vreg<32xf32> is 128 bytes; a vector register is exactly 256 bytes",
-        "syntax",
-    ),
-    Rule(
-        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~«0|64»xf32>",
-        "!pto.vreg<0xf32> is 0 bytes; a vector register is exactly 256 bytes",
-        "syntax",
-    ),
-    Rule(
-        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~32x«f64|i64»>",
-        "a vector register cannot hold f64",
-        "syntax",
-    ),
-    Rule(
-        '%x = pto.pset_b32 "PAT_ALL" : !pto.mask<~«b64|b32»>',
-        "unknown mask granularity 'b64'; known: b8, b16, b32",
-        "syntax",
-    ),
-    Rule(
-        "%x = pto.castptr %s_i64 : i64 -> !pto.ptr<~«index|f32», ub>",
-        "a pointer cannot have element type index",
-        "syntax",
-    ),
-    Rule(
-        "%x = pto.castptr %s_i64 : i64 -> !pto.ptr<f32, ~«ubuf|ub»>",
-        "unknown memory space 'ubuf'; known: gm, l1, mat, l0a, left, l0b, right, l0c, acc, ub, vec, bt, bias, fb, "
-        "scaling",
-        "syntax",
-    ),
-    Rule(
-        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~!pto.«vrag|vreg»<64xf32>",
-        "unknown type '!pto.vrag'; did you mean '!pto.vreg'?",
-        "syntax",
-    ),
-]
+TYPES = rules(f"""
+%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~«32|64»xf32>
+  ⇒ [syntax] !pto.vreg<32xf32> is 128 bytes; a vector register is exactly 256 bytes
+%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~«0|64»xf32>
+  ⇒ [syntax] !pto.vreg<0xf32> is 0 bytes; a vector register is exactly 256 bytes
+%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~32x«f64|i64»> ⇒ [syntax] a vector register cannot hold f64
+%x = pto.pset_b32 "PAT_ALL" : !pto.mask<~«b64|b32»> ⇒ [syntax] unknown mask granularity 'b64'; known: b8, b16, b32
+%x = pto.castptr %s_i64 : i64 -> !pto.ptr<~«index|f32», ub> ⇒ [syntax] a pointer cannot have element type index
+%x = pto.castptr %s_i64 : i64 -> !pto.ptr<f32, ~«ubuf|ub»>
+  ⇒ [syntax] unknown memory space 'ubuf'; known: gm, l1, mat, l0a, left, l0b, right, l0c, acc, ub, vec, bt, bias, fb,
+    scaling
+%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~!pto.«vrag|vreg»<64xf32>
+  ⇒ [syntax] unknown type '!pto.vrag'; did you mean '!pto.vreg'?
+""")
 
-LOADS = [
-    Rule(
-        "%x = pto.vlds ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32>", "source must point to ub, not gm"
-    ),
-    Rule(f"%x = pto.vlds %p_f32_ub[~%s_«i64|index»] : {_P} -> V<f32>", "offset must be index, not i64"),
-    Rule(f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>»", "result must be a vector register, not f32"),
-    Rule(f"%x = pto.vlds %p_f32_ub «~|[%s_index] »: {_P} -> V<f32>", "Expected '[' before offset", "syntax"),
-    Rule(f"%x, %n = pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>, ~{_OTHER}", _UPDATED.format("vlds")),
-    Rule(
-        f'%x = pto.vlds %p_f32_ub[%s_index] {{dist = ~"«BDINTLV|BRC_BLK»"}} : {_P} -> V<f32>',
-        f"unknown dist 'BDINTLV'; known: {_LOADS}",
-        "syntax",
-    ),
-    Rule(
-        '%x = pto.vlds %p_i64_ub[%s_index], ~"«BRC_B32|NORM»" : !pto.ptr<i64, ub> -> V<i64>',
-        "registers of 64-bit elements are loaded with dist NORM only, not BRC_B32",
-    ),
-    Rule(
-        f'%x = pto.vlds %p_f32_ub[%s_index], ~"«SPLT4CHN|UNPK4»" : {_P} -> V<f32>',
-        "dist SPLT4CHN is unsupported on current hardware; it is simulated as the instruction set words it",
-        "lint",
-        severity="warning",
-    ),
-    Rule(
-        f'%x, %y = pto.vldsx2 %p_f32_ub[%s_index], ~"«NORM|BDINTLV»" : {_P}, index -> V<f32>, V<f32>',
-        "unknown dist 'NORM'; known: BDINTLV, DINTLV_B8, DINTLV_B16, DINTLV_B32",
-        "syntax",
-    ),
-    Rule(
-        f'%x, %y = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, ~V<«f16|f32»>',
-        "high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>",
-    ),
-    Rule(
-        f'%x, %y, %n = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<f32>, ~{_OTHER}',
-        _UPDATED.format("vldsx2"),
-    ),
-    Rule(
-        '%x, %y = pto.vldsx2 %p_«i64|i32»_ub[%s_index], ~"DINTLV_B32" : '
-        "!pto.ptr<«i64|i32», ub>, index -> V<«i64|i32»>, V<«i64|i32»>",
-        "registers of 64-bit elements are loaded with dist NORM only, not DINTLV_B32",
-    ),
-    Rule(
-        f"%x = pto.vsldb %p_f32_ub, ~%s_«i32|i16», %s_i16, %b32 : {_P}, «i32|i16», i16, M<b32> -> V<f32>",
-        "block_stride must be i16, not i32",
-    ),
-    Rule(
-        f"%x = pto.vsldb %p_f32_ub, ~%s_«i16|i32», %b32 : {_P}, «i16|i32», M<b32> -> V<f32>",
-        "control must be i32, not i16",
-    ),
-    Rule(
-        f"%x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, ~%«b16|b32» : {_P}, i16, i16, M<«b16|b32»> -> V<f32>",
-        mask("b16", "f32", 64, "b32"),
-    ),
-    Rule(
-        f"%x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> ~«f32|V<f32>»",
-        "result must be a vector register, not f32",
-    ),
-    Rule(
-        f"%x, %n = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> V<f32>, ~{_OTHER}",
-        _UPDATED.format("vsldb"),
-    ),
-]
+LOADS = rules(f"""
+%x = pto.vlds ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32> ⇒ source must point to ub, not gm
+%x = pto.vlds %p_f32_ub[~%s_«i64|index»] : {_P} -> V<f32> ⇒ offset must be index, not i64
+%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>» ⇒ result must be a vector register, not f32
+%x = pto.vlds %p_f32_ub «~|[%s_index] »: {_P} -> V<f32> ⇒ [syntax] Expected '[' before offset
+%x, %n = pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>, ~{_OTHER} ⇒ {_UPDATED.format("vlds")}
+%x = pto.vlds %p_f32_ub[%s_index] {{dist = ~"«BDINTLV|BRC_BLK»"}} : {_P} -> V<f32>
+  ⇒ [syntax] unknown dist 'BDINTLV'; known: {_LOADS}
+%x = pto.vlds %p_i64_ub[%s_index], ~"«BRC_B32|NORM»" : !pto.ptr<i64, ub> -> V<i64>
+  ⇒ registers of 64-bit elements are loaded with dist NORM only, not BRC_B32
+%x = pto.vlds %p_f32_ub[%s_index], ~"«SPLT4CHN|UNPK4»" : {_P} -> V<f32>
+  ⇒ [lint warning] dist SPLT4CHN is unsupported on current hardware; it is simulated as the instruction set words it
+%x, %y = pto.vldsx2 %p_f32_ub[%s_index], ~"«NORM|BDINTLV»" : {_P}, index -> V<f32>, V<f32>
+  ⇒ [syntax] unknown dist 'NORM'; known: BDINTLV, DINTLV_B8, DINTLV_B16, DINTLV_B32
+%x, %y = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, ~V<«f16|f32»>
+  ⇒ high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>
+%x, %y, %n = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<f32>, ~{_OTHER}
+  ⇒ {_UPDATED.format("vldsx2")}
+%x, %y = pto.vldsx2 %p_«i64|i32»_ub[%s_index], ~"DINTLV_B32" : !pto.ptr<«i64|i32», ub>, index -> V<«i64|i32»>,
+    V<«i64|i32»>
+  ⇒ registers of 64-bit elements are loaded with dist NORM only, not DINTLV_B32
+%x = pto.vsldb %p_f32_ub, ~%s_«i32|i16», %s_i16, %b32 : {_P}, «i32|i16», i16, M<b32> -> V<f32>
+  ⇒ block_stride must be i16, not i32
+%x = pto.vsldb %p_f32_ub, ~%s_«i16|i32», %b32 : {_P}, «i16|i32», M<b32> -> V<f32> ⇒ control must be i32, not i16
+%x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, ~%«b16|b32» : {_P}, i16, i16, M<«b16|b32»> -> V<f32>
+  ⇒ {mask("b16", "f32", 64, "b32")}
+%x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> ~«f32|V<f32>»
+  ⇒ result must be a vector register, not f32
+%x, %n = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> V<f32>, ~{_OTHER}
+  ⇒ {_UPDATED.format("vsldb")}
+""")
 
-STRIDED = [
-    Rule(
-        f'%x = pto.vsld %p_f32_ub[~%s_«i32|index»], "STRIDE_S8_B32" : {_P} -> V<f32>', "offset must be index, not i32"
-    ),
-    Rule(
-        f'%x = pto.vsld %p_f32_ub[%s_index], "STRIDE_S8_B32" : {_P} -> ~«f32|V<f32>»',
-        "result must be a vector register, not f32",
-    ),
-    Rule(
-        f'%x = pto.vsld %p_f32_ub[%s_index], ~"«STRIDE_S2_B32|STRIDE_S8_B32»" : {_P} -> V<f32>',
-        "unknown stride 'STRIDE_S2_B32'; known: ...",
-        "syntax",
-    ),
-    Rule('pto.vsst %v_f32, %p_f32_ub[~%s_«i64|index»], "STRIDE_S8_B32"', "offset must be index, not i64"),
-    Rule('pto.vsst ~%«s|v»_f32, %p_f32_ub[%s_index], "STRIDE_S8_B32"', "value must be a vector register, not f32"),
-]
-STORES = [
-    Rule(
-        f'%x, %y = pto.vldsx2 %p_f32_ub[~%s_«i32|index»], "BDINTLV" : {_P}, «i32|index» -> V<f32>, V<f32>',
-        "offset must be index, not i32",
-    ),
-    Rule('pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[~%s_«i64|index»], "INTLV_B32", %b32', "offset must be index, not i64"),
-    Rule("pto.vsstb ~%«s|v»_f32, %p_f32_ub, %s_i16, %s_i16, %b32", "value must be a vector register, not f32"),
-    Rule(
-        'pto.vstsx2 ~%«s|v»_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", %b32',
-        "low must be a vector register, not f32",
-    ),
-    Rule("pto.vsts %v_f32, ~%p_f32_«gm|ub»[%s_index], %b32", "dest must point to ub, not gm"),
-    Rule("pto.vsts %v_f32, %p_f32_ub[~%s_«i32|index»], %b32", "offset must be index, not i32"),
-    Rule("pto.vsts ~%«s|v»_f32, %p_f32_ub[%s_index]", "value must be a vector register, not f32"),
-    Rule("pto.vsts %v_f32, %p_f32_ub[%s_index], ~%«s_i32|b32»", "mask must be a mask, not i32"),
-    Rule(sts("f32", "«b16|b32»"), mask("b16", "f32", 64, "b32")),
-    Rule(sts("f16", "«b32|b16»"), mask("b32", "f16", 128, "b16")),
-    Rule(sts("ui8", "«b16|b8»"), mask("b16", "ui8", 256, "b8")),
-    Rule(sts("f32", "«b32|b16»", "PK_B16"), mask("b32", "f32", 64, "b16")),
-    Rule(sts("f16", "«b16|b32»", "PK_B32"), mask("b16", "f16", 128, "b32")),
-    Rule(sts("f32", "«b16|b32»", "PK_B64"), mask("b16", "f32", 64, "b32")),
-    Rule(sts("ui8", "«b8|b32»", "PK4_B32"), mask("b8", "ui8", 256, "b32")),
-    Rule(sts("f16", "«b8|b16»", "1PT_B16"), mask("b8", "f16", 128, "b16")),
-    Rule(sts("i64", "«b16|b32»"), mask("b16", "i64", 32, "b32"), "lint", severity="warning"),
-    Rule(
-        'pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {dist = ~"«INTLV_B32|NORM_B32»"}',
-        f"unknown dist 'INTLV_B32'; known: {_STORES}",
-        "syntax",
-    ),
-    Rule(
-        'pto.vsts %v_ui8, %p_ui8_ub[%s_index], %b32 {dist = ~"«MRG4CHN_B8|PK4_B32»"}',
-        "dist MRG4CHN_B8 is unsupported on current hardware; it is simulated as the instruction set words it",
-        "lint",
-        severity="warning",
-    ),
-    Rule(
-        'pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {dist = ~"«NORM_B16|NORM_B32»"}',
-        "dist NORM_B16 looks at mask bits between those of f32 lanes, which are not set",
-        "lint",
-        severity="warning",
-    ),
-    Rule(
-        f"%n = pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {_P}, M<b32> -> ~{_OTHER}", _UPDATED.format("vsts")
-    ),
-    Rule(
-        'pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], ~"«PK_B32|INTLV_B32»", %b32',
-        "unknown dist 'PK_B32'; known: INTLV_B8, INTLV_B16, INTLV_B32",
-        "syntax",
-    ),
-    Rule(
-        'pto.vstsx2 %v_f32, ~%w_«f16|f32», %p_f32_ub[%s_index], "INTLV_B32", %b32',
-        "high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>",
-    ),
-    Rule('pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", ~%«b8|b32»', mask("b8", "f32", 64, "b32")),
-    Rule("pto.vsstb %v_f32, %p_f32_ub, %s_i16, ~%s_«index|i16», %b32", "repeat_stride must be i16, not index"),
-    Rule("pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, ~%«b8|b32»", mask("b8", "f32", 64, "b32")),
-    Rule(
-        "pto.vsstb %v_f32, %p_f32_ub, %s_i32, «%s_i32, %s_i32, ~|»%b32",
-        "pto.vsstb takes 5 operands (value, dest, block_stride, repeat_stride, mask), not 6",
-        "syntax",
-    ),
-    Rule(
-        f"%n = pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {_P}, i16, i16, M<b32> -> ~{_OTHER}",
-        _UPDATED.format("vsstb"),
-    ),
-]
+STRIDED = rules(f"""
+%x = pto.vsld %p_f32_ub[~%s_«i32|index»], "STRIDE_S8_B32" : {_P} -> V<f32> ⇒ offset must be index, not i32
+%x = pto.vsld %p_f32_ub[%s_index], "STRIDE_S8_B32" : {_P} -> ~«f32|V<f32>» ⇒ result must be a vector register, not f32
+%x = pto.vsld %p_f32_ub[%s_index], ~"«STRIDE_S2_B32|STRIDE_S8_B32»" : {_P} -> V<f32>
+  ⇒ [syntax] unknown stride 'STRIDE_S2_B32'; known: ...
+pto.vsst %v_f32, %p_f32_ub[~%s_«i64|index»], "STRIDE_S8_B32" ⇒ offset must be index, not i64
+pto.vsst ~%«s|v»_f32, %p_f32_ub[%s_index], "STRIDE_S8_B32" ⇒ value must be a vector register, not f32
+""")
+STORES = rules(f"""
+%x, %y = pto.vldsx2 %p_f32_ub[~%s_«i32|index»], "BDINTLV" : {_P}, «i32|index» -> V<f32>, V<f32>
+  ⇒ offset must be index, not i32
+pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[~%s_«i64|index»], "INTLV_B32", %b32 ⇒ offset must be index, not i64
+pto.vsstb ~%«s|v»_f32, %p_f32_ub, %s_i16, %s_i16, %b32 ⇒ value must be a vector register, not f32
+pto.vstsx2 ~%«s|v»_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", %b32 ⇒ low must be a vector register, not f32
+pto.vsts %v_f32, ~%p_f32_«gm|ub»[%s_index], %b32 ⇒ dest must point to ub, not gm
+pto.vsts %v_f32, %p_f32_ub[~%s_«i32|index»], %b32 ⇒ offset must be index, not i32
+pto.vsts ~%«s|v»_f32, %p_f32_ub[%s_index] ⇒ value must be a vector register, not f32
+pto.vsts %v_f32, %p_f32_ub[%s_index], ~%«s_i32|b32» ⇒ mask must be a mask, not i32
+{sts("f32", "«b16|b32»")} ⇒ {mask("b16", "f32", 64, "b32")}
+{sts("f16", "«b32|b16»")} ⇒ {mask("b32", "f16", 128, "b16")}
+{sts("ui8", "«b16|b8»")} ⇒ {mask("b16", "ui8", 256, "b8")}
+{sts("f32", "«b32|b16»", "PK_B16")} ⇒ {mask("b32", "f32", 64, "b16")}
+{sts("f16", "«b16|b32»", "PK_B32")} ⇒ {mask("b16", "f16", 128, "b32")}
+{sts("f32", "«b16|b32»", "PK_B64")} ⇒ {mask("b16", "f32", 64, "b32")}
+{sts("ui8", "«b8|b32»", "PK4_B32")} ⇒ {mask("b8", "ui8", 256, "b32")}
+{sts("f16", "«b8|b16»", "1PT_B16")} ⇒ {mask("b8", "f16", 128, "b16")}
+{sts("i64", "«b16|b32»")} ⇒ [lint warning] {mask("b16", "i64", 32, "b32")}
+pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {{dist = ~"«INTLV_B32|NORM_B32»"}}
+  ⇒ [syntax] unknown dist 'INTLV_B32'; known: {_STORES}
+pto.vsts %v_ui8, %p_ui8_ub[%s_index], %b32 {{dist = ~"«MRG4CHN_B8|PK4_B32»"}}
+  ⇒ [lint warning] dist MRG4CHN_B8 is unsupported on current hardware; it is simulated as the instruction set words it
+pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {{dist = ~"«NORM_B16|NORM_B32»"}}
+  ⇒ [lint warning] dist NORM_B16 looks at mask bits between those of f32 lanes, which are not set
+%n = pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {_P}, M<b32> -> ~{_OTHER} ⇒ {_UPDATED.format("vsts")}
+pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], ~"«PK_B32|INTLV_B32»", %b32
+  ⇒ [syntax] unknown dist 'PK_B32'; known: INTLV_B8, INTLV_B16, INTLV_B32
+pto.vstsx2 %v_f32, ~%w_«f16|f32», %p_f32_ub[%s_index], "INTLV_B32", %b32
+  ⇒ high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>
+pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", ~%«b8|b32» ⇒ {mask("b8", "f32", 64, "b32")}
+pto.vsstb %v_f32, %p_f32_ub, %s_i16, ~%s_«index|i16», %b32 ⇒ repeat_stride must be i16, not index
+pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, ~%«b8|b32» ⇒ {mask("b8", "f32", 64, "b32")}
+pto.vsstb %v_f32, %p_f32_ub, %s_i32, «%s_i32, %s_i32, ~|»%b32
+  ⇒ [syntax] pto.vsstb takes 5 operands (value, dest, block_stride, repeat_stride, mask), not 6
+%n = pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {_P}, i16, i16, M<b32> -> ~{_OTHER}
+  ⇒ {_UPDATED.format("vsstb")}
+""")
 
 
 def gather(source: str, offsets: str, granularity: str, result: str) -> str:
@@ -221,7 +130,7 @@ def gather(source: str, offsets: str, granularity: str, result: str) -> str:
     return f"%x = pto.vgather2 %p_{source}_ub, %v_{offsets}, %{granularity} : {types}"
 
 
-GATHERS = [
+GATHERS = rules(
     *(
         Rule(
             f"%x = pto.{name} %p_f32_ub, ~%«s|v»_i32, %b32 : {_P}, «i32|V<i32>», M<b32> -> V<f32>",
@@ -229,62 +138,38 @@ GATHERS = [
         )
         for name in ("vgather2", "vgather2_bc", "vgatherb")
     ),
-    Rule(
-        "%x = pto.vgather2_bc %p_i32_ub, ~%v_«f32|si32», %b32 : !pto.ptr<i32, ub>, V<«f32|si32»>, M<b32> -> V<i32>",
-        "pto.vgather2_bc does not take elements of type f32; it takes ...",
-    ),
-    Rule(
-        "%x = pto.vgather2_bc %p_«f16|f32»_ub, ~%v_i32, %«b16|b32» "
-        ": !pto.ptr<«f16|f32», ub>, V<i32>, M<«b16|b32»> -> V<«f16|f32»>",
-        "offsets has 64 lanes, but result has 128",
-    ),
-    Rule("pto.vscatter ~%«s|v»_f32, %p_f32_ub, %v_i32, %b32", "value must be a vector register, not f32"),
-    Rule("pto.vscatter %v_f32, ~%«s_i64|p_f32_ub», %v_i32, %b32", "dest must be a pointer, not i64"),
-    Rule(
-        gather("f32", "«si32|i32»", "b32", "f32").replace("%v", "~%v"),
-        "offsets for elements of type f32 must be i32, ui32, not si32",
-    ),
-    Rule(
-        gather("f16", "«i32|ui16»", "«b32|b16»", "f16").replace("%v", "~%v"),
-        "offsets for elements of type f16 must be i16, ui16, not i32",
-    ),
-    Rule(gather("f32", "i32", "«b16|b32»", "f32").replace("%«", "~%«"), mask("b16", "i32", 64, "b32")),
-    Rule(
-        gather("i32", "i32", "b32", "«ui32|i32»").replace("pto.v", "~pto.v"),
-        "result must have lanes of i32 or si32 for elements of type i32, not ui32",
-    ),
-    Rule(
-        gather("f16", "i16", "b16", "«bf16|f16»").replace("pto.v", "~pto.v"),
-        "result must have lanes of f16 for elements of type f16, not bf16",
-    ),
-    Rule(
-        gather("ui8", "i16", "b16", "«ui8|ui16»").replace("pto.v", "~pto.v"),
-        "result must have lanes of ui16 for elements of type ui8, not ui8",
-    ),
-    Rule(
-        gather("«i64|i32»", "i32", "b32", "i32").replace("%p", "~%p"),
-        "pto.vgather2 does not gather elements of type i64; it gathers ...",
-    ),
-    Rule(
-        "%x = pto.vgather2 ~%p_f32_«gm|ub», %v_i32, %b32 : !pto.ptr<f32, «gm|ub»>, V<i32>, M<b32> -> V<f32>",
-        "source must point to ub, not gm",
-    ),
-    Rule(
-        f"%x = pto.vgather2_bc %p_f32_ub, %v_i32, ~%«b8|b32» : {_P}, V<i32>, M<«b8|b32»> -> V<f32>",
-        mask("b8", "f32", 64, "b32"),
-    ),
-    Rule(
-        f"%x = pto.vgather2_bc %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> ~V<«i32|f32»>",
-        "result has elements of type i32, but source has f32",
-    ),
-    Rule(
-        f"%x = pto.vgatherb %p_f32_ub, ~%v_«i16|i32», %b32 : {_P}, V<«i16|i32»>, M<b32> -> V<f32>",
-        "pto.vgatherb does not take elements of type i16; it takes i32, si32, ui32...",
-    ),
-    Rule(
-        "%x = pto.vgatherb %p_f16_ub, %v_i32, ~%«b16|b32» : !pto.ptr<f16, ub>, V<i32>, M<«b16|b32»> -> V<f16>",
-        mask("b16", "i32", 64, "b32"),
-    ),
+    f"""
+%x = pto.vgather2_bc %p_i32_ub, ~%v_«f32|si32», %b32 : !pto.ptr<i32, ub>, V<«f32|si32»>, M<b32> -> V<i32>
+  ⇒ pto.vgather2_bc does not take elements of type f32; it takes ...
+%x = pto.vgather2_bc %p_«f16|f32»_ub, ~%v_i32, %«b16|b32» : !pto.ptr<«f16|f32», ub>, V<i32>, M<«b16|b32»> ->
+    V<«f16|f32»>
+  ⇒ offsets has 64 lanes, but result has 128
+pto.vscatter ~%«s|v»_f32, %p_f32_ub, %v_i32, %b32 ⇒ value must be a vector register, not f32
+pto.vscatter %v_f32, ~%«s_i64|p_f32_ub», %v_i32, %b32 ⇒ dest must be a pointer, not i64
+{gather("f32", "«si32|i32»", "b32", "f32").replace("%v", "~%v")}
+  ⇒ offsets for elements of type f32 must be i32, ui32, not si32
+{gather("f16", "«i32|ui16»", "«b32|b16»", "f16").replace("%v", "~%v")}
+  ⇒ offsets for elements of type f16 must be i16, ui16, not i32
+{gather("f32", "i32", "«b16|b32»", "f32").replace("%«", "~%«")} ⇒ {mask("b16", "i32", 64, "b32")}
+{gather("i32", "i32", "b32", "«ui32|i32»").replace("pto.v", "~pto.v")}
+  ⇒ result must have lanes of i32 or si32 for elements of type i32, not ui32
+{gather("f16", "i16", "b16", "«bf16|f16»").replace("pto.v", "~pto.v")}
+  ⇒ result must have lanes of f16 for elements of type f16, not bf16
+{gather("ui8", "i16", "b16", "«ui8|ui16»").replace("pto.v", "~pto.v")}
+  ⇒ result must have lanes of ui16 for elements of type ui8, not ui8
+{gather("«i64|i32»", "i32", "b32", "i32").replace("%p", "~%p")}
+  ⇒ pto.vgather2 does not gather elements of type i64; it gathers ...
+%x = pto.vgather2 ~%p_f32_«gm|ub», %v_i32, %b32 : !pto.ptr<f32, «gm|ub»>, V<i32>, M<b32> -> V<f32>
+  ⇒ source must point to ub, not gm
+%x = pto.vgather2_bc %p_f32_ub, %v_i32, ~%«b8|b32» : {_P}, V<i32>, M<«b8|b32»> -> V<f32>
+  ⇒ {mask("b8", "f32", 64, "b32")}
+%x = pto.vgather2_bc %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> ~V<«i32|f32»>
+  ⇒ result has elements of type i32, but source has f32
+%x = pto.vgatherb %p_f32_ub, ~%v_«i16|i32», %b32 : {_P}, V<«i16|i32»>, M<b32> -> V<f32>
+  ⇒ pto.vgatherb does not take elements of type i16; it takes i32, si32, ui32...
+%x = pto.vgatherb %p_f16_ub, %v_i32, ~%«b16|b32» : !pto.ptr<f16, ub>, V<i32>, M<«b16|b32»> -> V<f16>
+  ⇒ {mask("b16", "i32", 64, "b32")}
+""",
     *(
         Rule(
             f"%x = pto.{name} %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> ~«f32|V<f32>»",
@@ -292,19 +177,16 @@ GATHERS = [
         )
         for name in ("vgather2", "vgather2_bc", "vgatherb")
     ),
-    Rule("pto.vscatter %v_f32, %p_f32_ub, ~%«s|v»_i32, %b32", "offsets must be a vector register, not i32"),
-    Rule("pto.vscatter %v_f32, ~%p_«i32|f32»_ub, %v_i32, %b32", "dest has elements of type i32, but value has f32"),
-    Rule(
-        "pto.vscatter ~%v_«i64|i32», %p_«i64|i32»_ub, %w_i32, %b32",
-        "pto.vscatter stores elements of 8, 16 or 32 bits, not i64",
-    ),
-    Rule(
-        "pto.vscatter %v_f16, %p_f16_ub, ~%v_«i32|i16», %«b32|b16»",
-        "offsets for elements of type f16 must be i16, si16, ui16, not i32",
-    ),
-    Rule("pto.vscatter %v_i8, %p_i8_ub, %w_i16, ~%«b8|b16»", mask("b8", "i16", 128, "b16")),
-    Rule("pto.vscatter %v_f32, ~%p_f32_«gm|ub», %v_i32, %b32", "dest must point to ub, not gm"),
-]
+    f"""
+pto.vscatter %v_f32, %p_f32_ub, ~%«s|v»_i32, %b32 ⇒ offsets must be a vector register, not i32
+pto.vscatter %v_f32, ~%p_«i32|f32»_ub, %v_i32, %b32 ⇒ dest has elements of type i32, but value has f32
+pto.vscatter ~%v_«i64|i32», %p_«i64|i32»_ub, %w_i32, %b32 ⇒ pto.vscatter stores elements of 8, 16 or 32 bits, not i64
+pto.vscatter %v_f16, %p_f16_ub, ~%v_«i32|i16», %«b32|b16»
+  ⇒ offsets for elements of type f16 must be i16, si16, ui16, not i32
+pto.vscatter %v_i8, %p_i8_ub, %w_i16, ~%«b8|b16» ⇒ {mask("b8", "i16", 128, "b16")}
+pto.vscatter %v_f32, ~%p_f32_«gm|ub», %v_i32, %b32 ⇒ dest must point to ub, not gm
+""",
+)
 
 _INIT = f"%a = pto.init_align : {_A}\n"
 _VLDAS = f"%a = pto.vldas %p_f32_ub : {_P} -> {_A}\n"
@@ -316,95 +198,76 @@ _ONCE = "align is consumed more than once; each align value has one consumer"
 _THREADED = "align is defined outside a loop and must be threaded through scf.for iter_args"
 _LOOP = "scf.for %i = %s_index to %s_index step %s_index"
 
-STREAMS = [
-    Rule("%x = pto.init_align : ~«i32|!pto.align»", "result must be !pto.align, not i32"),
-    Rule(f"%x = pto.uvld %p_f32_ub[~%s_«i32|index»] : {_P} -> V<f32>", "offset must be index, not i32"),
-    Rule(f"%x = pto.uvld %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>»", "result must be a vector register, not f32"),
-    Rule(
-        _VLDAS + f"%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> V<f32>, ~«i32|{_A}»",
-        "align_out must be !pto.align, not i32",
-    ),
-    Rule(
-        _INIT + f'%b = pto.vstur %a, ~%«s|v»_f32, %p_f32_ub, "POST_UPDATE" : {_A}, «f32|V<f32>», {_P} -> {_A}\n'
-        "pto.vstar %b, %p_f32_ub",
-        "value must be a vector register, not f32",
-    ),
-    Rule(
-        _INIT + f"%b, %n = pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_index "
-        f": {_A}, {_P}, V<f32>, {_P}, index -> {_A}, ~{_OTHER}\npto.vsta %b, %n[%s_index]",
-        _UPDATED.format("vstu"),
-    ),
-    Rule(
-        _INIT + f'%b, %o = ~pto.vstu %a, %s_index, %v_f32, %p_f32_ub«|, "POST_UPDATE"» '
-        f": {_A}, index, V<f32>, {_P} -> {_A}, index\npto.vsta %b, %p_f32_ub[%o]",
-        "expected mode: one of POST_UPDATE, NO_POST_UPDATE",
-    ),
-    Rule(
-        _INIT + f'%b, %o = pto.vstu %a, ~%s_«i32|index», %v_f32, %p_f32_ub, "POST_UPDATE" '
-        f": {_A}, «i32|index», V<f32>, {_P} -> {_A}, index\npto.vsta %b, %p_f32_ub[%o]",
-        "offset must be index, not i32",
-    ),
-    Rule("%x = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> ~«i32|!pto.align»", "result must be !pto.align, not i32"),
-    Rule(f"%a = pto.vldas ~%p_f32_«gm|ub» : !pto.ptr<f32, «gm|ub»> -> {_A}", "source must point to ub, not gm"),
+STREAMS = rules(
+    f"""
+%x = pto.init_align : ~«i32|!pto.align» ⇒ result must be !pto.align, not i32
+%x = pto.uvld %p_f32_ub[~%s_«i32|index»] : {_P} -> V<f32> ⇒ offset must be index, not i32
+%x = pto.uvld %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>» ⇒ result must be a vector register, not f32
+{_VLDAS}%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> V<f32>, ~«i32|{_A}» ⇒ align_out must be !pto.align, not i32
+{_INIT}%b = pto.vstur %a, ~%«s|v»_f32, %p_f32_ub, "POST_UPDATE" : {_A}, «f32|V<f32>», {_P} -> {_A}
+pto.vstar %b, %p_f32_ub
+  ⇒ value must be a vector register, not f32
+{_INIT}%b, %n = pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_index : {_A}, {_P}, V<f32>, {_P}, index -> {_A}, ~{_OTHER}
+pto.vsta %b, %n[%s_index]
+  ⇒ {_UPDATED.format("vstu")}
+{_INIT}%b, %o = ~pto.vstu %a, %s_index, %v_f32, %p_f32_ub«|, "POST_UPDATE"» : {_A}, index, V<f32>, {_P} -> {_A}, index
+pto.vsta %b, %p_f32_ub[%o]
+  ⇒ expected mode: one of POST_UPDATE, NO_POST_UPDATE
+{_INIT}%b, %o = pto.vstu %a, ~%s_«i32|index», %v_f32, %p_f32_ub, "POST_UPDATE" : {_A}, «i32|index», V<f32>, {_P} ->
+    {_A}, index
+pto.vsta %b, %p_f32_ub[%o]
+  ⇒ offset must be index, not i32
+%x = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> ~«i32|!pto.align» ⇒ result must be !pto.align, not i32
+%a = pto.vldas ~%p_f32_«gm|ub» : !pto.ptr<f32, «gm|ub»> -> {_A} ⇒ source must point to ub, not gm
+""",
     Rule(f"«{_INIT}|{_VLDAS}»" + _VLDUS.format(1, "~%a"), _ROOT.format("vldas", "load")),
     Rule(f"«{_VLDAS}|{_INIT}»" + _VSTUS.format(1, "~%a") + _FLUSH.format("%a1"), _ROOT.format("init_align", "store")),
     Rule(f"«{_VLDAS}|{_INIT}»" + _FLUSH.format("~%a"), _ROOT.format("init_align", "store")),
     Rule(_VLDAS + _VLDUS.format(1, "%a") + _VLDUS.format(2, "~%«a|a1»"), _ONCE),
-    Rule(_INIT + _VSTUS.format(1, "%a") + _FLUSH.format("%a1") + "«" + _FLUSH.format("~%a1") + "|»", _ONCE),
-    Rule(
-        f"«{_VLDAS}|»{_LOOP} {{\n«|{_VLDAS}»" + _VLDUS.format(1, "~%a") + "}",
-        _THREADED,
-    ),
-    Rule(
-        _INIT
-        + f"«|%c = »{_LOOP}« {{\n| iter_args(%b = %a) -> ({_A}) {{\n»"
-        + f"%a1 = pto.vstus ~%«a|b», %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}\n"
-        + f"«|scf.yield %a1 : {_A}»\n}}\n«|pto.vstas %c, %p_f32_ub, %s_i32»",
-        _THREADED,
-    ),
-    Rule(
-        _INIT
-        + f"«|%c = »scf.while «|(%b = %a) »: («|{_A}») -> «()|{_A}» {{ scf.condition(%s_i1)«| %b : {_A}» }} do {{\n"
-        + f"«|^bb0(%d: {_A}):»\n"
-        + f"%a1 = pto.vstus ~%«a|d», %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}\n"
-        + f"scf.yield«| %a1 : {_A}»\n}}\n«|pto.vstas %c, %p_f32_ub, %s_i32»",
-        _THREADED,
-    ),
-    Rule(
-        _INIT + f"%b = pto.init_align : {_A}\n«%c = ~arith.select %s_i1, %a, %b : {_A}|»",
-        "arith.select does not select values of type !pto.align",
-    ),
-    Rule(
-        f"func.func private @g(«{_A}|{_P}»)\nfunc.func @f(%p: {_P}) {{\npto.vecscope {{\n"
-        f"%a = pto.init_align : {_A}\ncall @g(~%«a|p») : («{_A}|{_P}») -> ()\n}}\nreturn }}",
-        "a stream begins and ends in one function",
-    ),
-    Rule(
-        _INIT
-        + f"«%b = pto.init_align : {_A}|»\n%c = scf.if %s_i1 -> {_A} {{ scf.yield %a : {_A} }} "
-        + f"else {{ scf.yield %«b|a» : {_A} }}\n"
-        + _FLUSH.format("~%c"),
-        "align belongs to different streams in the two branches of an scf.if",
-    ),
-    Rule(
-        _VLDAS + f"%x, %b, %n = pto.vldus %p_f32_ub, %a, %s_index : {_P}, {_A}, index -> V<f32>, {_A}, ~{_OTHER}",
-        _UPDATED.format("vldus").replace("base type", "source type"),
-    ),
-    Rule(
-        _VLDAS + f"%x, %b«|, %n» = pto.vldus %p_f32_ub, %a, ~%s_index : {_P}, {_A}, index -> V<f32>, {_A}«|, {_P}»",
-        "an increment needs a third result, the advanced pointer",
-    ),
-    Rule(
-        _VLDAS
-        + f"%x, %b, %n = pto.vldus %p_f32_ub, %a, ~%s_«i32|index» : {_P}, {_A}, «i32|index» -> V<f32>, {_A}, {_P}",
-        "increment must be index, not i32",
-    ),
-    Rule(
-        _INIT
-        + f"%b = pto.vstus %a, ~%s_«index|i32», %v_f32, %p_f32_ub : {_A}, «index|i32», V<f32>, {_P} -> {_A}\n"
-        + _FLUSH.format("%b"),
-        "offset must be i32, not index",
-    ),
+    f"""
+{_INIT}{_VSTUS.format(1, "%a")}{_FLUSH.format("%a1")}«{_FLUSH.format("~%a1")}|» ⇒ {_ONCE}
+«{_VLDAS}|»{_LOOP} {{
+«|{_VLDAS}»{_VLDUS.format(1, "~%a")}}}
+  ⇒ {_THREADED}
+{_INIT}«|%c = »{_LOOP}« {{
+| iter_args(%b = %a) -> ({_A}) {{
+»%a1 = pto.vstus ~%«a|b», %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}
+«|scf.yield %a1 : {_A}»
+}}
+«|pto.vstas %c, %p_f32_ub, %s_i32»
+  ⇒ {_THREADED}
+{_INIT}«|%c = »scf.while «|(%b = %a) »: («|{_A}») -> «()|{_A}» {{ scf.condition(%s_i1)«| %b : {_A}» }} do {{
+«|^bb0(%d: {_A}):»
+%a1 = pto.vstus ~%«a|d», %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}
+scf.yield«| %a1 : {_A}»
+}}
+«|pto.vstas %c, %p_f32_ub, %s_i32»
+  ⇒ {_THREADED}
+{_INIT}%b = pto.init_align : {_A}
+«%c = ~arith.select %s_i1, %a, %b : {_A}|»
+  ⇒ arith.select does not select values of type !pto.align
+func.func private @g(«{_A}|{_P}»)
+func.func @f(%p: {_P}) {{
+pto.vecscope {{
+%a = pto.init_align : {_A}
+call @g(~%«a|p») : («{_A}|{_P}») -> ()
+}}
+return }}
+  ⇒ a stream begins and ends in one function
+{_INIT}«%b = pto.init_align : {_A}|»
+%c = scf.if %s_i1 -> {_A} {{ scf.yield %a : {_A} }} else {{ scf.yield %«b|a» : {_A} }}
+{_FLUSH.format("~%c")}
+  ⇒ align belongs to different streams in the two branches of an scf.if
+{_VLDAS}%x, %b, %n = pto.vldus %p_f32_ub, %a, %s_index : {_P}, {_A}, index -> V<f32>, {_A}, ~{_OTHER}
+  ⇒ {_UPDATED.format("vldus").replace("base type", "source type")}
+{_VLDAS}%x, %b«|, %n» = pto.vldus %p_f32_ub, %a, ~%s_index : {_P}, {_A}, index -> V<f32>, {_A}«|, {_P}»
+  ⇒ an increment needs a third result, the advanced pointer
+{_VLDAS}%x, %b, %n = pto.vldus %p_f32_ub, %a, ~%s_«i32|index» : {_P}, {_A}, «i32|index» -> V<f32>, {_A}, {_P}
+  ⇒ increment must be index, not i32
+{_INIT}%b = pto.vstus %a, ~%s_«index|i32», %v_f32, %p_f32_ub : {_A}, «index|i32», V<f32>, {_P} -> {_A}
+{_FLUSH.format("%b")}
+  ⇒ offset must be i32, not index
+""",
     *(
         Rule(
             _INIT
@@ -420,47 +283,32 @@ STREAMS = [
             ("f16", "«129|128»", 129, 128),
         ]
     ),
-    Rule(
-        _INIT
-        + f"%b, %n = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, ~{_OTHER}\n"
-        + "pto.vstas %b, %n, %s_i32",
-        _UPDATED.format("vstus"),
-    ),
-    Rule(
-        _INIT
-        + f'%b = pto.vstur %a, %v_f32, %p_f32_ub, ~"«UPDATE|POST_UPDATE»" : {_A}, V<f32>, {_P} -> {_A}\n'
-        + "pto.vstar %b, %p_f32_ub",
-        "unknown mode 'UPDATE'; known: POST_UPDATE, NO_POST_UPDATE",
-        "syntax",
-    ),
-    Rule(
-        _VLDAS + f"%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> ~«f32|V<f32>», {_A}",
-        "result must be a vector register, not f32",
-    ),
-    Rule(
-        _INIT + f"%b = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> ~«i32|{_A}»",
-        "align_out must be !pto.align, not i32",
-    ),
-    Rule(
-        _INIT + f"%b, %n = pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, ~%s_«i32|index» "
-        f": {_A}, {_P}, V<f32>, {_P}, «i32|index» -> {_A}, {_P}\npto.vsta %b, %n[%s_index]",
-        "update must be index, not i32",
-    ),
-    Rule(
-        _INIT + f'%b, %o = pto.vstu %a, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" '
-        f": {_A}, index, V<f32>, {_P} -> {_A}, ~«i32|index»",
-        "the second result of this form is the next offset, an index, not i32",
-    ),
-    Rule(f"«{_VLDAS}|{_INIT}»pto.vsta ~%a, %p_f32_ub[%s_index]", _ROOT.format("init_align", "store")),
-    Rule(f"«{_VLDAS}|{_INIT}»pto.vstar ~%a, %p_f32_ub", _ROOT.format("init_align", "store")),
-    Rule(_INIT + "pto.vstas %a, %p_f32_ub, ~%s_«index|i32»", "offset must be i32, not index"),
-    Rule(_INIT + f"%n = pto.vstas %a, %p_f32_ub, %s_i32 : {_A}, {_P}, i32 -> ~{_OTHER}", _UPDATED.format("vstas")),
-    Rule(_INIT + "pto.vsta %a, %p_f32_ub[~%s_«i32|index»]", "offset must be index, not i32"),
-    Rule(_INIT + "pto.vstar %a, ~%p_f32_«gm|ub»", "dest must point to ub, not gm"),
-    Rule(
-        "%x = pto.uvld ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32>", "source must point to ub, not gm"
-    ),
-]
+    f"""
+{_INIT}%b, %n = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, ~{_OTHER}
+pto.vstas %b, %n, %s_i32
+  ⇒ {_UPDATED.format("vstus")}
+{_INIT}%b = pto.vstur %a, %v_f32, %p_f32_ub, ~"«UPDATE|POST_UPDATE»" : {_A}, V<f32>, {_P} -> {_A}
+pto.vstar %b, %p_f32_ub
+  ⇒ [syntax] unknown mode 'UPDATE'; known: POST_UPDATE, NO_POST_UPDATE
+{_VLDAS}%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> ~«f32|V<f32>», {_A} ⇒ result must be a vector register, not f32
+{_INIT}%b = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> ~«i32|{_A}»
+  ⇒ align_out must be !pto.align, not i32
+{_INIT}%b, %n = pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, ~%s_«i32|index» : {_A}, {_P}, V<f32>, {_P}, «i32|index» ->
+    {_A}, {_P}
+pto.vsta %b, %n[%s_index]
+  ⇒ update must be index, not i32
+{_INIT}%b, %o = pto.vstu %a, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" : {_A}, index, V<f32>, {_P} -> {_A},
+    ~«i32|index»
+  ⇒ the second result of this form is the next offset, an index, not i32
+«{_VLDAS}|{_INIT}»pto.vsta ~%a, %p_f32_ub[%s_index] ⇒ {_ROOT.format("init_align", "store")}
+«{_VLDAS}|{_INIT}»pto.vstar ~%a, %p_f32_ub ⇒ {_ROOT.format("init_align", "store")}
+{_INIT}pto.vstas %a, %p_f32_ub, ~%s_«index|i32» ⇒ offset must be i32, not index
+{_INIT}%n = pto.vstas %a, %p_f32_ub, %s_i32 : {_A}, {_P}, i32 -> ~{_OTHER} ⇒ {_UPDATED.format("vstas")}
+{_INIT}pto.vsta %a, %p_f32_ub[~%s_«i32|index»] ⇒ offset must be index, not i32
+{_INIT}pto.vstar %a, ~%p_f32_«gm|ub» ⇒ dest must point to ub, not gm
+%x = pto.uvld ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32> ⇒ source must point to ub, not gm
+""",
+)
 
 
 UNSPECIFIED = "pto.{} is an unspecified operation: no public text says which elements its stride selects"

@@ -3,130 +3,86 @@
 from language.vector_kernel import rejects
 from refusals.rule import rows
 
-AN_INCREMENT_GOES_WITH_AN_UPDATED_BASE = rows(
-    rejects,
-    (
-        "%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align\n"
-        "%v, %a1 = pto.vldus %p_f32_ub, %a0, ^%s_index : !pto.ptr<f32, ub>, !pto.align, index -> V<f32>, "
-        "!pto.align",
-        "an increment needs a third result, the advanced pointer",
-    ),
-    (
-        "%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align\n"
-        "%v, %a1, %n = pto.vldus %p_f32_ub, %a0, ^%s_i32 : !pto.ptr<f32, ub>, !pto.align, i32 -> V<f32>, "
-        "!pto.align, !pto.ptr<f32, ub>",
-        "increment must be index, not i32",
-    ),
-    (
-        "%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align\n"
-        "%v, %a1, %n = pto.vldus %p_f32_ub, %a0 : !pto.ptr<f32, ub>, !pto.align -> V<f32>, !pto.align, "
-        "^!pto.ptr<i32, ub>",
-        "pto.vldus requires updated base result to match source type !pto.ptr<f32, ub>, not !pto.ptr<i32, ub>",
-    ),
-)
+AN_INCREMENT_GOES_WITH_AN_UPDATED_BASE = rows(rejects)("""
+%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align
+%v, %a1 = pto.vldus %p_f32_ub, %a0, ^%s_index : !pto.ptr<f32, ub>, !pto.align, index -> V<f32>, !pto.align
+  ⇒ an increment needs a third result, the advanced pointer
+%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align
+%v, %a1, %n = pto.vldus %p_f32_ub, %a0, ^%s_i32 : !pto.ptr<f32, ub>, !pto.align, i32 -> V<f32>, !pto.align,
+    !pto.ptr<f32, ub>
+  ⇒ increment must be index, not i32
+%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align
+%v, %a1, %n = pto.vldus %p_f32_ub, %a0 : !pto.ptr<f32, ub>, !pto.align -> V<f32>, !pto.align, ^!pto.ptr<i32, ub>
+  ⇒ pto.vldus requires updated base result to match source type !pto.ptr<f32, ub>, not !pto.ptr<i32, ub>
+""")
 
-THE_OFFSET_OF_VSTUS_IS_I32 = rows(
-    rejects,
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        "%a1, %n = pto.vstus %a0, ^%s_index, %v_f32, %p_f32_ub : !pto.align, index, V<f32>, !pto.ptr<f32, ub> -> "
-        "!pto.align, !pto.ptr<f32, ub>",
-        "offset must be i32, not index",
-    ),
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        "%a1, %n = pto.vstus %a0, %p_f32_ub, %v_f32, %p_f32_ub, ^%s_index : !pto.align, !pto.ptr<f32, ub>, "
-        "V<f32>, !pto.ptr<f32, ub>, index -> !pto.align, !pto.ptr<f32, ub>",
-        "offset must be i32, not index",
-    ),
-)
+THE_OFFSET_OF_VSTUS_IS_I32 = rows(rejects)("""
+%a0 = pto.init_align : !pto.align
+%a1, %n = pto.vstus %a0, ^%s_index, %v_f32, %p_f32_ub : !pto.align, index, V<f32>, !pto.ptr<f32, ub> -> !pto.align,
+    !pto.ptr<f32, ub>
+  ⇒ offset must be i32, not index
+%a0 = pto.init_align : !pto.align
+%a1, %n = pto.vstus %a0, %p_f32_ub, %v_f32, %p_f32_ub, ^%s_index : !pto.align, !pto.ptr<f32, ub>, V<f32>, !pto.ptr<f32,
+    ub>, index -> !pto.align, !pto.ptr<f32, ub>
+  ⇒ offset must be i32, not index
+""")
 
-VSTUS_COUNTS_ITS_OPERANDS = rows(
-    rejects,
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        "%a1 = pto.vstus %a0, %s_i32, ^%v_f32 : !pto.align, i32, V<f32> -> !pto.align",
-        "pto.vstus takes 4 operands (align, offset, value, dest), not 3",
-    ),
-    kind="syntax",
-)
+VSTUS_COUNTS_ITS_OPERANDS = rows(rejects, kind="syntax")("""
+%a0 = pto.init_align : !pto.align
+%a1 = pto.vstus %a0, %s_i32, ^%v_f32 : !pto.align, i32, V<f32> -> !pto.align
+  ⇒ pto.vstus takes 4 operands (align, offset, value, dest), not 3
+""")
 
-THE_TWO_FORMS_OF_VSTU_DO_NOT_MIX = rows(
-    rejects,
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        '%a1, %n = pto.vstu %a0, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" : !pto.align, index, V<f32>, '
-        "!pto.ptr<f32, ub> -> !pto.align, ^!pto.ptr<f32, ub>",
-        "the second result of this form is the next offset, an index, not !pto.ptr<f32, ub>",
-    ),
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        '%a1, %n = pto.vstu %a0, %p_f32_ub, %v_f32, %p_f32_ub, %s_index, ^"POST_UPDATE" : !pto.align, '
-        "!pto.ptr<f32, ub>, V<f32>, !pto.ptr<f32, ub>, index -> !pto.align, !pto.ptr<f32, ub>",
-        "this form says by its last operand, not by a word, whether the base advances",
-    ),
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        "%a1, %n = ^pto.vstu %a0, %s_index, %v_f32, %p_f32_ub : !pto.align, index, V<f32>, !pto.ptr<f32, ub> -> "
-        "!pto.align, index",
-        "expected mode: one of POST_UPDATE, NO_POST_UPDATE",
-    ),
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        '%a1, %n = pto.vstu %a0, ^%s_i32, %v_f32, %p_f32_ub, "POST_UPDATE" : !pto.align, i32, V<f32>, '
-        "!pto.ptr<f32, ub> -> !pto.align, index",
-        "offset must be index, not i32",
-    ),
-)
+THE_TWO_FORMS_OF_VSTU_DO_NOT_MIX = rows(rejects)("""
+%a0 = pto.init_align : !pto.align
+%a1, %n = pto.vstu %a0, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" : !pto.align, index, V<f32>, !pto.ptr<f32, ub> ->
+    !pto.align, ^!pto.ptr<f32, ub>
+  ⇒ the second result of this form is the next offset, an index, not !pto.ptr<f32, ub>
+%a0 = pto.init_align : !pto.align
+%a1, %n = pto.vstu %a0, %p_f32_ub, %v_f32, %p_f32_ub, %s_index, ^"POST_UPDATE" : !pto.align, !pto.ptr<f32, ub>, V<f32>,
+    !pto.ptr<f32, ub>, index -> !pto.align, !pto.ptr<f32, ub>
+  ⇒ this form says by its last operand, not by a word, whether the base advances
+%a0 = pto.init_align : !pto.align
+%a1, %n = ^pto.vstu %a0, %s_index, %v_f32, %p_f32_ub : !pto.align, index, V<f32>, !pto.ptr<f32, ub> -> !pto.align, index
+  ⇒ expected mode: one of POST_UPDATE, NO_POST_UPDATE
+%a0 = pto.init_align : !pto.align
+%a1, %n = pto.vstu %a0, ^%s_i32, %v_f32, %p_f32_ub, "POST_UPDATE" : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> ->
+    !pto.align, index
+  ⇒ offset must be index, not i32
+""")
 
-A_STREAM_BEGINS_AT_ITS_ROOT = rows(
-    rejects,
-    (
-        "%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align\n"
-        "%a1 = pto.vstus ^%a0, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> -> "
-        "!pto.align",
-        "align must be produced by pto.init_align or a prior store-state operation",
-    ),
-    (
-        "%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align\n"
-        "pto.vstas ^%a0, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32",
-        "align must be produced by pto.init_align or a prior store-state operation",
-    ),
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        "%v, %a1 = pto.vldus %p_f32_ub, ^%a0 : !pto.ptr<f32, ub>, !pto.align -> V<f32>, !pto.align",
-        "align must be produced by pto.vldas or a prior load-state operation",
-    ),
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        "%a1 = pto.vstus %a0, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> -> "
-        "!pto.align\n"
-        "%v, %a2 = pto.vldus %p_f32_ub, ^%a1 : !pto.ptr<f32, ub>, !pto.align -> V<f32>, !pto.align",
-        "align must be produced by pto.vldas or a prior load-state operation",
-    ),
-)
+A_STREAM_BEGINS_AT_ITS_ROOT = rows(rejects)("""
+%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align
+%a1 = pto.vstus ^%a0, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> -> !pto.align
+  ⇒ align must be produced by pto.init_align or a prior store-state operation
+%a0 = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> !pto.align
+pto.vstas ^%a0, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32
+  ⇒ align must be produced by pto.init_align or a prior store-state operation
+%a0 = pto.init_align : !pto.align
+%v, %a1 = pto.vldus %p_f32_ub, ^%a0 : !pto.ptr<f32, ub>, !pto.align -> V<f32>, !pto.align
+  ⇒ align must be produced by pto.vldas or a prior load-state operation
+%a0 = pto.init_align : !pto.align
+%a1 = pto.vstus %a0, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> -> !pto.align
+%v, %a2 = pto.vldus %p_f32_ub, ^%a1 : !pto.ptr<f32, ub>, !pto.align -> V<f32>, !pto.align
+  ⇒ align must be produced by pto.vldas or a prior load-state operation
+""")
 
-THE_STATE_OF_A_STREAM_IS_AN_ALIGN_VALUE = rows(
-    rejects,
-    (
-        "%v, %a1 = pto.vldus %p_f32_ub, ^%v_f32 : !pto.ptr<f32, ub>, V<f32> -> V<f32>, !pto.align",
-        "align must be !pto.align, not ...",
-    ),
-    ("pto.vstar ^%s_i32, %p_f32_ub : i32, !pto.ptr<f32, ub>", "align must be !pto.align, not i32"),
-)
+THE_STATE_OF_A_STREAM_IS_AN_ALIGN_VALUE = rows(rejects)("""
+%v, %a1 = pto.vldus %p_f32_ub, ^%v_f32 : !pto.ptr<f32, ub>, V<f32> -> V<f32>, !pto.align
+  ⇒ align must be !pto.align, not ...
+pto.vstar ^%s_i32, %p_f32_ub : i32, !pto.ptr<f32, ub> ⇒ align must be !pto.align, not i32
+""")
 
-A_STREAM_THAT_A_LOOP_TOOK_IS_GONE = rows(
-    rejects,
-    (
-        "%a0 = pto.init_align : !pto.align\n"
-        "%r = scf.for %i = %s_index to %s_index step %s_index iter_args(%ain = %a0) -> (!pto.align) {\n"
-        "%a1 = pto.vstus %ain, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> -> "
-        "!pto.align\nscf.yield %a1 : !pto.align\n}\n"
-        "pto.vstas %r, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32\n"
-        "pto.vstas ^%a0, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32",
-        "align is consumed more than once; each align value has one consumer",
-    ),
-)
+A_STREAM_THAT_A_LOOP_TOOK_IS_GONE = rows(rejects)("""
+%a0 = pto.init_align : !pto.align
+%r = scf.for %i = %s_index to %s_index step %s_index iter_args(%ain = %a0) -> (!pto.align) {
+%a1 = pto.vstus %ain, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> -> !pto.align
+scf.yield %a1 : !pto.align
+}
+pto.vstas %r, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32
+pto.vstas ^%a0, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32
+  ⇒ align is consumed more than once; each align value has one consumer
+""")
 
 RULES = [
     *AN_INCREMENT_GOES_WITH_AN_UPDATED_BASE,
