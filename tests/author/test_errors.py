@@ -186,6 +186,47 @@ def an_endless_loop(x: Integers, n: pto.i32):
         pass
 
 
+@wrong(AttributeError, "pto.MaskPattern has no 'FOO'; known: ALL")
+def a_member_that_is_not_there(x: Floats):
+    pto.make_mask(pto.f32, pto.MaskPattern.FOO)  # here
+
+
+@wrong(TypeError, "the offset of a pointer is 1.5; an integer")
+def a_float_behind_a_pointer(x: Floats):
+    _ = x + 1.5  # here
+
+
+@wrong(TypeError, "the row of a tile is 1.5; an integer")
+def a_float_as_a_row(x: Floats):
+    _ = pto.alloc_tile(shape=[16, 64], dtype=pto.f32)[1.5, 0:]  # here
+
+
+@wrong(RuntimeError, "holds with br.then_ and with br.else_, and nothing else")
+def a_statement_beside_the_sides(x: Floats, n: pto.i32):
+    with pto.if_(n > 3) as br:
+        scalar.store(1.0, x)  # here
+        with br.then_:
+            scalar.store(2.0, x)
+
+
+@wrong(TypeError, "a scalar of a kernel is not subscriptable")
+def an_item_of_a_scalar(x: Floats, n: pto.i32):
+    _ = n[3]  # here
+
+
+@wrong(TypeError, "loops of pto.mte_gm_ub is a list of")
+def loops_that_are_a_number(x: Floats):
+    p = pto.castptr(0, pto.ptr(pto.f32))
+    pto.mte_gm_ub(x, p, 0, 256, nburst=(1, 256, 256), loops=3)  # here
+
+
+@wrong(RuntimeError, "pto.mte_gm_ub does not belong in a vector scope(.|\n)*the scope begins here")
+def a_copy_in_a_scope(x: Floats):
+    p = pto.castptr(0, pto.ptr(pto.f32))
+    with pto.vecscope():
+        pto.mte_gm_ub(x, p, 0, 256, nburst=(1, 256, 256))  # here
+
+
 @pytest.mark.parametrize("function, options, kind, message", WRONG, ids=[each[0].__name__ for each in WRONG])
 def test_the_error_has_the_line_and_says_what_to_write(
     function: Callable[..., Any], options: dict[str, Any], kind: type[Exception], message: str
@@ -205,6 +246,7 @@ DEFINITIONS = {
     "x is pto.Tile": "def kernel(x: pto.Tile): ...",
     "N is a const_expr and needs a default": "def kernel(x: Floats, *, N: pto.const_expr): ...",
     "has no *args": "def kernel(*args): ...",
+    "N is a const_expr and has to be keyword-only": "def kernel(x: Floats, N: pto.const_expr = 3): ...",
     "N is keyword-only": "def kernel(x: Floats, *, N: int = 3): ...",
 }
 
@@ -235,11 +277,30 @@ def launched(x: Floats, n: pto.i32):
         (lambda: launched[1](np.zeros(4, "i2"), 1), "convert the array"),
         (lambda: launched[1](np.zeros((4, 4), "f4").T, 1), "not C-contiguous"),
         (lambda: launched[1](12345, 1), "no array begins that the caller holds"),
+        (lambda: launched[1](np.zeros(4, "f4"), "a"), "expected an integer, not str"),
+        (lambda: launched(np.zeros(4, "f4"), 1, speed=3), "a launch has no option 'speed'; known: grid, engine"),
     ],
 )
-def test_a_wrong_launch_says_which_argument(launch: Callable[[], None], message: str):
-    with pytest.raises(ptosim.PTOError, match=message):
+def test_a_wrong_launch_says_which_argument_and_where(launch: Callable[[], None], message: str):
+    with pytest.raises(ptosim.PTOError, match=message) as found:
         launch()
+    location = found.value.diagnostics[0].location
+    assert location is not None and location.file == __file__
+
+
+def test_two_kernels_of_one_name_are_not_merged():
+    with pytest.raises(ValueError, match="two kernels of one module are called launched"):
+        pto.merge_jit_modules(launched, launched)
+
+
+def test_what_stands_where_it_does_not_belong_names_both_lines():
+    @pto.jit()
+    def auto(x: Floats):
+        pto.mte_gm_ub(x, pto.castptr(0, pto.ptr(pto.f32)), 0, 256, nburst=(1, 256, 256))
+
+    with pytest.raises(RuntimeError, match="belongs in a kernel of mode explicit") as found:
+        auto.compile()
+    assert "this kernel has mode auto" in str(found.value) and "def auto" in str(found.value)
 
 
 def test_what_the_author_raises_stays_his():

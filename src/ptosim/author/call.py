@@ -72,9 +72,8 @@ def perform(
 
 
 def guard(kind: type[PTOOperation], name: str) -> None:
-    """A tileop only computes on registers."""
-    trace = current(name)
-    if trace.body.kind == "tileop" and (issubclass(kind, TileOperation) or kind.name.startswith("pto.comm.")):
+    """A tileop and a vector scope only compute on registers."""
+    if issubclass(kind, TileOperation) or kind.name.startswith("pto.comm."):
         not_in_tileop(name)
 
 

@@ -214,6 +214,18 @@ def _whole(value: Any, type_: Attribute, what: str) -> SSAValue:
     return scalar_value(value, type_, what)
 
 
+def counts(value: Any, what: str) -> Any:
+    """An offset that is converted later: an integer, or a value of the run that is one."""
+    refuse_unset(value)
+    number = literal(value)
+    if isinstance(value, ScalarValue) and not element_of(value.ssa.type).is_float:
+        return value
+    if hasattr(value, "loaded") or (isinstance(number, int) and not isinstance(number, bool)):
+        return value
+    shown = f"of type {value.ssa.type}" if isinstance(value, Traced) else repr(value)
+    raise failure(WrongType, f"{what} is {shown}; an integer is needed")
+
+
 def whole(value: Any, what: str) -> int:
     """An integer that is known while tracing."""
     refuse_unset(value)

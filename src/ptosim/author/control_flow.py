@@ -222,7 +222,8 @@ def _common_type(name: str, a: Any, b: Any) -> Attribute:
             message = f"{name} is {a!r} on one way and {b!r} on the other, which are no values of a kernel"
             raise failure(WrongType, message)
         message = f"{name} is {a!r} on one way and {b!r} on the other: two literals have no type"
-        raise failure(WrongType, message, hint=f"give one of them a type: {name} = pto.i32({a!r})")
+        kind = "f32" if isinstance(a, float) or isinstance(b, float) else "i32"
+        raise failure(WrongType, message, hint=f"give one of them a type: {name} = pto.{kind}({a!r})")
     if not isinstance(a, Traced) or not isinstance(b, Traced):
         return a.ssa.type if isinstance(a, Traced) else b.ssa.type
     first, second = a.ssa.type, b.ssa.type

@@ -47,6 +47,8 @@ def _copy(
         **(more or {}),
     }
     if loops:
+        if not isinstance(loops, tuple | list):
+            raise failure(WrongType, f"loops of pto.{name} is a list of (count, source step, destination step)")
         given = [loops] if isinstance(loops, tuple) and not isinstance(loops[0], tuple | list) else list(loops)
         rows = [
             integers64(each, f"a loop of pto.{name}", ("count", "source step", "destination step")) for each in given

@@ -76,6 +76,29 @@ def failure(
 _SIGNATURE = re.compile(r"^(?:\w+\.)*(?:<lambda>|(\w+))\(\) (missing|got|takes)\b(.*)", re.DOTALL)
 
 
+_SHOWN = {
+    "ScalarValue": "a scalar of a kernel",
+    "PointerValue": "a pointer of a kernel",
+    "PointerOffset": "a pointer of a kernel",
+    "RegisterValue": "a vector register",
+    "MaskValue": "a mask",
+    "AlignValue": "the state of a stream",
+    "ViewValue": "a view",
+    "TileValue": "a tile",
+    "TileElement": "an element of a tile",
+    "TileSlice": "a slice of a tile",
+    "HandleValue": "a value of a kernel",
+    "DType": "a type",
+    "FifoDirections": "pto.pipe",
+}
+"""What the author calls the classes that Python names in its errors."""
+_OBJECT = re.compile(rf"'({'|'.join(_SHOWN)})'(?: object)?")
+
+
+def _in_words(message: str) -> str:
+    return _OBJECT.sub(lambda found: _SHOWN[found[1]], message)
+
+
 _VARIABLE = re.compile(r"(?:local|free) variable '(\w+)'")
 
 
@@ -102,8 +125,10 @@ def misused_call(problem: Exception) -> PTOError | None:
     if (variable := _VARIABLE.search(str(problem))) is not None:
         return failure(MissingName, f"{variable[1]} has no value here", place)
     if inside:
-        return failure(WrongType, f"this call cannot be made: {type(problem).__name__}: {problem}", place)
-    return failure(kind or WrongType, str(problem), place)
+        return failure(
+            WrongType, f"this call cannot be made: {type(problem).__name__}: {_in_words(str(problem))}", place
+        )
+    return failure(kind or WrongType, _in_words(str(problem)), place)
 
 
 def _is_raised(last: TracebackType) -> bool:

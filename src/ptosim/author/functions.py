@@ -165,7 +165,8 @@ class HelperFunction:
         types = tuple(value.ssa.type for value in values)
         key = (id(trace.module), self, types, tuple(constants.items()))
         if key in trace.open_helpers:
-            raise failure(WrongPlace, f"{self.name} calls itself: kernels have no recursion")
+            related = _defined(self.definition.place)
+            raise failure(WrongPlace, f"{self.name} calls itself: kernels have no recursion", related=related)
         if key not in trace.helpers:
             trace.helpers[key] = self._make(trace, values, constants, key)
         return call(trace, trace.helpers[key], [value.ssa for value in values], [each.type for each in self.returns])

@@ -66,6 +66,9 @@ class KernelFunction:
     def _check(self, each: AuthoredParameter) -> None:
         definition, note = self.definition, each.annotation
         if each.is_constant:
+            if not each.is_keyword:
+                hint = f"write *, {each.name}: pto.const_expr = 64"
+                definition.refuse(f"{each.name} is a const_expr and has to be keyword-only, with a default", hint)
             if not self.options.entry:
                 definition.refuse(f"{each.name}: a kernel module has no const_expr; it is specialised by its caller")
             if self.options.source is not None:
@@ -182,7 +185,8 @@ def _trace_body(
     trace.definition = definition.place
     key = ("open", kernel)
     if key in trace.open_helpers:
-        raise failure(WrongPlace, f"{kernel.symbol} calls itself: kernels have no recursion")
+        related = (Related(definition.place, "defined here"),)
+        raise failure(WrongPlace, f"{kernel.symbol} calls itself: kernels have no recursion", related=related)
     trace.open_helpers.append(key)
     try:
         with trace.function(body):

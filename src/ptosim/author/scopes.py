@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.author.coerce import INDEX, as_value, condition, literal, whole
 from ptosim.author.control_flow import loop_bounds
@@ -53,8 +53,13 @@ def vecscope() -> Generator[None]:
     trace = current("pto.vecscope")
     if trace.body.kind != "tileop":
         explicit_only("pto.vecscope")
+    scopes = trace.body.scopes
     with _region(trace, "pto.vecscope", "pto.vecscope()"):
-        yield
+        scopes.append(trace.place(3))
+        try:
+            yield
+        finally:
+            scopes.pop()
 
 
 @contextmanager
@@ -202,9 +207,19 @@ class ExplicitBranch:
         self._side: str | None = None
         self._results: dict[str, Any] | None = None
         self._place = self._trace.place(3)
+        self._last: Operation | None = None
 
     def __enter__(self) -> ExplicitBranch:
+        self._last = self._trace.block.last_op
         return self
+
+    def _refuse_strays(self) -> None:
+        """Nothing stands beside the two sides."""
+        stray = self._last.next_op if self._last is not None else self._trace.block.first_op
+        if stray is not None:
+            message = "with pto.if_(…) as br holds with br.then_ and with br.else_, and nothing else"
+            hint = "put the statement inside one of them, or in front of the branch"
+            raise failure(WrongPlace, message, self._trace.places.get(stray), hint=hint)
 
     @property
     def then_(self) -> Any:
@@ -238,6 +253,7 @@ class ExplicitBranch:
     ) -> None:
         if kind is not None:
             return
+        self._refuse_strays()
         then, otherwise = self._assigned["then"], self._assigned["else"]
         if set(then) != set(otherwise):
             shown = f"{', '.join(then) or 'nothing'} and {', '.join(otherwise) or 'nothing'}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from ptosim.author.coerce import index, integer64, literal, scalar_value
+from ptosim.author.coerce import counts, index, integer64, literal, scalar_value
 from ptosim.author.dtypes import DType, TileDescription
 from ptosim.author.extents import plus, times
 from ptosim.author.failures import WrongType, failure
@@ -99,14 +99,15 @@ class TileValue(Traced):
             shown = "tile[r, c] or tile[r, c:]" if self.rank == 2 else "tile[i] or tile[i:]"
             raise failure(WrongType, f"this tile has {self.rank} dimensions: write {shown}")
         *rows, last = keys
-        row = rows[0] if rows else 0
-        if isinstance(row, slice):
+        if rows and isinstance(rows[0], slice):
             raise failure(WrongType, "a slice of a tile is a part of one row: tile[r, c:]")
+        row = counts(rows[0], "the row of a tile") if rows else 0
         if isinstance(last, slice):
             if last.stop is not None or last.step is not None:
                 raise failure(WrongType, "a slice of a tile is open: tile[r, c:], which loads as many lanes as fit")
-            return TileSlice(self, row, 0 if last.start is None else last.start)
-        return TileElement(self, row, last)
+            start = 0 if last.start is None else last.start
+            return TileSlice(self, row, counts(start, "the column of a tile"))
+        return TileElement(self, row, counts(last, "the column of a tile"))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise failure(WrongType, "an element of a tile is set by scalar.store(value, tile[r, c])")

@@ -34,6 +34,8 @@ class TracedFunction:
     )
     sections: list[str] = field(default_factory=list[str])
     """The sections and scopes around, outermost first."""
+    scopes: list[Location | None] = field(default_factory=list["Location | None"])
+    """Where the vector scopes around begin."""
     kernel_kind: str | None = None
     sections_done: set[str] = field(default_factory=set[str])
     op_attrs: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -187,20 +189,29 @@ def traced(trace: Trace) -> Generator[Trace]:
 
 def explicit_only(what: str) -> Trace:
     """The trace, where the kernel is explicit: elsewhere the call is for the compiler to make."""
-    trace = current(what)
-    body = trace.body
-    if body.kind == "tileop":
-        raise failure(WrongPlace, f"{what} does not belong in a tileop", hint="move it to the kernel that calls it")
-    if not body.explicit:
+    trace = not_in_tileop(what, "move it to the kernel that calls it")
+    if not trace.body.explicit:
         hint = 'write @pto.jit(mode="explicit"), or use tile operations'
-        raise failure(WrongPlace, f"{what} belongs in a kernel of mode explicit", hint=hint)
+        message = f"{what} belongs in a kernel of mode explicit"
+        raise failure(WrongPlace, message, related=_defined(trace, "this kernel has mode auto"), hint=hint)
     return trace
 
 
-def not_in_tileop(what: str) -> Trace:
-    """The trace, outside of tileops, which only compute."""
+def not_in_tileop(
+    what: str, hint: str = "a tileop takes tiles and computes on vector registers; move the call to the kernel"
+) -> Trace:
+    """The trace, outside of tileops and vector scopes, which only compute."""
     trace = current(what)
     if trace.body.kind == "tileop":
-        hint = "a tileop takes tiles and computes on vector registers; move the call to the kernel"
-        raise failure(WrongPlace, f"{what} does not belong in a tileop", hint=hint)
+        related = _defined(trace, f"the tileop {trace.body.name}")
+        raise failure(WrongPlace, f"{what} does not belong in a tileop", related=related, hint=hint)
+    if trace.body.scopes:
+        place = trace.body.scopes[-1]
+        related = (Related(place, "the scope begins here"),) if place is not None else ()
+        hint = "a scope only computes on vector registers; move the call in front of it or behind it"
+        raise failure(WrongPlace, f"{what} does not belong in a vector scope", related=related, hint=hint)
     return trace
+
+
+def _defined(trace: Trace, role: str) -> tuple[Related, ...]:
+    return (Related(trace.definition, role),) if trace.definition is not None else ()

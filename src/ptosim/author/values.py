@@ -189,8 +189,10 @@ class PointerOffset:
     """A pointer and an offset in elements, not yet added."""
 
     def __init__(self, pointer: PointerValue, offset: Any) -> None:
+        from ptosim.author.coerce import counts
+
         self.pointer = pointer
-        self.offset = offset
+        self.offset = counts(offset, "the offset of a pointer")
 
     def __add__(self, more: Any) -> PointerOffset:
         from ptosim.author.operators import binary

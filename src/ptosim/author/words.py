@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, EnumMeta, StrEnum
 from functools import cache
 from typing import Any
 
-from ptosim.author.failures import WrongType, WrongValue, failure
+from ptosim.author.failures import RemovedName, WrongType, WrongValue, failure
 
 _ENUMS = {
     "MaskPattern": {
@@ -81,11 +81,24 @@ _ALIASES = {"PAT": "MaskPattern"}
 NAMES = (*_ENUMS, *_ALIASES)
 
 
+class _Known(EnumMeta):
+    """Enums that say which members they have."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise failure(RemovedName, f"pto.{cls.__name__} has no '{name}'; known: {', '.join(cls.__members__)}")
+
+
+class _Word(StrEnum, metaclass=_Known):
+    """A word as a member of an enum."""
+
+
 @cache
 def enum(name: str) -> type[Enum]:
     """An enum of the surface, by its name."""
     members = _ENUMS[_ALIASES.get(name, name)]
-    made = Enum(name, members, type=str, module="ptosim.ptodsl.pto")
+    made = _Word(name, members, module="ptosim.ptodsl.pto")
     return made  # pyright: ignore[reportReturnType]
 
 

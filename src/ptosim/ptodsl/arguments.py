@@ -89,4 +89,4 @@ def _arrays(value: Any) -> Iterator[Any]:
 
 def _is_array(value: Any) -> bool:
     kind = type(value)
-    return hasattr(kind, "__array_interface__") or hasattr(kind, "data_ptr")
+    return hasattr(kind, "__array_interface__") or hasattr(kind, "__dlpack__")

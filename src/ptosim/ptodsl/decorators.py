@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptosim.author.failures import WrongType, WrongValue, failure
+from ptosim.diagnostics import PTOError
 from ptosim.ptodsl.arguments import as_arguments
 from ptosim.ptodsl.specialise import Fingerprint, fingerprint
 
@@ -258,7 +260,13 @@ class CompiledKernel(TextForms):
     def __call__(self, *args: Any, grid: int = 1, stream: Any = None, **options: Any) -> None:
         """Run it on `grid` blocks; arrays are changed in place."""
         del stream
-        self.kernel(*as_arguments(self.kernel, args), grid=_positive(grid), **options)
+        kernel = self.kernel
+        if options:
+            _known_options(kernel, options)
+        try:
+            kernel(*as_arguments(kernel, args), grid=_positive(grid), **options)
+        except PTOError as problem:
+            raise _at_the_launch(problem) from None
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{name}={value!r}" for name, value in self.constexpr_bindings.items())
@@ -306,7 +314,7 @@ class KernelOfText(CompiledKernel):
                 return read_source(file, str(path))
         except OSError as reason:
             message = f"cannot read {path}: {reason.strerror or reason}"
-            raise failure(WrongValue, message, called="argument") from None
+            raise failure(WrongValue, message, self.handle.function.definition.place, called="argument") from None
 
 
 def _grid(launch: Any) -> tuple[int, Any]:
@@ -314,6 +322,22 @@ def _grid(launch: Any) -> tuple[int, Any]:
     if not 1 <= len(parts) <= 2:
         raise failure(WrongType, f"a launch is kernel[grid] or kernel[grid, stream], not {launch!r}", called="argument")
     return _positive(parts[0]), parts[1] if len(parts) == 2 else None
+
+
+def _known_options(kernel: Kernel, options: Mapping[str, Any]) -> None:
+    known: Mapping[str, Any] = type(kernel).__call__.__kwdefaults__ or {}
+    for name in options:
+        if name not in known:
+            message = f"a launch has no option '{name}'; known: {', '.join(known)}"
+            raise failure(WrongType, message, called="argument")
+
+
+def _at_the_launch(problem: PTOError) -> PTOError:
+    """The same error; what has no place stands at the line of the launch."""
+    from ptosim.author.place import here
+
+    found = [each if each.location is not None else replace(each, location=here()) for each in problem.raised]
+    return type(problem)(*found)
 
 
 def _positive(grid: Any) -> int:
@@ -365,6 +389,8 @@ def jit(
         raise failure(WrongType, message)
     if name is not None and not isinstance(name, str):
         raise failure(WrongType, f"the name of a kernel is a text, not {name!r}")
+    if insert_sync not in (None, True, False):
+        raise failure(WrongType, f"insert_sync is True, False or None, not {insert_sync!r}")
     kind = None if kernel_kind is None else choice(kernel_kind, KINDS, "kernel_kind")
     options = KernelOptions(
         name,
@@ -421,6 +447,10 @@ class MergedModule:
         targets = {each.handle.options.target for each in kernels}
         if len(targets) > 1:
             raise failure(WrongValue, f"kernels of one module are for one target, not {', '.join(sorted(targets))}")
+        names = [each.ir_function_name for each in kernels]
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            hint = f'give one of them another name: @pto.jit(name="{twice[0]}_2")'
+            raise failure(WrongValue, f"two kernels of one module are called {twice[0]}", hint=hint)
 
     @cached_property
     def source(self) -> Source:
