@@ -18,7 +18,7 @@ from ptosim.native.ir.context import KEPT_BYTES, ContextWord
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, PTR, Type, Value
 from ptosim.native.run.explain import PRIVATE
-from ptosim.native.workitems.access import LONGEST, apart, joined, load, pieces, store
+from ptosim.native.workitems.access import LONGEST, apart, joined, load, pieces, places, store
 from ptosim.native.workitems.values import PackedLanes, WarpValue, numbers, part_type, spread
 from ptosim.native.workitems.warp_body import FIRST_PRIVATE, WarpBody, WarpCore, on_warps
 
@@ -64,13 +64,13 @@ def inttoptr(address: Value) -> Value:
 def private_load(core: WarpCore, warp: WarpBody, pointer: Value, space: Space | None, kind: Element) -> WarpValue:
     addresses = spread(core.f, pointer)
     if space is not None:
-        return load(core, space, addresses, kind)
-    places = _places(core, warp, "reads", addresses, kind)
+        return load(core, space, places(core, pointer, None, kind.bytes), kind)
+    spots = _places(core, warp, "reads", addresses, kind)
     found: list[Value] = []
     for far, piece in pieces(kind):
         lanes = piece.vector(WARP)
         zero = core.f.constant(lanes, 0)
-        at = _further(core.f, places, far)
+        at = _further(core.f, spots, far)
         call = f"call {lanes} @llvm.masked.gather.{lanes.mangled}.v{WARP}p0({at}, {warp.mask}, {zero})"
         found.append(core.f.emit(lanes, call))
     return joined(found, kind)
@@ -82,11 +82,11 @@ def private_store(
 ) -> None:
     addresses = spread(core.f, pointer)
     if space is not None:
-        store(core, space, addresses, value, kind)
+        store(core, space, places(core, pointer, None, kind.bytes), value, kind)
         return
-    places = _places(core, warp, "writes", addresses, kind)
+    spots = _places(core, warp, "writes", addresses, kind)
     for (far, _), data in zip(pieces(kind), apart(core, value, kind), strict=True):
-        at = _further(core.f, places, far)
+        at = _further(core.f, spots, far)
         core.f.do(f"call void @llvm.masked.scatter.{data.kind.mangled}.v{WARP}p0({data}, {at}, {warp.mask})")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ptosim.effects.element import Element
@@ -15,12 +15,12 @@ from ptosim.native.build.global_memory import GmPlace, leaves_buffer, locate, re
 from ptosim.native.build.lowering import define
 from ptosim.native.ir.context import MEMORIES
 from ptosim.native.ir.flow import FunctionBuilder
-from ptosim.native.ir.values import I32, I64, Type, Value
+from ptosim.native.ir.values import I1, I32, I64, Type, Value
 from ptosim.native.simt_math import greater, lesser
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, narrow, widen
 from ptosim.native.workitems.access import aligned, wrong_lanes
 from ptosim.native.workitems.memory import ADDRESSES
-from ptosim.native.workitems.values import PackedLanes, WarpValue, as_bits, spread
+from ptosim.native.workitems.values import ALL_LANES, PackedLanes, WarpValue, as_bits, spread
 from ptosim.native.workitems.warp_body import WarpCore, enter
 
 Combine = Callable[[FunctionBuilder, Value, Value, Value], Value]
@@ -139,30 +139,60 @@ def _each(f: FunctionBuilder, unit: Unit, space: Space, kind: Type, combine: Com
     rooms = [f.slot(kind, WARP, 64) for _ in range(3)]
     for room, data in zip(rooms, (compare, values, values.like(0)), strict=True):
         room.store(data, 64)
+
+    def update(lane: Value, at: Value) -> None:
+        expected, value = (room.at(lane * width).load(kind) for room in rooms[:2])
+        old = at.load(kind)
+        at.store(combine(f, old, expected, value))
+        rooms[2].at(lane * width).store(old)
+
+    if space is GM:
+        outside = _each_in_gm(f, active, places, width, update)
+    else:
+        unit.spaces[Space.UB] = size
+        outside = as_bits(addresses.compare("ugt", size - width)) & active
+        inside, base = active & ~outside, f.base(MEMORIES[Space.UB])
+        _each_bit(f, inside, lambda lane: update(lane, base.at(places.at(lane * 8).load(I64, 8))))
+    return outside, rooms[2].load(kind.vector(WARP), 64)
+
+
+def _each_bit(f: FunctionBuilder, active: Value, act: Callable[[Value], None]) -> None:
+    """Lane by lane; all of them without asking where all are active."""
+
+    def every() -> None:
+        for lane in range(WARP):
+            act(f.constant(I64, lane))
+
+    def some() -> None:
+        def step(carried: list[Value]) -> Sequence[Value]:
+            (left,) = carried
+            act(f.intrinsic("llvm.cttz", I32, left, f.constant(I1, 1), overloads=(I32,)).zext(I64))
+            return [left & (left - 1)]
+
+        f.while_loop([active], lambda carried: (carried[0] != 0, carried), step)
+
+    f.either(active == ALL_LANES, every, some)
+
+
+def _each_in_gm(
+    f: FunctionBuilder, active: Value, places: Value, width: int, update: Callable[[Value, Value], None]
+) -> Value:
+    """Gives the lanes outside."""
     outside = f.slot(I32)
     outside.store(f.constant(I32, 0), 4)
-    base = f.base(MEMORIES[Space.UB]) if space is not GM else None
-    if base is not None:
-        unit.spaces[Space.UB] = size
     with f.each(WARP) as lane:
         bit = f.constant(I32, 1) << lane.trunc(I32)
         with f.when((active & bit) != 0):
-            start = places.at(lane * 8).load(I64, 8)
-            place = locate(f, start) if base is None else None
-
-            def fits(start: Value = start, lane: Value = lane, place: GmPlace | None = place) -> None:
-                at = place.address if place is not None else base.at(start) if base is not None else start
-                expected, value = (room.at(lane * width).load(kind) for room in rooms[:2])
-                old = at.load(kind)
-                at.store(combine(f, old, expected, value))
-                rooms[2].at(lane * width).store(old)
+            place = locate(f, places.at(lane * 8).load(I64, 8))
 
             def strays(bit: Value = bit) -> None:
                 outside.store(outside.load(I32, 4) | bit, 4)
 
-            wrong = start.compare("ugt", size - width) if place is None else leaves_buffer(place, 0, width)
-            f.either(wrong, strays, fits)
-    return outside.load(I32, 4), rooms[2].load(kind.vector(WARP), 64)
+            def fits(lane: Value = lane, place: GmPlace = place) -> None:
+                update(lane, place.address)
+
+            f.either(leaves_buffer(place, 0, width), strays, fits)
+    return outside.load(I32, 4)
 
 
 def _on_warp(

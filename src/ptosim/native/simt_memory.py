@@ -11,7 +11,7 @@ from ptosim.language.micro.pointer import LoadScalar, StoreScalar
 from ptosim.language.simt.simt_memory import Ldg, Stg
 from ptosim.native.build.lowering import lowering
 from ptosim.native.ir.values import Value
-from ptosim.native.workitems.access import address, load, store
+from ptosim.native.workitems.access import load, places, store
 from ptosim.native.workitems.values import WarpValue
 from ptosim.native.workitems.warp_body import WarpCore, on_warps
 
@@ -23,10 +23,10 @@ def _place(static: Static) -> dict[str, Any]:
 @lowering(Ldg, bind=_place)
 @on_warps(LoadScalar, bind=_place)
 def load_element(core: WarpCore, pointer: Value, offset: Value, kind: Element, space: Space) -> WarpValue:
-    return load(core, space, address(core, pointer, offset, kind.bytes), kind)
+    return load(core, space, places(core, pointer, offset, kind.bytes), kind)
 
 
 @lowering(Stg, bind=_place)
 @on_warps(StoreScalar, bind=_place)
 def store_element(core: WarpCore, value: WarpValue, pointer: Value, offset: Value, kind: Element, space: Space) -> None:
-    store(core, space, address(core, pointer, offset, kind.bytes), value, kind)
+    store(core, space, places(core, pointer, offset, kind.bytes), value, kind)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from ptosim.effects.element import Element
 from ptosim.effects.names import GM, Space
 from ptosim.effects.simt import WARP
 from ptosim.native.build.global_memory import locate
-from ptosim.native.ir.values import Type, Value
-from ptosim.native.vector.registers import extract
+from ptosim.native.ir.values import I64, Type, Value
+from ptosim.native.vector.registers import first_lane
 from ptosim.native.workitems.memory import load_routine, store_routine
 from ptosim.native.workitems.values import (
-    ALL_LANES,
+    EvenLanes,
     PackedLanes,
     WarpValue,
     as_bits,
-    as_vectors,
     from_bits,
     part_type,
     spread,
@@ -25,19 +27,31 @@ LONGEST = 8
 """Bytes that are moved at once."""
 
 
-def address(core: WarpCore, pointer: Value, offset: Value | None, width: int) -> Value:
-    """Of each lane."""
-    if offset is None:
-        return spread(core.f, pointer)
-    if pointer.kind.lanes == offset.kind.lanes:
-        found = spread(core.f, pointer + offset * width)
-    else:
-        found = spread(core.f, pointer) + spread(core.f, offset * width)
-    assert core.warp is not None
-    steps = core.warp.step_of(pointer), core.warp.step_of(offset)
-    if steps[0] is not None and steps[1] is not None:
-        core.warp.steps[found.text] = steps[0] + steps[1] * width
-    return found
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the lanes of a warp access memory: an address for each, made where it is wanted, and how they lie."""
+
+    lanes: Callable[[], Value]
+    row: EvenLanes | None
+
+
+def places(core: WarpCore, pointer: Value, offset: Value | None, width: int) -> Places:
+    """So many elements behind a pointer."""
+    f, warp = core.f, core.warp
+    assert warp is not None
+
+    def lanes() -> Value:
+        if offset is None:
+            return spread(f, pointer)
+        if pointer.kind.lanes == offset.kind.lanes:
+            return spread(f, pointer + offset * width)
+        return spread(f, pointer) + spread(f, offset * width)
+
+    start, far = warp.row_of(pointer), EvenLanes(f.constant(I64, 0), 0) if offset is None else warp.row_of(offset)
+    if start is None or far is None:
+        return Places(lanes, None)
+    row = EvenLanes(start.first + far.first * width, start.step + far.step * width, start.sure)
+    return Places(lanes, row if far.sure is None else row.also(far.sure))
 
 
 def pieces(kind: Element) -> list[tuple[int, Type]]:
@@ -68,39 +82,43 @@ def _site(core: WarpCore, verb: str, space: Space, width: int, alignment: int) -
     return "access", [verb, space.value, core.target.memory[space.value], width, alignment]
 
 
-def _in_a_row(core: WarpCore, space: Space, addresses: Value, piece: Type) -> tuple[Value, Value]:
-    """Whether all lanes are active and access bytes in a row that lie in their memory, and the host address then."""
-    f, width = core.f, piece.bits // 8
-    assert core.warp is not None
-    first, last = extract(addresses, 0), extract(addresses, WARP - 1)
-    fits = (last - first == (WARP - 1) * width) & ((first & (width - 1)) == 0)
-    fits = fits & (as_bits(core.warp.mask) == ALL_LANES)
+def _in_a_row(core: WarpCore, space: Space, row: EvenLanes, extent: int, width: int) -> tuple[Value, Value]:
+    """Whether bytes in a row lie in their memory, elements of so many from an aligned address on, and the host address
+    then."""
+    f, first = core.f, row.first
+    fits = (first & (width - 1)) == 0
+    if row.sure is not None:
+        fits = fits & row.sure
     if space is not GM:
-        size = core.target.memory[space.value]
-        return fits & first.compare("ule", size - WARP * width), core.base(space).at(first)
+        return fits & first.compare("ule", core.target.memory[space.value] - extent), core.base(space).at(first)
     place = locate(f, first)
-    inside = place.known & (place.offset >= 0) & (place.offset <= place.size - WARP * width)
+    inside = place.known & (place.offset >= 0) & (place.offset <= place.size - extent)
     return fits & inside, place.address
 
 
-def load(core: WarpCore, space: Space, addresses: Value, kind: Element) -> WarpValue:
-    """Bytes in a row at once; what is not known to be one goes through a routine."""
+def load(core: WarpCore, space: Space, where: Places, kind: Element) -> WarpValue:
+    """Bytes in a row at once, and those at one address once; what is not known to be one goes through a routine."""
     (piece, *more) = (type_ for _, type_ in pieces(kind))
-    assert core.warp is not None
-    if more or core.warp.step_of(addresses) != kind.bytes:
-        return _load_anywhere(core, space, addresses, kind)
-    fits, source = _in_a_row(core, space, addresses, piece)
-    likes: list[WarpValue] = []
+    row, f, warp = where.row, core.f, core.warp
+    assert warp is not None
+    if more or row is None or row.step not in (0, kind.bytes):
+        return _load_anywhere(core, space, where.lanes(), kind)
+    is_single = row.step == 0
+    extent = kind.bytes if is_single else WARP * kind.bytes
+    fits, source = _in_a_row(core, space, row, extent, kind.bytes)
+
+    def parts(found: WarpValue) -> list[Value]:
+        return list(found.parts) if isinstance(found, PackedLanes) else [found]
 
     def elsewhere() -> list[Value]:
-        likes.append(_load_anywhere(core, space, addresses, kind))
-        return as_vectors(core.f, likes[0])
+        found = parts(_load_anywhere(core, space, where.lanes(), kind))
+        return [first_lane(f, part, warp.mask) for part in found] if is_single else found
 
     def here() -> list[Value]:
-        return as_vectors(core.f, joined([source.load(piece.vector(WARP))], kind))
+        return parts(joined([source.load(piece if is_single else piece.vector(WARP))], kind))
 
-    found = core.f.choose(fits, here, elsewhere)
-    return PackedLanes(tuple(found)) if isinstance(likes[0], PackedLanes) else found[0]
+    found = f.choose(fits, here, elsewhere)
+    return PackedLanes(tuple(found)) if kind.kind == "packed" else found[0]
 
 
 def _load_anywhere(core: WarpCore, space: Space, addresses: Value, kind: Element) -> WarpValue:
@@ -129,17 +147,26 @@ def joined(found: list[Value], kind: Element) -> WarpValue:
     return PackedLanes(tuple(found[0].lshr(number * width).trunc(part) for number in range(kind.count)))
 
 
-def store(core: WarpCore, space: Space, addresses: Value, value: WarpValue, kind: Element) -> None:
+def store(core: WarpCore, space: Space, where: Places, value: WarpValue, kind: Element) -> None:
     (piece, *more) = (type_ for _, type_ in pieces(kind))
-    assert core.warp is not None
-    if more or core.warp.step_of(addresses) != kind.bytes:
-        _store_anywhere(core, space, addresses, value, kind)
+    f, warp, row = core.f, core.warp, where.row
+    assert warp is not None
+    if more or row is None or row.step != kind.bytes:
+        _store_anywhere(core, space, where.lanes(), value, kind)
         return
     if space is not GM:
         core.unit.spaces[space] = core.target.memory[space.value]
-    fits, dest = _in_a_row(core, space, addresses, piece)
+    fits, dest = _in_a_row(core, space, row, WARP * kind.bytes, kind.bytes)
     (data,) = apart(core, value, kind)
-    core.f.either(fits, lambda: dest.store(data), lambda: _store_anywhere(core, space, addresses, value, kind))
+
+    def partly() -> None:
+        given = f"{data}, {dest}, i32 1, {warp.mask}"
+        f.do(f"call void @llvm.masked.store.{data.kind.mangled}.p0({given})")
+
+    def here() -> None:
+        f.either(warp.is_full, lambda: dest.store(data), partly)
+
+    f.either(fits, here, lambda: _store_anywhere(core, space, where.lanes(), value, kind))
     if space is GM:
         core.moves()
 

@@ -94,7 +94,34 @@ _SCHEDULER = f"""declare ptr @aligned_alloc(i64, i64)
 declare void @free(ptr)
 define internal i32 @{SCHEDULER}(ptr %records, i64 %count) nounwind noinline {{
 entry:
-  br label %pass
+  br label %round
+round:
+  br label %swift
+swift:
+  %q = phi i64 [ 0, %round ], [ %q1, %swiftly ]
+  %met0 = phi i1 [ true, %round ], [ %met1, %swiftly ]
+  %qfar = mul i64 %q, {RECORD}
+  %qrecord = getelementptr i8, ptr %records, i64 %qfar
+  %qhandle = load ptr, ptr %qrecord
+  call void @llvm.coro.resume(ptr %qhandle)
+  %qat = getelementptr i8, ptr %qrecord, i64 {STATE}
+  %qstate = load i64, ptr %qat
+  %qfailed = icmp ugt i64 %qstate, {OVER}
+  br i1 %qfailed, label %fails, label %swiftly
+swiftly:
+  %qcameat = getelementptr i8, ptr %qrecord, i64 {ARRIVED}
+  %qcame = load i64, ptr %qcameat
+  %qareat = getelementptr i8, ptr %qrecord, i64 {EXISTING}
+  %qare = load i64, ptr %qareat
+  %qwhole = icmp eq i64 %qcame, %qare
+  %qwaits = icmp eq i64 %qstate, {WAITS}
+  %qmet = and i1 %qwhole, %qwaits
+  %met1 = and i1 %met0, %qmet
+  %q1 = add i64 %q, 1
+  %qmore = icmp ult i64 %q1, %count
+  br i1 %qmore, label %swift, label %swiftend
+swiftend:
+  br i1 %met1, label %round, label %judge
 pass:
   br label %each
 each:
@@ -112,7 +139,8 @@ resume:
   %failed = icmp ugt i64 %after, {OVER}
   br i1 %failed, label %fails, label %on
 fails:
-  %behind = sub i64 %after, {OVER}
+  %ended1 = phi i64 [ %qstate, %swift ], [ %after, %resume ]
+  %behind = sub i64 %ended1, {OVER}
   %status = trunc i64 %behind to i32
   br label %leave
 on:
@@ -173,16 +201,7 @@ all:
   %ok = and i1 %whole, %every
   br i1 %ok, label %release, label %stuck
 release:
-  br label %free
-free:
-  %u = phi i64 [ 0, %release ], [ %u1, %free ]
-  %ufar = mul i64 %u, {RECORD}
-  %urecord = getelementptr i8, ptr %records, i64 %ufar
-  %uat = getelementptr i8, ptr %urecord, i64 {STATE}
-  store i64 {GOES_ON}, ptr %uat
-  %u1 = add i64 %u, 1
-  %umore = icmp ult i64 %u1, %count
-  br i1 %umore, label %free, label %pass
+  br label %round
 stuck:
   %which = select i1 %whole, i64 %first1, i64 %part1
   %sfar = mul i64 %which, {RECORD}

@@ -23,6 +23,21 @@ class PackedLanes:
     parts: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EvenLanes:
+    """Numbers that lie equally far apart from lane to lane, modulo their type, where `sure` holds (None: always)."""
+
+    first: Value
+    step: int
+    sure: Value | None = None
+
+    def also(self, sure: Value) -> EvenLanes:
+        """Only where this holds as well."""
+        if sure.literal == 1:
+            return self
+        return EvenLanes(self.first, self.step, sure if self.sure is None else self.sure & sure)
+
+
 WarpValue = Value | PackedLanes
 
 ALL_LANES = (1 << WARP) - 1

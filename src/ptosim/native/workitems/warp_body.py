@@ -15,7 +15,7 @@ from ptosim.effects.names import CoreKind
 from ptosim.effects.record import Static
 from ptosim.effects.simt import WARP
 from ptosim.language.operation import PTOOperation
-from ptosim.language.simt.simt import SyncThreads
+from ptosim.language.simt.simt import MOST_WORKITEMS, SyncThreads
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.function import Call, Return
 from ptosim.language.structure.scalar import Constant
@@ -26,9 +26,13 @@ from ptosim.native.build.lowering import Bind, Lowering
 from ptosim.native.control import LIMIT
 from ptosim.native.ir.context import WORD_BYTES, ContextWord
 from ptosim.native.ir.flow import FunctionBuilder, Reported
-from ptosim.native.ir.values import I1, I8, I64, PTR, Type, Value
+from ptosim.native.ir.ranges import IntegerRange
+from ptosim.native.ir.values import I1, I8, I32, I64, PTR, Type, Value
 from ptosim.native.vector.registers import first_lane
+from ptosim.native.workitems.even_lanes import even
 from ptosim.native.workitems.values import (
+    ALL_LANES,
+    EvenLanes,
     PackedLanes,
     WarpValue,
     as_bits,
@@ -114,8 +118,10 @@ class WarpBody:
         self.number, self.sizes = number, tuple(sizes)
         self.mask = self.existing = mask
         self.values: dict[SSAValue, WarpValue] = {}
-        self.steps: dict[str, int] = {}
-        """Vectors whose lanes lie a known step apart, modulo their type, by their text."""
+        self.rows: dict[str, EvenLanes] = {}
+        """Vectors whose lanes lie a known step apart, by their text."""
+        self._varying: set[SSAValue] = set()
+        """What loops carry that is not the same in all lanes."""
         self.left: list[Callable[[], None]] = []
         """What is done when the code ends."""
         self.clocks: Value | None = None
@@ -224,7 +230,7 @@ class WarpBody:
     def _in_lanes(self, op: Operation, lowering: Lowering, static: Static, part: int | None) -> Sequence[WarpValue]:
         facts = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
         given = {value: self._part_of(value, part) for value in op.operands}
-        step = self._step(op.name, list(given.values()))
+        rows = [self.row_of(given[value]) for value in op.operands]
         if any(value.kind.lanes for value in given.values()):
             given = {each: spread(self.f, value) for each, value in given.items()}
         arguments: list[Any] = []
@@ -234,28 +240,21 @@ class WarpBody:
             else:
                 arguments.append(self._argument(op, name, static, facts))
         found = _results(lowering.function(*arguments))
-        if step is not None and isinstance(found[0], Value) and found[0].kind.lanes:
-            self.steps[found[0].text] = step
+        if isinstance(result := found[0] if found else None, Value) and result.kind.lanes:
+            if (row := even(op.name, rows, result.kind.element)) is not None:
+                self.rows[result.text] = row
         return found
 
-    def step_of(self, value: Value) -> int | None:
-        """How far the lanes of a value lie apart; 0 for one that is the same in all."""
-        return self.steps.get(value.text) if value.kind.lanes else 0
+    def row_of(self, value: Value) -> EvenLanes | None:
+        """How the lanes of a value lie apart, where that is known; of one that is the same in all, not at all."""
+        return self.rows.get(value.text) if value.kind.lanes else EvenLanes(value, 0)
 
-    def _step(self, name: str, given: Sequence[Value]) -> int | None:
-        """How far those of a result lie apart."""
-        steps = [self.step_of(value) for value in given]
-        if name in _WIDENING:
-            return steps[0]
-        if name not in ("arith.addi", "arith.subi", "arith.muli") or len(steps) != 2 or None in steps:
-            return None
-        a, b = cast("list[int]", steps)
-        if name != "arith.muli":
-            return a + b if name == "arith.addi" else a - b
-        for one, other in ((0, 1), (1, 0)):
-            if (factor := given[one].literal) is not None:
-                return (steps[other] or 0) * factor
-        return None
+    @property
+    def is_full(self) -> Value:
+        """Whether all lanes are active."""
+        if self.mask.text == self.f.constant(I1.vector(WARP), 1).text:
+            return self.f.constant(I1, 1)
+        return as_bits(self.mask) == ALL_LANES
 
     def _part_of(self, value: SSAValue, part: int | None) -> Value:
         found = self.values[value]
@@ -311,38 +310,79 @@ class WarpBody:
             self.hand_over()
 
     def _for(self, op: For) -> None:
-        f, core = self.f, self.core(op)
+        core = self.core(op)
         lower, upper, step = (self.scalar_or_lanes(value) for value in (op.lb, op.ub, op.step))
         core.fail_in(step <= 0, "arithmetic", "the step of scf.for must be positive, not {}", step, is_single=True)
-        uniform = not (lower.kind.lanes or upper.kind.lanes or step.kind.lanes)
-        apart = None if step.kind.lanes else self.step_of(lower)
-        if not uniform:
-            lower, upper, step = (spread(f, value) for value in (lower, upper, step))
+        if lower.kind.lanes or upper.kind.lanes or step.kind.lanes:
+            self._diverging_for(op, lower, upper, step)
+            return
+        before, values = self.f.mark(), dict(self.values)
+        while not self._uniform_for(op, lower, upper, step):
+            self.f.go_back(before)
+            self.values = dict(values)
+
+    def _uniform_for(self, op: For, lower: Value, upper: Value, step: Value) -> bool:
+        """A loop that all lanes take alike; False where more of what it carries varies from lane to lane than was
+        known."""
+        f, outer = self.f, self.mask
         index, *arguments = op.body.block.args
-        outer = self.mask
-        going = lower < upper
-        start = [lower, going if uniform else outer & going, *self._vectors(op.iter_args)]
+        start = [lower, lower < upper, *self._carried(arguments, op.iter_args)]
+        count = len(self._varying)
+
+        def body(entering: list[Value]) -> Sequence[Value]:
+            number, _, *carried = entering
+            self._round(op)
+            self.values[index] = number
+            self._take(arguments, carried)
+            self.block(op.body.block)
+            end = op.body.block.last_op
+            ends = self._carried(arguments, end.arguments if isinstance(end, Yield) else ())
+            more = (upper - number).compare("ugt", step)
+            return [number + step, more, *(ends if outer is self.existing else _merged(outer, ends, carried))]
+
+        last = f.while_loop(start, lambda entering: (entering[1], entering), body, self.core(op).site("limit", LIMIT))
+        self._take(op.results, last[2:])
+        return len(self._varying) == count
+
+    def _carried(self, names: Sequence[SSAValue], values: Sequence[SSAValue]) -> list[Value]:
+        """Values as a loop carries them under these names: those that are the same in all lanes by themselves."""
+        parts: list[Value] = []
+        for name, value in zip(names, values, strict=True):
+            found = self.values[value]
+            if name not in self._varying and (isinstance(found, PackedLanes) or found.kind.lanes):
+                self._varying.add(name)
+            parts += [found] if isinstance(found, Value) and name not in self._varying else as_vectors(self.f, found)
+        return parts
+
+    def _diverging_for(self, op: For, lower: Value, upper: Value, step: Value) -> None:
+        """A loop of which each lane has its own index."""
+        f, core, outer = self.f, self.core(op), self.mask
+        row = None if step.kind.lanes else self.row_of(lower)
+        lower, upper, step = (spread(f, value) for value in (lower, upper, step))
+        index, *arguments = op.body.block.args
+        firsts = [] if row is None else [row.first]
+        start = [lower, outer & (lower < upper), *firsts, *self._vectors(op.iter_args)]
 
         def look(entering: list[Value]) -> tuple[Value, Sequence[Value]]:
             return some_lane(f, entering[1]), entering
 
         def body(entering: list[Value]) -> Sequence[Value]:
-            number, still, *carried = entering
-            mask = outer if uniform else still
+            (number, still), carried = entering[:2], entering[2 + len(firsts) :]
             self._round(op)
-            if apart is not None and number.kind.lanes:
-                self.steps[number.text] = apart
+            following: list[Value] = []
+            if row is not None and step.uniform is not None:
+                self.rows[number.text] = EvenLanes(entering[2], row.step, row.sure)
+                following.append(entering[2] + step.uniform)
             self.values[index] = number
             self._take(arguments, carried)
-            with self.under(mask):
+            with self.under(still):
                 self.block(op.body.block)
                 ends = self._ends(op.body.block)
             more = (upper - number).compare("ugt", step)
-            kept = ends if uniform and outer is self.existing else _merged(mask, ends, carried)
-            return [number + step, more if uniform else still & more, *kept]
+            return [number + step, still & more, *following, *_merged(still, ends, carried)]
 
         last = f.while_loop(start, look, body, core.site("limit", LIMIT))
-        self._take(op.results, last[2:])
+        self._take(op.results, last[2 + len(firsts) :])
 
     def _while(self, op: While) -> None:
         f = self.f
@@ -391,19 +431,22 @@ class WarpBody:
         self.values.update({name: self.values[value] for name, value in zip(op.results, given, strict=True)})
 
     @property
+    def first_workitem(self) -> Value:
+        """The number of the lowest workitem of the warp, i32."""
+        first = (self.number * WARP).trunc(I32)
+        return first.with_range(IntegerRange(0, MOST_WORKITEMS - WARP, 5)) if first.literal is None else first
+
+    @property
     def lanes(self) -> Value:
         """The number of each workitem, i32."""
-        first = (self.number * WARP).trunc(Type("i32"))
-        found = spread(self.f, first) + numbers(self.f, Type("i32"))
-        self.steps[found.text] = 1
+        first = self.first_workitem
+        found = spread(self.f, first) + numbers(self.f, I32)
+        self.rows[found.text] = EvenLanes(first, 1)
         return found
 
 
-_WIDENING = frozenset(f"arith.{name}" for name in ("index_cast", "index_castui", "extsi", "extui", "trunci"))
-
-
 def _merged(mask: Value, new: Sequence[Value], old: Sequence[Value]) -> list[Value]:
-    return [mask.select(one, other) for one, other in zip(new, old, strict=True)]
+    return [mask.select(one, other) if one.kind.lanes else one for one, other in zip(new, old, strict=True)]
 
 
 def _part(element: Element) -> Element:
