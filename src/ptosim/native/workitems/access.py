@@ -28,14 +28,14 @@ LONGEST = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class LanePlaces:
     """Where the lanes of a warp access memory: an address for each, made where it is wanted, and how they lie."""
 
     lanes: Callable[[], Value]
     row: EvenLanes | None
 
 
-def places(core: WarpCore, pointer: Value, offset: Value | None, width: int) -> Places:
+def places(core: WarpCore, pointer: Value, offset: Value | None, width: int) -> LanePlaces:
     """So many elements behind a pointer."""
     f, warp = core.f, core.warp
     assert warp is not None
@@ -49,9 +49,9 @@ def places(core: WarpCore, pointer: Value, offset: Value | None, width: int) -> 
 
     start, far = warp.row_of(pointer), EvenLanes(f.constant(I64, 0), 0) if offset is None else warp.row_of(offset)
     if start is None or far is None:
-        return Places(lanes, None)
+        return LanePlaces(lanes, None)
     row = EvenLanes(start.first + far.first * width, start.step + far.step * width, start.sure)
-    return Places(lanes, row if far.sure is None else row.also(far.sure))
+    return LanePlaces(lanes, row if far.sure is None else row.also(far.sure))
 
 
 def pieces(kind: Element) -> list[tuple[int, Type]]:
@@ -96,7 +96,7 @@ def _in_a_row(core: WarpCore, space: Space, row: EvenLanes, extent: int, width: 
     return fits & inside, place.address
 
 
-def load(core: WarpCore, space: Space, where: Places, kind: Element) -> WarpValue:
+def load(core: WarpCore, space: Space, where: LanePlaces, kind: Element) -> WarpValue:
     """Bytes in a row at once, and those at one address once; what is not known to be one goes through a routine."""
     (piece, *more) = (type_ for _, type_ in pieces(kind))
     row, f, warp = where.row, core.f, core.warp
@@ -147,11 +147,10 @@ def joined(found: list[Value], kind: Element) -> WarpValue:
     return PackedLanes(tuple(found[0].lshr(number * width).trunc(part) for number in range(kind.count)))
 
 
-def store(core: WarpCore, space: Space, where: Places, value: WarpValue, kind: Element) -> None:
-    (piece, *more) = (type_ for _, type_ in pieces(kind))
+def store(core: WarpCore, space: Space, where: LanePlaces, value: WarpValue, kind: Element) -> None:
     f, warp, row = core.f, core.warp, where.row
     assert warp is not None
-    if more or row is None or row.step != kind.bytes:
+    if len(pieces(kind)) > 1 or row is None or row.step != kind.bytes:
         _store_anywhere(core, space, where.lanes(), value, kind)
         return
     if space is not GM:

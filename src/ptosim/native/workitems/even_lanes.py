@@ -1,5 +1,7 @@
-"""Numbers of lanes that lie equally far apart stay so through sums, products with a constant, and casts: then one number
-tells where all lanes access memory."""
+"""Numbers of lanes that lie equally far apart stay so through sums, products with a constant, and casts.
+
+One number then tells where all lanes access memory.
+"""
 
 from __future__ import annotations
 

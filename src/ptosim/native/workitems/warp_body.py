@@ -240,7 +240,9 @@ class WarpBody:
             else:
                 arguments.append(self._argument(op, name, static, facts))
         found = _results(lowering.function(*arguments))
-        if isinstance(result := found[0] if found else None, Value) and result.kind.lanes:
+        for result in found:
+            if not isinstance(result, Value) or not result.kind.lanes:
+                continue
             if (row := even(op.name, rows, result.kind.element)) is not None:
                 self.rows[result.text] = row
         return found
@@ -322,8 +324,8 @@ class WarpBody:
             self.values = dict(values)
 
     def _uniform_for(self, op: For, lower: Value, upper: Value, step: Value) -> bool:
-        """A loop that all lanes take alike; False where more of what it carries varies from lane to lane than was
-        known."""
+        """A loop that all lanes take alike; False where it carries another value, too, that varies from lane to
+        lane."""
         f, outer = self.f, self.mask
         index, *arguments = op.body.block.args
         start = [lower, lower < upper, *self._carried(arguments, op.iter_args)]
