@@ -80,6 +80,16 @@ class Client:
         known = {"uri": uri, "version": version}
         self.tell("textDocument/didChange", {"textDocument": known, "contentChanges": list(changes)})
 
+    def shut(self, uri: str) -> None:
+        """Close a file, and forget what is still said of its versions."""
+        self.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+        def is_published(message: dict[str, Any]) -> bool:
+            return message.get("method") == "textDocument/publishDiagnostics" and message["params"]["uri"] == uri
+
+        self.wait(lambda message: is_published(message) and message["params"].get("version") is None)
+        self._kept = [message for message in self._kept if not is_published(message)]
+
     def published(self, uri: str, version: int) -> list[dict[str, Any]]:
         """The diagnostics of a version."""
 

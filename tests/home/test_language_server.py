@@ -17,6 +17,7 @@ from home.editor_client import Client
 
 ROOT = Path(__file__).parents[2]
 SOFTMAX = ROOT / "examples" / "softmax.pto"
+TILES = ROOT / "examples" / "tiles" / "softmax.pto"
 FILES = sorted([*(ROOT / "examples").rglob("*.pto"), *(ROOT / "tests").rglob("*.pto"), *(ROOT / "src").rglob("*.pto")])
 WAIT = 'pto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", %parity]'
 
@@ -62,7 +63,7 @@ def test_diagnostics_are_those_of_verify(client: Client, path: Path):
     text, uri = path.read_text(), path.as_uri()
     client.open(uri, text)
     assert shown(client.published(uri, 1)) == verified(text, str(path))
-    client.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+    client.shut(uri)
 
 
 EDITS = [
@@ -129,7 +130,7 @@ def edited(client: Client, count: int, seed: int) -> None:
             for method in ("documentSymbol", "foldingRange", "semanticTokens/full"):
                 client.of(method, uri)
     for uri in versions:
-        client.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+        client.shut(uri)
 
 
 def _whole(units: bytes, at: int, down: bool) -> int:
@@ -155,16 +156,11 @@ def test_ten_thousand_edits_leave_memory_flat():
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux how long a process has worked")
-@pytest.mark.parametrize("functions, lines, seconds", [(4, 500, 0.120), (40, 5000, 1.0)])
-def test_an_edit_is_answered_soon(client: Client, functions: int, lines: int, seconds: float):
-    text = SOFTMAX.read_text()
-    body = text[text.index("  func.func") : text.rindex("}")]
-    many = 'module attributes {pto.target_arch = "a5"} {\n' + "".join(
-        body.replace("@softmax", f"@softmax{number}") for number in range(functions)
-    )
-    many += "}\n"
-    assert many.count("\n") > lines
-    uri = f"file:///long/{functions}.pto"
+@pytest.mark.parametrize("path", [SOFTMAX, TILES], ids=["micro", "tiles"])
+@pytest.mark.parametrize("lines, seconds", [(500, 0.120), (5000, 1.0)])
+def test_an_edit_is_answered_soon(client: Client, path: Path, lines: int, seconds: float):
+    many = repeated(path.read_text(), lines)
+    uri = f"file:///long/{path.parent.name}/{lines}.pto"
     client.open(uri, many)
     client.published(uri, 1)
     spent: list[float] = []
@@ -174,8 +170,41 @@ def test_an_edit_is_answered_soon(client: Client, functions: int, lines: int, se
         client.change(uri, version, {"range": {"start": at, "end": at}, "text": " "})
         client.published(uri, version)
         spent.append(working_seconds(client) - before)
-    client.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+    client.shut(uri)
     assert min(spent) <= seconds
+
+
+def repeated(text: str, lines: int) -> str:
+    """A module with the function of another one, as often as it takes to be so long."""
+    start, end = text.index("  func.func"), text.rindex("}")
+    functions = -(-lines // text[start:end].count("\n"))
+    named = (text[start:end].replace("@softmax", f"@softmax{number}") for number in range(functions))
+    return text[:start] + "".join(named) + text[end:]
+
+
+REFUSED = """module attributes {pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<cube>} {
+  func.func @k() {
+    %c8 = arith.constant 8 : index
+    %c0 = arith.constant 0 : index
+    %s = pto.alloc_tile : !pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>
+    %d = pto.alloc_tile : !pto.tile_buf<left, 16x32xf16, blayout=col_major, slayout=row_major>
+    pto.textract ins(%s, %c8, %c0 : !pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>, index, index)
+      outs(%d : !pto.tile_buf<left, 16x32xf16, blayout=col_major, slayout=row_major>)
+    return
+  }
+}
+"""
+
+
+def test_what_a_run_refuses_follows_the_first_answer_of_a_long_text(client: Client):
+    uri = "file:///long/refused.pto"
+    client.open(uri, REFUSED + 500 * "\n")
+    assert client.published(uri, 1) == []
+    (found,) = client.published(uri, 1)
+    assert found["code"] == "misaligned" and found["range"]["start"]["line"] == 6
+    client.change(uri, 2, {"text": REFUSED})
+    assert [each["code"] for each in client.published(uri, 2)] == ["misaligned"]
+    client.shut(uri)
 
 
 def working_seconds(client: Client) -> float:
@@ -194,7 +223,7 @@ def softmax(client: Client) -> Iterator[str]:
     client.open(uri, SOFTMAX.read_text())
     client.published(uri, 1)
     yield uri
-    client.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+    client.shut(uri)
 
 
 def test_hover_shows_the_page_of_an_instruction_and_what_is_known_of_a_value(client: Client, softmax: str):

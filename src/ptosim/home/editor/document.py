@@ -62,8 +62,7 @@ class Document:
     @cached_property
     def _loaded(self) -> tuple[Module | None, tuple[Diagnostic, ...]]:
         try:
-            module = load(self.source)
-            return module, module.remarks
+            return load(self.source), ()
         except PTOError as problem:
             return None, problem.diagnostics
 
@@ -73,9 +72,14 @@ class Document:
         return self._loaded[0]
 
     @property
+    def said_by_text(self) -> tuple[Diagnostic, ...]:
+        """What `ptosim verify` finds without lowering any tiles."""
+        return self.module.warnings if self.module is not None else self._loaded[1]
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Exactly those of `ptosim verify`."""
-        return self._loaded[1]
+        return self.module.remarks if self.module is not None else self._loaded[1]
 
     @cached_property
     def plans(self) -> Sequence[MemoryPlan]:

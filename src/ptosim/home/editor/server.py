@@ -26,6 +26,9 @@ from ptosim.report.envelope import installed_version
 
 VERIFY_PAUSE = 0.01
 """Seconds: edits that have come by then are answered together."""
+LONG = 400
+"""Lines: tiles of a longer text are lowered after its first answer, and a pause."""
+LOWERING_PAUSE = 0.3
 PROOF_PAUSE = 1.0
 PROOF_SECONDS = 10
 COMMAND_SECONDS = 120
@@ -114,7 +117,17 @@ class Server(LanguageServer):
             self._publish(uri, file)
 
     def _verify(self, uri: str, file: OpenFile) -> None:
-        self._take(uri, file, "ptosim", [each.to_json() for each in file.document.diagnostics])
+        """Show what `verify` finds: in a long text of tiles first what it finds before it lowers them."""
+        if len(file.document.text.starts) > LONG and file.document.module is not None:
+            self._take(uri, file, "ptosim", [each.to_json() for each in file.document.said_by_text])
+            file.verifying = asyncio.get_running_loop().call_later(LOWERING_PAUSE, self._verify_all, uri, file)
+        else:
+            self._verify_all(uri, file)
+
+    def _verify_all(self, uri: str, file: OpenFile) -> None:
+        found = file.document.diagnostics
+        if "ptosim" not in file.found or found != file.document.said_by_text:
+            self._take(uri, file, "ptosim", [each.to_json() for each in found])
         if file.document.module is not None and file.document.module.kernels:
             file.proving = asyncio.get_running_loop().create_task(
                 self._prove(uri, file, [*file.document.module.kernels])
@@ -136,6 +149,7 @@ class Server(LanguageServer):
         if self.files.get(uri) is not file:
             return
         shown: list[lsp.Diagnostic] = []
+        file.fixes = [each for each in file.fixes if each[0].source != source]
         for finding in findings:
             shown.append(protocol.diagnostic(file.document, uri, source, finding))
             if (action := mending(file.document, finding)) is not None:
