@@ -1,11 +1,12 @@
 """How operations on logical vectors are written: each in a line that is read, verified, printed and read again."""
 
 import re
+from contextlib import suppress
 
 import pytest
 
 import ptosim
-from ptosim.diagnostics import Source
+from ptosim.diagnostics import PTOError, Source
 from ptosim.language.catalogue import operations, room_of
 from ptosim.language.load import load, text
 
@@ -219,6 +220,18 @@ def test_read_verified_printed_and_read_again(line: str) -> None:
 def test_every_operation_is_written_here() -> None:
     written = {found for line in WRITTEN for found in re.findall(r"pto\.vmi\.\w+", line)}
     assert written == {op.name for op in operations() if room_of(op).startswith("vmi")}
+
+
+@pytest.mark.parametrize("line", WRITTEN)
+def test_an_operand_of_another_kind_gives_diagnostics(line: str) -> None:
+    """Nothing but a PTOError comes of it."""
+    result, _, rest = line.rpartition(" = pto.") if " = pto." in line else ("", "", line)
+    for name in dict.fromkeys(re.findall(r"%[a-z]\w*", rest)):
+        for other in ("%three", "%f", "%m"):
+            changed = re.sub(rf"{name}\b", other, rest)
+            written = f"%three = arith.constant 3 : i64\n{result + ' = pto.' if result else ''}{changed}"
+            with suppress(PTOError):
+                load(source(written))
 
 
 REFUSED = [

@@ -3,7 +3,8 @@
 import pytest
 
 from machine.stage import A2A3, ALL, FIX, MTE1, MTE2, MTE3, M, Recorder, S, V, at, mixed, run
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import UB, Pipe
+from ptosim.effects.sync import FenceReach
 from ptosim.machine.clock import clock_index, joined, ordered
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Clock
@@ -160,7 +161,7 @@ def test_a_scalar_load_has_ended_when_later_entries_are_issued() -> None:
 def test_a_scalar_store_is_ordered_only_by_a_flag_of_s_by_dsb_or_by_barrier_all() -> None:
     def after(between) -> bool:
         def program(core: Core) -> None:
-            core.scalar_store(at(1))
+            core.scalar_store(at(1), UB)
             between(core)
             work(core, V, 2)
 
@@ -183,6 +184,9 @@ def test_a_scalar_store_is_ordered_only_by_a_flag_of_s_by_dsb_or_by_barrier_all(
     assert not after(flag_to_another_pipe)
     assert not after(flag_of_another_pipe)
     assert after(lambda core: core.dsb(at(10)))
+    assert after(lambda core: core.dsb(at(10), FenceReach.LOCAL))
+    assert not after(lambda core: core.dsb(at(10), FenceReach.GM | FenceReach.PIPES))
+    assert not after(lambda core: core.barrier(at(10), ALL, FenceReach.GM))
     assert after(lambda core: core.barrier(at(10), ALL))
     assert not after(lambda core: core.barrier(at(10), S))
 
@@ -190,7 +194,7 @@ def test_a_scalar_store_is_ordered_only_by_a_flag_of_s_by_dsb_or_by_barrier_all(
 def test_a_store_after_the_set_of_s_is_not_covered() -> None:
     def program(core: Core) -> None:
         core.set_flag(at(10), S, V, 0)
-        core.scalar_store(at(1))
+        core.scalar_store(at(1), UB)
         core.wait_flag(at(11), S, V, 0)
         work(core, V, 2)
 
@@ -199,9 +203,9 @@ def test_a_store_after_the_set_of_s_is_not_covered() -> None:
 
 def test_the_scalar_unit_sees_its_own_stores_and_loads() -> None:
     def program(core: Core) -> None:
-        core.scalar_store(at(1))
+        core.scalar_store(at(1), UB)
         core.scalar_load(at(2))
-        core.scalar_store(at(3))
+        core.scalar_store(at(3), UB)
 
     order = Order(program)
     assert order(1, 2) and order(2, 3) and order(1, 3)
@@ -305,7 +309,7 @@ def test_a_set_without_a_pipe_tells_of_all_pipes_and_of_scalar_stores() -> None:
     def aiv(core: Core) -> None:
         work(core, MTE2, 1)
         work(core, V, 2)
-        core.scalar_store(at(3))
+        core.scalar_store(at(3), UB)
         core.semaphore_set(at(10), ALL, 0, Form.INTRA_BLOCK)
         work(core, V, 4)
 
@@ -339,7 +343,7 @@ def test_syncall_orders_what_was_waited_for(drained: bool) -> None:
 
     def program(core: Core) -> None:
         work(core, V, 100 + core.block)
-        core.scalar_store(at(200 + core.block))
+        core.scalar_store(at(200 + core.block), UB)
         if drained:
             core.barrier(at(9), ALL)
         core.scalar_load(at(400 + core.block))

@@ -7,6 +7,7 @@ import pytest
 
 from machine.stage import ALL, FIX, MTE1, MTE2, MTE3, Recorder, S, V, at, mixed, run
 from ptosim.diagnostics import PTOError
+from ptosim.effects.names import UB
 from ptosim.machine.clock import ended_by
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Site
@@ -158,7 +159,7 @@ def test_steps_of_the_scalar_unit_are_entries_too() -> None:
 
     def program(core: Core) -> None:
         loaded = core.scalar_load(at(1))
-        stored = core.scalar_store(at(2))
+        stored = core.scalar_store(at(2), UB)
         assert (loaded.kind, stored.kind) == (EntryKind.LOAD, EntryKind.STORE)
         core.barrier(at(3), ALL)
         core.dsb(at(4))
@@ -424,7 +425,7 @@ def test_memory_does_not_grow_with_the_number_of_steps() -> None:
                     core.work(pipe, at(7), lambda: None)
                     core.release_buffer(at(8), pipe, mode, mode)
             core.scalar_load(at(9))
-            core.scalar_store(at(10))
+            core.scalar_store(at(10), UB)
             if step % 100 == 99:
                 gc.collect()
                 counts.append(len(alive))

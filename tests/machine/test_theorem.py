@@ -13,7 +13,7 @@ import pytest
 
 from machine.stage import A2A3, A5, ALL, FIX, MTE1, MTE2, MTE3, Recorder, S, V, at, run
 from ptosim.diagnostics import PTOError
-from ptosim.effects.names import PIPES_OF, Pipe
+from ptosim.effects.names import PIPES_OF, UB, Pipe
 from ptosim.machine.clock import ordered
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry
@@ -80,7 +80,7 @@ def scalar_load(label: int, cell: int) -> Step:
 def scalar_store(label: int, cell: int) -> Step:
     def step(state: State, core: Core) -> None:
         if core.observer:
-            state.touch(core.scalar_store(at(label)), cell, write=True)
+            state.touch(core.scalar_store(at(label), UB), cell, write=True)
         state.cells[cell] = mix(label, state.scalar.get(core.name, 0))
 
     return step

@@ -53,6 +53,11 @@ TURN = "%slot = arith.remui %i, %c2 : index"
 OWN_ROWS = "%j64 = arith.muli %j, %c64 : index\n%rows = arith.muli %j64, %far : index"
 
 
+def test_a_remainder_with_too_many_values_is_given_up_at_once():
+    turn = f"%many = arith.constant {1 << 40} : index\n%slot = arith.remui %i, %many : index"
+    assert not explored(*PRIMES, INNER, turn, *BODY, "}", *DRAINS)
+
+
 def test_slots_of_an_inner_loop_that_are_primed_outside_of_both():
     """What comes behind slot 0 in the next round of the inner loop may be slot 0 again."""
     alone = [line.replace("%yo = pto.addptr %y, %row", "%yo = pto.addptr %y, %c0") for line in BODY]

@@ -11,6 +11,19 @@ from word_programs import ALL, DSB, GM, UB, kernel, poll
 
 SEVEN = f"pto.store_scalar %n7, %ub[%c0] : {UB}, i32\n"
 OUT = words.store("%y0", "%ub", "%l4")
+TO_GM = f"pto.store_scalar %n7, %d[%c0] : {GM}, i32\n"
+IN_AND_OUT = words.load("%d0", "%ub", "%l4") + words.flag("MTE2", "MTE3") + OUT
+FENCES = {
+    **{
+        f'pto.dsb "{word}"\n': reached
+        for word, reached in (("ALL", "ub gm"), ("DDR", "gm"), ("UB", "ub"), ("SEQ", "ub gm"))
+    },
+    **{
+        f"pto.fence.barrier_all #pto.fence_scope<{scope}>\n": reached
+        for scope, reached in (("all", "ub gm"), ("gm", "gm"), ("local_memory", "ub"))
+    },
+}
+"""Of each the memories whose scalar stores it waits for."""
 
 
 def firsts(text: str, grid: int, seeds: int = 40, name: str = "y") -> set[int]:
@@ -28,10 +41,29 @@ def test_a_copy_may_come_before_a_store_that_nothing_orders() -> None:
     assert words.errors(kernel(SEVEN + OUT), 1) == ["race"]
 
 
-@pytest.mark.parametrize("between", [words.flag("S", "MTE3"), DSB, ALL], ids=["flag", "dsb", "barrier"])
+@pytest.mark.parametrize("between", [words.flag("S", "MTE3"), ALL], ids=["flag", "barrier"])
 def test_what_orders_a_store_makes_it_end(between: str) -> None:
     assert firsts(kernel(SEVEN + between + OUT), 1) == {7}
     assert words.errors(kernel(SEVEN + between + OUT), 1) == []
+
+
+@pytest.mark.parametrize("memory", ["ub", "gm"])
+@pytest.mark.parametrize("fence", FENCES)
+def test_a_fence_waits_for_stores_to_the_memory_that_its_word_names(fence: str, memory: str) -> None:
+    text = kernel(SEVEN + fence + OUT if memory == "ub" else TO_GM + fence + IN_AND_OUT)
+    waits = memory in FENCES[fence].split()
+    assert words.errors(text, 1) == [] if waits else ["race"]
+    assert firsts(text, 1, 12) == ({7} if waits else {0, 7} if memory == "ub" else {1, 7})
+    assert ptosim.prove(ptosim.load(text).kernel()).proven is waits
+
+
+@pytest.mark.parametrize("fence", FENCES)
+def test_a_fence_of_one_memory_hides_no_store_to_the_other_from_the_next(fence: str) -> None:
+    """Behind a fence that reaches one of two stores, one of the other memory orders the second."""
+    other = 'pto.dsb "DDR"\n' if FENCES[fence] == "ub" else 'pto.dsb "UB"\n'
+    read = words.store("%y1", "%ub", "%l4") + words.load("%d0", "%ones", "%l4")
+    assert words.errors(kernel(SEVEN + TO_GM + fence + other + read), 1) == []
+    assert words.errors(kernel(SEVEN + TO_GM + other + read), 1) == ["race"]
 
 
 def test_a_scalar_unit_sees_its_own_stores() -> None:
@@ -39,7 +71,7 @@ def test_a_scalar_unit_sees_its_own_stores() -> None:
     twice = f"pto.store_scalar %n5, %ub[%c0] : {UB}, i32\n"
     assert firsts(kernel(SEVEN + again), 1) == {7}
     assert firsts(kernel(SEVEN + twice + again), 1) == {5}
-    assert firsts(kernel(SEVEN + twice + DSB + OUT), 1) == {5}  # stores to the same bytes keep their order
+    assert firsts(kernel(SEVEN + twice + ALL + OUT), 1) == {5}  # stores to the same bytes keep their order
 
 
 @pytest.mark.parametrize(("between", "expected"), [("", {0, 7}), (DSB, {7})], ids=["nothing", "dsb"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from enum import Flag, auto
 from typing import cast
 
 from ptosim.effects.names import Pipe
@@ -47,6 +48,26 @@ def _signals() -> Iterator[tuple[str, Signal]]:
 
 
 BARRIER = "pto.barrier"
+
+
+class FenceReach(Flag):
+    """The writes that a fence waits for: stores of the scalar unit to UB, its stores to GM, and what drained pipes have
+    stored in GM, which then has arrived."""
+
+    LOCAL = auto()
+    GM = auto()
+    PIPES = auto()
+
+
+ALL_WRITES = FenceReach.LOCAL | FenceReach.GM | FenceReach.PIPES
+STORES = FenceReach.LOCAL | FenceReach.GM
+TO_GM = FenceReach.GM | FenceReach.PIPES
+
+REACHES: dict[str, dict[str, FenceReach]] = {
+    "pto.dsb": {"ALL": ALL_WRITES, "DDR": TO_GM, "UB": FenceReach.LOCAL, "SEQ": STORES},
+    "pto.fence.barrier_all": {"all": ALL_WRITES, "gm": TO_GM, "local_memory": FenceReach.LOCAL},
+}
+"""By instruction and word. SEQ names no memory: it waits for what the scalar unit itself has done."""
 
 SIGNALS: dict[str, Signal] = dict(_signals())
 """By instruction, older names included."""

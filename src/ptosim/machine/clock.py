@@ -1,9 +1,10 @@
 """Completed prefixes: what is known to have ended when an entry starts.
 
 A clock maps an index, one per (core, pipe), to a number: at least so many entries of that pipe, from its first, have
-ended. Sets, releases and barriers always drain a prefix, so one number per pipe says it all. The scalar unit has two
-indices: its steps (loads, waits), which every issue carries, and its stores, which end at some later time and are known
-to others only through dsb, barrier ALL or a set_flag of S. Clocks of other blocks lack the index, which reads as 0.
+ended. Sets, releases and barriers always drain a prefix, so one number per pipe says it all. The scalar unit has three
+indices: its steps (loads, waits), which every issue carries, and its stores to GM and to UB, which end at some later
+time and are known to others only through a dsb of their memory, barrier ALL or a set_flag of S. Clocks of other blocks
+lack the index, which reads as 0.
 
 Clocks are never changed once an entry holds them, so entries and pipes share them. They are computed when entries
 execute, not when they are issued, because entries queued behind a set are not covered by it.
@@ -16,7 +17,8 @@ from itertools import repeat
 from operator import le
 from typing import TYPE_CHECKING
 
-from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe
+from ptosim.effects.names import SERIAL_PIPES, Pipe
+from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.machine.entry import BARRIER, FENCE, RELEASE, SET, STORE, TRANSFER, Clock, Entry
 from ptosim.machine.sync import PIPES, SLOT
 
@@ -24,37 +26,33 @@ if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.launch import Progress
 
-STORES = 7  # the slot that no pipe uses; that of S, which also stands for all pipes, is 0
+SLOTS = 2 * PIPES  # of each core; that of S, which also stands for all pipes, is 0
+STORES, LOCAL_STORES = 7, 8
+TRANSFERS = 9
+QUEUES = 3  # of copies that the scalar unit has begun
 
 
 def clock_index(core: Core, pipe: Pipe) -> int:
-    return core.index * PIPES + SLOT[pipe]
+    return core.index * SLOTS + SLOT[pipe]
 
 
 def stores_index(core: Core) -> int:
-    """The queue of stores of its scalar unit."""
-    return core.index * PIPES + STORES
+    """The queue of stores of its scalar unit to GM."""
+    return core.index * SLOTS + STORES
 
 
 def entry_index(entry: Entry) -> int:
     """The index under which the end of this entry is counted."""
     if entry.kind is STORE:
-        return stores_index(entry.core)
+        return entry.core.index * SLOTS + (LOCAL_STORES if entry.reach is FenceReach.LOCAL else STORES)
     if entry.kind is TRANSFER:
         assert entry.event is not None
         return transfer_index(entry.core, entry.event[0])
-    return entry.core.index * PIPES + SLOT.get(entry.pipe, 0)
-
-
-TRANSFER_SLOTS: dict[CoreKind, tuple[int, ...]] = {
-    CoreKind.AIC: (SLOT[Pipe.V], SLOT[Pipe.MTE3]),
-    CoreKind.AIV: (SLOT[Pipe.FIX], SLOT[Pipe.MTE1], SLOT[Pipe.M]),
-}
-"""Of each queue of copies that the scalar unit has begun, the slot of a pipe that its kind of core does not have."""
+    return entry.core.index * SLOTS + SLOT.get(entry.pipe, 0)
 
 
 def transfer_index(core: Core, queue: int) -> int:
-    return core.index * PIPES + TRANSFER_SLOTS[core.kind][queue]
+    return core.index * SLOTS + TRANSFERS + queue
 
 
 def ordered(first: Entry, second: Entry) -> bool:
@@ -100,7 +98,7 @@ class Clocks:
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.base = core.index * PIPES
+        self.base = core.index * SLOTS
         self.known: list[Clock] = [{} for _ in range(PIPES)]
         self.inherited: list[Clock | None] = [None] * PIPES
         """What the last entry of each pipe inherited: the same clock has nothing new to say to the next one."""
@@ -113,10 +111,7 @@ class Clocks:
     def reached(self, entry: Entry) -> Clock:
         """The clock of a pipe, or of the scalar unit, when it comes to an entry, before any wait."""
         if entry.pipe not in self.core.queues:
-            clock = {**self.known[0], self.base: self.core.steps}
-            if self.core.stores:
-                clock[self.base + STORES] = self.core.stores
-            return clock
+            return {**self.known[0], self.base: self.core.steps, **self._stored(ALL_WRITES)}
         assert entry.captured is not None
         inherited, steps = entry.captured
         slot = SLOT[entry.pipe]
@@ -165,14 +160,14 @@ class Clocks:
         if entry.ranges is not None:
             known = self._touching_ended(known, entry)
         elif entry.kind is BARRIER and entry.pipe is Pipe.ALL:
-            known = self._all_ended(known)
+            known = self._all_ended(known, entry.reach)
         elif entry.kind is FENCE:
             if entry.event is not None:
                 queue, count = entry.event
                 known = joined(known, {transfer_index(self.core, queue): count})
             else:
-                known = self._stores_ended(known)
-                self.fenced = self.fenced if entry.local else known
+                known = {**known, **self._stored(entry.reach)}
+                self.fenced = known if FenceReach.PIPES in entry.reach else self.fenced
         self.known[0] = known
         entry.clock = self.reached(entry)
         if entry.kind is SET and entry.key is not None and entry.key.mechanism == "syncall":
@@ -195,12 +190,18 @@ class Clocks:
             for known in self.known
         ]
 
-    def _stores_ended(self, known: Clock) -> Clock:
-        return {**known, self.base + STORES: self.core.stores}
+    def _stored(self, reach: FenceReach) -> Clock:
+        """All stores of the scalar unit up to here that a fence reaches."""
+        found: Clock = {}
+        if self.core.stores and FenceReach.GM in reach:
+            found[self.base + STORES] = self.core.stores
+        if self.core.local_stores and FenceReach.LOCAL in reach:
+            found[self.base + LOCAL_STORES] = self.core.local_stores
+        return found
 
     def settle(self) -> None:
         """Behind the word of a notice stands a dsb: what its scalar unit knew to have ended is in memory."""
-        self.fenced = self._stores_ended(self.known[0])
+        self.fenced = {**self.known[0], **self._stored(ALL_WRITES)}
 
     def published(self) -> Clock:
         """The clock that the scalar unit passes on by a word in GM: all that it knows to have ended, its own steps
@@ -226,7 +227,7 @@ class Clocks:
         """The core has ended, with all its pipes."""
         ended = {self.base: self.core.steps}
         ended |= {transfer_index(self.core, queue): count for queue, count in enumerate(self.core.transfers) if count}
-        join(progress.ended, self._all_ended({**self.known[0], **ended}))
+        join(progress.ended, self._all_ended({**self.known[0], **ended}, ALL_WRITES))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:
         """Of each pipe, the entries up to the last that touched bytes of a range. What that entry knew when it began is
@@ -240,12 +241,10 @@ class Clocks:
                 join(known, self.known[SLOT[pipe]])
         return known
 
-    def _all_ended(self, known: Clock) -> Clock:
+    def _all_ended(self, known: Clock, reach: FenceReach) -> Clock:
         known = dict(known)
         for pipe, queue in self.core.queues.items():
             if queue.issued:  # what is not there reads as 0
                 join(known, self.known[SLOT[pipe]])
                 known[self.base + SLOT[pipe]] = queue.issued
-        if self.core.stores:
-            known[self.base + STORES] = self.core.stores
-        return known
+        return {**known, **self._stored(reach)}

@@ -16,8 +16,9 @@ from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.effects.record import Half
 from ptosim.effects.sim_signal import MOST_LOOKS
+from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.machine.buffers import Buffers
-from ptosim.machine.clock import TRANSFER_SLOTS
+from ptosim.machine.clock import QUEUES
 from ptosim.machine.entry import (
     BARRIER,
     DRAIN,
@@ -110,8 +111,8 @@ class Core:
         self.baton: SimpleQueue[None] = SimpleQueue()  # the turn arrives here
 
         self.steps = 0
-        self.stores = 0
-        self.transfers = [0] * len(TRANSFER_SLOTS[place.kind])  # of each queue
+        self.stores = self.local_stores = 0  # to GM, to UB
+        self.transfers = [0] * QUEUES
         self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
         self.flag_bases = FLAG_BASES[place.kind]
         self.event_ids = min(self.target.sync.event_ids, EVENT_IDS)
@@ -208,11 +209,14 @@ class Core:
 
     # --- barriers -----------------------------------------------------------------------------------------------------
 
-    def barrier(self, site: Site, pipe: Pipe) -> None:
+    def barrier(self, site: Site, pipe: Pipe, reach: FenceReach = ALL_WRITES) -> None:
+        """That of all pipes waits for stores of the scalar unit as well."""
         if pipe is not Pipe.ALL and not has(self, pipe):
             return self.illegal(site, "wrong-pipe", absent(self, pipe))
         if self.words[SLOW]:
-            self.issue(Entry(site, pipe, self, BARRIER))
+            entry = Entry(site, pipe, self, BARRIER)
+            entry.reach = reach
+            self.issue(entry)
 
     def tsync(self, site: Site, ranges: tuple[Footprint, ...] = ()) -> None:
         """Later entries start after every earlier one that touches these bytes.
@@ -231,13 +235,13 @@ class Core:
         self.schedule.block(self, Entry(_RETURN, Pipe.ALL, self, DRAIN))
         self.late.settle()
 
-    def dsb(self, site: Site, local: bool = False) -> None:
-        """Scalar stores have ended, and unless it is `local` GM has what the pipes have stored. (Results do not depend
-        on it: S sees its stores, and all take effect at once.)"""
-        self.late.settle()
+    def dsb(self, site: Site, reach: FenceReach = ALL_WRITES) -> None:
+        """Scalar stores have ended, and GM has what the pipes have stored, as far as the fence reaches. (Results do not
+        depend on it: S sees its stores, and all take effect at once.)"""
+        self.late.settle(reach)
         if self.tracker:
             entry = Entry(site, Pipe.S, self, FENCE)
-            entry.local = local
+            entry.reach = reach
             self.issue(entry)
 
     def settle(self, site: Site, session: int, count: int) -> None:
@@ -394,8 +398,15 @@ class Core:
     def scalar_load(self, site: Site) -> Entry:
         return self.issue(Entry(site, Pipe.S, self, LOAD))
 
-    def scalar_store(self, site: Site) -> Entry:
-        return self.issue(Entry(site, Pipe.S, self, STORE))
+    def scalar_store(self, site: Site, space: Space) -> Entry:
+        entry = Entry(site, Pipe.S, self, STORE)
+        if space is Space.GM:
+            entry.reach, entry.n = FenceReach.GM, self.stores
+            self.stores += 1
+        else:
+            entry.reach, entry.n = FenceReach.LOCAL, self.local_stores
+            self.local_stores += 1
+        return self.issue(entry)
 
     def transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> Entry:
         """A copy in GM that the SU begins and that goes on by itself. Sessions beyond those that can be told apart
@@ -428,10 +439,7 @@ class Core:
     def _step(self, entry: Entry) -> None:
         """The scalar unit itself executes an entry, and waits if it must."""
         tracker = self.tracker
-        if entry.kind is STORE:
-            entry.n = self.stores
-            self.stores += 1
-        elif entry.kind is not TRANSFER:
+        if entry.kind is not STORE and entry.kind is not TRANSFER:
             entry.n = self.steps
             self.steps += 1
         if tracker:
@@ -441,7 +449,7 @@ class Core:
         else:
             self.schedule.block(self, entry)
         if entry.kind in _SETTLES and not (entry.key is not None and entry.key.mechanism == "syncall"):
-            self.late.settle()
+            self.late.settle(entry.reach)
         if entry.kind is WAIT:
             take(entry)
         elif entry.notice is not None:

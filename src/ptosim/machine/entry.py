@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Location
 from ptosim.effects.names import Pipe
+from ptosim.effects.sync import ALL_WRITES
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -120,7 +121,7 @@ class Entry:
     n = 0
     mode = 0  # of GET and RELEASE
     event: tuple[int, int] | None = None  # of a TRANSFER its queue and number; a FENCE waits for so many of the queue
-    local = False  # a FENCE of on-chip memory alone
+    reach = ALL_WRITES  # of a STORE where it goes, of a FENCE or a BARRIER of all pipes what it waits for
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes

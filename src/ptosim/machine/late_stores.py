@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ptosim.effects.names import Space
+from ptosim.effects.sync import ALL_WRITES, STORES, FenceReach
 
 
 class LateStore(NamedTuple):
@@ -42,11 +43,15 @@ class LateStores:
         self.pending.remove(store)
         store.write()
 
-    def settle(self) -> None:
-        """All of them end."""
-        for store in self.pending:
+    def settle(self, reach: FenceReach = ALL_WRITES) -> None:
+        """Those that a fence reaches end."""
+        if reach & STORES == STORES:
+            ending, self.pending = self.pending, []
+        else:
+            ending = [store for store in self.pending if (store.space is Space.GM) == (FenceReach.GM in reach)]
+            self.pending = [store for store in self.pending if store not in ending]
+        for store in ending:
             store.write()
-        self.pending.clear()
 
     def show(self, space: Space, start: int, width: int) -> None:
         """The scalar unit looks at these bytes: what it has stored there has ended, and what came before that."""

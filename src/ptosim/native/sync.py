@@ -8,6 +8,7 @@ from typing import Any
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.effects.record import Static
+from ptosim.effects.sync import REACHES
 from ptosim.language.micro import sync as op
 from ptosim.language.micro import sync_fence as fence
 from ptosim.language.micro import sync_semaphore as semaphore
@@ -219,9 +220,10 @@ def tsync(
 
 
 @lowering(fence.FenceBarrierAll)
-def barrier_all(f: FunctionBuilder, core: Core) -> None:
+def barrier_all(f: FunctionBuilder, core: Core, scope: str) -> None:
     """Every pipe drains."""
-    _either(core, nothing_stalled(f), lambda: core.observer.flags.barrier(core, Pipe.ALL), "barrier", Pipe.ALL)
+    reach = REACHES[fence.FenceBarrierAll.name][scope]
+    _either(core, nothing_stalled(f), lambda: core.observer.flags.barrier(core, Pipe.ALL, reach), "barrier", Pipe.ALL)
     dsb(core)
 
 

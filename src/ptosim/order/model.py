@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
-from ptosim.effects.names import Pipe, Space
+from ptosim.effects.names import GM, Pipe, Space
+from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.order.number import Number, Periodic, Plain
 
 Id = int | str | Periodic | None
@@ -77,6 +78,10 @@ class EntryNode(Node):
     is_signal: bool = False
     """Whether it is a signal between cores, which counts as touching what other cores touch."""
 
+    def is_reached(self, reach: FenceReach) -> bool:
+        """Whether a fence waits for it, if it is a store of the scalar unit."""
+        return all((FenceReach.GM if touch.range.space is GM else FenceReach.LOCAL) in reach for touch in self.touches)
+
 
 @dataclass(eq=False)
 class Flag(Node):
@@ -124,9 +129,10 @@ class WaitSignal(SignalNode):
 
 @dataclass(eq=False)
 class BarrierNode(Node):
-    """A barrier of one pipe or of all."""
+    """A barrier of one pipe or of all, with the stores of the scalar unit that it reaches."""
 
     pipe: Pipe
+    reach: FenceReach = ALL_WRITES
 
 
 @dataclass(eq=False)
@@ -136,7 +142,9 @@ class Opaque(Node):
 
 @dataclass(eq=False)
 class Fence(Node):
-    """A fence that makes stores of the scalar unit visible to all."""
+    """A fence that makes stores of the scalar unit visible to all, as far as it reaches."""
+
+    reach: FenceReach
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.pointer import StDev, StoreScalar
 from ptosim.language.micro.scope import Section
 from ptosim.language.micro.sync import Barrier, BufferOperation, GetBuf, pipe_of
-from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll
+from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll, reach_of
 from ptosim.language.micro.sync_semaphore import slots_of
 from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
@@ -313,8 +313,10 @@ def _synchronising(op: Operation, values: Values) -> model.Node:
     if isinstance(op, BufferOperation):
         return _buffer(op, values)
     if isinstance(op, Dsb):
-        return model.Fence(op)
-    return model.BarrierNode(op, Pipe.ALL if isinstance(op, FenceBarrierAll) else _pipe(op, "pipe"))
+        return model.Fence(op, reach_of(op))
+    if isinstance(op, FenceBarrierAll):
+        return model.BarrierNode(op, Pipe.ALL, reach_of(op))
+    return model.BarrierNode(op, _pipe(op, "pipe"))
 
 
 _FLAGS, _SETS = signalling("flag", "token"), signalling("flag", "token", half="set")

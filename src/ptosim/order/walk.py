@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from ptosim.effects.names import Pipe
+from ptosim.effects.sync import STORES, FenceReach
 from ptosim.language.micro.sync import EVENT_IDS
 from ptosim.order import model
 from ptosim.order.conflict import Conflicts
@@ -155,11 +156,11 @@ class Walker:
             case model.WaitNode():
                 self._written_wait(node, state, here)
             case model.BarrierNode():
-                self._barrier(node.pipe, state)
+                self._barrier(node.pipe, state, self._unreached(node.reach, node.core))
             case model.Opaque():
                 self._barrier(Pipe.ALL, state)
             case model.Fence():
-                state.end(self.own[node.core][Pipe.S])
+                state.end(self.own[node.core][Pipe.S] & ~self._unreached(node.reach, node.core))
             case model.TileWait():
                 state.end(self._awaited(node, here) | self._prefix(node, state))
             case model.Count():
@@ -258,21 +259,27 @@ class Walker:
         """Entries that a pipe which sets a flag cannot cover."""
         return state.open[pipe] & state.open[Pipe.S] & ~self.own[core][pipe]
 
-    def _barrier(self, pipe: Pipe, state: State) -> None:
+    def _barrier(self, pipe: Pipe, state: State, unreached: int = 0) -> None:
         own = self.own[state.here]
         if pipe is Pipe.ALL:  # everybody knows what anybody knew of other cores
-            known = self._abroad(state) if len(self.own) > 1 else 0
+            known = self._abroad(state, unreached) if unreached or len(self.own) > 1 else 0
             state.open.update(dict.fromkeys(PIPES, known))
         elif pipe is not Pipe.S:  # stores of the scalar unit are not waited for
             state.open[pipe] &= ~own[pipe]
 
-    def _abroad(self, state: State) -> int:
-        """The entries of other cores that no pipe of this one knows to have ended."""
+    def _unreached(self, reach: FenceReach, core: int) -> int:
+        """The stores of a scalar unit that a fence does not wait for."""
+        own, entries = self.own[core][Pipe.S], self.program.entries
+        return 0 if STORES in reach else sum(1 << each.number for each in entries if not each.is_reached(reach)) & own
+
+    def _abroad(self, state: State, unreached: int) -> int:
+        """The entries of other cores, and those a barrier does not reach, that no pipe of this one knows to have
+        ended."""
         open_, own = -1, 0
         for pipe in PIPES:
             open_ &= state.open[pipe]
             own |= self.own[state.here][pipe]
-        return open_ & ~own
+        return open_ & (~own | unreached)
 
     # --- written synchronisation --------------------------------------------------------------------------------------
 

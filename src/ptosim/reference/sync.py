@@ -6,6 +6,7 @@ from typing import Any
 
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.effects.record import Static
+from ptosim.effects.sync import REACHES
 from ptosim.language.micro import sync as op
 from ptosim.language.micro import sync_fence as fence
 from ptosim.language.micro import sync_semaphore as semaphore
@@ -154,14 +155,15 @@ def syncall(core: Core, site: Site, core_type: str) -> None:
 
 @semantics(fence.Dsb)
 def dsb(core: Core, site: Site, memory: str) -> None:
-    core.machine.dsb(site, local=memory not in ("ALL", "DDR"))
+    core.machine.dsb(site, REACHES[fence.Dsb.name][memory])
 
 
 @semantics(fence.FenceBarrierAll)
 def barrier_all(core: Core, site: Site, scope: str) -> None:
     """Every pipe drains, then memory: what the core has written is where others find it."""
-    core.machine.barrier(site, Pipe.ALL)
-    core.machine.dsb(site, local=scope == "local_memory")
+    reach = REACHES[fence.FenceBarrierAll.name][scope]
+    core.machine.barrier(site, Pipe.ALL, reach)
+    core.machine.dsb(site, reach)
 
 
 @semantics(fence.Dcci, bind=lambda static: {"space": static.spaces["address"]})

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.effects.record import Static
+from ptosim.effects.record import Access, Static
 from ptosim.language.analysis.parameter_binding import element_for, standing, zeroing_mask
 from ptosim.language.analysis.word_answers import WordAnswers
 from ptosim.language.load import VerifiedModule
@@ -318,15 +318,14 @@ class Translator:
 
     # --- observed runs ------------------------------------------------------------------------------------------------
 
-    def accesses(self, op: Operation, *directions: str) -> bool:
-        """Whether an operation touches memory, or does so in one of these directions."""
+    def accesses(self, op: Operation) -> Sequence[Access]:
+        """How an operation touches memory."""
         record = effects().get(op.name)
-        accesses = record.accesses(self.module.static(op)) if record is not None else ()
-        return any(not directions or access.direction in directions for access in accesses)
+        return record.accesses(self.module.static(op)) if record is not None else ()
 
     def _is_told(self, op: Operation) -> bool:
         """Whether a witness of accesses is told when an operation executes."""
-        return self.in_scope or self.accesses(op) or _reads_of_other_pipes(op)
+        return self.in_scope or bool(self.accesses(op)) or _reads_of_other_pipes(op)
 
     def arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
         bound = {**static.facts, **(meaning.bind(static) if meaning.bind is not None else {})}

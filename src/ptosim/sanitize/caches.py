@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 
 from ptosim.diagnostics import Severity
 from ptosim.language.micro.pointer import LoadScalar, StoreScalar
-from ptosim.machine.clock import STORES
+from ptosim.machine.clock import SLOTS, STORES
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Clock, Entry, Site
 from ptosim.machine.memory import decode
-from ptosim.machine.sync import PIPES
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Findings
 from ptosim.sanitize.notices import LINE
@@ -44,8 +43,8 @@ class Stored:
     def hidden_from(self, clock: Clock) -> str | None:
         """How it may be that a reader, who knows this, finds the bytes that were there before. Whether it is in order
         with the store itself is for others to say."""
-        steps = clock.get(self.core * PIPES, 0)
-        is_told = clock.get(self.core * PIPES + STORES, 0) > self.n
+        steps = clock.get(self.core * SLOTS, 0)
+        is_told = clock.get(self.core * SLOTS + STORES, 0) > self.n
         if self.settled is not None and steps > self.settled:
             return None
         if self.cleaned is None or (is_told and steps <= self.cleaned):
@@ -190,7 +189,7 @@ class Caches:
         """Bytes of GM are read, by any pipe: what another core keeps in its cache is not there. `over`: what had ended
         when this core began, for the end of a kernel writes everything back."""
         for stored in self._stored.at(entry.core, start, width):
-            if stored.core * PIPES + STORES not in over and (kind := stored.hidden_from(entry.clock or {})):
+            if stored.core * SLOTS + STORES not in over and (kind := stored.hidden_from(entry.clock or {})):
                 self._unseen(entry, site, stored, kind)
 
     def _unseen(self, entry: Entry, site: Site, stored: Stored, kind: str) -> None:

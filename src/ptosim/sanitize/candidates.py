@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.machine.clock import SLOTS
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.signal import Foreseen
-from ptosim.machine.sync import PIPES
 from ptosim.sanitize.conflict import Conflict, Findings, party, place_of
 from ptosim.sanitize.scope_aliases import ScopeShadow
 from ptosim.sanitize.shadow import CLEAN, UnorderedAccess
@@ -86,7 +86,7 @@ class Candidates:
         self._pairs.add(origin)
         self._own.add(conflict.key)
         track = meeting.track
-        ranges = self._ranges.setdefault(track.index // PIPES, _OfCore()).ranges
+        ranges = self._ranges.setdefault(track.index // SLOTS, _OfCore()).ranges
         for stamp, low, high in _runs(meeting.stamps[where], addresses[where]):
             ranges.append(CandidateRange(first, track.entry_number(stamp), low, high, conflict))
             self._count += 1

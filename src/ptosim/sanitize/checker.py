@@ -21,13 +21,13 @@ from ptosim.language.analysis.polling_loops import is_poll
 from ptosim.language.micro.burst import PREFETCH
 from ptosim.language.operation import PTOOperation
 from ptosim.language.simt.simt import SimtLaunch
+from ptosim.machine.clock import SLOTS
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import BARRIER, FENCE, LOAD, NOTIFY, PASS, WATCH, WORK, Clock, Entry, Key, Site
 from ptosim.machine.memory import pointer
 from ptosim.machine.observer import Change, Footprint, WorkitemAccess, distinct
 from ptosim.machine.signal import Foreseen
-from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, MemoryPlace, Party, Verb, loops_around, party, place_of
 from ptosim.sanitize.exchange import Exchange
@@ -393,7 +393,7 @@ class Checker(DoubtObserver):
             severity: Severity = "warning" if same else "error"
             conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
             conflict = self.races.named(conflict, pointer(outcome.buffer.number, place.low))
-            is_known = (entry.clock or {}).get(track.index // PIPES * PIPES, 0) > 0
+            is_known = (entry.clock or {}).get(track.index // SLOTS * SLOTS, 0) > 0
             conflict.is_told = is_known and entry.core.index in self.exchange.notices.waiting
             self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from ptosim.effects.names import Pipe
 from ptosim.effects.sim_signal import WORD
+from ptosim.effects.sync import FenceReach
 from ptosim.language.analysis.polling_loops import refreshes
-from ptosim.machine.clock import join
+from ptosim.machine.clock import SLOTS, join
 from ptosim.machine.core import Core
 from ptosim.machine.entry import FENCE, LOAD, STORE, Clock, Entry, Site
 from ptosim.machine.memory import decode
-from ptosim.machine.sync import PIPES
 from ptosim.sanitize.caches import Caches
 from ptosim.sanitize.conflict import Findings
 from ptosim.sanitize.global_shadow import WRITE, GlobalShadow
@@ -52,8 +52,8 @@ class Exchange:
 
     def fenced(self, entry: Entry) -> None:
         """The scalar unit has waited for memory, for a transfer, or for pipes."""
-        of_memory = entry.kind is FENCE and not entry.local and entry.event is None
-        if of_memory or (entry.pipe is Pipe.ALL and entry.ranges is None):
+        of_memory = entry.kind is FENCE and entry.event is None
+        if FenceReach.GM in entry.reach and (of_memory or (entry.pipe is Pipe.ALL and entry.ranges is None)):
             self.caches.settled(entry)
 
     def _was_written(self, address: int) -> bool:
@@ -80,7 +80,7 @@ class Exchange:
         """Whether another core has written bytes since this one began, with nothing in its cache."""
         known = self._known_at_start(core)
         stored = self.gm.stored(start, width)
-        return any(index // PIPES != core.index and number > known.get(index, 0) for index, number in stored)
+        return any(index // SLOTS != core.index and number > known.get(index, 0) for index, number in stored)
 
     def _known_at_start(self, core: Core) -> Clock:
         if core.index not in self._at_start:

@@ -11,10 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.machine.clock import entry_index
+from ptosim.machine.clock import SLOTS, entry_index
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Clock, Entry
-from ptosim.machine.sync import PIPES
 from ptosim.sanitize.access_hull import Hulls
 from ptosim.sanitize.granules import Stamps
 from ptosim.sanitize.stamp import MOST_ENTRIES, entry_of, first_stamp
@@ -75,7 +74,7 @@ def of_core(core: Core, latest: Iterable[tuple[int, int]]) -> Clock:
     """Knowledge about the pipes of one core, without those of others."""
     clock: Clock = {}
     for index, count in latest:
-        if index // PIPES == core.index:
+        if index // SLOTS == core.index:
             clock[index] = max(clock.get(index, 0), count)
     return clock
 

@@ -10,6 +10,7 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
+from ptosim.effects.sync import REACHES, FenceReach
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, PTOOperation
 from ptosim.language.rules.tile_place_rules import in_gm
 from ptosim.language.text.assembly_format import Vocabulary, parse_word, write
@@ -45,8 +46,8 @@ class MemBar(PTOOperation, name="pto.mem_bar"):
 class Dsb(PTOOperation, name="pto.dsb"):
     """The scalar unit waits until its own memory effects are done.
 
-    The word names the effects: ALL, DDR, UB or SEQ. A scalar store is visible to other pipes after it. ALL and DDR
-    also say that GM has what drained pipes have stored, as a pto.comm.tnotify wants it.
+    The word names the effects. Scalar stores to UB are visible to other pipes after ALL, UB or SEQ, those to GM after
+    ALL, DDR or SEQ. ALL and DDR also say that GM has what drained pipes have stored, as a pto.comm.tnotify wants it.
 
         pto.dsb "ALL"
     """
@@ -59,9 +60,9 @@ class Dsb(PTOOperation, name="pto.dsb"):
 class FenceBarrierAll(PTOOperation, name="pto.fence.barrier_all"):
     """Wait for the memory effects of this core.
 
-    The scalar unit waits until every pipe is empty and its own stores have ended (pto.barrier PIPE_ALL, then pto.dsb):
-    what a pto.comm.tnotify announces afterwards is there. The word names the memory: local_memory, gm or all; a fence
-    of local_memory drains the pipes but says nothing of GM.
+    The scalar unit waits until every pipe is empty and its own stores to the memory that the word names have ended:
+    local_memory (UB), gm or all. Behind gm or all, what a pto.comm.tnotify announces is there; a fence of local_memory
+    drains the pipes but says nothing of GM, and scalar stores to it may still be under way.
 
         pto.fence.barrier_all #pto.fence_scope<all>
     """
@@ -69,6 +70,11 @@ class FenceBarrierAll(PTOOperation, name="pto.fence.barrier_all"):
     form = "@scope"
     words = {"scope": Vocabulary(("local_memory", "gm", "all"), printed="#pto.fence_scope<{}>")}
     placement = "outside"
+
+
+def reach_of(op: Dsb | FenceBarrierAll) -> FenceReach:
+    """The writes that a fence waits for."""
+    return REACHES[op.name][op.word("memory" if isinstance(op, Dsb) else "scope") or ""]
 
 
 CACHE_LINES = Vocabulary(("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE"))

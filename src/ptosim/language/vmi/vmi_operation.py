@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.language.logical_types import LogicalMaskType, LogicalVectorType
 from ptosim.language.micro.vector import integers, listing
 from ptosim.language.operation import OptionalProperty, Problem, PTOOperation, lint
+from ptosim.language.rules.operand_rules import wrong_types
 from ptosim.language.text.assembly_format import Vocabulary, parse_types
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.types import PtrType, element_name, element_of
@@ -73,8 +74,8 @@ class VmiOperation(PTOOperation):
         if self.word("pmode") == "merge" and not self.merges:
             message = f"{self.name} cannot merge: there is no earlier value that inactive lanes could keep"
             yield Problem(message, "pmode", "unsupported", hint="select with pto.vmi.vsel")
-        wrong = list(self.shapes())
-        yield from wrong or self.limits()
+        if not any(wrong_types(self)):  # which are said before
+            yield from list(self.shapes()) or self.limits()
 
     def shapes(self) -> Iterator[Problem]:
         """Lanes, elements and attributes."""

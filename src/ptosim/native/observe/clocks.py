@@ -8,12 +8,13 @@ answers, or ends the block.
 from __future__ import annotations
 
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe
+from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.machine.sync import PIPES, SLOT
 from ptosim.native.ir.context import WORD_BYTES, ContextWord
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe import layout
-from ptosim.native.observe.layout import PIECE, STEPS, STORES, Layout
+from ptosim.native.observe.layout import LOCAL_STORES, PIECE, STEPS, STORES, Layout
 from ptosim.native.vector.registers import extract, insert, shuffle
 
 COUNTS = I32.vector(PIPES)
@@ -70,6 +71,11 @@ def positions(f: FunctionBuilder, kind: CoreKind) -> list[int | Value]:
     return [own + 1, 0, 2 - own]
 
 
+def stores(kind: CoreKind) -> dict[FenceReach, int]:
+    """The slots of stores of the scalar unit."""
+    return {FenceReach.GM: STORES, FenceReach.LOCAL: LOCAL_STORES[kind]}
+
+
 class ClockEmitter:
     """Emits what happens to the clocks of a core."""
 
@@ -108,16 +114,19 @@ class ClockEmitter:
         self.learn(f, slot, clock)
         return clock, stamp
 
-    def told(self, f: FunctionBuilder, slot: int) -> Value:
-        """The clock that a set or release of a pipe tells: all that it knows, and that its own entries have ended."""
+    def told(self, f: FunctionBuilder, kind: CoreKind, pipe: Pipe) -> Value:
+        """The clock that a set or release of a pipe, or of all, tells: all that it knows, and that its own entries have
+        ended."""
+        if pipe is Pipe.ALL:
+            return self._told_by_all(f, kind)
+        slot = SLOT[pipe]
         clock = self.known(f, slot)
         if slot == STEPS:
-            return insert(insert(clock, STEPS, count(f, STEPS)), STORES, count(f, STORES))
+            return self._stored(f, kind, insert(clock, STEPS, count(f, STEPS)), ALL_WRITES)
         return insert(self.joined(f, clock, self.known(f, STEPS)), slot, count(f, slot))
 
-    def told_by_all(self, f: FunctionBuilder, kind: CoreKind) -> Value:
-        """The clock of a set that waits for all pipes of a core: what each knows, and that all have ended."""
-        clock = self.told(f, STEPS)
+    def _told_by_all(self, f: FunctionBuilder, kind: CoreKind) -> Value:
+        clock = self.told(f, kind, Pipe.S)
         for pipe in PIPES_OF[kind]:
             if pipe is not Pipe.S:
                 clock = self.joined(f, clock, self.known(f, SLOT[pipe]))
@@ -131,11 +140,15 @@ class ClockEmitter:
         self.learn(f, slot, insert(clock, STEPS, stamp) if slot == STEPS else clock)
         return stamp
 
-    def barrier(self, f: FunctionBuilder, kind: CoreKind, pipe: Pipe) -> None:
-        """Entries of a pipe, or of all of them, have ended before what follows."""
+    def barrier(self, f: FunctionBuilder, kind: CoreKind, pipe: Pipe, reach: FenceReach) -> None:
+        """Entries of a pipe, or of all of them, have ended before what follows; with all of them the stores of the
+        scalar unit that it reaches."""
         if pipe is Pipe.ALL:
             step(f)
-            self.learn(f, STEPS, self._all_ended(f, kind))
+            before, clock = self.known(f, STEPS), self._all_ended(f, kind)
+            for each, slot in stores(kind).items():
+                clock = clock if each in reach else insert(clock, slot, extract(before, slot))
+            self.learn(f, STEPS, clock)
             return
         slot = SLOT[pipe]
         if slot != STEPS:
@@ -151,9 +164,15 @@ class ClockEmitter:
         own = shuffle(f, [*range(PIPES), *[-1] * (lanes - PIPES)], counts(f))
         return shuffle(f, [*range(lanes, lanes + PIPES), *range(PIPES, lanes)], clock, own)
 
-    def stores_ended(self, f: FunctionBuilder) -> None:
+    def stores_ended(self, f: FunctionBuilder, kind: CoreKind, reach: FenceReach) -> None:
         """Stores of the scalar unit have ended, and everybody may know it."""
-        self.learn(f, STEPS, insert(self.known(f, STEPS), STORES, count(f, STORES)))
+        self.learn(f, STEPS, self._stored(f, kind, self.known(f, STEPS), reach))
+
+    def _stored(self, f: FunctionBuilder, kind: CoreKind, clock: Value, reach: FenceReach) -> Value:
+        """A clock that knows of the end of all stores of the scalar unit that a fence reaches."""
+        for each, slot in stores(kind).items():
+            clock = insert(clock, slot, count(f, slot)) if each in reach else clock
+        return clock
 
     def token(self, f: FunctionBuilder, word: int | Value) -> Value:
         """Where the clock of a sync word lies, by the number of the word."""

@@ -17,7 +17,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, UB, CoreKind, Pipe, Space
 from ptosim.language.micro.burst import PREFETCH
-from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll, MemBar
+from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll, MemBar, reach_of
 from ptosim.language.micro.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import is_scope
@@ -34,7 +34,7 @@ from ptosim.native.ir.values import I8, I64, Value
 from ptosim.native.observe import clocks, layout, remark_conditions, shadow, words
 from ptosim.native.observe.clocks import ClockEmitter
 from ptosim.native.observe.hooks import CodeObserver, CopyRows, OnChipAccess, Range
-from ptosim.native.observe.layout import PIECE, STEPS, STORES, WORD, Area, Layout
+from ptosim.native.observe.layout import LOCAL_STORES, PIECE, STEPS, STORES, WORD, Area, Layout
 from ptosim.native.observe.overwriting import RootTrack
 from ptosim.native.observe.records import Records
 from ptosim.native.observe.rows import Copies
@@ -175,11 +175,12 @@ class Filter(CodeObserver):
             self._held[f] = Held.beside(f)
 
     def _visit(self, core: Core, verb: str) -> Visit:
+        """Of an access on chip."""
         f = core.f
         visit = self._visits.get(f)
         if visit is None:
-            stamp = clocks.step(f, STORES if verb == "writes" else STEPS)
-            return Visit(core.kind, STORES if verb == "writes" else STEPS, self.clocks.known(f, STEPS), stamp)
+            slot = LOCAL_STORES[core.kind] if verb == "writes" else STEPS
+            return Visit(core.kind, slot, self.clocks.known(f, STEPS), clocks.step(f, slot))
         scope = self._scopes.get(f)
         if scope is not None and scope.is_fenced:
             return Visit(visit.kind, visit.slot, visit.clock, clocks.count(f, visit.slot))
@@ -200,7 +201,7 @@ class Filter(CodeObserver):
         if isinstance(op, MemBar):
             self._fence(body.f, op)
         elif isinstance(op, Dsb | FenceBarrierAll):
-            self.clocks.stores_ended(body.f)
+            self.clocks.stores_ended(body.f, body.kind, reach_of(op))
 
     def _fence(self, f: FunctionBuilder, op: MemBar) -> None:
         """What comes before a fence of vector accesses does not alias what follows, as if another entry began."""

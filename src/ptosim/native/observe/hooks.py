@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import Pipe, Space
+from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.native.ir.values import Value
 from ptosim.native.observe import Observe
 
@@ -69,8 +70,8 @@ class FlagHooks:
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         """A rls_buf, before the word of its bracket changes."""
 
-    def barrier(self, core: Core, pipe: Pipe) -> None:
-        """A barrier of one pipe, or of all."""
+    def barrier(self, core: Core, pipe: Pipe, reach: FenceReach = ALL_WRITES) -> None:
+        """A barrier of one pipe, or of all, with the stores of the scalar unit that it reaches."""
 
     def fence(self, core: Core) -> None:
         """A dsb, or another fence of the scalar unit."""

@@ -1,9 +1,10 @@
 """The layout of the notes of checked code on one core: clocks, tokens and the shadow of memories.
 
-Pipes are numbered as the sync words number them (machine/sync.py); the scalar unit counts its steps in slot 0 and its
-stores in slot 7. A clock is a row of eight counts: so many entries of each pipe are known to have ended. A stamp is the
-number of an entry, which the bytes of a granule share; it is counted on from block to block, so that nothing has to be
-cleared: what an earlier block left is below every clock of the next.
+Pipes are numbered as the sync words number them (machine/sync.py); the scalar unit counts its steps in slot 0, its
+stores to GM in slot 7, and those to UB in that of a pipe that its kind of core does not have. A clock is a row of eight
+counts: so many entries of each pipe are known to have ended. A stamp is the number of an entry, which the bytes of a
+granule share; it is counted on from block to block, so that nothing has to be cleared: what an earlier block left is
+below every clock of the next.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.element import GRANULE
-from ptosim.effects.names import Pipe, Space
+from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import BUFFER_IDS, CLUSTER_WORDS, CORE_WORDS, PIPES, SEMAPHORE_IDS, SLOT
 
 STEPS, STORES = SLOT[Pipe.S], 7
+LOCAL_STORES = {CoreKind.AIC: SLOT[Pipe.V], CoreKind.AIV: SLOT[Pipe.FIX]}
 """The slots of the scalar unit."""
 
 WORD = 4

@@ -95,7 +95,7 @@ class Semaphores(CounterHooks):
         """One that comes last tells all, and both may wait once more."""
         own, other = self._members(f)
         slot = STEPS if pipe is Pipe.ALL else SLOT[pipe]
-        clock = self.clocks.told_by_all(f, CoreKind.AIV) if pipe is Pipe.ALL else self.clocks.told(f, slot)
+        clock = self.clocks.told(f, CoreKind.AIV, pipe)
         sets, theirs = (place.at(Semaphore.SETS).load(I32, 4) for place in (own, other))
         self._in_order(f, own, sets != 0, slot, clock)
         alone = theirs.compare("ugt", sets).select(sets.like(0), sets - theirs)
@@ -122,7 +122,7 @@ class Semaphores(CounterHooks):
         waiter = _waiter(kind, number)
         place = _counter(f, number)
         slot = STEPS if pipe is Pipe.ALL else SLOT[pipe]
-        clock = self.clocks.told_by_all(f, kind) if pipe is Pipe.ALL else self.clocks.told(f, slot)
+        clock = self.clocks.told(f, kind, pipe)
         sets, waits = (place.at(offset).load(I32, 4) for offset in (Semaphore.SETS, Semaphore.WAITS))
         self._in_order(f, place, sets != 0, slot, clock)
         self._overflow(f, place, sets, waits, clock, waiter)

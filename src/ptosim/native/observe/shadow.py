@@ -18,7 +18,7 @@ from ptosim.native.ir.context import ContextWord
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I32, Type, Value
 from ptosim.native.observe import clocks, words
-from ptosim.native.observe.layout import STEPS, STORES, WORD, Area, Layout
+from ptosim.native.observe.layout import LOCAL_STORES, STEPS, WORD, Area, Layout
 from ptosim.native.vector.registers import any_lane, extract, splat
 
 V = SLOT[Pipe.V]
@@ -158,7 +158,7 @@ class Shadow:
             for piece, start in self._seen(f, visit.kind, area, place, slot, other):
                 if piece == 0 and slot == visit.slot and slot in clocks.SERIAL:
                     continue
-                if piece == 0 and {slot, visit.slot} <= {STEPS, STORES}:
+                if piece == 0 and {slot, visit.slot} <= {STEPS, LOCAL_STORES[visit.kind]}:
                     continue  # the scalar unit is in order with itself
                 stamps = self.stamps(f, area, start, touch).load(kind, 4)
                 later = stamps.compare("ugt", in_each(f, visit.limit(piece, slot), touch))

@@ -4,6 +4,7 @@ machine/tracking.py."""
 from __future__ import annotations
 
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT
 from ptosim.machine.sync_operand_rules import FLAG_BASES
 from ptosim.native.build.core import Core, FlagStep
@@ -41,7 +42,7 @@ class SignalEmitter(FlagHooks):
     def _set(self, step: FlagStep, word: Number, again: Value) -> None:
         """A flag must not be set again before it was waited for; of a token the first set is remembered."""
         f, (source, destination) = step.core.f, step.pipes
-        clock = self.clocks.told(f, SLOT[source])
+        clock = self.clocks.told(f, step.core.kind, source)
         if source is Pipe.S:
             clocks.step(f)
         self._signalled(f, SLOT[source])
@@ -94,12 +95,12 @@ class SignalEmitter(FlagHooks):
         word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
         self.suspect(f, word != mode + 1)
         # in mode 1 it speaks for all pipes that had the buffer
-        clock = self._if_mode(1, core, pipe, buffer, mode, self.clocks.told(f, slot))
+        clock = self._if_mode(1, core, pipe, buffer, mode, self.clocks.told(f, core.kind, pipe))
         self.clocks.release(f, buffer, slot).store(clock, PIECE)
         self._signalled(f, slot)
 
-    def barrier(self, core: Core, pipe: Pipe) -> None:
-        self.clocks.barrier(core.f, core.kind, pipe)
+    def barrier(self, core: Core, pipe: Pipe, reach: FenceReach = ALL_WRITES) -> None:
+        self.clocks.barrier(core.f, core.kind, pipe, reach)
         if pipe is not Pipe.ALL:
             self._signalled(core.f, SLOT[pipe])
 

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe, Space
+from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.language.micro.sim import SimInstructions
 from ptosim.language.micro.sim_table import SimGather, SimScatter
 from ptosim.language.operation import is_scope
@@ -260,7 +261,7 @@ class TimedFlags(FlagHooks):
         else:
             _event(core, timekeeping.Routine.RELEASE, pipe, buffer, mode)
 
-    def barrier(self, core: Core, pipe: Pipe) -> None:
+    def barrier(self, core: Core, pipe: Pipe, reach: FenceReach = ALL_WRITES) -> None:
         if pipe is Pipe.S:
             timekeeping.call(core.f, timekeeping.Routine.FENCE)
         else:

@@ -16,7 +16,7 @@ from ptosim.language.operation import core_of, enclosing_scope, is_scope
 from ptosim.language.structure.function import Function as PTOFunction
 from ptosim.language.structure.function import reached
 from ptosim.machine.sync import SLOT
-from ptosim.native.observe.layout import STORES, Track
+from ptosim.native.observe.layout import LOCAL_STORES, Track
 
 _SEGMENTS = (Space.FB, Space.FB_RELU)
 """Memories of which an address tells the one that is meant."""
@@ -28,13 +28,13 @@ def accesses_of(op: Operation, target: str) -> Iterable[Access]:
     return () if record is None or record.accesses is no_accesses else record.accesses(static_of(op, target))
 
 
-def _slots(op: Operation, verb: str, called: Collection[Operation]) -> set[int]:
-    """The slots under which accesses of an operation are counted; a scope may have called it."""
+def _slots(op: Operation, verb: str, kind: CoreKind, called: Collection[Operation]) -> set[int]:
+    """The slots under which accesses of an operation on chip are counted; a scope may have called it."""
     if enclosing_scope(op) is not None:
         return {SLOT[Pipe.V]}
     record = effects().get(op.name)
     pipe = record.pipe if record else Pipe.S
-    own = STORES if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
+    own = LOCAL_STORES[kind] if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
     return {own, SLOT[Pipe.V]} if op in called else {own}
 
 
@@ -55,7 +55,7 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
                 if access.space is not GM:
                     places = _places(kind, access.space) if is_mixed else (0,)
                     spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
-                    slots = _slots(op, verb, called)
+                    slots = _slots(op, verb, kind, called)
                     found |= {(space, place, slot, verb) for place in places for space in spaces for slot in slots}
     return found
 

@@ -97,6 +97,8 @@ class Explorer:
         states = [state]
         for value in self.function.body.block.args:
             period = self.counting.period(value)
+            if period > MOST_BEGINNINGS:
+                raise Unexplored
             if is_number(value) and period > 1:
                 rests = [turning.turning(rest, period, 0) for rest in range(period)]
                 states = [self._with(each, value, rest) for each in states for rest in rests]
@@ -140,9 +142,7 @@ class Explorer:
                 return [each for state in states for each in self._computed(op, state)]
             case _:
                 step = self._step(op)
-                self.left -= len(states)
-                if self.left < 0:
-                    raise Unexplored
+                self._spend(len(states))
                 if step is not None:
                     for state in states:
                         step(state)
@@ -225,6 +225,7 @@ class Explorer:
         open_ = deque([(0, state)])
         while open_:
             turn, here = open_.popleft()
+            self._spend(1)
             self._forget(body, here)
             met = seen.add(turn, here)
             if met is None:
@@ -301,11 +302,17 @@ class Explorer:
         name, _ = self.numbering.name(result)
         known = state.decided.get(name)
         states: list[ExploredState] = []
+        self._spend(by if known is None else 0)
         for rest in range(by) if known is None else (known,):
             copy = state.copy()
             copy.decided[name] = copy.values[result] = rest
             states.append(copy)
         return states
+
+    def _spend(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise Unexplored
 
     def cast_pointer(self, op: Operation, state: ExploredState) -> None:
         state.values[op.results[0]] = self.value(op.operands[0], state)

@@ -221,9 +221,10 @@ class ScalarProgram:
 
     def _scalar_access(self, op: PTOOperation, site: Site, touched: Sequence[Touched], run: ScalarRun) -> None:
         """An access of the scalar unit; what it loads is what the launch says."""
-        if any(touch.writes for touch in touched):
-            run.touch(run.core.scalar_store(site), touched)
-            return
+        for touch in touched:
+            if touch.writes:
+                run.touch(run.core.scalar_store(site, touch.space), touched)
+                return
         run.touch(run.core.scalar_load(site), touched)
         for result in op.results:
             run.values[result] = run.launch.data if is_number(result) else None

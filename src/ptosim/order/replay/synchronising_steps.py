@@ -66,12 +66,13 @@ def _barrier(site: Site, op: PTOOperation) -> Step:
 
 
 def _fence(site: Site, op: PTOOperation) -> Step:
-    whole = isinstance(op, sync_fence.FenceBarrierAll)
+    assert isinstance(op, sync_fence.Dsb | sync_fence.FenceBarrierAll)
+    whole, reach = isinstance(op, sync_fence.FenceBarrierAll), sync_fence.reach_of(op)
 
     def step(run: ScalarRun) -> None:
         if whole:
-            run.core.barrier(site, Pipe.ALL)
-        run.core.dsb(site)
+            run.core.barrier(site, Pipe.ALL, reach)
+        run.core.dsb(site, reach)
 
     return step
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.effects.names import UB, Pipe
+from ptosim.effects.names import UB, Pipe, Space
 from ptosim.machine.entry import Entry, EntryKind, Site
 from ptosim.machine.observer import Change, Quick, Use
 from ptosim.reference.core import Core
@@ -59,9 +59,10 @@ class AccessWitness(Witness):
             yield index
         loops.pop()
 
-    def scalar(self, observed: Observed, arguments: tuple[Any, ...], store: bool) -> Any:
-        """A scalar access of the scalar unit."""
-        self.entry = self.machine.scalar_store(observed.site) if store else self.machine.scalar_load(observed.site)
+    def scalar(self, observed: Observed, arguments: tuple[Any, ...], written: str) -> Any:
+        """A scalar access of the scalar unit, which loads or writes this memory."""
+        machine, site = self.machine, observed.site
+        self.entry = machine.scalar_store(site, Space(written)) if written else machine.scalar_load(site)
         return self.perform(observed, arguments)[0]
 
     def stand_at(self, site: Site) -> None:

@@ -30,7 +30,8 @@ def told(t: Translator, op: Operation, meaning: Semantics, arguments: list[str])
     observed = described(t, op, meaning)
     results = ", ".join(t.name(result) for result in op.results)
     if not t.in_scope:
-        call = f"witness.scalar({observed}, {as_text(arguments)}, {t.accesses(op, 'write')})"
+        written = next((str(access.space) for access in t.accesses(op) if access.direction == "write"), "")
+        call = f"witness.scalar({observed}, {as_text(arguments)}, {written!r})"
         t.line(f"{results} = {call}" if results else call)
         return
     taints = _taints(t, op, meaning)
