@@ -4,6 +4,7 @@ import pytest
 
 from ptosim.effects.conversion import CONVERSIONS, LanePlacement, conversion, placement
 from ptosim.effects.element import element
+from tables import table
 
 
 def place(source: str, dest: str, part: str | None) -> LanePlacement:
@@ -16,21 +17,19 @@ def test_the_matrix_has_36_pairs_and_15_of_low_precision():
     assert len(CONVERSIONS) == 36 + 15
 
 
-@pytest.mark.parametrize(
+@table(
     "source, dest, attributes, parts",
-    [
-        ("f32", "f16", ("rnd", "sat", "part"), ("EVEN", "ODD")),
-        ("f32", "si32", ("rnd", "sat"), ()),
-        ("f16", "si32", ("rnd", "part"), ("EVEN", "ODD")),
-        ("ui8", "ui32", ("part",), ("P0", "P1", "P2", "P3")),
-        ("ui32", "ui8", ("sat", "part"), ("P0", "P1", "P2", "P3")),
-        ("si16", "f16", ("rnd",), ()),
-        ("si64", "f32", ("rnd", "part"), ("EVEN", "ODD")),
-        ("f32", "f8E5M2", ("rnd", "sat", "part"), ("P0", "P1", "P2", "P3")),
-        ("f16", "hif8", ("rnd", "sat", "part"), ("EVEN", "ODD")),
-        ("bf16", "f4E2M1x2", ("rnd", "part"), ("P0", "P1", "P2", "P3")),
-        ("f4E1M2x2", "bf16", ("part",), ("P0", "P1", "P2", "P3")),
-    ],
+    ("f32", "f16", ("rnd", "sat", "part"), ("EVEN", "ODD")),
+    ("f32", "si32", ("rnd", "sat"), ()),
+    ("f16", "si32", ("rnd", "part"), ("EVEN", "ODD")),
+    ("ui8", "ui32", ("part",), ("P0", "P1", "P2", "P3")),
+    ("ui32", "ui8", ("sat", "part"), ("P0", "P1", "P2", "P3")),
+    ("si16", "f16", ("rnd",), ()),
+    ("si64", "f32", ("rnd", "part"), ("EVEN", "ODD")),
+    ("f32", "f8E5M2", ("rnd", "sat", "part"), ("P0", "P1", "P2", "P3")),
+    ("f16", "hif8", ("rnd", "sat", "part"), ("EVEN", "ODD")),
+    ("bf16", "f4E2M1x2", ("rnd", "part"), ("P0", "P1", "P2", "P3")),
+    ("f4E1M2x2", "bf16", ("part",), ("P0", "P1", "P2", "P3")),
 )
 def test_what_a_pair_must_be_told(source: str, dest: str, attributes: tuple[str, ...], parts: tuple[str, ...]):
     pair = CONVERSIONS[source, dest]

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ptosim.effects.dma import EFFECTS, padded_width
 from ptosim.effects.element import element
 from ptosim.effects.record import Static
+from tables import table
 
 counts = st.integers(0, 4)
 strides = st.integers(0, 200)
@@ -57,17 +57,15 @@ def test_granules_and_gaps(n: int, length: int, source_gap: int, dest_gap: int) 
         assert write == enumerated([(n, 32 * (length + dest_gap))], 32 * length)
 
 
-@pytest.mark.parametrize(
+@table(
     "length, left, right, stride, width",
-    [
-        (200, 0, 0, 256, 256),  # up to the row stride
-        (224, 0, 16, 256, 256),
-        (224, 0, 32, 256, 288),  # right padding reaches further
-        (10, 3, 0, 64, 64),
-        (10, 3, 2, 0, 32),  # no stride to pad to: whole granules
-        (40, 0, 30, 32, 100),
-        (64, 0, 0, 32, 64),
-    ],
+    (200, 0, 0, 256, 256),  # up to the row stride
+    (224, 0, 16, 256, 256),
+    (224, 0, 32, 256, 288),  # right padding reaches further
+    (10, 3, 0, 64, 64),
+    (10, 3, 2, 0, 32),  # no stride to pad to: whole granules
+    (40, 0, 30, 32, 100),
+    (64, 0, 0, 32, 64),
 )
 def test_the_width_of_a_padded_row(length: int, left: int, right: int, stride: int, width: int) -> None:
     """Elements of 2 bytes; for integers and for arrays of them."""

@@ -3,23 +3,22 @@
 import pytest
 
 from ptosim.effects.element import ELEMENTS, element
+from tables import table
 
 
-@pytest.mark.parametrize(
-    ("name", "bytes_", "lanes", "granularity"),
-    [
-        ("i8", 1, 256, "b8"),
-        ("ui8", 1, 256, "b8"),
-        ("f8E4M3FN", 1, 256, "b8"),
-        ("f4E2M1x2", 1, 256, "b8"),
-        ("f16", 2, 128, "b16"),
-        ("bf16", 2, 128, "b16"),
-        ("hif8x2", 2, 128, "b16"),
-        ("si32", 4, 64, "b32"),
-        ("f32", 4, 64, "b32"),
-        ("bf16x2", 4, 64, "b32"),
-        ("ui64", 8, 32, "b32"),
-    ],
+@table(
+    "name, bytes_, lanes, granularity",
+    ("i8", 1, 256, "b8"),
+    ("ui8", 1, 256, "b8"),
+    ("f8E4M3FN", 1, 256, "b8"),
+    ("f4E2M1x2", 1, 256, "b8"),
+    ("f16", 2, 128, "b16"),
+    ("bf16", 2, 128, "b16"),
+    ("hif8x2", 2, 128, "b16"),
+    ("si32", 4, 64, "b32"),
+    ("f32", 4, 64, "b32"),
+    ("bf16x2", 4, 64, "b32"),
+    ("ui64", 8, 32, "b32"),
 )
 def test_widths(name: str, bytes_: int, lanes: int, granularity: str) -> None:
     e = element(name)

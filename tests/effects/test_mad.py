@@ -4,7 +4,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static, Taint
+from tables import table
 
 sizes = st.integers(1, 75)
 ELEMENTS = ["i8", "f16", "f32", "f4E2M1x2"]
@@ -99,8 +99,6 @@ def test_bias_row() -> None:
     assert ("read", Space.L0C) not in found
 
 
-@pytest.mark.parametrize(
-    "name", ["mad", "mad_acc", "mad_bias", "mad_mx", "mad_raw", "mte_l0c_gm", "copy_matrix_cc_to_ub"]
-)
+@table("name", "mad", "mad_acc", "mad_bias", "mad_mx", "mad_raw", "mte_l0c_gm", "copy_matrix_cc_to_ub")
 def test_products_and_stores_use_what_they_read(name: str) -> None:
     assert effects()[f"pto.{name}"].taint is Taint.USE

@@ -21,6 +21,7 @@ from ptosim.effects.predicate import (
     stream_bytes,
 )
 from ptosim.effects.record import Static
+from tables import table
 
 RANDOM = np.random.default_rng(5)
 ONE, OTHER = RANDOM.integers(0, 2, (2, 256))
@@ -129,8 +130,8 @@ def test_published_results_of_interleaving_vl8_and_m4(
     high: list[int],
 ):
     both = np.concatenate([bits_of("PAT_VL8", granularity), bits_of("PAT_M4", granularity)])
-    for table, expected in zip(tables[granularity], (low, high), strict=True):
-        packed = np.packbits(np.array(moved(table, both), np.uint8), bitorder="little")
+    for each, expected in zip(tables[granularity], (low, high), strict=True):
+        packed = np.packbits(np.array(moved(each, both), np.uint8), bitorder="little")
         assert packed.view("<u4").tolist() == expected
 
 
@@ -162,20 +163,18 @@ def test_a_stream_of_masks_has_one_bit_per_lane():
     assert "b8" not in STREAM_BITS
 
 
-@pytest.mark.parametrize(
+@table(
     "name, dist, offset, expected, alignment",
-    [
-        ("plds", "NORM", 32, (32, 64), 32),
-        ("plds", "DS", 32, (32, 96), 32),
-        ("plds", "US", 16, (16, 32), 16),
-        ("pldi", "NORM", 8, (256, 288), 32),
-        ("pldi", "US", 8, (128, 144), 16),
-        ("pldi", "DS", 1, (32, 96), 32),
-        ("psts", "NORM", 32, (32, 64), 32),
-        ("psts", "PK", 48, (48, 64), 16),
-        ("psti", "PK", 8, (128, 144), 16),
-        ("psti", "NORM", -1, (-32, 0), 32),
-    ],
+    ("plds", "NORM", 32, (32, 64), 32),
+    ("plds", "DS", 32, (32, 96), 32),
+    ("plds", "US", 16, (16, 32), 16),
+    ("pldi", "NORM", 8, (256, 288), 32),
+    ("pldi", "US", 8, (128, 144), 16),
+    ("pldi", "DS", 1, (32, 96), 32),
+    ("psts", "NORM", 32, (32, 64), 32),
+    ("psts", "PK", 48, (48, 64), 16),
+    ("psti", "PK", 8, (128, 144), 16),
+    ("psti", "NORM", -1, (-32, 0), 32),
 )
 def test_offsets_count_bytes_or_units(name: str, dist: str, offset: int, expected: tuple[int, int], alignment: int):
     effects = EFFECTS[f"pto.{name}"]

@@ -25,6 +25,7 @@ from ptosim.effects.vector_memory import (
     load_mode,
     store_mode,
 )
+from tables import table
 
 RANDOM = np.random.default_rng(4)
 MEMORY = RANDOM.integers(1, 256, 4096, dtype=np.uint8)  # no zero, so that zeros are made by the mode
@@ -170,14 +171,12 @@ def test_interleaving_undoes_deinterleaving():
 # --- fixed strides ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "name, stride, size, footprint",
-    [
-        ("STRIDE_S3_B16", 3, 2, 764),
-        ("STRIDE_S4_B64", 4, 8, 1000),
-        ("STRIDE_S8_B32", 8, 4, 2020),
-        ("STRIDE_S2_B64", 2, 8, 504),
-    ],
+    ("STRIDE_S3_B16", 3, 2, 764),
+    ("STRIDE_S4_B64", 4, 8, 1000),
+    ("STRIDE_S8_B32", 8, 4, 2020),
+    ("STRIDE_S2_B64", 2, 8, 504),
 )
 def test_a_fixed_stride_takes_every_nth_unit(name: str, stride: int, size: int, footprint: int):
     load, store = STRIDED_LOAD_MODES[name], STRIDED_STORE_MODES[name]
@@ -291,19 +290,17 @@ def test_extents_of_arrays_are_those_of_their_elements():
 # --- demand -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mode", "width", "unit", "lanes"),
-    [
-        ("NORM", 4, 4, [(lane,) for lane in range(64)]),
-        ("NORM", 8, 8, [(lane,) for lane in range(32)]),
-        ("BRC_B32", 4, 4, [tuple(range(64))]),
-        ("BRC_B32", 2, 2, [tuple(range(0, 128, 2)), tuple(range(1, 128, 2))]),
-        ("US_B16", 2, 2, [(2 * lane, 2 * lane + 1) for lane in range(64)]),
-        ("DS_B16", 2, 2, [(unit // 2,) if unit % 2 == 0 else () for unit in range(256)]),
-        ("UNPK_B16", 2, 2, [(2 * unit,) for unit in range(64)]),
-        ("UNPK_B16", 4, 2, [(unit,) for unit in range(64)]),
-        ("E2B_B32", 4, 4, [tuple(range(8 * unit, 8 * unit + 8)) for unit in range(8)]),
-    ],
+@table(
+    "mode, width, unit, lanes",
+    ("NORM", 4, 4, [(lane,) for lane in range(64)]),
+    ("NORM", 8, 8, [(lane,) for lane in range(32)]),
+    ("BRC_B32", 4, 4, [tuple(range(64))]),
+    ("BRC_B32", 2, 2, [tuple(range(0, 128, 2)), tuple(range(1, 128, 2))]),
+    ("US_B16", 2, 2, [(2 * lane, 2 * lane + 1) for lane in range(64)]),
+    ("DS_B16", 2, 2, [(unit // 2,) if unit % 2 == 0 else () for unit in range(256)]),
+    ("UNPK_B16", 2, 2, [(2 * unit,) for unit in range(64)]),
+    ("UNPK_B16", 4, 2, [(unit,) for unit in range(64)]),
+    ("E2B_B32", 4, 4, [tuple(range(8 * unit, 8 * unit + 8)) for unit in range(8)]),
 )
 def test_which_lanes_call_for_each_unit_of_memory(mode: str, width: int, unit: int, lanes: list[tuple[int, ...]]):
     found = demand(LOAD_MODES[mode], width)

@@ -16,6 +16,7 @@ import ptosim
 from ptosim.cli.commands import main
 from ptosim.fit.least_squares import solve
 from ptosim.target import Target, load_target
+from tables import table
 
 TILE = "!pto.tile_buf<vec, 128x64xf32, valid=?x64>"
 
@@ -184,28 +185,26 @@ def test_a_fit_of_a_fit_inherits_by_its_path(place: Path) -> None:
 ROW = 'kernels.pto:tlrelu,"8 20 2",1,'
 
 
-@pytest.mark.parametrize(
+@table(
     "header, rows, line, message",
-    [
-        ("kernel,arguments,cycles", [], 1, "the column 'grid' is missing"),
-        ("kernel,arguments,grid", [], 1, "one column is 'cycles' or 'microseconds', but neither is there"),
-        (f"{HEADER},microseconds", [], 1, "but both are there"),
-        (f"{HEADER},board", [], 1, "there is no column 'board'"),
-        (HEADER, [], 1, "there is no measurement below the header"),
-        (HEADER, [f"{ROW}100", f"{ROW}-5"], 3, "cycles must be above 0, not -5"),
-        (HEADER, [f"{ROW}nan"], 2, "cycles must be a number, not 'nan'"),
-        (HEADER, [f"{ROW}soon"], 2, "cycles must be a number, not 'soon'"),
-        (HEADER, ["", 'kernels.pto:tlrelu,"8 20 2",1.5,9'], 3, "grid is a whole number above 0, not 1.5"),
-        (HEADER, ['other.pto,"8 20 2",1,9'], 2, "'other.pto' is none of the kernels given: kernels.pto"),
-        (HEADER, ['kernels.pto:trelu,"8 20 2",1,9'], 2, "there is no kernel 'trelu'"),
-        (HEADER, ['kernels.pto:tlrelu,"8 20",1,9'], 2, "tlrelu takes 3 arguments"),
-        (
-            HEADER,
-            ["kernels.pto:tlrelu,8,20,2,1,9"],
-            2,
-            "the row has 6 fields, the header 4: the arguments are one field",
-        ),
-    ],
+    ("kernel,arguments,cycles", [], 1, "the column 'grid' is missing"),
+    ("kernel,arguments,grid", [], 1, "one column is 'cycles' or 'microseconds', but neither is there"),
+    (f"{HEADER},microseconds", [], 1, "but both are there"),
+    (f"{HEADER},board", [], 1, "there is no column 'board'"),
+    (HEADER, [], 1, "there is no measurement below the header"),
+    (HEADER, [f"{ROW}100", f"{ROW}-5"], 3, "cycles must be above 0, not -5"),
+    (HEADER, [f"{ROW}nan"], 2, "cycles must be a number, not 'nan'"),
+    (HEADER, [f"{ROW}soon"], 2, "cycles must be a number, not 'soon'"),
+    (HEADER, ["", 'kernels.pto:tlrelu,"8 20 2",1.5,9'], 3, "grid is a whole number above 0, not 1.5"),
+    (HEADER, ['other.pto,"8 20 2",1,9'], 2, "'other.pto' is none of the kernels given: kernels.pto"),
+    (HEADER, ['kernels.pto:trelu,"8 20 2",1,9'], 2, "there is no kernel 'trelu'"),
+    (HEADER, ['kernels.pto:tlrelu,"8 20",1,9'], 2, "tlrelu takes 3 arguments"),
+    (
+        HEADER,
+        ["kernels.pto:tlrelu,8,20,2,1,9"],
+        2,
+        "the row has 6 fields, the header 4: the arguments are one field",
+    ),
 )
 def test_a_bad_table_is_told_of_at_its_line(place: Path, header: str, rows: list[str], line: int, message: str) -> None:
     result = _fit(rows, header=header)

@@ -7,6 +7,7 @@ import pytest
 
 from golden.numbers import FLOATS, active, canonical, close, data, dtype, edges, equal, pairs, word, zeroed
 from golden.program import bits, granularity, lanes, mask, outcome, tail_loop, ub, vector_kernel, vreg
+from tables import table
 
 N, LOGICAL = 1024, 1000
 INTEGERS = [f"{sign}i{width}" for width in (8, 16, 32) for sign in ("", "s", "u")]
@@ -302,16 +303,14 @@ def test_signed_data_takes_counts_of_any_signedness(count_type: str) -> None:
 # --- broadcast --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "element, literal, kind, value",
-    [
-        ("f32", "1.25", "f32", np.float32(1.25)),
-        ("i32", "7", "i32", np.int32(7)),
-        ("si8", "-7", "i8", np.int8(-7)),
-        ("ui8", "-55", "i8", np.uint8(201)),
-        ("bf16", "-2.5", "bf16", FLOATS["bf16"](-2.5)),
-        ("f16", "1.25", "f16", np.float16(1.25)),
-    ],
+    ("f32", "1.25", "f32", np.float32(1.25)),
+    ("i32", "7", "i32", np.int32(7)),
+    ("si8", "-7", "i8", np.int8(-7)),
+    ("ui8", "-55", "i8", np.uint8(201)),
+    ("bf16", "-2.5", "bf16", FLOATS["bf16"](-2.5)),
+    ("f16", "1.25", "f16", np.float16(1.25)),
 )
 def test_broadcast_of_a_scalar(element: str, literal: str, kind: str, value: np.generic) -> None:
     v, m, p, g, n = vreg(element), mask(element), ub(element), granularity(element), lanes(element)

@@ -8,6 +8,7 @@ import pytest
 
 from golden.numbers import FLOATS, close, data, dtype, edges, equal, word
 from golden.program import bits, granularity, lanes, mask, outcome, tail_loop, ub, vector_kernel, vreg
+from tables import table
 
 PAIRS = """f32 f16 rnd sat part
 f32 bf16 rnd sat part
@@ -429,9 +430,7 @@ def test_rounding_to_whole_numbers(element: str, mode: str, spelling: str) -> No
     assert np.isnan(out[11].astype("f4"))
 
 
-@pytest.mark.parametrize(
-    "element, kind", [("si32", "i32"), ("si8", "i8"), ("f16", "f16"), ("ui16", "i16"), ("i32", "i32"), ("f32", "f32")]
-)
+@table("element, kind", ("si32", "i32"), ("si8", "i8"), ("f16", "f16"), ("ui16", "i16"), ("i32", "i32"), ("f32", "f32"))
 @pytest.mark.parametrize("order", ["", "ASC", "DESC"])
 def test_index_ramp(element: str, kind: str, order: str) -> None:
     n, g = lanes(element), granularity(element)
@@ -516,12 +515,10 @@ def test_hif8() -> None:
     assert codes[13] == 0b0_11_1_001_0
 
 
-@pytest.mark.parametrize(
+@table(
     "target, values, codes",
-    [
-        ("!pto.f4E1M2x2", [0.625, 0.875, -0.625, 9, -0.0, np.inf, -np.inf, np.nan], [2, 4, 10, 7, 8, 7, 15, 0]),
-        ("!pto.f4E2M1x2", [0.75, 1.25, 1.75, -1.75, 100, 6, np.nan, 0.2], [2, 2, 4, 12, 7, 7, 0, 0]),
-    ],
+    ("!pto.f4E1M2x2", [0.625, 0.875, -0.625, 9, -0.0, np.inf, -np.inf, np.nan], [2, 4, 10, 7, 8, 7, 15, 0]),
+    ("!pto.f4E2M1x2", [0.75, 1.25, 1.75, -1.75, 100, 6, np.nan, 0.2], [2, 2, 4, 12, 7, 7, 0, 0]),
 )
 def test_four_bit_floats(target: str, values: list[float], codes: list[int]) -> None:
     out = lowered("bf16", target, 'rnd = "R", part = "P0"', values, 4)

@@ -7,6 +7,7 @@ import ptosim
 from golden.numbers import data, equal
 from golden.program import gm, module, outcome, ub
 from ptosim import PTOError
+from tables import table
 
 
 def straight(copy_in: str, copy_out: str, element: str, registers: str = "", back: str = "", address: int = 0) -> str:
@@ -367,20 +368,18 @@ def test_copies_of_one_pipe_run_in_order_when_they_overlap() -> None:
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize(
+@table(
     "copy, kind",
-    [
-        (new_in("f32", 1, 64, 64, 64).replace("%ub,", "%odd,"), "misaligned"),
-        (new_in("f32", 2, 64, 64, 80), "misaligned"),
-        (new_in("f32", 1, 64, 64, 64).replace("%ub,", "%high,"), "out-of-bounds"),
-        (new_in("f32", 100, 64, 64, 64), "out-of-bounds"),
-        (
-            old_in("f32", 1, 64, 64, 64).replace(
-                "%c64_i64, %c0_i64, %c0_i64, %false", "%cm64_i64, %c0_i64, %c0_i64, %false"
-            ),
-            "invalid",
+    (new_in("f32", 1, 64, 64, 64).replace("%ub,", "%odd,"), "misaligned"),
+    (new_in("f32", 2, 64, 64, 80), "misaligned"),
+    (new_in("f32", 1, 64, 64, 64).replace("%ub,", "%high,"), "out-of-bounds"),
+    (new_in("f32", 100, 64, 64, 64), "out-of-bounds"),
+    (
+        old_in("f32", 1, 64, 64, 64).replace(
+            "%c64_i64, %c0_i64, %c0_i64, %false", "%cm64_i64, %c0_i64, %c0_i64, %false"
         ),
-    ],
+        "invalid",
+    ),
     ids=["address", "stride", "ub", "gm", "negative"],
 )
 def test_bad_copies(copy: str, kind: str, engine: str) -> None:

@@ -9,6 +9,7 @@ import ptosim
 from golden.cube import K, M, N, buffers, exact, flag, frac, loads, mad, matrices, mixed_kernel, to_gm, to_ub
 from golden.numbers import close, equal
 from golden.program import constants, gm, line_of, module, outcome, ub
+from tables import table
 
 P = ub("f32")
 FEEDS = f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}"
@@ -603,16 +604,14 @@ def without_ub(shared: str = "", cube: str = "", kind: str = "") -> str:
     return kernel if kind else kernel.replace("  func.func @kernel", f"{helper}  func.func @kernel")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (without_ub(shared=CALL), "writes"),
-        (without_ub(cube=CALL), "writes"),
-        (without_ub(shared=LOAD), "reads"),
-        (without_ub(shared=STORE), "writes"),
-        (without_ub(cube=STORE), "writes"),
-        (without_ub(shared=STORE, kind="pto.kernel_kind = #pto.kernel_kind<cube>"), "writes"),
-    ],
+@table(
+    "text, said",
+    (without_ub(shared=CALL), "writes"),
+    (without_ub(cube=CALL), "writes"),
+    (without_ub(shared=LOAD), "reads"),
+    (without_ub(shared=STORE), "writes"),
+    (without_ub(cube=STORE), "writes"),
+    (without_ub(shared=STORE, kind="pto.kernel_kind = #pto.kernel_kind<cube>"), "writes"),
     ids=["shared call", "called copy", "shared load", "shared store", "store", "cube kernel"],
 )
 def test_the_cube_core_has_no_ub(text: str, said: str) -> None:

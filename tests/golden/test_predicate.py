@@ -5,6 +5,7 @@ import pytest
 
 from golden.numbers import data, equal
 from golden.program import outcome, ub, vector_kernel, vreg
+from tables import table
 
 STRIDE = {"b8": 1, "b16": 2, "b32": 4}
 LANES = {"b8": 256, "b16": 128, "b32": 64}
@@ -207,9 +208,7 @@ def test_loaded_bits_meet_an_empty_mask(op: str) -> None:
     np.testing.assert_array_equal(stored("\n".join(lines), len(expected), {"x": ("ui8", 32)}, image), expected)
 
 
-@pytest.mark.parametrize(
-    "load, store_dist", [("NORM", "NORM"), ("US", "PK"), ("DS", "NORM"), ("US", "NORM"), ("NORM", "PK")]
-)
+@table("load, store_dist", ("NORM", "NORM"), ("US", "PK"), ("DS", "NORM"), ("US", "NORM"), ("NORM", "PK"))
 @pytest.mark.parametrize("form", ["dynamic", "immediate", "post"])
 def test_loads_and_stores(load: str, store_dist: str, form: str) -> None:
     """Byte offsets for the dynamic forms, units of the access for immediate ones, the base as it is with a result."""

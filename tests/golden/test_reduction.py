@@ -5,6 +5,7 @@ import pytest
 
 from golden.numbers import FLOATS, canonical, close, data, dtype, edges, equal, pairs, word
 from golden.program import bits, granularity, lanes, mask, outcome, tail_loop, ub, vector_kernel, vreg
+from tables import table
 
 N, LOGICAL = 1024, 1000
 INTEGERS = [f"{sign}i{width}" for width in (8, 16, 32) for sign in ("", "s", "u")]
@@ -247,18 +248,16 @@ def test_compare_of_two_vectors(element: str) -> None:
             equal(row, images(function(wide_a, wide_b) & on, element))
 
 
-@pytest.mark.parametrize(
+@table(
     "element, literal, kind, value",
-    [
-        ("f32", "0.0", "f32", 0.0),
-        ("f32", "0x7FC00000", "f32", np.nan),
-        ("i16", "-5", "i16", -5),
-        ("ui16", "-5", "i16", 65531),
-        ("ui8", "-127", "i8", 129),
-        ("si8", "-127", "i8", -127),
-        ("i32", "100", "i32", 100),
-        ("f16", "1.5", "f16", 1.5),
-    ],
+    ("f32", "0.0", "f32", 0.0),
+    ("f32", "0x7FC00000", "f32", np.nan),
+    ("i16", "-5", "i16", -5),
+    ("ui16", "-5", "i16", 65531),
+    ("ui8", "-127", "i8", 129),
+    ("si8", "-127", "i8", -127),
+    ("i32", "100", "i32", 100),
+    ("f16", "1.5", "f16", 1.5),
 )
 @pytest.mark.parametrize("name", COMPARE)
 def test_compare_with_a_scalar(element: str, literal: str, kind: str, value: float, name: str) -> None:
@@ -372,9 +371,12 @@ def test_pack_fills_the_other_half_with_zeros(source: str, part: str) -> None:
     equal(outcome(text, a, np.zeros(2 * n, word(target)))[1], expected)
 
 
-@pytest.mark.parametrize(
+@table(
     "op, source, target",
-    [("vsunpack", "i16", "i32"), ("vzunpack", "ui16", "ui32"), ("vsunpack", "si8", "si16"), ("vzunpack", "i8", "i16")],
+    ("vsunpack", "i16", "i32"),
+    ("vzunpack", "ui16", "ui32"),
+    ("vsunpack", "si8", "si16"),
+    ("vzunpack", "i8", "i16"),
 )
 @pytest.mark.parametrize("part", [0, 1])
 def test_unpack(op: str, source: str, target: str, part: int) -> None:

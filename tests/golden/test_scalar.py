@@ -11,6 +11,7 @@ import ptosim
 from golden.numbers import close, data, equal
 from golden.program import module, outcome
 from ptosim import PTOError
+from tables import table
 
 I64 = "!pto.ptr<i64, gm>"
 
@@ -515,19 +516,17 @@ def test_scalar_arguments() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     "arguments",
-    [
-        (np.zeros(2, "f4"), 1.0),
-        (np.zeros(2, "f4"), 1.0, 1, 2),
-        (np.zeros(2, "f8"), 1.0, 1),
-        (np.zeros((4, 4), "f4")[:, ::2], 1.0, 1),
-        ([1.0, 2.0], 1.0, 1),
-        (np.zeros(2, "f4"), "one", 1),
-        (np.zeros(2, "f4"), 1.0, 2**40),
-        (np.zeros(2, "f4"), 1.0, 1.5),
-        (1.0, 1.0, 1),
-    ],
+    (np.zeros(2, "f4"), 1.0),
+    (np.zeros(2, "f4"), 1.0, 1, 2),
+    (np.zeros(2, "f8"), 1.0, 1),
+    (np.zeros((4, 4), "f4")[:, ::2], 1.0, 1),
+    ([1.0, 2.0], 1.0, 1),
+    (np.zeros(2, "f4"), "one", 1),
+    (np.zeros(2, "f4"), 1.0, 2**40),
+    (np.zeros(2, "f4"), 1.0, 1.5),
+    (1.0, 1.0, 1),
 )
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_wrong_arguments(arguments: tuple[object, ...], engine: str) -> None:
@@ -545,19 +544,17 @@ def test_a_read_only_argument() -> None:
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
-@pytest.mark.parametrize(
+@table(
     "line, kind",
-    [
-        ("%q = arith.divsi %c1_i64, %n : i64", "arithmetic"),
-        ("%q = arith.remui %c1_i64, %n : i64", "arithmetic"),
-        ("%q = arith.ceildivsi %c1_i64, %n : i64", "arithmetic"),
-        ("%q = arith.divsi %low, %minus : i64", "arithmetic"),
-        ("pto.store_scalar %n, %y[%c1000] : !pto.ptr<i64, gm>, i64", "out-of-bounds"),
-        ("%q = pto.load_scalar %y[%cm1] : !pto.ptr<i64, gm> -> i64", "out-of-bounds"),
-        ("pto.store_scalar %n, %odd[%c0] : !pto.ptr<i64, ub>, i64", "misaligned"),
-        ("%q = pto.load_scalar %high[%c0] : !pto.ptr<i64, ub> -> i64", "out-of-bounds"),
-        ("pto.trap", "trap"),
-    ],
+    ("%q = arith.divsi %c1_i64, %n : i64", "arithmetic"),
+    ("%q = arith.remui %c1_i64, %n : i64", "arithmetic"),
+    ("%q = arith.ceildivsi %c1_i64, %n : i64", "arithmetic"),
+    ("%q = arith.divsi %low, %minus : i64", "arithmetic"),
+    ("pto.store_scalar %n, %y[%c1000] : !pto.ptr<i64, gm>, i64", "out-of-bounds"),
+    ("%q = pto.load_scalar %y[%cm1] : !pto.ptr<i64, gm> -> i64", "out-of-bounds"),
+    ("pto.store_scalar %n, %odd[%c0] : !pto.ptr<i64, ub>, i64", "misaligned"),
+    ("%q = pto.load_scalar %high[%c0] : !pto.ptr<i64, ub> -> i64", "out-of-bounds"),
+    ("pto.trap", "trap"),
 )
 def test_errors_of_scalar_code(line: str, kind: str, engine: str) -> None:
     body = f"""    %n = pto.load_scalar %y[%c0] : !pto.ptr<i64, gm> -> i64

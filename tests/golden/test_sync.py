@@ -9,6 +9,7 @@ from golden.program import constants, gm, line_of, module, outcome, ub
 from golden.test_mixed import pair
 from ptosim import PTOError
 from ptosim.diagnostics import Finding
+from tables import table
 
 P, G, V, M = ub("f32"), gm("f32"), "!pto.vreg<64xf32>", "!pto.mask<b32>"
 POINTERS = f"    %ub = pto.castptr %c0_i64 : i64 -> {P}\n    %out = pto.castptr %c4096_i64 : i64 -> {P}\n"
@@ -191,20 +192,18 @@ LOAD_S = f"    %s = pto.load_scalar %ub[%c0] : {P} -> f32\n    pto.store_scalar 
 SECOND = OUT.replace("%out,", "%ub,")
 
 
-@pytest.mark.parametrize(
+@table(
     "body, line, other",
-    [
-        (IN + WORK + flag("V", "MTE3") + OUT, "pto.vlds", "pto.mte_gm_ub"),
-        (IN + flag("MTE2", "V") + WORK + OUT, "pto.mte_ub_gm", "pto.vsts"),
-        (IN + LOAD_S, "pto.load_scalar", "pto.mte_gm_ub"),
-        (IN + flag("MTE2", "S") + FLOAT + STORE_S + WORK + flag("V", "MTE3") + OUT, "pto.vlds", "pto.store_scalar"),
-        (IN + flag("MTE2", "V") + WORK + flag("V", "MTE3") + OUT + SECOND, "pto.mte_ub_gm %ub", "pto.mte_ub_gm %out"),
-        (
-            IN + IN.replace("%x,", "%y,") + flag("MTE2", "V") + WORK + flag("V", "MTE3") + OUT,
-            "pto.mte_gm_ub %y",
-            "pto.mte_gm_ub %x",
-        ),
-    ],
+    (IN + WORK + flag("V", "MTE3") + OUT, "pto.vlds", "pto.mte_gm_ub"),
+    (IN + flag("MTE2", "V") + WORK + OUT, "pto.mte_ub_gm", "pto.vsts"),
+    (IN + LOAD_S, "pto.load_scalar", "pto.mte_gm_ub"),
+    (IN + flag("MTE2", "S") + FLOAT + STORE_S + WORK + flag("V", "MTE3") + OUT, "pto.vlds", "pto.store_scalar"),
+    (IN + flag("MTE2", "V") + WORK + flag("V", "MTE3") + OUT + SECOND, "pto.mte_ub_gm %ub", "pto.mte_ub_gm %out"),
+    (
+        IN + IN.replace("%x,", "%y,") + flag("MTE2", "V") + WORK + flag("V", "MTE3") + OUT,
+        "pto.mte_gm_ub %y",
+        "pto.mte_gm_ub %x",
+    ),
     ids=["mte2-v", "v-mte3", "mte2-s", "s-v", "mte3-mte3", "mte2-mte2"],
 )
 def test_races(body: str, line: str, other: str) -> None:
@@ -349,32 +348,30 @@ def good(extra: str, where: str = "before") -> str:
     return kernel(middle + OUT + (extra if where == "after" else "") + END)
 
 
-@pytest.mark.parametrize(
+@table(
     "text, kind, severity, fragment",
-    [
-        (good(wait_flag("MTE3", "V")), "unmatched-wait", "error", 'pto.wait_flag["PIPE_MTE3", "PIPE_V"'),
-        (good(set_flag("MTE3", "V"), "after"), "undrained", "warning", 'pto.set_flag["PIPE_MTE3", "PIPE_V"'),
-        (good('    pto.rls_buf "PIPE_V", 3, 0\n'), "buffer-misuse", "error", "pto.rls_buf"),
-        (good('    pto.get_buf "PIPE_V", 3, 0\n'), "buffer-misuse", "error", "pto.get_buf"),
-        (
-            good('    pto.get_buf "PIPE_V", 3, 0\n    pto.rls_buf "PIPE_V", 3, 1\n'),
-            "buffer-misuse",
-            "error",
-            "pto.rls_buf",
-        ),
-        (good("    pto.sync.set <PIPE_FIX>, 1\n"), "wrong-pipe", "error", "pto.sync.set"),
-        (good('    pto.set_flag["PIPE_MTE1", "PIPE_MTE2", "EVENT_ID0"]\n'), "wrong-pipe", "error", "PIPE_MTE1"),
-        (good('    pto.set_flag["PIPE_FIX", "PIPE_V", "EVENT_ID0"]\n'), "wrong-pipe", "error", "PIPE_FIX"),
-        (good("    pto.sync.set <PIPE_V>, 17\n"), "id-range", "error", "pto.sync.set"),
-        (good("    pto.trap\n"), "trap", "error", "pto.trap"),
-        (
-            kernel(POINTERS + IN + flag("MTE2", "V") + WORK + flag("V", "MTE3") + OUT),
-            "lint",
-            "warning",
-            "pto.mte_ub_gm",
-        ),
-        (kernel(POINTERS + WORK + flag("V", "MTE3") + OUT + END), "uninitialized", "warning", "pto.vlds"),
-    ],
+    (good(wait_flag("MTE3", "V")), "unmatched-wait", "error", 'pto.wait_flag["PIPE_MTE3", "PIPE_V"'),
+    (good(set_flag("MTE3", "V"), "after"), "undrained", "warning", 'pto.set_flag["PIPE_MTE3", "PIPE_V"'),
+    (good('    pto.rls_buf "PIPE_V", 3, 0\n'), "buffer-misuse", "error", "pto.rls_buf"),
+    (good('    pto.get_buf "PIPE_V", 3, 0\n'), "buffer-misuse", "error", "pto.get_buf"),
+    (
+        good('    pto.get_buf "PIPE_V", 3, 0\n    pto.rls_buf "PIPE_V", 3, 1\n'),
+        "buffer-misuse",
+        "error",
+        "pto.rls_buf",
+    ),
+    (good("    pto.sync.set <PIPE_FIX>, 1\n"), "wrong-pipe", "error", "pto.sync.set"),
+    (good('    pto.set_flag["PIPE_MTE1", "PIPE_MTE2", "EVENT_ID0"]\n'), "wrong-pipe", "error", "PIPE_MTE1"),
+    (good('    pto.set_flag["PIPE_FIX", "PIPE_V", "EVENT_ID0"]\n'), "wrong-pipe", "error", "PIPE_FIX"),
+    (good("    pto.sync.set <PIPE_V>, 17\n"), "id-range", "error", "pto.sync.set"),
+    (good("    pto.trap\n"), "trap", "error", "pto.trap"),
+    (
+        kernel(POINTERS + IN + flag("MTE2", "V") + WORK + flag("V", "MTE3") + OUT),
+        "lint",
+        "warning",
+        "pto.mte_ub_gm",
+    ),
+    (kernel(POINTERS + WORK + flag("V", "MTE3") + OUT + END), "uninitialized", "warning", "pto.vlds"),
     ids=[
         "unmatched",
         "undrained",

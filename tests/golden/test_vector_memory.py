@@ -6,6 +6,7 @@ import pytest
 
 from golden.numbers import data, equal
 from golden.program import outcome, tail_loop, ub, vector_kernel, vreg
+from tables import table
 
 B8, B16, B32 = "!pto.mask<b8>", "!pto.mask<b16>", "!pto.mask<b32>"
 
@@ -272,9 +273,7 @@ def test_block_strides_with_post_update_and_partial_masks() -> None:
 # --- gathers and scatters ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("f16", "i16", "b16", 128)]
-)
+@table("element, index, mask, n", ("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("f16", "i16", "b16", 128))
 def test_gather(element: str, index: str, mask: str, n: int) -> None:
     v, vi, m, size = vreg(element), vreg(index), f"!pto.mask<{mask}>", 256 // n
     scope = f"""      %all = pto.pset_{mask} "PAT_ALL" : {m}
@@ -331,9 +330,7 @@ def test_gather_of_blocks() -> None:
     equal(outcome(text, a, i, np.zeros(64, "f4"))[2], expected)
 
 
-@pytest.mark.parametrize(
-    "element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("ui8", "ui16", "b16", 128)]
-)
+@table("element, index, mask, n", ("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("ui8", "ui16", "b16", 128))
 def test_scatter(element: str, index: str, mask: str, n: int) -> None:
     """Byte values come from every second byte of the register."""
     v, vi, m = vreg(element), vreg(index), f"!pto.mask<{mask}>"
@@ -572,9 +569,12 @@ def test_older_stream_spellings() -> None:
     equal(outcome(text, a, np.full(256, 1, "f4"))[1], expected)
 
 
-@pytest.mark.parametrize(
+@table(
     "token, step, unit",
-    [("STRIDE_S3_B16", 3, 2), ("STRIDE_S4_B64", 4, 8), ("STRIDE_S8_B32", 8, 4), ("STRIDE_S2_B64", 2, 8)],
+    ("STRIDE_S3_B16", 3, 2),
+    ("STRIDE_S4_B64", 4, 8),
+    ("STRIDE_S8_B32", 8, 4),
+    ("STRIDE_S2_B64", 2, 8),
 )
 def test_fixed_strides(token: str, step: int, unit: int) -> None:
     v, p = vreg("f32"), ub("f32")

@@ -6,6 +6,7 @@ from language.vector_kernel import accepts, example_kernel, kernel, mismatch, pr
 from ptosim.effects.element import ELEMENTS
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import arithmetic, arithmetic_integer
+from tables import table
 
 ROOM = (arithmetic.__name__, arithmetic_integer.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
@@ -231,26 +232,29 @@ def test_masks_of_64_bit_lanes_are_only_warned_of():
 # --- scalars ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "element, type_",
-    [("i16", "i16"), ("si16", "si16"), ("si16", "i16"), ("ui16", "ui16"), ("ui16", "i16"), ("f32", "f32")],
+    ("i16", "i16"),
+    ("si16", "si16"),
+    ("si16", "i16"),
+    ("ui16", "ui16"),
+    ("ui16", "i16"),
+    ("f32", "f32"),
 )
 @pytest.mark.parametrize("name", WITH_SCALAR)
 def test_a_compatible_scalar(name: str, element: str, type_: str):
     accepts(scalar(name, element, type_, ALL[element]))
 
 
-@pytest.mark.parametrize(
+@table(
     "element, type_, needed",
-    [
-        ("ui16", "i32", "ui16 or i16"),
-        ("ui16", "si16", "ui16 or i16"),
-        ("si16", "ui16", "si16 or i16"),
-        ("i16", "si16", "i16"),
-        ("f32", "i32", "f32"),
-        ("f32", "f16", "f32"),
-        ("i32", "index", "i32"),
-    ],
+    ("ui16", "i32", "ui16 or i16"),
+    ("ui16", "si16", "ui16 or i16"),
+    ("si16", "ui16", "si16 or i16"),
+    ("i16", "si16", "i16"),
+    ("f32", "i32", "f32"),
+    ("f32", "f16", "f32"),
+    ("i32", "index", "i32"),
 )
 @pytest.mark.parametrize("name", WITH_SCALAR)
 def test_an_incompatible_scalar(name: str, element: str, type_: str, needed: str):
@@ -263,9 +267,7 @@ def test_an_incompatible_scalar(name: str, element: str, type_: str, needed: str
 # --- broadcast --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "element, type_", [("f32", "f32"), ("si8", "i8"), ("ui8", "i8"), ("ui8", "ui8"), ("bf16", "bf16")]
-)
+@table("element, type_", ("f32", "f32"), ("si8", "i8"), ("ui8", "i8"), ("ui8", "ui8"), ("bf16", "bf16"))
 def test_vbr(element: str, type_: str):
     accepts(f"%d = pto.vbr %s_{type_} : {type_} -> V<{element}>")
 

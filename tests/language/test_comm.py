@@ -10,6 +10,7 @@ from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation, cores_of
 from ptosim.language.tile import comm, comm_async
 from refusals.comm import MEMBER, PUT, TWO, WAIT
+from tables import table
 
 ROOMS = (comm.__name__, comm_async.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS]
@@ -42,18 +43,16 @@ def test_the_rooms_are_complete() -> None:
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        PUT.format(MEMBER, MEMBER, "ND<16x64xf32>"),
-        PUT.format(MEMBER, MEMBER, "ND<16x64xf32>") + " {atomicType = #pto<atomic_type atomic_add>}",
-        PUT.format("PV<?x64xf32>", "PV<?x64xf32>", "ND<16x64xf32, valid=?x?>"),
-        PUT.format("TV<16x64xf32>", "TV<16x64xf32>", "ND<16x64xf32>"),
-        PUT.format("PV<2x2x1x32x32xf32>", "PV<2x2x1x32x32xf32>", "ND<16x32xf32>"),
-        PUT.format("PV<256xf32>", "PV<256xf32>", "ND<1x256xf32>"),
-        PUT.format("PV<7x10xf32>", "PV<7x10xf32>", "ND<5x8xf32, valid=?x?>"),
-        TWO.format("ND<16x64xf32>", "ND<16x64xf32>"),
-    ],
+    PUT.format(MEMBER, MEMBER, "ND<16x64xf32>"),
+    PUT.format(MEMBER, MEMBER, "ND<16x64xf32>") + " {atomicType = #pto<atomic_type atomic_add>}",
+    PUT.format("PV<?x64xf32>", "PV<?x64xf32>", "ND<16x64xf32, valid=?x?>"),
+    PUT.format("TV<16x64xf32>", "TV<16x64xf32>", "ND<16x64xf32>"),
+    PUT.format("PV<2x2x1x32x32xf32>", "PV<2x2x1x32x32xf32>", "ND<16x32xf32>"),
+    PUT.format("PV<256xf32>", "PV<256xf32>", "ND<1x256xf32>"),
+    PUT.format("PV<7x10xf32>", "PV<7x10xf32>", "ND<5x8xf32, valid=?x?>"),
+    TWO.format("ND<16x64xf32>", "ND<16x64xf32>"),
 )
 def test_copies(body: str) -> None:
     accepts(body, "a5")

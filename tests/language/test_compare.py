@@ -6,6 +6,7 @@ from language.vector_kernel import LOW_PRECISION, accepts, mask_of, mismatch, re
 from ptosim.effects.element import ELEMENTS
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import compare
+from tables import table
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == compare.__name__]
 TAKEN = "i8 i16 i32 si8 si16 si32 ui8 ui16 ui32 f16 bf16 f32".split()
@@ -66,12 +67,10 @@ def test_a_compatible_scalar(bits: int):
                 rejects(body.replace("%s_", "^%s_"), message)
 
 
-@pytest.mark.parametrize(
+@table(
     "element, scalar, needed",
-    [
-        *(("i32", "f32", "i32"), ("i16", "i32", "i16"), ("ui16", "i8", "ui16 or i16"), ("i16", "f16", "i16")),
-        *(("f32", "i32", "f32"), ("f16", "f32", "f16"), ("bf16", "f16", "bf16")),
-    ],
+    *(("i32", "f32", "i32"), ("i16", "i32", "i16"), ("ui16", "i8", "ui16 or i16"), ("i16", "f16", "i16")),
+    *(("f32", "i32", "f32"), ("f16", "f32", "f16"), ("bf16", "f16", "bf16")),
 )
 def test_an_incompatible_scalar(element: str, scalar: str, needed: str):
     message = f"scalar has type {scalar}, but the elements of input need {needed}"

@@ -6,6 +6,7 @@ from language.scalar_kernel import accepts, rejects, same, text_of, warns
 from language.vector_kernel import printed, read
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import cube_load, cube_load_raw
+from tables import table
 
 ROOM = (cube_load.__name__, cube_load_raw.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
@@ -244,21 +245,19 @@ def test_scales_are_named_by_pointers_of_any_byte_type(name: str, space: str) ->
 # --- memrefs ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "operands", "spaces", "elements"),
-    [
-        ("mte_l1_l0a", f"{X}, {X}", ("mat", "left"), ("f16", "f16")),
-        ("mte_l1_l0b", f"{X}, {X}, {X}, {X}", ("l1", "l0b"), ("f16", "f16")),
-        ("mte_l1_l0a_mx", f"{X}, {X}", ("mat", "left"), ("f8E4M3FN", "f8E4M3FN")),
-        ("mte_l1_l0b_mx", SIX, ("mat", "right"), ("f8E4M3FN", "f8E4M3FN")),
-        ("mte_l1_bt", f"{X} nburst({X}, {X}, {X})", ("mat", "bias"), ("f16", "f32")),
-        (
-            "mte_gm_l1_frac",
-            f"nd2nz, shape({X}, {X}), src_layout({X}), dst_group({X}, {X}, {X}, {X}), ctrl({X}, %t)",
-            ("gm", "mat"),
-            ("f16", "f16"),
-        ),
-    ],
+@table(
+    "name, operands, spaces, elements",
+    ("mte_l1_l0a", f"{X}, {X}", ("mat", "left"), ("f16", "f16")),
+    ("mte_l1_l0b", f"{X}, {X}, {X}, {X}", ("l1", "l0b"), ("f16", "f16")),
+    ("mte_l1_l0a_mx", f"{X}, {X}", ("mat", "left"), ("f8E4M3FN", "f8E4M3FN")),
+    ("mte_l1_l0b_mx", SIX, ("mat", "right"), ("f8E4M3FN", "f8E4M3FN")),
+    ("mte_l1_bt", f"{X} nburst({X}, {X}, {X})", ("mat", "bias"), ("f16", "f32")),
+    (
+        "mte_gm_l1_frac",
+        f"nd2nz, shape({X}, {X}), src_layout({X}), dst_group({X}, {X}, {X}, {X}), ctrl({X}, %t)",
+        ("gm", "mat"),
+        ("f16", "f16"),
+    ),
 )
 def test_memrefs_are_pointers(name: str, operands: str, spaces: tuple[str, ...], elements: tuple[str, ...]) -> None:
     def module(*types: str) -> str:
@@ -284,13 +283,13 @@ BIAS = {("f32", "f32"), ("f16", "f32"), ("bf16", "f32"), *((a, b) for a in WORDS
 
 @pytest.mark.parametrize("source", [*WORDS, "f32", "f16", "bf16", "i16", "i8", "f8E4M3FN", "i64"])
 def test_bias_types(source: str) -> None:
-    for table in (*WORDS, "f32", "f16", "bf16", "i16"):
-        body = f"pto.mte_l1_bt ^%p_{source}_l1, %p_{table}_bt{ROWS}"
-        if (source, table) in BIAS:
+    for into in (*WORDS, "f32", "f16", "bf16", "i16"):
+        body = f"pto.mte_l1_bt ^%p_{source}_l1, %p_{into}_bt{ROWS}"
+        if (source, into) in BIAS:
             accepts(body.replace("^", ""))
         else:
             known = "f32 from f32, f16, bf16, i32 from i32"
-            rejects(body, f"pto.mte_l1_bt does not fill {table} from {source}; known: {known}")
+            rejects(body, f"pto.mte_l1_bt does not fill {into} from {source}; known: {known}")
 
 
 SIZES = ("len_burst", "n_burst", "source_gap", "dest_gap")

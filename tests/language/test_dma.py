@@ -8,6 +8,7 @@ from ptosim.language.catalogue import operations
 from ptosim.language.load import text
 from ptosim.language.micro import dma, dma_grouped, dma_registers
 from ptosim.language.operation import PTOOperation
+from tables import table
 
 ROOM = (dma.__name__, dma_registers.__name__, dma_grouped.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
@@ -363,26 +364,24 @@ return
 """
 
 
-@pytest.mark.parametrize(
-    ("generic", "written"),
-    [
-        (
-            '"pto.mte_gm_ub"(%gm, %ub, %l2, %len, %n, %s, %d)'
-            " : (!pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64) -> ()",
-            "pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %s, %d) :",
-        ),
-        (
-            '"pto.mte_gm_ub"(%gm, %ub, %l2, %len, %n, %s, %d, %c, %s, %d)'
-            " <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0>}>"
-            " : (!pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i64, i64, i64) -> ()",
-            "pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %s, %d) loop(%c, %s, %d) :",
-        ),
-        (
-            '"pto.mte_ub_gm"(%ub, %gm, %len, %n, %s, %d)'
-            " : (!pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64) -> ()",
-            "pto.mte_ub_gm %ub, %gm, %len nburst(%n, %s, %d) :",
-        ),
-    ],
+@table(
+    "generic, written",
+    (
+        '"pto.mte_gm_ub"(%gm, %ub, %l2, %len, %n, %s, %d)'
+        " : (!pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64) -> ()",
+        "pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %s, %d) :",
+    ),
+    (
+        '"pto.mte_gm_ub"(%gm, %ub, %l2, %len, %n, %s, %d, %c, %s, %d)'
+        " <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0>}>"
+        " : (!pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i64, i64, i64) -> ()",
+        "pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %s, %d) loop(%c, %s, %d) :",
+    ),
+    (
+        '"pto.mte_ub_gm"(%ub, %gm, %len, %n, %s, %d)'
+        " : (!pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64) -> ()",
+        "pto.mte_ub_gm %ub, %gm, %len nburst(%n, %s, %d) :",
+    ),
 )
 def test_the_generic_form_has_the_order_of_the_text(generic: str, written: str):
     assert written in text(read(GENERIC_COPY.replace("OPERATION", generic)))

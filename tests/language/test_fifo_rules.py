@@ -5,6 +5,7 @@ import pytest
 from language.move_kernel import accepts, rejects, twins
 from language.test_tile_fifo import BOTH, FREE, POP, QUANT, cube, vector
 from refusals.fifo_rules import ONE
+from tables import table
 
 
 def test_an_id_is_initialised_once() -> None:
@@ -37,16 +38,14 @@ func.func @k_aiv() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
 """
 
 
-@pytest.mark.parametrize(
-    ("attributes", "message"),
-    [
-        ("dir_mask = 1, slot_size = 4096, slot_num = ~«8|4»", "slot_num of the FIFO with id 0 is 8 here and 4"),
-        (
-            "dir_mask = 1, slot_size = ~«8192|4096», slot_num = 4",
-            "slot_size of the FIFO with id 0 is 8192 here and 4096",
-        ),
-        ("dir_mask = ~«2|1», slot_size = 4096, slot_num = 4", "dir_mask of the FIFO with id 0 is 2 here and 1"),
-    ],
+@table(
+    "attributes, message",
+    ("dir_mask = 1, slot_size = 4096, slot_num = ~«8|4»", "slot_num of the FIFO with id 0 is 8 here and 4"),
+    (
+        "dir_mask = 1, slot_size = ~«8192|4096», slot_num = 4",
+        "slot_size of the FIFO with id 0 is 8192 here and 4096",
+    ),
+    ("dir_mask = ~«2|1», slot_size = 4096, slot_num = 4", "dir_mask of the FIFO with id 0 is 2 here and 1"),
 )
 def test_both_ends_have_the_same_slots(attributes: str, message: str) -> None:
     place = "mat" if "2|" in attributes.split(",")[0] else "vec"
@@ -90,13 +89,11 @@ def test_an_entry_is_popped_as_it_is_shared(push: int, pop: int, tile: str) -> N
     accepts(ENTRIES_OF_BOTH.format(pop, pop, f"ND<{tile}xf32>", pop))
 
 
-@pytest.mark.parametrize(
-    ("type_", "remark"),
-    [
-        ("NZ<16x64xf32>", "an entry laid out as ND is taken as NZ; nothing converts it"),
-        ("DN<16x64xf32>", "an entry laid out as ND is taken as DN; nothing converts it"),
-        ("ND<16x64xf16>", "an entry of f32 is taken as f16; nothing converts it"),
-    ],
+@table(
+    "type_, remark",
+    ("NZ<16x64xf32>", "an entry laid out as ND is taken as NZ; nothing converts it"),
+    ("DN<16x64xf32>", "an entry laid out as ND is taken as DN; nothing converts it"),
+    ("ND<16x64xf16>", "an entry of f32 is taken as f16; nothing converts it"),
 )
 def test_entries_that_are_taken_for_something_else_are_remarked(type_: str, remark: str) -> None:
     """A fixpipe writes rows, and floats stay floats. One column lies as one row does."""

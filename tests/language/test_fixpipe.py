@@ -11,6 +11,7 @@ from language.scalar_kernel import accepts, rejects, same, text_of
 from language.store_kernel import CLAUSES, FOUR, STORES, X, store
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import fixpipe, fixpipe_raw
+from tables import table
 
 ROOM = (fixpipe.__name__, fixpipe_raw.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
@@ -26,29 +27,27 @@ def test_the_room_is_complete() -> None:
 
 
 @pytest.mark.parametrize("name", STORES)
-@pytest.mark.parametrize(
+@table(
     "clauses",
-    [
-        "unit_flag(check_only)",
-        "unit_flag(check_and_clear)",
-        "pre_quant(%s_f32, mode = qf322f32_pre_scalar)",
-        "pre_quant(%p_f16_fb, mode = qf322f32_pre_vec)",
-        "pre_relu(mode = no_relu)",
-        "pre_relu(mode = normal_relu)",
-        "pre_relu(%s_bf16, mode = scalar_relu)",
-        "pre_relu(%p_f32_fb, mode = vector_relu)",
-        "nz2nd",
-        f"nz2dn({X})",
-        "nz2nz",
-        f"nz2nz({X})",
-        f"nz2nd, loop3({X}, {X}, {X})",
-        f"nz2dn({X}), loop3({X}, {X}, {X})",
-        "sat",
-        "sat(preserve_nan)",
-        "nosat",
-        f"unit_flag(check_only), pre_quant(%s_f32, mode = no_convert), pre_relu(mode = normal_relu), nz2nd, "
-        f"loop3({X}, {X}, {X}), sat",
-    ],
+    "unit_flag(check_only)",
+    "unit_flag(check_and_clear)",
+    "pre_quant(%s_f32, mode = qf322f32_pre_scalar)",
+    "pre_quant(%p_f16_fb, mode = qf322f32_pre_vec)",
+    "pre_relu(mode = no_relu)",
+    "pre_relu(mode = normal_relu)",
+    "pre_relu(%s_bf16, mode = scalar_relu)",
+    "pre_relu(%p_f32_fb, mode = vector_relu)",
+    "nz2nd",
+    f"nz2dn({X})",
+    "nz2nz",
+    f"nz2nz({X})",
+    f"nz2nd, loop3({X}, {X}, {X})",
+    f"nz2dn({X}), loop3({X}, {X}, {X})",
+    "sat",
+    "sat(preserve_nan)",
+    "nosat",
+    f"unit_flag(check_only), pre_quant(%s_f32, mode = no_convert), pre_relu(mode = normal_relu), nz2nd, "
+    f"loop3({X}, {X}, {X}), sat",
 )
 def test_each_clause(name: str, clauses: str) -> None:
     accepts(store(name, clauses))
@@ -245,13 +244,11 @@ def test_the_order_of_clauses(first: str, before: int) -> None:
 
 
 @pytest.mark.parametrize("name", STORES)
-@pytest.mark.parametrize(
-    ("clauses", "message"),
-    [
-        ("unit_flag(^check_and_set)", "unknown unit_flag 'check_and_set'; known: check_only, check_and_clear"),
-        ("sat(^keep_nan)", "Expected 'preserve_nan' in sat(...)"),
-        ("^disable_gemv", "unknown clause 'disable_gemv'; known, in this order..."),
-    ],
+@table(
+    "clauses, message",
+    ("unit_flag(^check_and_set)", "unknown unit_flag 'check_and_set'; known: check_only, check_and_clear"),
+    ("sat(^keep_nan)", "Expected 'preserve_nan' in sat(...)"),
+    ("^disable_gemv", "unknown clause 'disable_gemv'; known, in this order..."),
 )
 def test_unknown_words(name: str, clauses: str, message: str) -> None:
     rejects(store(name, clauses), message, kind="syntax")

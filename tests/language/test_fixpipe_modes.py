@@ -5,6 +5,7 @@ import pytest
 from language.scalar_kernel import accepts, rejects, warns
 from language.store_kernel import STORES, store
 from ptosim.language.micro.fixpipe_modes import QUANT_MODES
+from tables import table
 
 # --- 5 to 8: quantisation ---------------------------------------------------------------------------------------------
 
@@ -168,9 +169,7 @@ def clipped(dest: str, clip: str) -> str:
 SMALL = ("i4", "si4", "i8", "si8", "i16", "si16")
 
 
-@pytest.mark.parametrize(
-    ("dest", "clips"), [("f16", ("f16",)), ("ui8", ("ui16", "i16")), *((dest, SMALL) for dest in SMALL)]
-)
+@table("dest, clips", ("f16", ("f16",)), ("ui8", ("ui16", "i16")), *((dest, SMALL) for dest in SMALL))
 def test_clip_values(dest: str, clips: tuple[str, ...]) -> None:
     for clip in clips:
         accepts(clipped(dest, f"%s_{clip}"))

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from language.source import accepts, errors, rejects
+from tables import table
 
 CAST = "%p = pto.castptr %m : i64 -> !pto.ptr\n"
 LOAD = "%x = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xf32>"
@@ -24,55 +23,53 @@ def type_of(name: str, text: str) -> str:
     raise AssertionError(f"{name} is not defined in\n{text}")
 
 
-@pytest.mark.parametrize(
+@table(
     "body, expected",
-    [
-        (f"{CAST}pto.vecscope {{ {LOAD} }}", "!pto.ptr<f32, ub>"),
-        (
-            f"{CAST}pto.vecscope {{ pto.vsts %v, %p[%i], %k : !pto.vreg<64xf32>, !pto.ptr, !pto.mask<b32> }}",
-            "!pto.ptr<f32, ub>",
-        ),
-        (f"{CAST}pto.vecscope {{ %x = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<128xf16> }}", "!pto.ptr<f16, ub>"),
-        (f"{CAST}%x = pto.load_scalar %p[%i] : !pto.ptr<i32, gm> -> i32", "!pto.ptr<i32, gm>"),
-        (f"{CAST}pto.store_scalar %n, %p[%i] : !pto.ptr<i32, ub>, i32", "!pto.ptr<i32, ub>"),
-        (f"{CAST}{COPY.format('%gm', '%p')}", "!pto.ptr<f32, ub>"),
-        (f"{CAST}%q = pto.castptr %m : i64 -> !pto.ptr\n{COPY.format('%p', '%q')}", "!pto.ptr<i8, gm>"),
-        (
-            f"{CAST}%q = pto.addptr %p, %i : !pto.ptr -> !pto.ptr\n"
-            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
-            "!pto.ptr<f32, ub>",
-        ),
-        (
-            f"{CAST}%r = scf.for %j = %i to %i step %i iter_args(%q = %p) -> (!pto.ptr) {{\n"
-            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }\nscf.yield %q : !pto.ptr }",
-            "!pto.ptr<f32, ub>",
-        ),
-        (
-            f"{CAST}%q = arith.select %c, %p, %p : !pto.ptr\n"
-            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
-            "!pto.ptr<f32, ub>",
-        ),
-        (
-            f"{CAST}%q = scf.if %c -> !pto.ptr {{ scf.yield %p : !pto.ptr }} else {{ scf.yield %p : !pto.ptr }}\n"
-            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
-            "!pto.ptr<f32, ub>",
-        ),
-        (
-            f"{CAST}pto.strict_vecscope(%p, %i) {{ ^bb0(%q: !pto.ptr, %j: index):\n"
-            "%x = pto.vlds %q[%j] : !pto.ptr -> !pto.vreg<64xf32> } : (!pto.ptr, index) -> ()",
-            "!pto.ptr<f32, ub>",
-        ),
-        (
-            "%p = pto.castptr %gm : !pto.ptr<f32, gm> -> !pto.ptr\n%x = pto.load_scalar %p[%i] : !pto.ptr -> i32",
-            "!pto.ptr<i32, gm>",
-        ),
-        (
-            f"{CAST}%r = scf.while (%q = %p) : (!pto.ptr) -> !pto.ptr {{ scf.condition(%c) %q : !pto.ptr }} do {{\n"
-            "^bb0(%z: !pto.ptr):\npto.vecscope { %x = pto.vlds %z[%i] : !pto.ptr -> !pto.vreg<64xf32> }\n"
-            "scf.yield %z : !pto.ptr }",
-            "!pto.ptr<f32, ub>",
-        ),
-    ],
+    (f"{CAST}pto.vecscope {{ {LOAD} }}", "!pto.ptr<f32, ub>"),
+    (
+        f"{CAST}pto.vecscope {{ pto.vsts %v, %p[%i], %k : !pto.vreg<64xf32>, !pto.ptr, !pto.mask<b32> }}",
+        "!pto.ptr<f32, ub>",
+    ),
+    (f"{CAST}pto.vecscope {{ %x = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<128xf16> }}", "!pto.ptr<f16, ub>"),
+    (f"{CAST}%x = pto.load_scalar %p[%i] : !pto.ptr<i32, gm> -> i32", "!pto.ptr<i32, gm>"),
+    (f"{CAST}pto.store_scalar %n, %p[%i] : !pto.ptr<i32, ub>, i32", "!pto.ptr<i32, ub>"),
+    (f"{CAST}{COPY.format('%gm', '%p')}", "!pto.ptr<f32, ub>"),
+    (f"{CAST}%q = pto.castptr %m : i64 -> !pto.ptr\n{COPY.format('%p', '%q')}", "!pto.ptr<i8, gm>"),
+    (
+        f"{CAST}%q = pto.addptr %p, %i : !pto.ptr -> !pto.ptr\n"
+        "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
+        "!pto.ptr<f32, ub>",
+    ),
+    (
+        f"{CAST}%r = scf.for %j = %i to %i step %i iter_args(%q = %p) -> (!pto.ptr) {{\n"
+        "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }\nscf.yield %q : !pto.ptr }",
+        "!pto.ptr<f32, ub>",
+    ),
+    (
+        f"{CAST}%q = arith.select %c, %p, %p : !pto.ptr\n"
+        "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
+        "!pto.ptr<f32, ub>",
+    ),
+    (
+        f"{CAST}%q = scf.if %c -> !pto.ptr {{ scf.yield %p : !pto.ptr }} else {{ scf.yield %p : !pto.ptr }}\n"
+        "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
+        "!pto.ptr<f32, ub>",
+    ),
+    (
+        f"{CAST}pto.strict_vecscope(%p, %i) {{ ^bb0(%q: !pto.ptr, %j: index):\n"
+        "%x = pto.vlds %q[%j] : !pto.ptr -> !pto.vreg<64xf32> } : (!pto.ptr, index) -> ()",
+        "!pto.ptr<f32, ub>",
+    ),
+    (
+        "%p = pto.castptr %gm : !pto.ptr<f32, gm> -> !pto.ptr\n%x = pto.load_scalar %p[%i] : !pto.ptr -> i32",
+        "!pto.ptr<i32, gm>",
+    ),
+    (
+        f"{CAST}%r = scf.while (%q = %p) : (!pto.ptr) -> !pto.ptr {{ scf.condition(%c) %q : !pto.ptr }} do {{\n"
+        "^bb0(%z: !pto.ptr):\npto.vecscope { %x = pto.vlds %z[%i] : !pto.ptr -> !pto.vreg<64xf32> }\n"
+        "scf.yield %z : !pto.ptr }",
+        "!pto.ptr<f32, ub>",
+    ),
 )
 def test_pointers(body: str, expected: str):
     assert type_of("%p", accepts(body)) == expected
@@ -108,43 +105,38 @@ def test_through_calls():
     assert "@h(%q: !pto.ptr<i32, ub>, %j: index)" in text
 
 
-@pytest.mark.parametrize(
+@table(
     "body, expected",
-    [
-        ('%q = pto.pset_b16 "PAT_ALL" : !pto.mask<G>', "!pto.mask<b16>"),
-        (
-            '%z = pto.pset_b16 "PAT_ALL" : !pto.mask<G>\n'
-            "%q = pto.pnot %z, %z : !pto.mask<G>, !pto.mask<G> -> !pto.mask<G>",
-            "!pto.mask<b16>",
-        ),
-        (
-            '%q = pto.vcmp %v, %v, %k, "lt" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<G> -> !pto.mask<G>',
-            "!pto.mask<b32>",
-        ),
-    ],
+    ('%q = pto.pset_b16 "PAT_ALL" : !pto.mask<G>', "!pto.mask<b16>"),
+    (
+        '%z = pto.pset_b16 "PAT_ALL" : !pto.mask<G>\n%q = pto.pnot %z, %z : !pto.mask<G>, !pto.mask<G> -> !pto.mask<G>',
+        "!pto.mask<b16>",
+    ),
+    (
+        '%q = pto.vcmp %v, %v, %k, "lt" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<G> -> !pto.mask<G>',
+        "!pto.mask<b32>",
+    ),
 )
 def test_masks(body: str, expected: str):
     assert type_of("%q", accepts(f"pto.vecscope {{\n{body}\n}}")) == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "operands, instruction, granularity",
-    [
-        ("%v: V<128xf16>", "pto.vsts %v, %p[%i], %q : V<128xf16>, P, G", "b16"),
-        ("%v: V<128xf16>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B16"} : V<128xf16>, P, G', "b16"),
-        ("%v: V<128xf16>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B32"} : V<128xf16>, P, G', "b32"),
-        ("%v: V<256xui8>", 'pto.vsts %v, %p[%i], "PK4_B32", %q : V<256xui8>, P, G', "b32"),
-        ("%v: V<32xi64>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B64"} : V<32xi64>, P, G', "b32"),
-        ("%o: V<64xi32>", "%r = pto.vgatherb %p, %o, %q : P, V<64xi32>, G -> V<128xf16>", "b32"),
-        ("%o: V<128xi16>", "%r = pto.vgather2 %p, %o, %q : P, V<128xi16>, G -> V<128xi16>", "b16"),
-        ("%v: V<256xi8>, %o: V<128xi16>", "pto.vscatter %v, %p, %o, %q : V<256xi8>, P, V<128xi16>, G", "b16"),
-        ("%v: V<128xf16>", '%r = pto.vcvt %v, %q {part = "EVEN"} : V<128xf16>, G -> V<64xf32>', "b16"),
-        ("%v: V<128xi16>", "%r = pto.vcadd %v, %q : V<128xi16>, G -> V<64xi32>", "b16"),
-        ("%s: f16", "%r = pto.vdup %s, %q : f16, G -> V<128xf16>", "b16"),
-        ("%b: i16", "%r = pto.vsldb %p, %b, %b, %q : P, i16, i16, G -> V<256xi8>", "b8"),
-        ("%k: !pto.mask<b16>", "%r = pto.pand %q, %k, %q : G, !pto.mask<b16>, G -> G", "b16"),
-        ("%k: !pto.mask<b8>", "%r, %t = pto.pintlv_b8 %q, %k : G, !pto.mask<b8> -> G, G", "b8"),
-    ],
+    ("%v: V<128xf16>", "pto.vsts %v, %p[%i], %q : V<128xf16>, P, G", "b16"),
+    ("%v: V<128xf16>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B16"} : V<128xf16>, P, G', "b16"),
+    ("%v: V<128xf16>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B32"} : V<128xf16>, P, G', "b32"),
+    ("%v: V<256xui8>", 'pto.vsts %v, %p[%i], "PK4_B32", %q : V<256xui8>, P, G', "b32"),
+    ("%v: V<32xi64>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B64"} : V<32xi64>, P, G', "b32"),
+    ("%o: V<64xi32>", "%r = pto.vgatherb %p, %o, %q : P, V<64xi32>, G -> V<128xf16>", "b32"),
+    ("%o: V<128xi16>", "%r = pto.vgather2 %p, %o, %q : P, V<128xi16>, G -> V<128xi16>", "b16"),
+    ("%v: V<256xi8>, %o: V<128xi16>", "pto.vscatter %v, %p, %o, %q : V<256xi8>, P, V<128xi16>, G", "b16"),
+    ("%v: V<128xf16>", '%r = pto.vcvt %v, %q {part = "EVEN"} : V<128xf16>, G -> V<64xf32>', "b16"),
+    ("%v: V<128xi16>", "%r = pto.vcadd %v, %q : V<128xi16>, G -> V<64xi32>", "b16"),
+    ("%s: f16", "%r = pto.vdup %s, %q : f16, G -> V<128xf16>", "b16"),
+    ("%b: i16", "%r = pto.vsldb %p, %b, %b, %q : P, i16, i16, G -> V<256xi8>", "b8"),
+    ("%k: !pto.mask<b16>", "%r = pto.pand %q, %k, %q : G, !pto.mask<b16>, G -> G", "b16"),
+    ("%k: !pto.mask<b8>", "%r, %t = pto.pintlv_b8 %q, %k : G, !pto.mask<b8> -> G, G", "b8"),
 )
 def test_a_mask_has_the_granularity_that_its_instruction_asks_for(operands: str, instruction: str, granularity: str):
     def kernel(mask: str) -> str:
@@ -184,13 +176,11 @@ def test_masks_of_contradicting_uses():
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction, element",
-    [
-        ('pto.sprsts "AR", %p[%n] : !pto.ptr, i32', "i32"),
-        ('%m = pto.plds %p[%i], "NORM" : !pto.ptr, index -> !pto.mask<b8>', "i8"),
-        ("%x, %next = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xf32>, !pto.ptr", "f32"),
-    ],
+    ('pto.sprsts "AR", %p[%n] : !pto.ptr, i32', "i32"),
+    ('%m = pto.plds %p[%i], "NORM" : !pto.ptr, index -> !pto.mask<b8>', "i8"),
+    ("%x, %next = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xf32>, !pto.ptr", "f32"),
 )
 def test_pointers_in_scopes(instruction: str, element: str):
     kernel = f"func.func @f(%p: !pto.ptr, %i: index, %n: i32) {{ pto.vecscope {{\n{instruction}\n}}\nreturn }}"

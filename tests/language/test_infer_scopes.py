@@ -2,10 +2,9 @@
 
 import textwrap
 
-import pytest
-
 from language.source import accepts, errors, running
 from language.vector_kernel import gets_a_scope
+from tables import table
 
 V, M, P = "!pto.vreg<64xf32>", "!pto.mask<b32>", "!pto.ptr<f32, ub>"
 FLAG = 'pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]'
@@ -42,19 +41,17 @@ def test_neighbours_share_a_scope():
     assert body(*lines) == text(scope(*lines))
 
 
-@pytest.mark.parametrize(
+@table(
     "boundary",
-    [
-        FLAG,
-        "pto.barrier #pto.pipe<PIPE_V>",
-        "pto.mte_ub_gm %ub, %gm, %m nburst(%m, %m, %m) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64",
-        "%x = pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> f32",
-        "pto.store_scalar %f, %ub[%i] : !pto.ptr<f32, ub>, f32",
-        "%x = pto.get_block_idx",
-        "%x = pto.get_ctrl : i64",
-        'pto.get_buf "PIPE_V", 0, 0',
-        "pto.trap",
-    ],
+    FLAG,
+    "pto.barrier #pto.pipe<PIPE_V>",
+    "pto.mte_ub_gm %ub, %gm, %m nburst(%m, %m, %m) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64",
+    "%x = pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> f32",
+    "pto.store_scalar %f, %ub[%i] : !pto.ptr<f32, ub>, f32",
+    "%x = pto.get_block_idx",
+    "%x = pto.get_ctrl : i64",
+    'pto.get_buf "PIPE_V", 0, 0',
+    "pto.trap",
     ids=lambda boundary: boundary.partition("pto.")[2].split()[0],
 )
 def test_a_boundary_ends_it(boundary: str):
@@ -269,18 +266,16 @@ def test_what_gives_a_register_is_called_inside():
     accepts(text.replace("CALL", f"pto.vecscope {{ {call} }}"))
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction",
-    [
-        f"%x = pto.vlds %p_f32_ub[%s_index] : {P} -> V<f32>",
-        "pto.vsts %v_f32, %p_f32_ub[%s_index], %b32",
-        f"%x = pto.vgather2 %p_f32_ub, %v_i32, %b32 : {P}, V<i32>, M<b32> -> V<f32>",
-        "pto.vscatter %v_f32, %p_f32_ub, %v_i32, %b32",
-        f"%x = pto.vldas %p_f32_ub : {P} -> !pto.align",
-        "%x = pto.init_align : !pto.align",
-        '%x = pto.pset_b32 "PAT_ALL" : M<b32>',
-        f'%x = pto.plds %p_f32_ub[%s_index], "NORM" : {P}, index -> M<b32>',
-    ],
+    f"%x = pto.vlds %p_f32_ub[%s_index] : {P} -> V<f32>",
+    "pto.vsts %v_f32, %p_f32_ub[%s_index], %b32",
+    f"%x = pto.vgather2 %p_f32_ub, %v_i32, %b32 : {P}, V<i32>, M<b32> -> V<f32>",
+    "pto.vscatter %v_f32, %p_f32_ub, %v_i32, %b32",
+    f"%x = pto.vldas %p_f32_ub : {P} -> !pto.align",
+    "%x = pto.init_align : !pto.align",
+    '%x = pto.pset_b32 "PAT_ALL" : M<b32>',
+    f'%x = pto.plds %p_f32_ub[%s_index], "NORM" : {P}, index -> M<b32>',
 )
 def test_vector_instructions_outside_get_a_scope(instruction: str):
     gets_a_scope(instruction)

@@ -7,6 +7,7 @@ from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind
 from ptosim.language.analysis.kernel_entries import KernelProgram
 from ptosim.loading import load_module
+from tables import table
 
 CUBE, VECTOR = (f"pto.kernel_kind = #pto.kernel_kind<{kind}>" for kind in ("cube", "vector"))
 GM = "!pto.ptr<f32, gm>"
@@ -68,14 +69,12 @@ def test_a_pair_is_one_mixed_kernel():
     assert kernel.signature == (("y", GM), ("n", "i32"), ("m", "i64"))  # of the one that has more
 
 
-@pytest.mark.parametrize(
+@table(
     "second",
-    [
-        function("mm_aiv", "%n: i64", VECTOR),  # other parameters
-        function("mm_aiv", "%n: i32", CUBE),  # the same core
-        function("nn_aiv", "%n: i32", VECTOR),  # another name
-        function("mm_vector", "%n: i32", VECTOR),
-    ],
+    function("mm_aiv", "%n: i64", VECTOR),  # other parameters
+    function("mm_aiv", "%n: i32", CUBE),  # the same core
+    function("nn_aiv", "%n: i32", VECTOR),  # another name
+    function("mm_vector", "%n: i32", VECTOR),
 )
 def test_what_is_no_pair(second: str):
     found = kernels(function("mm_aic", "%n: i32", CUBE) + second)
@@ -197,18 +196,16 @@ def test_a_declaration_stands_for_a_function_of_another_module():
 # --- the machine ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("attributes", "target"),
-    [
-        ('pto.target_arch = "a5"', "a5"),
-        ('pto.target_arch = "A5"', "a5"),
-        ('pto.target_arch = "a3"', "a2a3"),
-        ('"pto.device-spec" = "Ascend910B1"', "a2a3"),
-        ('"pto.device-spec" = "Ascend950PR"', "a5"),
-        ('"pto.device-spec" = "Ascend910_9599"', "a5"),
-        ('"pto.device-spec" = "Ascend950", pto.target_arch = "a3"', "a2a3"),
-        ("", "a5"),
-    ],
+@table(
+    "attributes, target",
+    ('pto.target_arch = "a5"', "a5"),
+    ('pto.target_arch = "A5"', "a5"),
+    ('pto.target_arch = "a3"', "a2a3"),
+    ('"pto.device-spec" = "Ascend910B1"', "a2a3"),
+    ('"pto.device-spec" = "Ascend950PR"', "a5"),
+    ('"pto.device-spec" = "Ascend910_9599"', "a5"),
+    ('"pto.device-spec" = "Ascend950", pto.target_arch = "a3"', "a2a3"),
+    ("", "a5"),
 )
 def test_the_machine_of_a_module(attributes: str, target: str):
     text = f"module attributes {{{attributes}}} {{\n{function('f')}}}"
@@ -252,14 +249,12 @@ def test_a_fifo_without_slots_in_gm_is_one_of_a5():
     assert read(pair("k_aic", "k_aiv", f"gm_slot_buffer = %x : {GM}, ")).target == "a2a3"
 
 
-@pytest.mark.parametrize(
-    ("cube", "vector", "name"),
-    [
-        ("k_aic", "k_aiv", "k"),
-        ("cube_kernel", "vector_kernel", "kernel"),
-        ("proj_cube_part", "proj_vector_part", "proj_part"),
-        ("left", "right", "left"),
-    ],
+@table(
+    "cube, vector, name",
+    ("k_aic", "k_aiv", "k"),
+    ("cube_kernel", "vector_kernel", "kernel"),
+    ("proj_cube_part", "proj_vector_part", "proj_part"),
+    ("left", "right", "left"),
 )
 def test_functions_that_name_each_other_are_a_pair(cube: str, vector: str, name: str):
     (kernel,) = kernels(pair(cube, vector)).values()

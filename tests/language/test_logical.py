@@ -3,6 +3,7 @@
 import pytest
 
 from language.vector_kernel import accepts, kernel, printed, read, rejects
+from tables import table
 
 PTR = "!pto.ptr<f32, ub>"
 MASK = "!pto.mask<b32>"
@@ -41,9 +42,12 @@ def test_the_generic_form_places_the_mask() -> None:
     assert " for %" in printed(read(kernel(text)))
 
 
-@pytest.mark.parametrize(
-    ("dist", "element", "granularity"),
-    [("UNPK_B16", "f16", "b32"), ("UNPK4", "ui8", "b32"), ("UNPK_B8", "ui8", "b16"), ("UNPK_B16", "f16", "b16")],
+@table(
+    "dist, element, granularity",
+    ("UNPK_B16", "f16", "b32"),
+    ("UNPK4", "ui8", "b32"),
+    ("UNPK_B8", "ui8", "b16"),
+    ("UNPK_B16", "f16", "b16"),
 )
 def test_a_dist_that_extends_takes_masks_of_its_lanes(dist: str, element: str, granularity: str) -> None:
     types = f"!pto.ptr<{element}, ub>, !pto.mask<{granularity}> -> V<{element}>"

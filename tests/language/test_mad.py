@@ -5,6 +5,7 @@ import pytest
 from language.scalar_kernel import accepts, rejects, text_of, warns
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import mad
+from tables import table
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == mad.__name__]
 
@@ -40,19 +41,17 @@ def test_the_room_is_complete() -> None:
 
 
 @pytest.mark.parametrize("name", STRUCTURED)
-@pytest.mark.parametrize(
+@table(
     "clauses",
-    [
-        "",
-        "unit_flag(check_only)",
-        "unit_flag(check_and_set)",
-        "disable_gemv",
-        "sat",
-        "nosat",
-        "n_dir",
-        "unit_flag(check_and_set) disable_gemv sat n_dir",
-        "disable_gemv nosat n_dir {note = 1 : i32}",
-    ],
+    "",
+    "unit_flag(check_only)",
+    "unit_flag(check_and_set)",
+    "disable_gemv",
+    "sat",
+    "nosat",
+    "n_dir",
+    "unit_flag(check_and_set) disable_gemv sat n_dir",
+    "disable_gemv nosat n_dir {note = 1 : i32}",
 )
 def test_clauses(name: str, clauses: str) -> None:
     accepts(product(name, clauses=clauses))

@@ -9,6 +9,7 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
+from tables import table
 
 KERNEL = """module attributes {{pto.target_arch = "a5"}} {{
   func.func @helper(%n: i64) {{
@@ -43,22 +44,20 @@ def lowered(body: str) -> str:
     return str(ptosim.load(KERNEL.format(body=body)).lowered())
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (COPY, None),
-        (f"{WRITE}\n{COPY}", "%two"),
-        (f"{SET} %one, %one : i64, i64\n{WRITE}\n{COPY}", "%two"),
-        (f"{COPY}\n{WRITE}", None),
-        (f"{SET} %n, %one : i64, i64\n{COPY}", "%n"),
-        (f"{WRITE}\nscf.for %i = %c0 to %c2 step %c1 {{\n{COPY}\n}}", "%two"),
-        (f"scf.for %i = %c0 to %c2 step %c1 {{\n{WRITE}\n{COPY}\n}}", "%two"),
-        (f"scf.for %i = %c0 to %c2 step %c1 {{\n{COPY}\n{WRITE}\n}}", "%outtoub_loop1_size"),
-        (f"scf.if %flag {{\n{WRITE}\n}}\n{COPY}", "%outtoub_loop1_size"),
-        (f"scf.if %flag {{\n{SET} %one, %one : i64, i64\n}}\n{COPY}", None),
-        (f"{WRITE}\nscf.if %flag {{\n{COPY}\n}}", "%two"),
-        (f"func.call @helper(%n) : (i64) -> ()\n{COPY}", "%outtoub_loop1_size"),
-    ],
+@table(
+    "body, expected",
+    (COPY, None),
+    (f"{WRITE}\n{COPY}", "%two"),
+    (f"{SET} %one, %one : i64, i64\n{WRITE}\n{COPY}", "%two"),
+    (f"{COPY}\n{WRITE}", None),
+    (f"{SET} %n, %one : i64, i64\n{COPY}", "%n"),
+    (f"{WRITE}\nscf.for %i = %c0 to %c2 step %c1 {{\n{COPY}\n}}", "%two"),
+    (f"scf.for %i = %c0 to %c2 step %c1 {{\n{WRITE}\n{COPY}\n}}", "%two"),
+    (f"scf.for %i = %c0 to %c2 step %c1 {{\n{COPY}\n{WRITE}\n}}", "%outtoub_loop1_size"),
+    (f"scf.if %flag {{\n{WRITE}\n}}\n{COPY}", "%outtoub_loop1_size"),
+    (f"scf.if %flag {{\n{SET} %one, %one : i64, i64\n}}\n{COPY}", None),
+    (f"{WRITE}\nscf.if %flag {{\n{COPY}\n}}", "%two"),
+    (f"func.call @helper(%n) : (i64) -> ()\n{COPY}", "%outtoub_loop1_size"),
 )
 def test_the_write_that_a_copy_sees(body: str, expected: str | None):
     """Where nobody knows which write came last, the register is read; a loop of one round is none."""

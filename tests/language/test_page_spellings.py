@@ -6,6 +6,7 @@ from click.testing import CliRunner
 import ptosim
 from ptosim.cli.commands import main
 from ptosim.target import load_target
+from tables import table
 
 MODULE = """module attributes {{pto.target_arch = "{target}"}} {{
   func.func @k(%p: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
@@ -19,21 +20,19 @@ MODULE = """module attributes {{pto.target_arch = "{target}"}} {{
 """
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ('pto.set_flag["PIPE_V", "PIPE_MTE2", "EVT_IN_REV_{pp}"]', 'pto.wait_flag_dyn["PIPE_V", "PIPE_MTE2", %pp]'),
-        ("TPUT(%a, %a)", "TPUT is written pto.comm.tput"),
-        ("pto.TADD ins(%a, %a) outs(%a)", "TADD is written pto.tadd"),
-        ("%e = RecordEvent %a", "pto.record_event and pto.wait_event"),
-        ("pto.sync.set <PIPE_MTE3>, %id + 15", "%sum = arith.addi %id, %c15 : i64"),
-        ("pto.set_intra_block <PIPE_MTE3>, id + 15", "%sum = arith.addi %id, %c15 : i64"),
-        (
-            "pto.tabs ins(%a[%pp] : !pto.tile_buf<vec, 16x16xf32>) outs(%a : !pto.tile_buf<vec, 16x16xf32>)",
-            "pto.addptr",
-        ),
-        ("pto.tsync<TPUT>", "unknown op_class 'TPUT'"),
-    ],
+@table(
+    "body, message",
+    ('pto.set_flag["PIPE_V", "PIPE_MTE2", "EVT_IN_REV_{pp}"]', 'pto.wait_flag_dyn["PIPE_V", "PIPE_MTE2", %pp]'),
+    ("TPUT(%a, %a)", "TPUT is written pto.comm.tput"),
+    ("pto.TADD ins(%a, %a) outs(%a)", "TADD is written pto.tadd"),
+    ("%e = RecordEvent %a", "pto.record_event and pto.wait_event"),
+    ("pto.sync.set <PIPE_MTE3>, %id + 15", "%sum = arith.addi %id, %c15 : i64"),
+    ("pto.set_intra_block <PIPE_MTE3>, id + 15", "%sum = arith.addi %id, %c15 : i64"),
+    (
+        "pto.tabs ins(%a[%pp] : !pto.tile_buf<vec, 16x16xf32>) outs(%a : !pto.tile_buf<vec, 16x16xf32>)",
+        "pto.addptr",
+    ),
+    ("pto.tsync<TPUT>", "unknown op_class 'TPUT'"),
 )
 def test_an_error_says_what_to_write(body: str, message: str) -> None:
     with pytest.raises(ptosim.PTOError) as raised:
@@ -42,9 +41,7 @@ def test_an_error_says_what_to_write(body: str, message: str) -> None:
     assert message in f"{found.message} {found.hint}"
 
 
-@pytest.mark.parametrize(
-    ("word", "pipe"), [("TADD", "V"), ("TROWSUM", "V"), ("TLOAD", "MTE2"), ("TSTORE", "MTE3"), ("TMATMUL", "M")]
-)
+@table("word, pipe", ("TADD", "V"), ("TROWSUM", "V"), ("TLOAD", "MTE2"), ("TSTORE", "MTE3"), ("TMATMUL", "M"))
 def test_a_tsync_takes_names_of_operations(word: str, pipe: str) -> None:
     text = MODULE.format(target="a3", body=f"pto.tsync<{word}>").replace(
         "<vector>", "<cube>" if pipe == "M" else "<vector>"

@@ -9,25 +9,24 @@ from ptosim.diagnostics import PTOError, Source
 from ptosim.language.load import load
 from ptosim.language.text.not_simulated import INSTEAD
 from ptosim.language.text.parser import context
+from tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
-    [
-        "",
-        "\n",
-        "// nothing\n",
-        "module {",
-        "module }",
-        "module { func.func @f( }",
-        "module { func.func @f() { return } } }",
-        '"',
-        "\x00",
-        "%",
-        "module {\n  \u202e\n}",
-        "module attributes {a = } { }",
-        "func.func @f(%a: !pto.ptr<f32, ub) { return }",
-    ],
+    "",
+    "\n",
+    "// nothing\n",
+    "module {",
+    "module }",
+    "module { func.func @f( }",
+    "module { func.func @f() { return } } }",
+    '"',
+    "\x00",
+    "%",
+    "module {\n  \u202e\n}",
+    "module attributes {a = } { }",
+    "func.func @f(%a: !pto.ptr<f32, ub) { return }",
 )
 def test_broken_text_has_a_place(text: str):
     with pytest.raises(PTOError) as raised:
@@ -164,21 +163,19 @@ def test_words_of_other_instruction_sets_have_an_answer_that_exists():
 NINES = "9" * 100_000
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
-    [
-        f"%c = arith.constant {NINES} : i64",
-        f"%c = arith.constant -{NINES} : i64",
-        f"%c = arith.constant 0x{NINES} : i64",
-        f"%c = arith.constant {NINES} : f32",
-        f"%c = arith.constant 1 : i{NINES}",
-        f"%c:{NINES} = arith.constant 1 : i64",
-        f"%c = arith.addi %a, %a#{NINES} : i64",
-        f"pto.sync.set #pto.pipe<PIPE_V>, {NINES}",
-        f'pto.get_buf "PIPE_V", {NINES}, 0',
-        f"pto.vecscope {{ %v = pto.vbr %a : i64 -> !pto.vreg<{NINES}xi64> }}",
-        f"scf.for %i = %a to {NINES} step %a {{ }}",
-    ],
+    f"%c = arith.constant {NINES} : i64",
+    f"%c = arith.constant -{NINES} : i64",
+    f"%c = arith.constant 0x{NINES} : i64",
+    f"%c = arith.constant {NINES} : f32",
+    f"%c = arith.constant 1 : i{NINES}",
+    f"%c:{NINES} = arith.constant 1 : i64",
+    f"%c = arith.addi %a, %a#{NINES} : i64",
+    f"pto.sync.set #pto.pipe<PIPE_V>, {NINES}",
+    f'pto.get_buf "PIPE_V", {NINES}, 0',
+    f"pto.vecscope {{ %v = pto.vbr %a : i64 -> !pto.vreg<{NINES}xi64> }}",
+    f"scf.for %i = %a to {NINES} step %a {{ }}",
     ids=lambda line: line.split("9")[0],
 )
 def test_an_integer_of_100_000_digits(line: str):
@@ -205,15 +202,13 @@ def test_brackets_in_strings_and_comments_do_not_count():
     accepts("// " + "{" * 300 + "\n")
 
 
-@pytest.mark.parametrize(
+@table(
     "body, printed",
-    [
-        ("%x = arith.addi %n, %n {some.note} : i32", "%x = arith.addi %n, %n {some.note} : i32"),
-        ('pto.barrier <PIPE_V> {note = "kept"}', 'pto.barrier #pto.pipe<PIPE_V> {note = "kept"}'),
-        ("%_ = arith.addi %n, %n : i32", "%_ = arith.addi %n, %n : i32"),
-        ("%0 = arith.addi %n, %n : i32\n%1 = arith.addi %0, %0 : i32", "%1 = arith.addi %0, %0 : i32"),
-        ("%a-b.c$d = arith.addi %n, %n : i32", "%a-b.c$d = arith.addi %n, %n : i32"),
-    ],
+    ("%x = arith.addi %n, %n {some.note} : i32", "%x = arith.addi %n, %n {some.note} : i32"),
+    ('pto.barrier <PIPE_V> {note = "kept"}', 'pto.barrier #pto.pipe<PIPE_V> {note = "kept"}'),
+    ("%_ = arith.addi %n, %n : i32", "%_ = arith.addi %n, %n : i32"),
+    ("%0 = arith.addi %n, %n : i32\n%1 = arith.addi %0, %0 : i32", "%1 = arith.addi %0, %0 : i32"),
+    ("%a-b.c$d = arith.addi %n, %n : i32", "%a-b.c$d = arith.addi %n, %n : i32"),
 )
 def test_what_is_kept(body: str, printed: str):
     prints(body, printed)

@@ -3,17 +3,16 @@
 import pytest
 
 from language.source import accepts, errors, prints, rejects
+from tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     "cast",
-    [
-        "%m : i64 -> !pto.ptr<f32, ub>",
-        "%i : index -> !pto.ptr<f32, l1>",
-        "%ub : !pto.ptr<f32, ub> -> i64",
-        "%ub : !pto.ptr<f32, ub> -> !pto.ptr<ui8, ub>",
-        "%gm : !pto.ptr<f32, gm> -> !pto.ptr<!pto.hif8>",
-    ],
+    "%m : i64 -> !pto.ptr<f32, ub>",
+    "%i : index -> !pto.ptr<f32, l1>",
+    "%ub : !pto.ptr<f32, ub> -> i64",
+    "%ub : !pto.ptr<f32, ub> -> !pto.ptr<ui8, ub>",
+    "%gm : !pto.ptr<f32, gm> -> !pto.ptr<!pto.hif8>",
 )
 def test_casts(cast: str):
     accepts(f"%p = pto.castptr {cast}")
@@ -40,26 +39,24 @@ def test_pointer_arithmetic():
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "space, canonical",
-    [
-        ("gm", "gm"),
-        ("l1", "l1"),
-        ("mat", "l1"),
-        ("l0a", "l0a"),
-        ("left", "l0a"),
-        ("l0b", "l0b"),
-        ("right", "l0b"),
-        ("l0c", "l0c"),
-        ("acc", "l0c"),
-        ("ub", "ub"),
-        ("vec", "ub"),
-        ("bt", "bt"),
-        ("bias", "bt"),
-        ("fb", "fb"),
-        ("scaling", "fb"),
-        ("#pto.address_space<vec>", "ub"),
-    ],
+    ("gm", "gm"),
+    ("l1", "l1"),
+    ("mat", "l1"),
+    ("l0a", "l0a"),
+    ("left", "l0a"),
+    ("l0b", "l0b"),
+    ("right", "l0b"),
+    ("l0c", "l0c"),
+    ("acc", "l0c"),
+    ("ub", "ub"),
+    ("vec", "ub"),
+    ("bt", "bt"),
+    ("bias", "bt"),
+    ("fb", "fb"),
+    ("scaling", "fb"),
+    ("#pto.address_space<vec>", "ub"),
 )
 def test_spaces(space: str, canonical: str):
     prints(

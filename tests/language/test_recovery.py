@@ -10,6 +10,7 @@ from ptosim.diagnostics import PTOError, Source
 from ptosim.language.text import parser
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.text.recovery import MOST_ERRORS
+from tables import table
 
 HEAD = """module attributes {pto.target_arch = "a5"} {
   func.func @k(%x: !pto.ptr<f32, gm>, %n: index) attributes {pto.kernel} {
@@ -30,22 +31,20 @@ def lines(body: str) -> list[int]:
     return [line - HEAD.count("\n") for line, _, _ in found(HEAD + body + TAIL)]
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("pto.set_flg 1\npto.barrier 7\n", [1, 2]),
-        ("%a = arith.addi %b, %c0 : index\n%d = arith.addi %a, %e : index\n", [1]),
-        ("%a = arith.addi %b, %c0 : index\n%d = arith.addi %a, %a : index\n%f = arith.muli %d, %c0 : index\n", [1]),
-        ("%a = arith.addi %b, %c0 : index\n%d = arith.addi %b, %c0 : index\n", [1]),
-        ("scf.for %i = %c0 too %n step %c0 {\n%v = arith.addi %i, %i : index\npto.what\n}\npto.who\n", [1, 3, 5]),
-        ("scf.for %i = %c0 to %n step %c0 {\npto.what\nscf.yeld\n}\npto.who\n", [2, 3, 5]),
-        ("scf.if %t {\npto.what\n} else {\npto.how\n}\npto.who\n", [1, 2, 4, 6]),
-        ("= arith.constant 1 : index\npto.what\n", [0, 2]),
-        ("pto.vecscope {\n$\npto.what\n}\n%s = pto.vlds %x[%c0] :\n", [2, 3, 5]),
-        ("scf.if %t { pto.what }\npto.who\n", [1, 2]),
-        ('pto.trap "never closed\npto.what\n', [1, 2]),
-        ("%q = arith.constant 1 : index\n  : index\npto.what\n", [1, 3]),
-    ],
+@table(
+    "body, expected",
+    ("pto.set_flg 1\npto.barrier 7\n", [1, 2]),
+    ("%a = arith.addi %b, %c0 : index\n%d = arith.addi %a, %e : index\n", [1]),
+    ("%a = arith.addi %b, %c0 : index\n%d = arith.addi %a, %a : index\n%f = arith.muli %d, %c0 : index\n", [1]),
+    ("%a = arith.addi %b, %c0 : index\n%d = arith.addi %b, %c0 : index\n", [1]),
+    ("scf.for %i = %c0 too %n step %c0 {\n%v = arith.addi %i, %i : index\npto.what\n}\npto.who\n", [1, 3, 5]),
+    ("scf.for %i = %c0 to %n step %c0 {\npto.what\nscf.yeld\n}\npto.who\n", [2, 3, 5]),
+    ("scf.if %t {\npto.what\n} else {\npto.how\n}\npto.who\n", [1, 2, 4, 6]),
+    ("= arith.constant 1 : index\npto.what\n", [0, 2]),
+    ("pto.vecscope {\n$\npto.what\n}\n%s = pto.vlds %x[%c0] :\n", [2, 3, 5]),
+    ("scf.if %t { pto.what }\npto.who\n", [1, 2]),
+    ('pto.trap "never closed\npto.what\n', [1, 2]),
+    ("%q = arith.constant 1 : index\n  : index\npto.what\n", [1, 3]),
 )
 def test_every_operation_is_read(body: str, expected: list[int]) -> None:
     assert lines(body) == expected

@@ -10,6 +10,7 @@ from language.source import accepts, errors, prints, read, rejects
 from ptosim.effects.element import element
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.text.literals import float_bits, float_of, float_text
+from tables import table
 
 
 def constant(literal: str) -> Constant:
@@ -21,29 +22,27 @@ def constant(literal: str) -> Constant:
 # --- constants --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "literal, pattern, value",
-    [
-        ("0 : index", 0, 0),
-        ("-1 : index", 2**64 - 1, -1),
-        ("-1 : i32", 0xFFFFFFFF, -1),
-        ("255 : i8", 0xFF, -1),
-        ("-128 : i8", 0x80, -128),
-        ("0x10 : i32", 16, 16),
-        ("true", 1, 1),
-        ("false", 0, 0),
-        ("1 : i1", 1, 1),
-        ("0 : i1", 0, 0),
-        ("true : i1", 1, 1),
-        ("1.0 : f32", 0x3F800000, 1.0),
-        ("1.000000e+00 : f32", 0x3F800000, 1.0),
-        ("-2.5e+00 : f64", 0xC004000000000000, -2.5),
-        ("0xFF800000 : f32", 0xFF800000, float("-inf")),
-        ("0x7C00 : f16", 0x7C00, float("inf")),
-        ("0x3F80 : bf16", 0x3F80, 1.0),
-        ("-0.0 : f32", 0x80000000, 0.0),
-        ("0x7F800001 : f32", 0x7F800001, None),
-    ],
+    ("0 : index", 0, 0),
+    ("-1 : index", 2**64 - 1, -1),
+    ("-1 : i32", 0xFFFFFFFF, -1),
+    ("255 : i8", 0xFF, -1),
+    ("-128 : i8", 0x80, -128),
+    ("0x10 : i32", 16, 16),
+    ("true", 1, 1),
+    ("false", 0, 0),
+    ("1 : i1", 1, 1),
+    ("0 : i1", 0, 0),
+    ("true : i1", 1, 1),
+    ("1.0 : f32", 0x3F800000, 1.0),
+    ("1.000000e+00 : f32", 0x3F800000, 1.0),
+    ("-2.5e+00 : f64", 0xC004000000000000, -2.5),
+    ("0xFF800000 : f32", 0xFF800000, float("-inf")),
+    ("0x7C00 : f16", 0x7C00, float("inf")),
+    ("0x3F80 : bf16", 0x3F80, 1.0),
+    ("-0.0 : f32", 0x80000000, 0.0),
+    ("0x7F800001 : f32", 0x7F800001, None),
 )
 def test_constants(literal: str, pattern: int, value: int | float | None):
     found = constant(literal)
@@ -51,17 +50,15 @@ def test_constants(literal: str, pattern: int, value: int | float | None):
     assert value is None or found.value == value
 
 
-@pytest.mark.parametrize(
+@table(
     "literal, printed",
-    [
-        ("0x10 : i32", "16 : i32"),
-        ("255 : i8", "-1 : i8"),
-        ("1 : i1", "true"),
-        ("0xFF800000 : f32", "0xFF800000 : f32"),
-        ("0x3F800000 : f32", "1.0e+00 : f32"),
-        ("0x7F800001 : f32", "0x7F800001 : f32"),
-        ("0.1 : f16", "1.0e-01 : f16"),
-    ],
+    ("0x10 : i32", "16 : i32"),
+    ("255 : i8", "-1 : i8"),
+    ("1 : i1", "true"),
+    ("0xFF800000 : f32", "0xFF800000 : f32"),
+    ("0x3F800000 : f32", "1.0e+00 : f32"),
+    ("0x7F800001 : f32", "0x7F800001 : f32"),
+    ("0.1 : f16", "1.0e-01 : f16"),
 )
 def test_constants_are_printed_canonically(literal: str, printed: str):
     prints(f"%x = arith.constant {literal}", f"%x = arith.constant {printed}")
@@ -137,13 +134,11 @@ def test_signed_integers_are_only_selected_and_cast():
     accepts("%r = builtin.unrealized_conversion_cast %u : ui32 to i32\n%q = arith.addi %r, %r : i32")
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        "%r, %o = arith.addui_extended %n, %n : i32, i1",
-        "%r, %o = arith.mulsi_extended %n, %n : i32",
-        "%r:2 = arith.mului_extended %n, %n : i32\n%q = arith.addi %r#0, %r#1 : i32",
-    ],
+    "%r, %o = arith.addui_extended %n, %n : i32, i1",
+    "%r, %o = arith.mulsi_extended %n, %n : i32",
+    "%r:2 = arith.mului_extended %n, %n : i32\n%q = arith.addi %r#0, %r#1 : i32",
 )
 def test_extended_operations(body: str):
     accepts(body)
@@ -174,26 +169,24 @@ def test_selection_of_registers_and_masks():
     accepts(f"pto.vecscope {{\n{register}\n{mask}\n}}")
 
 
-@pytest.mark.parametrize(
+@table(
     "cast",
-    [
-        "index_cast %m : i64 to index",
-        "index_cast %i : index to i32",
-        "index_castui %i : index to i8",
-        "index_castui %m : i64 to index",
-        "extsi %b : i8 to i32",
-        "extui %c : i1 to i32",
-        "trunci %m : i64 to i8",
-        "sitofp %n : i32 to f32",
-        "uitofp %m : i64 to f16",
-        "fptosi %f : f32 to i64",
-        "fptoui %h : f16 to i8",
-        "extf %h : f16 to f32",
-        "truncf %d : f64 to bf16",
-        "truncf %f to_nearest_even : f32 to f16",
-        "bitcast %f : f32 to i32",
-        "bitcast %n : i32 to f32",
-    ],
+    "index_cast %m : i64 to index",
+    "index_cast %i : index to i32",
+    "index_castui %i : index to i8",
+    "index_castui %m : i64 to index",
+    "extsi %b : i8 to i32",
+    "extui %c : i1 to i32",
+    "trunci %m : i64 to i8",
+    "sitofp %n : i32 to f32",
+    "uitofp %m : i64 to f16",
+    "fptosi %f : f32 to i64",
+    "fptoui %h : f16 to i8",
+    "extf %h : f16 to f32",
+    "truncf %d : f64 to bf16",
+    "truncf %f to_nearest_even : f32 to f16",
+    "bitcast %f : f32 to i32",
+    "bitcast %n : i32 to f32",
 )
 def test_conversions(cast: str):
     accepts(f"%r = arith.{cast}")
@@ -212,22 +205,20 @@ def test_what_is_not_part_of_the_surface(name: str):
     assert found.location is not None and found.location.column == len(text) + 1
 
 
-@pytest.mark.parametrize(
+@table(
     "generic, printed",
-    [
-        ('"arith.constant"() {value = 4 : i32} : () -> i32', "arith.constant 4 : i32"),
-        ('"arith.constant"() {value = 0 : i32} : () -> i32', "arith.constant 0 : i32"),
-        ('"arith.constant"() {value = 0.0 : f32} : () -> f32', "arith.constant 0.0e+00 : f32"),
-        ('"arith.constant"() {value = false} : () -> i1', "arith.constant false"),
-        ('"arith.constant"() <{value = 0 : index}> : () -> index', "arith.constant 0 : index"),
-        ('"arith.constant"() <{value = 1.5 : f32}> : () -> f32', "arith.constant 1.5e+00 : f32"),
-        ('"arith.cmpi"(%n, %n) {predicate = 0 : i64} : (i32, i32) -> i1', "arith.cmpi eq, %n, %n : i32"),
-        ('"arith.cmpf"(%f, %f) <{predicate = 0 : i64}> : (f32, f32) -> i1', "arith.cmpf false, %f, %f : f32"),
-        ('"arith.addi"(%n, %n) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32', "arith.addi %n, %n"),
-        ('"arith.cmpi"(%n, %n) <{predicate = 2 : i64}> : (i32, i32) -> i1', "arith.cmpi slt, %n, %n : i32"),
-        ('"arith.select"(%c, %n, %n) : (i1, i32, i32) -> i32', "arith.select %c, %n, %n : i32"),
-        ('"arith.index_cast"(%m) : (i64) -> index', "arith.index_cast %m : i64 to index"),
-    ],
+    ('"arith.constant"() {value = 4 : i32} : () -> i32', "arith.constant 4 : i32"),
+    ('"arith.constant"() {value = 0 : i32} : () -> i32', "arith.constant 0 : i32"),
+    ('"arith.constant"() {value = 0.0 : f32} : () -> f32', "arith.constant 0.0e+00 : f32"),
+    ('"arith.constant"() {value = false} : () -> i1', "arith.constant false"),
+    ('"arith.constant"() <{value = 0 : index}> : () -> index', "arith.constant 0 : index"),
+    ('"arith.constant"() <{value = 1.5 : f32}> : () -> f32', "arith.constant 1.5e+00 : f32"),
+    ('"arith.cmpi"(%n, %n) {predicate = 0 : i64} : (i32, i32) -> i1', "arith.cmpi eq, %n, %n : i32"),
+    ('"arith.cmpf"(%f, %f) <{predicate = 0 : i64}> : (f32, f32) -> i1', "arith.cmpf false, %f, %f : f32"),
+    ('"arith.addi"(%n, %n) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32', "arith.addi %n, %n"),
+    ('"arith.cmpi"(%n, %n) <{predicate = 2 : i64}> : (i32, i32) -> i1', "arith.cmpi slt, %n, %n : i32"),
+    ('"arith.select"(%c, %n, %n) : (i1, i32, i32) -> i32', "arith.select %c, %n, %n : i32"),
+    ('"arith.index_cast"(%m) : (i64) -> index', "arith.index_cast %m : i64 to index"),
 )
 def test_the_generic_form(generic: str, printed: str):
     assert f"%x = {printed}" in accepts(f"%x = {generic}")

@@ -4,6 +4,7 @@ import pytest
 
 from language.source import accepts, errors, read, rejects, running
 from ptosim.effects.names import CoreKind
+from tables import table
 
 MASK = '%q = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>'
 BARRIER = "pto.barrier #pto.pipe<PIPE_V>"
@@ -12,22 +13,20 @@ BARRIER = "pto.barrier #pto.pipe<PIPE_V>"
 # --- the three forms of a scope ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "scope",
-    [
-        "pto.vecscope { }",
-        f"pto.vecscope {{ {MASK} }}",
-        f"pto.vecscope {{ ^bb0: {MASK} }}",
-        f"scf.for %j = %i to %i step %i {{ {MASK} }} {{llvm.loop.aivector_scope}}",
-        f"pto.strict_vecscope() {{ {MASK} }} : () -> ()",
-        f"pto.strict_vecscope() {{ ^bb0: {MASK} }} : () -> ()",
-        "pto.strict_vecscope() { } : () -> ()",
-        "pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %x: i32): %y = arith.addi %x, %x : i32 }"
-        " : (!pto.ptr<f32, ub>, i32) -> ()",
-        "pto.vecscope { scf.for %j = %i to %i step %i { " + MASK + " } }",
-        "pto.vecscope { %x = pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> f32 }",
-        'pto.vecscope { pto.mem_bar "VST_VLD" }',
-    ],
+    "pto.vecscope { }",
+    f"pto.vecscope {{ {MASK} }}",
+    f"pto.vecscope {{ ^bb0: {MASK} }}",
+    f"scf.for %j = %i to %i step %i {{ {MASK} }} {{llvm.loop.aivector_scope}}",
+    f"pto.strict_vecscope() {{ {MASK} }} : () -> ()",
+    f"pto.strict_vecscope() {{ ^bb0: {MASK} }} : () -> ()",
+    "pto.strict_vecscope() { } : () -> ()",
+    "pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %x: i32): %y = arith.addi %x, %x : i32 }"
+    " : (!pto.ptr<f32, ub>, i32) -> ()",
+    "pto.vecscope { scf.for %j = %i to %i step %i { " + MASK + " } }",
+    "pto.vecscope { %x = pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> f32 }",
+    'pto.vecscope { pto.mem_bar "VST_VLD" }',
 )
 def test_scopes(scope: str):
     accepts(scope)
@@ -46,17 +45,13 @@ pto.strict_vecscope(%ub, %ub, %i, %n) {
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "inner",
-    [
-        "~pto.vecscope { }",
-        "~pto.strict_vecscope() { } : () -> ()",
-        "~scf.for %q = %i to %i step %i { } {llvm.loop.aivector_scope}",
-    ],
+    "~pto.vecscope { }",
+    "~pto.strict_vecscope() { } : () -> ()",
+    "~scf.for %q = %i to %i step %i { } {llvm.loop.aivector_scope}",
 )
-@pytest.mark.parametrize(
-    "outer", ["pto.vecscope {{ {} }}", "scf.for %j = %i to %i step %i {{ {} }} {{llvm.loop.aivector_scope}}"]
-)
+@table("outer", "pto.vecscope {{ {} }}", "scf.for %j = %i to %i step %i {{ {} }} {{llvm.loop.aivector_scope}}")
 def test_scopes_do_not_nest(inner: str, outer: str):
     rejects(outer.format(inner), "a vector scope cannot contain another")
 
@@ -81,31 +76,27 @@ def test_the_attributes_of_a_region_stand_before_or_after_it():
 # --- placement --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction",
-    [
-        'pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]',
-        'pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]',
-        'pto.get_buf "PIPE_V", 0, 0',
-        'pto.rls_buf "PIPE_V", 0, 0',
-        'pto.pipe_barrier "PIPE_V"',
-        BARRIER,
-        "pto.sync.set <PIPE_MTE3>, 0",
-        "pto.sync.wait <PIPE_MTE3>, 0",
-        "pto.set_intra_block <PIPE_MTE3>, 0",
-        "pto.wait_intra_core <PIPE_MTE3>, 0",
-        'pto.dsb "ALL"',
-        "pto.set_loop_size_outtoub %m, %m : i64, i64",
-        "pto.set_atomic_none",
-    ],
+    'pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]',
+    'pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]',
+    'pto.get_buf "PIPE_V", 0, 0',
+    'pto.rls_buf "PIPE_V", 0, 0',
+    'pto.pipe_barrier "PIPE_V"',
+    BARRIER,
+    "pto.sync.set <PIPE_MTE3>, 0",
+    "pto.sync.wait <PIPE_MTE3>, 0",
+    "pto.set_intra_block <PIPE_MTE3>, 0",
+    "pto.wait_intra_core <PIPE_MTE3>, 0",
+    'pto.dsb "ALL"',
+    "pto.set_loop_size_outtoub %m, %m : i64, i64",
+    "pto.set_atomic_none",
 )
-@pytest.mark.parametrize(
+@table(
     "scope, name",
-    [
-        ("pto.vecscope {{ ~{} }}", "pto.vecscope"),
-        ("pto.vecscope {{ scf.if %c {{ ~{} }} }}", "pto.vecscope"),
-        ("scf.for %j = %i to %i step %i {{ ~{} }} {{llvm.loop.aivector_scope}}", "scf.for"),
-    ],
+    ("pto.vecscope {{ ~{} }}", "pto.vecscope"),
+    ("pto.vecscope {{ scf.if %c {{ ~{} }} }}", "pto.vecscope"),
+    ("scf.for %j = %i to %i step %i {{ ~{} }} {{llvm.loop.aivector_scope}}", "scf.for"),
 )
 def test_what_must_be_outside(instruction: str, scope: str, name: str):
     operation = instruction.partition("[")[0].partition(" ")[0]
@@ -121,15 +112,13 @@ def test_a_marked_loop_is_said_to_be_a_scope():
     accepts(kernel.format(""))
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction",
-    [
-        MASK,
-        "%q = pto.vlds %ub[%i] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>",
-        "%q = pto.vabs %v, %k : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>",
-        "%q = pto.init_align : !pto.align",
-        'pto.sprclr "AR"',
-    ],
+    MASK,
+    "%q = pto.vlds %ub[%i] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>",
+    "%q = pto.vabs %v, %k : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>",
+    "%q = pto.init_align : !pto.align",
+    'pto.sprclr "AR"',
 )
 def test_what_must_be_inside_gets_a_scope(instruction: str):
     """The tests of inference are in test_infer_scopes.py."""

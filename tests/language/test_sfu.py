@@ -5,6 +5,7 @@ import pytest
 from language.vector_kernel import accepts, mask_of, mismatch, rejects, warns
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import sfu
+from tables import table
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sfu.__name__]
 
@@ -219,13 +220,11 @@ def constant_merge(count: int, config: int) -> str:
 EQUAL = 4 << 48 | 4 << 32 | 4 << 16 | 4
 
 
-@pytest.mark.parametrize(
+@table(
     "count, config",
-    [
-        (1 << 48 | 1 << 32 | 1 << 16 | 1, 0x1F01),  # one repeat may stop early
-        (7, 0x0101),  # or merge a single list
-        (EQUAL, 0x0F02),  # two repeats of four equal lists
-    ],
+    (1 << 48 | 1 << 32 | 1 << 16 | 1, 0x1F01),  # one repeat may stop early
+    (7, 0x0101),  # or merge a single list
+    (EQUAL, 0x0F02),  # two repeats of four equal lists
 )
 def test_constant_words_of_vmrgsort4(count: int, config: int):
     accepts(constant_merge(count, config), scope=False)

@@ -7,6 +7,7 @@ from ptosim.language.catalogue import operations
 from ptosim.language.micro import sim, sim_signal, sim_transfer
 from ptosim.language.operation import PTOOperation
 from refusals.sim import PRINT
+from tables import table
 
 ROOMS = (sim.__name__, sim_signal.__name__, sim_transfer.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS and operation.__doc__]
@@ -41,14 +42,12 @@ def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> N
 # --- require ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "rest",
-    [
-        '%s_i1 {kind = "invalid", message = "a {{brace}}"}',
-        '%s_i1 {kind = "lint", message = "", severity = "error"}',
-        '%s_i1, %s_i32 {kind = "limit", message = "{} rows", fatal}',
-        '%s_i1, %s_i32, %s_index {kind = "overlap", message = "{} and {}"} : i1, i32, index',
-    ],
+    '%s_i1 {kind = "invalid", message = "a {{brace}}"}',
+    '%s_i1 {kind = "lint", message = "", severity = "error"}',
+    '%s_i1, %s_i32 {kind = "limit", message = "{} rows", fatal}',
+    '%s_i1, %s_i32, %s_index {kind = "overlap", message = "{} and {}"} : i1, i32, index',
 )
 def test_require(rest: str) -> None:
     accepts(f"pto.sim.require {rest}", scope=False)
@@ -65,13 +64,11 @@ def test_lookup(values: str) -> None:
 # --- print_tile -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "rest",
-    [
-        "(%s_index, %s_index) : !pto.ptr<f32, gm>",
-        '(%s_index, %s_index) {format = "width10_precision6", title = "%sum"} : !pto.ptr<f32, gm>',
-        "(%s_index, %s_index, %s_index, %s_index) {box = array<i64: 16, 16>} : !pto.ptr<f32, gm>",
-    ],
+    "(%s_index, %s_index) : !pto.ptr<f32, gm>",
+    '(%s_index, %s_index) {format = "width10_precision6", title = "%sum"} : !pto.ptr<f32, gm>',
+    "(%s_index, %s_index, %s_index, %s_index) {box = array<i64: 16, 16>} : !pto.ptr<f32, gm>",
 )
 def test_print_tile(rest: str) -> None:
     accepts(f"{PRINT} {rest}", scope=False)
@@ -82,9 +79,7 @@ def test_print_tile(rest: str) -> None:
 SIZES = "%s_index of %s_index on %s_index"
 
 
-@pytest.mark.parametrize(
-    "rest", ['{instruction = "vadd", width = 4}', '{count_mode, instruction = "copy_ubuf_to_ubuf", width = 1}']
-)
+@table("rest", '{instruction = "vadd", width = 4}', '{count_mode, instruction = "copy_ubuf_to_ubuf", width = 1}')
 def test_instructions(rest: str) -> None:
     accepts(f"pto.sim.instructions {SIZES} {rest}", target="a2a3")
 
@@ -97,14 +92,12 @@ def cube(line: str) -> str:
     return f"module {{\nfunc.func private @kernel({given}) {{\n{line}\nreturn\n}}\n}}\n"
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
-    [
-        "pto.sim.scale_words %l1, %fb, %n : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
-        "pto.sim.scale_words %l1, %fb, %n {unsigned} : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
-        "pto.sim.start_acc %c, %n, %n : !pto.ptr<f32, l0c>, i64, i64",
-        "pto.sim.start_acc %c, %n, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>",
-    ],
+    "pto.sim.scale_words %l1, %fb, %n : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
+    "pto.sim.scale_words %l1, %fb, %n {unsigned} : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
+    "pto.sim.start_acc %c, %n, %n : !pto.ptr<f32, l0c>, i64, i64",
+    "pto.sim.start_acc %c, %n, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>",
 )
 def test_parameters_and_accumulators(line: str) -> None:
     once = printed(read(cube(line)))

@@ -14,6 +14,7 @@ from ptosim.language.operation import PTOOperation
 from ptosim.language.simt.simt_math import CONVERSIONS, Convert
 from ptosim.loading import load_module
 from ptosim.report.instruction import page
+from tables import table
 
 GM, UB = "!pto.ptr<f32, gm>", "!pto.ptr<f32, ub>"
 TYPES = {
@@ -202,102 +203,98 @@ def test_a_function_of_workitems_is_no_kernel():
     assert [each.name for each in loaded.kernels] == ["helper", "k"]
 
 
-@pytest.mark.parametrize(
+@table(
     "text, message",
-    [
-        (
-            "pto.simt_launch ~@«helper|body»<<<%c1, %c1, %c1>>>(«|%n») : («|i32») -> ()",
-            "@helper is no pto.simt_entry function",
-        ),
-        (
-            "pto.simt_launch ~@«nobody|body»<<<%c1, %c1, %c1>>>(%n) : (i32) -> ()",
-            "there is no function @nobody in this module",
-        ),
-        (
-            "pto.simt_launch @body<<<%c1, %c1, %c1>>>(~%«m|n») : («i64|i32») -> ()",
-            "argument 0 of @body has type i32, not i64",
-        ),
-        (
-            "pto.simt_launch ~@body<<<%c1, %c1, %c1>>>(%n«, %n|») : (i32«, i32|») -> ()",
-            "@body takes 1 arguments, not 2",
-        ),
-        ("pto.simt_launch @body<<<~%«m|c1», %c1, %c1>>>(%n) : (i32) -> ()", "dim_x must be i32, not i64"),
-        (
-            "pto.simt_launch @body<<<%c1, ~%«c0|c1», %c1>>>(%n) : (i32) -> ()",
-            "dimension y is 0; each must be at least 1",
-        ),
-        (
-            "~pto.simt_launch @body<<<%c64, %«c64|c1», %c1>>>(%n) : (i32) -> ()",
-            "pto.simt_launch: 64 x 64 x 1 are 4096 workitems; at most 1024 workitems",
-        ),
-        (
-            "~pto.store_vfsimt_info %c1, %c64, %«c64|c1» : i32, i32, i32",
-            "pto.store_vfsimt_info: 64 x 64 x 1 are 4096 workitems; a launch has at most 2048",
-        ),
-        (
-            "~pto.section.simt<<<2048, «2|1», 1>>> { }",
-            "pto.section.simt: 2048 x 2 x 1 are 4096 workitems; a launch has at most 2048",
-        ),
-        ("pto.section.simt<<<32, ~«-1|1», 1>>> { }", "dim_y is -1; dimensions are not negative"),
-        (
-            "~pto.section.simt<<<32, «0|1», 1>>> { }",
-            "pto.section.simt: dimension y is 0; each must be at least 1",
-        ),
-        (
-            "pto.section.simt<<<32, 1, 1>>> { «~pto.section.simt<<<32, 1, 1>>> { }|» }",
-            "pto.section.simt cannot stand in another one",
-        ),
-        (
-            "«~pto.syncthreads|»",
-            "pto.syncthreads must be inside a pto.simt_entry function or pto.section.simt",
-        ),
-        (
-            "«%x = ~pto.ldg %g[%i] : !pto.ptr<f32, gm> -> f32|»",
-            "pto.ldg must be inside a pto.simt_entry function or pto.section.simt",
-        ),
-        (
-            "«%x = ~pto.get_tid_x : i32|»",
-            "pto.get_tid_x must be inside a pto.simt_entry function or pto.section.simt",
-        ),
-        (
-            "pto.section.simt<<<32, 1, 1>>> { «~pto.barrier PIPE_ALL|» }",
-            "pto.barrier cannot stand in the code of workitems",
-        ),
-        (
-            "pto.section.simt<<<32, 1, 1>>> { «~pto.simt_launch @body<<<%c1, %c1, %c1>>>(%n) : (i32) -> ()|» }",
-            "pto.simt_launch cannot stand in the code of workitems",
-        ),
-        (
-            "pto.section.simt<<<32, 1, 1>>> { func.call ~@«body(%n) : (i32)|helper() : ()» -> () }",
-            "workitems cannot launch @body, a pto.simt_entry function",
-        ),
-        (
-            "«pto.vecscope { ~pto.section.simt<<<32, 1, 1>>> { } }|»",
-            "pto.section.simt must be outside 'pto.vecscope'",
-        ),
-    ],
+    (
+        "pto.simt_launch ~@«helper|body»<<<%c1, %c1, %c1>>>(«|%n») : («|i32») -> ()",
+        "@helper is no pto.simt_entry function",
+    ),
+    (
+        "pto.simt_launch ~@«nobody|body»<<<%c1, %c1, %c1>>>(%n) : (i32) -> ()",
+        "there is no function @nobody in this module",
+    ),
+    (
+        "pto.simt_launch @body<<<%c1, %c1, %c1>>>(~%«m|n») : («i64|i32») -> ()",
+        "argument 0 of @body has type i32, not i64",
+    ),
+    (
+        "pto.simt_launch ~@body<<<%c1, %c1, %c1>>>(%n«, %n|») : (i32«, i32|») -> ()",
+        "@body takes 1 arguments, not 2",
+    ),
+    ("pto.simt_launch @body<<<~%«m|c1», %c1, %c1>>>(%n) : (i32) -> ()", "dim_x must be i32, not i64"),
+    (
+        "pto.simt_launch @body<<<%c1, ~%«c0|c1», %c1>>>(%n) : (i32) -> ()",
+        "dimension y is 0; each must be at least 1",
+    ),
+    (
+        "~pto.simt_launch @body<<<%c64, %«c64|c1», %c1>>>(%n) : (i32) -> ()",
+        "pto.simt_launch: 64 x 64 x 1 are 4096 workitems; at most 1024 workitems",
+    ),
+    (
+        "~pto.store_vfsimt_info %c1, %c64, %«c64|c1» : i32, i32, i32",
+        "pto.store_vfsimt_info: 64 x 64 x 1 are 4096 workitems; a launch has at most 2048",
+    ),
+    (
+        "~pto.section.simt<<<2048, «2|1», 1>>> { }",
+        "pto.section.simt: 2048 x 2 x 1 are 4096 workitems; a launch has at most 2048",
+    ),
+    ("pto.section.simt<<<32, ~«-1|1», 1>>> { }", "dim_y is -1; dimensions are not negative"),
+    (
+        "~pto.section.simt<<<32, «0|1», 1>>> { }",
+        "pto.section.simt: dimension y is 0; each must be at least 1",
+    ),
+    (
+        "pto.section.simt<<<32, 1, 1>>> { «~pto.section.simt<<<32, 1, 1>>> { }|» }",
+        "pto.section.simt cannot stand in another one",
+    ),
+    (
+        "«~pto.syncthreads|»",
+        "pto.syncthreads must be inside a pto.simt_entry function or pto.section.simt",
+    ),
+    (
+        "«%x = ~pto.ldg %g[%i] : !pto.ptr<f32, gm> -> f32|»",
+        "pto.ldg must be inside a pto.simt_entry function or pto.section.simt",
+    ),
+    (
+        "«%x = ~pto.get_tid_x : i32|»",
+        "pto.get_tid_x must be inside a pto.simt_entry function or pto.section.simt",
+    ),
+    (
+        "pto.section.simt<<<32, 1, 1>>> { «~pto.barrier PIPE_ALL|» }",
+        "pto.barrier cannot stand in the code of workitems",
+    ),
+    (
+        "pto.section.simt<<<32, 1, 1>>> { «~pto.simt_launch @body<<<%c1, %c1, %c1>>>(%n) : (i32) -> ()|» }",
+        "pto.simt_launch cannot stand in the code of workitems",
+    ),
+    (
+        "pto.section.simt<<<32, 1, 1>>> { func.call ~@«body(%n) : (i32)|helper() : ()» -> () }",
+        "workitems cannot launch @body, a pto.simt_entry function",
+    ),
+    (
+        "«pto.vecscope { ~pto.section.simt<<<32, 1, 1>>> { } }|»",
+        "pto.section.simt must be outside 'pto.vecscope'",
+    ),
 )
 def test_what_is_refused(text: str, message: str):
     twins(kernel(text), message)
 
 
-@pytest.mark.parametrize(
+@table(
     "attributes, message",
-    [
-        (
-            "pto.simt_entry, ~pto.simt_max_threads = «2049|2048» : i32",
-            "pto.simt_max_threads is 2049; it must be 1 to 2048",
-        ),
-        (
-            "pto.simt_entry, ~pto.simt_max_threads = 64 : «i64|i32»",
-            "pto.simt_max_threads is a signless i32, such as pto.simt_max_threads = 128 : i32",
-        ),
-        ("pto.simt_entry, ~pto.simt_max_regs = «0|128» : i32", "pto.simt_max_regs is 0; it must be 1 to 128"),
-        (
-            "«|pto.simt_entry, »~pto.simt_max_threads = 64 : i32",
-            "pto.simt_max_threads belongs to a pto.simt_entry function, which @body is not",
-        ),
-    ],
+    (
+        "pto.simt_entry, ~pto.simt_max_threads = «2049|2048» : i32",
+        "pto.simt_max_threads is 2049; it must be 1 to 2048",
+    ),
+    (
+        "pto.simt_entry, ~pto.simt_max_threads = 64 : «i64|i32»",
+        "pto.simt_max_threads is a signless i32, such as pto.simt_max_threads = 128 : i32",
+    ),
+    ("pto.simt_entry, ~pto.simt_max_regs = «0|128» : i32", "pto.simt_max_regs is 0; it must be 1 to 128"),
+    (
+        "«|pto.simt_entry, »~pto.simt_max_threads = 64 : i32",
+        "pto.simt_max_threads belongs to a pto.simt_entry function, which @body is not",
+    ),
 )
 def test_attributes_of_functions(attributes: str, message: str):
     place = attributes.index("~")
@@ -307,95 +304,93 @@ def test_attributes_of_functions(attributes: str, message: str):
     twins(kernel("", attributes=marked), message)
 
 
-@pytest.mark.parametrize(
+@table(
     "text, message",
-    [
-        ("%a = pto.redux_max ~%«m|f» : «i64|f32» -> «i64|f32»", "pto.redux_max takes i32, f16, f32, not i64"),
-        (
-            "%a = ~pto.redux_max %n «|signed» : i32 -> i32",
-            "pto.redux_max of integers says signed or unsigned",
-        ),
-        (
-            "%a = pto.redux_max %f ~«signed|» : f32 -> f32",
-            "pto.redux_max of floats is neither signed nor unsigned",
-        ),
-        (
-            "%a = pto.shuffle_up %n, %n {width = ~«8|16» : i32} : i32, i32 -> i32",
-            "the width of a shuffle is 16 or 32, not 8",
-        ),
-        (
-            "%a = pto.shuffle_up ~%«y|x», %n : «bf16|f16», i32 -> «bf16|f16»",
-            "pto.shuffle_up takes i32, i64, f16, f32, vector<2xf16>, not bf16",
-        ),
-        ("%a = pto.vote_all ~%«n|c» : «i32|i1» -> i1", "condition must be i1, not i32"),
-        (
-            "%a = pto.atomic_add ~%«lu, %m|l, %m» : !pto.ptr<i64, «ub|gm»>, i64 -> i64",
-            "pto.atomic_add of i64 does not work on ub",
-        ),
-        (
-            "%a = pto.atomic_and ~%«q, %f|p, %n» : !pto.ptr<«f32|i32», ub>, «f32|i32» -> «f32|i32»",
-            "pto.atomic_and works on i32, i64, not f32",
-        ),
-        (
-            "%a = pto.atomic_add %q, %f ~«signed|» : !pto.ptr<f32, ub>, f32 -> f32",
-            "pto.atomic_add of floats is neither signed nor unsigned",
-        ),
-        (
-            "%a = pto.atomic_add %p, ~%«m|n» : !pto.ptr<i32, ub>, «i64|i32» -> i32",
-            "value has type i64, but pointer leads to i32",
-        ),
-        (
-            "%a = pto.absf ~%«y|x» : «bf16|f16» -> «bf16|f16»",
-            "pto.absf takes f16, f32, vector<2xf16>, vector<2xbf16>, not bf16",
-        ),
-        (
-            "%a = ~pto.mulhi %n, %n «|signed» : i32, i32 -> i32",
-            "pto.mulhi says signed or unsigned behind its operands",
-        ),
-        (
-            "%a = pto.mul_i32toi64 %n, %n signed : i32, i32 -> ~«i32|i64»",
-            "pto.mul_i32toi64 of i32 gives i64, not i32",
-        ),
-        ("%a = pto.ldg ~%«q|g»[%i] : !pto.ptr<f32, «ub|gm»> -> f32", "pointer must point to gm, not ub"),
-        (
-            "%a = pto.load %q[%i] : !pto.ptr<f32, ub> -> ~«f16|f32»",
-            "pto.load from !pto.ptr<f32, ub> gives f32, not f16",
-        ),
-        ("%a = pto.resume {slot = ~«123|0» : i64} : f32", "slot is 123; it must be 0 to 122"),
-        (
-            "%a = pto.resume {slot = ~«1|2» : i64} : i64",
-            "slot is 1; a 64-bit value takes an even one up to 120",
-        ),
-        (
-            "pto.keep ~%«i|n» {slot = 0 : i64} : «index|i32»",
-            "pto.keep takes integers of at most 64 bits, f16, bf16 and f32, not index",
-        ),
-        (
-            "~pto.keep %n {slot = 0 : i64} : i32\n«%a = arith.addi %n, %n : i32|»",
-            "pto.keep must stand at the end, in one group; arith.addi follows it",
-        ),
-        (
-            "pto.keep %m {slot = 0 : i64} : i64\npto.keep %n {slot = ~«1|2» : i64} : i32",
-            "slot 1 is already taken by another pto.keep of the group",
-        ),
-        (
-            "«%a = arith.addi %n, %n : i32|»\n%r = ~pto.resume {slot = 0 : i64} : i32",
-            "pto.resume must stand at the beginning, in one group; arith.addi stands before it",
-        ),
-        (
-            "scf.if %c {\n«~pto.keep %n {slot = 0 : i64} : i32|»\n}",
-            "pto.keep must stand at the top level of a pto.simt_entry function or pto.section.simt",
-        ),
-        (
-            "%k = arith.constant 1 : i32\n%b = llvm.alloca ~%«n|k» x f32 : (i32) -> !llvm.ptr",
-            "the length of a private buffer is a positive constant",
-        ),
-        ("%a = llvm.bitcast %w : vector<2xf16> to «i64|i32»", None),
-        (
-            "%k = arith.constant «2|1» : i32\n%e = llvm.extractelement %z[~%k : i32] : vector<2xf32>",
-            "index is 2; vector<2xf32> has elements 0 to 1",
-        ),
-    ],
+    ("%a = pto.redux_max ~%«m|f» : «i64|f32» -> «i64|f32»", "pto.redux_max takes i32, f16, f32, not i64"),
+    (
+        "%a = ~pto.redux_max %n «|signed» : i32 -> i32",
+        "pto.redux_max of integers says signed or unsigned",
+    ),
+    (
+        "%a = pto.redux_max %f ~«signed|» : f32 -> f32",
+        "pto.redux_max of floats is neither signed nor unsigned",
+    ),
+    (
+        "%a = pto.shuffle_up %n, %n {width = ~«8|16» : i32} : i32, i32 -> i32",
+        "the width of a shuffle is 16 or 32, not 8",
+    ),
+    (
+        "%a = pto.shuffle_up ~%«y|x», %n : «bf16|f16», i32 -> «bf16|f16»",
+        "pto.shuffle_up takes i32, i64, f16, f32, vector<2xf16>, not bf16",
+    ),
+    ("%a = pto.vote_all ~%«n|c» : «i32|i1» -> i1", "condition must be i1, not i32"),
+    (
+        "%a = pto.atomic_add ~%«lu, %m|l, %m» : !pto.ptr<i64, «ub|gm»>, i64 -> i64",
+        "pto.atomic_add of i64 does not work on ub",
+    ),
+    (
+        "%a = pto.atomic_and ~%«q, %f|p, %n» : !pto.ptr<«f32|i32», ub>, «f32|i32» -> «f32|i32»",
+        "pto.atomic_and works on i32, i64, not f32",
+    ),
+    (
+        "%a = pto.atomic_add %q, %f ~«signed|» : !pto.ptr<f32, ub>, f32 -> f32",
+        "pto.atomic_add of floats is neither signed nor unsigned",
+    ),
+    (
+        "%a = pto.atomic_add %p, ~%«m|n» : !pto.ptr<i32, ub>, «i64|i32» -> i32",
+        "value has type i64, but pointer leads to i32",
+    ),
+    (
+        "%a = pto.absf ~%«y|x» : «bf16|f16» -> «bf16|f16»",
+        "pto.absf takes f16, f32, vector<2xf16>, vector<2xbf16>, not bf16",
+    ),
+    (
+        "%a = ~pto.mulhi %n, %n «|signed» : i32, i32 -> i32",
+        "pto.mulhi says signed or unsigned behind its operands",
+    ),
+    (
+        "%a = pto.mul_i32toi64 %n, %n signed : i32, i32 -> ~«i32|i64»",
+        "pto.mul_i32toi64 of i32 gives i64, not i32",
+    ),
+    ("%a = pto.ldg ~%«q|g»[%i] : !pto.ptr<f32, «ub|gm»> -> f32", "pointer must point to gm, not ub"),
+    (
+        "%a = pto.load %q[%i] : !pto.ptr<f32, ub> -> ~«f16|f32»",
+        "pto.load from !pto.ptr<f32, ub> gives f32, not f16",
+    ),
+    ("%a = pto.resume {slot = ~«123|0» : i64} : f32", "slot is 123; it must be 0 to 122"),
+    (
+        "%a = pto.resume {slot = ~«1|2» : i64} : i64",
+        "slot is 1; a 64-bit value takes an even one up to 120",
+    ),
+    (
+        "pto.keep ~%«i|n» {slot = 0 : i64} : «index|i32»",
+        "pto.keep takes integers of at most 64 bits, f16, bf16 and f32, not index",
+    ),
+    (
+        "~pto.keep %n {slot = 0 : i64} : i32\n«%a = arith.addi %n, %n : i32|»",
+        "pto.keep must stand at the end, in one group; arith.addi follows it",
+    ),
+    (
+        "pto.keep %m {slot = 0 : i64} : i64\npto.keep %n {slot = ~«1|2» : i64} : i32",
+        "slot 1 is already taken by another pto.keep of the group",
+    ),
+    (
+        "«%a = arith.addi %n, %n : i32|»\n%r = ~pto.resume {slot = 0 : i64} : i32",
+        "pto.resume must stand at the beginning, in one group; arith.addi stands before it",
+    ),
+    (
+        "scf.if %c {\n«~pto.keep %n {slot = 0 : i64} : i32|»\n}",
+        "pto.keep must stand at the top level of a pto.simt_entry function or pto.section.simt",
+    ),
+    (
+        "%k = arith.constant 1 : i32\n%b = llvm.alloca ~%«n|k» x f32 : (i32) -> !llvm.ptr",
+        "the length of a private buffer is a positive constant",
+    ),
+    ("%a = llvm.bitcast %w : vector<2xf16> to «i64|i32»", None),
+    (
+        "%k = arith.constant «2|1» : i32\n%e = llvm.extractelement %z[~%k : i32] : vector<2xf32>",
+        "index is 2; vector<2xf32> has elements 0 to 1",
+    ),
 )
 def test_what_workitems_cannot_say(text: str, message: str | None):
     if message is None:
@@ -474,33 +469,30 @@ FILL = simt_section("llvm.store %z, %b : i32, !llvm.ptr")
 SECOND = "%e = llvm.getelementptr %b[1] : (!llvm.ptr) -> !llvm.ptr, i32\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (simt_section("%v = llvm.load %b : !llvm.ptr -> i32"), "loaded before it is stored"),
-        (FILL + simt_section(f"{SECOND}%v = llvm.load %e : !llvm.ptr -> i32"), "element 1 of the persistent buffer"),
-        (FILL + simt_section("", "64, 1, 1"), "other dimensions (64 x 1 x 1)"),
-        (
-            simt_section("%c = arith.cmpi eq, %t, %z : i32\nscf.if %c { llvm.store %z, %b : i32, !llvm.ptr }"),
-            "not in a branch or loop",
+@table(
+    "text, message",
+    (simt_section("%v = llvm.load %b : !llvm.ptr -> i32"), "loaded before it is stored"),
+    (FILL + simt_section(f"{SECOND}%v = llvm.load %e : !llvm.ptr -> i32"), "element 1 of the persistent buffer"),
+    (FILL + simt_section("", "64, 1, 1"), "other dimensions (64 x 1 x 1)"),
+    (
+        simt_section("%c = arith.cmpi eq, %t, %z : i32\nscf.if %c { llvm.store %z, %b : i32, !llvm.ptr }"),
+        "not in a branch or loop",
+    ),
+    (
+        simt_section(
+            "%e = llvm.getelementptr %b[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32\nllvm.store %z, %e : i32, !llvm.ptr"
         ),
-        (
-            simt_section(
-                "%e = llvm.getelementptr %b[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32\n"
-                "llvm.store %z, %e : i32, !llvm.ptr"
-            ),
-            "is a constant",
-        ),
-        (simt_section(SECOND.replace("[1]", "[2]") + "llvm.store %z, %e : i32, !llvm.ptr"), "bytes 8 to 11"),
-        (simt_section(SECOND.replace("i32\n", "i8\n") + "llvm.store %z, %e : i32, !llvm.ptr"), "byte 1"),
-        (
-            "%c = arith.cmpi eq, %n, %c2 : i32\nscf.if %c {\n"
-            + FILL
-            + "}\n"
-            + simt_section("%v = llvm.load %b : !llvm.ptr -> i32"),
-            "comes before all others",
-        ),
-    ],
+        "is a constant",
+    ),
+    (simt_section(SECOND.replace("[1]", "[2]") + "llvm.store %z, %e : i32, !llvm.ptr"), "bytes 8 to 11"),
+    (simt_section(SECOND.replace("i32\n", "i8\n") + "llvm.store %z, %e : i32, !llvm.ptr"), "byte 1"),
+    (
+        "%c = arith.cmpi eq, %n, %c2 : i32\nscf.if %c {\n"
+        + FILL
+        + "}\n"
+        + simt_section("%v = llvm.load %b : !llvm.ptr -> i32"),
+        "comes before all others",
+    ),
 )
 def test_rules_of_persistent_buffers(text: str, message: str):
     assert message in errors(persistent(text))[0].message

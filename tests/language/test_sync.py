@@ -8,6 +8,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import sync, sync_fence, sync_semaphore
 from ptosim.language.operation import PTOOperation
+from tables import table
 
 ROOM = (sync.__name__, sync_semaphore.__name__, sync_fence.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
@@ -59,33 +60,29 @@ def test_older_names_have_the_roles_of_the_current_ones() -> None:
 
 
 @pytest.mark.parametrize("name", ["set_flag", "wait_flag"])
-@pytest.mark.parametrize(
+@table(
     "spelling",
-    [
-        '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
-        "[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]",
-        "[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_V>, #pto.event<EVENT_ID0>]",
-    ],
+    '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+    "[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]",
+    "[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_V>, #pto.event<EVENT_ID0>]",
 )
 def test_flags_in_every_spelling(name: str, spelling: str) -> None:
     same(f"pto.{name}{spelling}", f'pto.{name}["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]')
 
 
-@pytest.mark.parametrize(
-    ("event", "pipe"),
-    [
-        ("TLOAD", "PIPE_MTE2"),
-        ("TSTORE_VEC", "PIPE_MTE3"),
-        ("TSTORE_ACC", "PIPE_FIX"),
-        ("TMOV_M2L", "PIPE_MTE1"),
-        ("TMOV_M2B", "PIPE_MTE1"),
-        ("TMOV_M2S", "PIPE_FIX"),
-        ("TMOV_M2V", "PIPE_V"),
-        ("TMOV_V2M", "PIPE_FIX"),
-        ("TMATMUL", "PIPE_M"),
-        ("TVEC", "PIPE_V"),
-        ("TVECWAIT_EVENT", "PIPE_V"),
-    ],
+@table(
+    "event, pipe",
+    ("TLOAD", "PIPE_MTE2"),
+    ("TSTORE_VEC", "PIPE_MTE3"),
+    ("TSTORE_ACC", "PIPE_FIX"),
+    ("TMOV_M2L", "PIPE_MTE1"),
+    ("TMOV_M2B", "PIPE_MTE1"),
+    ("TMOV_M2S", "PIPE_FIX"),
+    ("TMOV_M2V", "PIPE_V"),
+    ("TMOV_V2M", "PIPE_FIX"),
+    ("TMATMUL", "PIPE_M"),
+    ("TVEC", "PIPE_V"),
+    ("TVECWAIT_EVENT", "PIPE_V"),
 )
 def test_event_types_stand_for_pipes(event: str, pipe: str) -> None:
     written = f"pto.record_event[#pto.pipe_event_type<{event}>, <PIPE_S>, <EVENT_ID3>]"
@@ -170,27 +167,24 @@ def test_a_barrier_needs_a_pipe_of_the_machine_and_of_the_core() -> None:
 
 
 @pytest.mark.parametrize("name", ["get_buf", "rls_buf"])
-@pytest.mark.parametrize(
-    ("spelling", "canonical"),
-    [
-        ('"PIPE_V", 0, 0', '"PIPE_V", 0, 0'),
-        ('"PIPE_V", 3', '"PIPE_V", 3'),
-        ('"PIPE_V", %s_i64, %s_i64 : i64, i64', '"PIPE_V", %0, %0 : i64, i64'),
-        ('%s_i64, "PIPE_V"', '"PIPE_V", %0 : i64'),
-        ('%s_i64, "PIPE_V", %s_i64 : i64, i64', '"PIPE_V", %0, %0 : i64, i64'),
-        ('%s_i64, "PIPE_V", 1', '"PIPE_V", %0, 1 : i64'),
-        ("[#pto.pipe<PIPE_MTE2>, 4]", '"PIPE_MTE2", 4'),
-        ("[<TLOAD>, 4, 1]", '"PIPE_MTE2", 4, 1'),
-    ],
+@table(
+    "spelling, canonical",
+    ('"PIPE_V", 0, 0', '"PIPE_V", 0, 0'),
+    ('"PIPE_V", 3', '"PIPE_V", 3'),
+    ('"PIPE_V", %s_i64, %s_i64 : i64, i64', '"PIPE_V", %0, %0 : i64, i64'),
+    ('%s_i64, "PIPE_V"', '"PIPE_V", %0 : i64'),
+    ('%s_i64, "PIPE_V", %s_i64 : i64, i64', '"PIPE_V", %0, %0 : i64, i64'),
+    ('%s_i64, "PIPE_V", 1', '"PIPE_V", %0, 1 : i64'),
+    ("[#pto.pipe<PIPE_MTE2>, 4]", '"PIPE_MTE2", 4'),
+    ("[<TLOAD>, 4, 1]", '"PIPE_MTE2", 4, 1'),
 )
 def test_buffer_ids_in_every_spelling(name: str, spelling: str, canonical: str) -> None:
     assert f"pto.{name} {canonical}\n" in text_of(f"pto.{name} {spelling}")
 
 
 @pytest.mark.parametrize("name", ["get_buf_dyn", "rls_buf_dyn"])
-@pytest.mark.parametrize(
-    "spelling",
-    ['"PIPE_MTE2", %s_index, 0', "[TLOAD], %s_index, 0", "[<TLOAD>, %s_index, 0]", "<PIPE_MTE2>, %s_index, 0"],
+@table(
+    "spelling", '"PIPE_MTE2", %s_index, 0', "[TLOAD], %s_index, 0", "[<TLOAD>, %s_index, 0]", "<PIPE_MTE2>, %s_index, 0"
 )
 def test_computed_buffer_ids(name: str, spelling: str) -> None:
     current = name.removesuffix("_dyn")

@@ -3,6 +3,7 @@
 import pytest
 
 from language.source import accepts, prints, rejects, running
+from tables import table
 
 QUERIES = ["get_block_idx", "get_block_num", "get_subblock_idx", "get_subblock_num"]
 
@@ -41,15 +42,13 @@ def scoped(body: str) -> str:
     return f"%w = arith.constant 3 : i32\npto.vecscope {{ {body} }}"
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        'pto.sprclr "AR"',
-        'pto.sprsti "AR", %ub_i32[%w] : !pto.ptr<i32, ub>, i32',
-        'pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32',
-        '%p = pto.sprsti "AR", %ub_i32[%w] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<i32, ub>',
-        '%p = pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<i32, ub>',
-    ],
+    'pto.sprclr "AR"',
+    'pto.sprsti "AR", %ub_i32[%w] : !pto.ptr<i32, ub>, i32',
+    'pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32',
+    '%p = pto.sprsti "AR", %ub_i32[%w] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<i32, ub>',
+    '%p = pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<i32, ub>',
 )
 def test_special_registers(body: str):
     accepts(scoped(body))
@@ -63,15 +62,13 @@ def test_special_registers_need_a_scope_of_their_own_kind():
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "body, printed",
-    [
-        ("pto.trap", "pto.trap"),
-        ('pto.print "done"', 'pto.print "done"'),
-        ('pto.print "n = %d", %n : i32', 'pto.print "n = %d", %n : i32'),
-        ('pto.print ins("%f", %f : f32)', 'pto.print "%f", %f : f32'),
-        ("pto.print %n, %f : i32, f32", "pto.print %n, %f : i32, f32"),
-    ],
+    ("pto.trap", "pto.trap"),
+    ('pto.print "done"', 'pto.print "done"'),
+    ('pto.print "n = %d", %n : i32', 'pto.print "n = %d", %n : i32'),
+    ('pto.print ins("%f", %f : f32)', 'pto.print "%f", %f : f32'),
+    ("pto.print %n, %f : i32, f32", "pto.print %n, %f : i32, f32"),
 )
 def test_debugging(body: str, printed: str):
     prints(body, printed)

@@ -8,44 +8,43 @@ from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import cores_of
 from refusals.tile_extract import AXIS0, EXTRACT, INSERT, MOV, SCALES, exponents
+from tables import table
 
 # --- paths ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("body", "pipe", "core"),
-    [
-        (MOV.format("MAT<16x64xf16>", "LEFT<16x64xf16>"), Pipe.MTE1, CoreKind.AIC),
-        (MOV.format("MAT<64x32xf16>", "RIGHT<64x32xf16>"), Pipe.MTE1, CoreKind.AIC),
-        (MOV.format("MAT<16x64x!pto.f4E2M1x2>", "LEFT<16x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
-        (MOV.format("MAT<16x32x!pto.f4E2M1x2>", "LEFT<16x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
-        (MOV.format("MAT<64x32x!pto.f4E2M1x2>", "RIGHT<64x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
-        (
-            MOV.format("!pto.tile_buf<mat, 32x64x!pto.f4E2M1x2, slayout=col_major>", "RIGHT<64x64x!pto.f4E2M1x2>"),
-            Pipe.MTE1,
-            CoreKind.AIC,
-        ),
-        (MOV.format("!pto.tile_buf<mat, 1x32xf16>", "BIAS<1x32xf32>"), Pipe.MTE1, CoreKind.AIC),
-        (MOV.format("!pto.tile_buf<mat, 1x32xi64>", "FP<1x32xi64>"), Pipe.FIX, CoreKind.AIC),
-        (
-            MOV.format("!pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>", "SA<16x2x!pto.f8E8M0>"),
-            Pipe.MTE1,
-            CoreKind.AIC,
-        ),
-        (MOV.format("ND<16x64xf32>", "NZ<16x64xf32>"), Pipe.V, CoreKind.AIV),
-        (MOV.format("NZ<16x64xf16>", "MAT<16x64xf16>"), Pipe.MTE3, CoreKind.AIV),
-        (EXTRACT.format("!pto.tile_buf<mat, 1x32xi64>", "FP<1x32xi64>"), Pipe.FIX, CoreKind.AIC),
-        (MOV.format("ACC<16x64xf32>", "MAT<16x64xf16>"), Pipe.FIX, CoreKind.AIC),
-        (MOV.format("ACC<16x64xf32>", "ND<16x64xf32>"), Pipe.FIX, CoreKind.AIC),
-        (EXTRACT.format("MAT<64x256xf16>", "LEFT<16x64xf16>"), Pipe.MTE1, CoreKind.AIC),
-        (EXTRACT.format("ND<64x256xf16>", "ND<16x64xf16>"), Pipe.V, CoreKind.AIV),
-        (EXTRACT.format("NZ<64x256xf16>", "MAT<16x64xf16>"), Pipe.MTE3, CoreKind.AIV),
-        (EXTRACT.format("ACC<64x64xf32>", "MAT<16x64xbf16>"), Pipe.FIX, CoreKind.AIC),
-        (INSERT.format("ND<16x64xf16>", "ND<64x256xf16>"), Pipe.V, CoreKind.AIV),
-        (INSERT.format("ND<16x64xf16, valid=1x1>", "ND<64x256xf16>"), Pipe.S, CoreKind.AIV),
-        (INSERT.format("NZ<16x64xf16>", "MAT<64x256xf16>"), Pipe.MTE3, CoreKind.AIV),
-        (INSERT.format("ACC<16x64xf32>", "ND<64x64xf32>"), Pipe.FIX, CoreKind.AIC),
-    ],
+@table(
+    "body, pipe, core",
+    (MOV.format("MAT<16x64xf16>", "LEFT<16x64xf16>"), Pipe.MTE1, CoreKind.AIC),
+    (MOV.format("MAT<64x32xf16>", "RIGHT<64x32xf16>"), Pipe.MTE1, CoreKind.AIC),
+    (MOV.format("MAT<16x64x!pto.f4E2M1x2>", "LEFT<16x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
+    (MOV.format("MAT<16x32x!pto.f4E2M1x2>", "LEFT<16x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
+    (MOV.format("MAT<64x32x!pto.f4E2M1x2>", "RIGHT<64x64x!pto.f4E2M1x2>"), Pipe.MTE1, CoreKind.AIC),
+    (
+        MOV.format("!pto.tile_buf<mat, 32x64x!pto.f4E2M1x2, slayout=col_major>", "RIGHT<64x64x!pto.f4E2M1x2>"),
+        Pipe.MTE1,
+        CoreKind.AIC,
+    ),
+    (MOV.format("!pto.tile_buf<mat, 1x32xf16>", "BIAS<1x32xf32>"), Pipe.MTE1, CoreKind.AIC),
+    (MOV.format("!pto.tile_buf<mat, 1x32xi64>", "FP<1x32xi64>"), Pipe.FIX, CoreKind.AIC),
+    (
+        MOV.format("!pto.tile_buf<mat, 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>", "SA<16x2x!pto.f8E8M0>"),
+        Pipe.MTE1,
+        CoreKind.AIC,
+    ),
+    (MOV.format("ND<16x64xf32>", "NZ<16x64xf32>"), Pipe.V, CoreKind.AIV),
+    (MOV.format("NZ<16x64xf16>", "MAT<16x64xf16>"), Pipe.MTE3, CoreKind.AIV),
+    (EXTRACT.format("!pto.tile_buf<mat, 1x32xi64>", "FP<1x32xi64>"), Pipe.FIX, CoreKind.AIC),
+    (MOV.format("ACC<16x64xf32>", "MAT<16x64xf16>"), Pipe.FIX, CoreKind.AIC),
+    (MOV.format("ACC<16x64xf32>", "ND<16x64xf32>"), Pipe.FIX, CoreKind.AIC),
+    (EXTRACT.format("MAT<64x256xf16>", "LEFT<16x64xf16>"), Pipe.MTE1, CoreKind.AIC),
+    (EXTRACT.format("ND<64x256xf16>", "ND<16x64xf16>"), Pipe.V, CoreKind.AIV),
+    (EXTRACT.format("NZ<64x256xf16>", "MAT<16x64xf16>"), Pipe.MTE3, CoreKind.AIV),
+    (EXTRACT.format("ACC<64x64xf32>", "MAT<16x64xbf16>"), Pipe.FIX, CoreKind.AIC),
+    (INSERT.format("ND<16x64xf16>", "ND<64x256xf16>"), Pipe.V, CoreKind.AIV),
+    (INSERT.format("ND<16x64xf16, valid=1x1>", "ND<64x256xf16>"), Pipe.S, CoreKind.AIV),
+    (INSERT.format("NZ<16x64xf16>", "MAT<64x256xf16>"), Pipe.MTE3, CoreKind.AIV),
+    (INSERT.format("ACC<16x64xf32>", "ND<64x64xf32>"), Pipe.FIX, CoreKind.AIC),
 )
 def test_a_path_has_a_pipe_and_a_core(body: str, pipe: Pipe, core: CoreKind) -> None:
     accepts(body)
@@ -93,13 +92,11 @@ def test_the_generic_form() -> None:
     assert ", %f : !pto.tile_buf<scaling, 1x64xi64>) outs(%d : " in quantised
 
 
-@pytest.mark.parametrize(
-    ("operands", "sizes", "expected"),
-    [
-        ("%s, %i, %i, %d, %q", "1, 1, 1, 1, 0, 1", "index, index pre_quant %q : i64) outs(%d : "),
-        ("%s, %i, %i, %d, %f", "1, 1, 1, 1, 1, 0", "index, index fp %f : !pto.tile_buf<scaling, 1x64xi64>) outs(%d : "),
-        ("%s, %i, %i, %d", "1, 1, 1, 1, 0, 0", "index, index) outs(%d : "),
-    ],
+@table(
+    "operands, sizes, expected",
+    ("%s, %i, %i, %d, %q", "1, 1, 1, 1, 0, 1", "index, index pre_quant %q : i64) outs(%d : "),
+    ("%s, %i, %i, %d, %f", "1, 1, 1, 1, 1, 0", "index, index fp %f : !pto.tile_buf<scaling, 1x64xi64>) outs(%d : "),
+    ("%s, %i, %i, %d", "1, 1, 1, 1, 0, 0", "index, index) outs(%d : "),
 )
 def test_the_generic_form_has_the_result_before_what_is_optional(operands: str, sizes: str, expected: str) -> None:
     kinds = {"%s": "ACC<16x64xf32>", "%i": "index", "%d": "MAT<16x64xi8>", "%q": "i64", "%f": "FP<1x64xi64>"}
@@ -124,16 +121,14 @@ def test_the_generic_form_of_a_store() -> None:
 # --- windows ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        "pto.textract ins(%s, %r, %c, %q : ACC<64x64xf32>, index, index, i64) outs(%d : MAT<16x64xi8>)",
-        "pto.textract ins(%s, %r, %c : ACC<64x64xf32>, index, index fp %f : FP<1x64xi64>) outs(%d : MAT<16x64xi8>)",
-        "pto.tinsert ins(%s, %r, %c : ACC<16x64xf32>, index, index pre_quant %q : i64) outs(%d : MAT<64x64xi8>)",
-        "pto.tinsert ins(%s, %r, %c : ACC<16x64xf32>, index, index fp %f : FP<1x64xi64>) outs(%d : MAT<64x64xi8>)",
-        "pto.tinsert ins(%s, %r, %c : NZ<16x64xf16>, index, index) outs(%d : MAT<64x64xf16>)"
-        " {tinsertMode = #pto.tinsert_mode<split4>}",
-    ],
+    "pto.textract ins(%s, %r, %c, %q : ACC<64x64xf32>, index, index, i64) outs(%d : MAT<16x64xi8>)",
+    "pto.textract ins(%s, %r, %c : ACC<64x64xf32>, index, index fp %f : FP<1x64xi64>) outs(%d : MAT<16x64xi8>)",
+    "pto.tinsert ins(%s, %r, %c : ACC<16x64xf32>, index, index pre_quant %q : i64) outs(%d : MAT<64x64xi8>)",
+    "pto.tinsert ins(%s, %r, %c : ACC<16x64xf32>, index, index fp %f : FP<1x64xi64>) outs(%d : MAT<64x64xi8>)",
+    "pto.tinsert ins(%s, %r, %c : NZ<16x64xf16>, index, index) outs(%d : MAT<64x64xf16>)"
+    " {tinsertMode = #pto.tinsert_mode<split4>}",
 )
 def test_windows_with_parameters(body: str) -> None:
     assert body.partition(" : ")[0] in accepts(body)

@@ -11,6 +11,7 @@ from ptosim.language.tile import tile_fifo, tile_pipe
 from ptosim.language.tile.fifo_end import C2V
 from ptosim.language.tile.tile_fifo import Pop, Push
 from refusals.tile_fifo import FREE, GLOBAL, INIT, ONE, QUANT, SLOTS, cube, vector
+from tables import table
 
 FRONT = [operation for operation in operations() if operation.__module__ == tile_fifo.__name__]
 HANDLED = [operation for operation in operations() if operation.__module__ == tile_pipe.__name__]
@@ -74,19 +75,17 @@ def test_operands_and_attributes_stand_in_any_order() -> None:
     assert line in other
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (
-            "%t = pto.tpop_from_aic(%r, %k) {split = 0} -> ND<16x64xf32, valid=?x?>",
-            "pto.tpop_from_aic(%r, %k) {split = 0} -> ",
-        ),
-        ("%t = pto.tpop_from_aic {id = 0, split = 0} -> ND<16x64xf32>", "pto.tpop_from_aic {id = 0, split = 0} -> "),
-        (
-            "%t = pto.tpop_from_aic {split = 1} aiv_subblockid(%i) -> ND<8x64xf32>",
-            "pto.tpop_from_aic {split = 1} aiv_subblockid(%i) -> ",
-        ),
-    ],
+@table(
+    "body, expected",
+    (
+        "%t = pto.tpop_from_aic(%r, %k) {split = 0} -> ND<16x64xf32, valid=?x?>",
+        "pto.tpop_from_aic(%r, %k) {split = 0} -> ",
+    ),
+    ("%t = pto.tpop_from_aic {id = 0, split = 0} -> ND<16x64xf32>", "pto.tpop_from_aic {id = 0, split = 0} -> "),
+    (
+        "%t = pto.tpop_from_aic {split = 1} aiv_subblockid(%i) -> ND<8x64xf32>",
+        "pto.tpop_from_aic {split = 1} aiv_subblockid(%i) -> ",
+    ),
 )
 def test_pops(body: str, expected: str) -> None:
     split = "1" if "split = 1" in body else "0"
@@ -111,15 +110,13 @@ def test_epilogues() -> None:
 # --- pipes ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("body", "target", "pipe"),
-    [
-        (vector(BOTH), "a5", Pipe.V),
-        (vector(BOTH, operands=GLOBAL), "a5", Pipe.V),
-        (vector(BOTH, "dir_mask = 1, slot_size = 4096", SLOTS), "a5", Pipe.MTE2),
-        (vector(BOTH, operands=GLOBAL), "a2a3", Pipe.MTE2),
-        (cube("%t = pto.tpop_from_aiv {split = 0} -> MAT<16x64xf16>\npto.tfree_from_aiv {split = 0}"), "a5", Pipe.MTE1),
-    ],
+@table(
+    "body, target, pipe",
+    (vector(BOTH), "a5", Pipe.V),
+    (vector(BOTH, operands=GLOBAL), "a5", Pipe.V),
+    (vector(BOTH, "dir_mask = 1, slot_size = 4096", SLOTS), "a5", Pipe.MTE2),
+    (vector(BOTH, operands=GLOBAL), "a2a3", Pipe.MTE2),
+    (cube("%t = pto.tpop_from_aiv {split = 0} -> MAT<16x64xf16>\npto.tfree_from_aiv {split = 0}"), "a5", Pipe.MTE1),
 )
 def test_a_pop_waits_on_the_pipe_that_reads(body: str, target: str, pipe: Pipe) -> None:
     loaded = read(module(body, "cube" if "aic_init" in body else "vector"), target)
@@ -193,18 +190,16 @@ def test_an_entry_of_a_pop_is_its_result() -> None:
     assert pop.direction == C2V
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %a : ~i64)",
-            "c2v_consumer_buf has type i32, but the type list says i64",
-        ),
-        (
-            "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} (%a : ~i64) -> !pto.pipe",
-            "buffers[0] has type i32, but the type list says i64",
-        ),
-    ],
+@table(
+    "line, message",
+    (
+        "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %a : ~i64)",
+        "c2v_consumer_buf has type i32, but the type list says i64",
+    ),
+    (
+        "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} (%a : ~i64) -> !pto.pipe",
+        "buffers[0] has type i32, but the type list says i64",
+    ),
 )
 def test_an_operand_has_the_type_that_is_written(line: str, message: str) -> None:
     kind = "attributes {pto.kernel_kind = #pto.kernel_kind<cube>} "

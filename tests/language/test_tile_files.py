@@ -9,6 +9,7 @@ import ptosim
 from ptosim.diagnostics import Source
 from ptosim.language.load import load, text
 from ptosim.report.instruction import page
+from tables import table
 
 HERE = Path(__file__).parent
 
@@ -34,34 +35,31 @@ def test_the_kernel_of_moves_and_fifos_runs(engine: str) -> None:
     assert np.array_equal(out, expected + 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "syntax"),
-    [
-        ("comm.tput", "pto.comm.tput(%dst, %src, buf(%ping[, %pong]) : TYPES) {atomicType}"),
-        (
-            "comm.treduce",
-            "pto.comm.treduce(%dst, %acc, recv(%ping[, %pong]), group(%group, ...) : TYPES) {root, reduceOp}",
-        ),
-        (
-            "tpop_from_aic",
-            "%result = pto.tpop_from_aic[(%valid_row[, %valid_col])] {id, split} "
-            "[aiv_subblockid(%aiv_subblockid)] -> TYPE",
-        ),
-        ("tfree_from_aic", "pto.tfree_from_aic[(%entry : TYPES)] {id, split}"),
-        ("talloc_to_aiv", "%result = pto.talloc_to_aiv {id, split} -> TYPE"),
-        ("tgetval", "%result = pto.tgetval ins(%src, %offset : TILE, SCALAR) outs : TYPE"),
-        ("tsync", "pto.tsync ins(%tile, ... : TYPES), or pto.tsync<CLASS>"),
-        (
-            "initialize_l2l_pipe",
-            "%result = pto.initialize_l2l_pipe {dir_mask, slot_size, slot_num, local_slot_num, flag_base, nosplit} "
-            "(%buffer : TYPE, ...) -> !pto.pipe",
-        ),
-        (
-            "textract",
-            "pto.textract ins(%src, %row, %col[, %pre_quant] : TILE, SCALAR, SCALAR[, SCALAR] [fp %fp : TILE]) "
-            "outs(%dst : TILE) {accToVecMode, reluPreMode}",
-        ),
-    ],
+@table(
+    "name, syntax",
+    ("comm.tput", "pto.comm.tput(%dst, %src, buf(%ping[, %pong]) : TYPES) {atomicType}"),
+    (
+        "comm.treduce",
+        "pto.comm.treduce(%dst, %acc, recv(%ping[, %pong]), group(%group, ...) : TYPES) {root, reduceOp}",
+    ),
+    (
+        "tpop_from_aic",
+        "%result = pto.tpop_from_aic[(%valid_row[, %valid_col])] {id, split} [aiv_subblockid(%aiv_subblockid)] -> TYPE",
+    ),
+    ("tfree_from_aic", "pto.tfree_from_aic[(%entry : TYPES)] {id, split}"),
+    ("talloc_to_aiv", "%result = pto.talloc_to_aiv {id, split} -> TYPE"),
+    ("tgetval", "%result = pto.tgetval ins(%src, %offset : TILE, SCALAR) outs : TYPE"),
+    ("tsync", "pto.tsync ins(%tile, ... : TYPES), or pto.tsync<CLASS>"),
+    (
+        "initialize_l2l_pipe",
+        "%result = pto.initialize_l2l_pipe {dir_mask, slot_size, slot_num, local_slot_num, flag_base, nosplit} "
+        "(%buffer : TYPE, ...) -> !pto.pipe",
+    ),
+    (
+        "textract",
+        "pto.textract ins(%src, %row, %col[, %pre_quant] : TILE, SCALAR, SCALAR[, SCALAR] [fp %fp : TILE]) "
+        "outs(%dst : TILE) {accToVecMode, reluPreMode}",
+    ),
 )
 def test_a_page_says_how_an_operation_is_written(name: str, syntax: str) -> None:
     assert page(name).syntax == syntax

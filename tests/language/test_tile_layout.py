@@ -1,28 +1,25 @@
 """Where a tile lies: whole rows and boxes, aligned addresses, the end of the memory."""
 
-import pytest
-
 from language.view_kernel import accepts, kernel, rejects, warns
 from refusals.tile_layout import outside
+from tables import table
 
 SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
 
 # --- the layout of an allocation --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "type_",
-    [
-        "vec, 16x8xf32",
-        "vec, 8x1xf32, blayout=col_major",
-        "vec, 16x16x!pto.f4E2M1x2",
-        "mat, 16x32xf16, blayout=col_major, slayout=row_major",
-        "vec, 24x16xf16, blayout=col_major, slayout=row_major",
-        "mat, 1x16xf16, blayout=col_major, slayout=row_major",
-        "scaling, 3x16x!pto.f8E8M0, blayout=col_major, slayout=col_major, fractal=32",
-        "right, 8x16xf32, slayout=col_major",
-        "acc, 16x8xf32, blayout=col_major, slayout=row_major",
-    ],
+    "vec, 16x8xf32",
+    "vec, 8x1xf32, blayout=col_major",
+    "vec, 16x16x!pto.f4E2M1x2",
+    "mat, 16x32xf16, blayout=col_major, slayout=row_major",
+    "vec, 24x16xf16, blayout=col_major, slayout=row_major",
+    "mat, 1x16xf16, blayout=col_major, slayout=row_major",
+    "scaling, 3x16x!pto.f8E8M0, blayout=col_major, slayout=col_major, fractal=32",
+    "right, 8x16xf32, slayout=col_major",
+    "acc, 16x8xf32, blayout=col_major, slayout=row_major",
 )
 def test_whole_rows_and_boxes(type_: str):
     accepts(f"%t = pto.alloc_tile : !pto.tile_buf<{type_}>")
@@ -35,29 +32,25 @@ def aligned(alignment: int, found: int) -> str:
     return f"addr must be aligned to {alignment} bytes for local tile memory space, got {found}"
 
 
-@pytest.mark.parametrize(
+@table(
     "address, type_",
-    [
-        ("%a32", "!pto.tile_buf<vec, 16x64xf32>"),
-        ("%a544", "!pto.tile_buf<mat, 16x64xf32>"),
-        ("%a512", "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"),
-        ("%a", "!pto.tile_buf<acc, 16x16xf32>"),
-    ],
+    ("%a32", "!pto.tile_buf<vec, 16x64xf32>"),
+    ("%a544", "!pto.tile_buf<mat, 16x64xf32>"),
+    ("%a512", "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"),
+    ("%a", "!pto.tile_buf<acc, 16x16xf32>"),
 )
 def test_aligned_addresses(address: str, type_: str):
     accepts(f"%t = pto.alloc_tile addr = {address} : {type_}")
 
 
-@pytest.mark.parametrize(
+@table(
     "address, type_, target",
-    [
-        ("%a65536", "acc, 128x128xf32", "a2a3"),
-        ("%a65536", "acc, 256x192xf32", "a5"),
-        ("%a0", "bias, 1x1024xf32", "a5"),
-        ("%a0", "bias, 1x256xf32", "a2a3"),
-        ("%a0", "left, 128x256xf16, slayout=row_major", "a2a3"),
-        ("%a0", "mat, 512x512xf16", "a5"),
-    ],
+    ("%a65536", "acc, 128x128xf32", "a2a3"),
+    ("%a65536", "acc, 256x192xf32", "a5"),
+    ("%a0", "bias, 1x1024xf32", "a5"),
+    ("%a0", "bias, 1x256xf32", "a2a3"),
+    ("%a0", "left, 128x256xf16, slayout=row_major", "a2a3"),
+    ("%a0", "mat, 512x512xf16", "a5"),
 )
 def test_a_tile_may_fill_its_memory(address: str, type_: str, target: str):
     accepts(f"%t = pto.alloc_tile addr = {address} : !pto.tile_buf<{type_}>", target)

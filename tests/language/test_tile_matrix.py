@@ -9,6 +9,7 @@ from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation, cores_of
 from ptosim.language.tile import tile_matrix
 from refusals.tile_matrix import ML, PRODUCT, SB, SCALED, A, L, R
+from tables import table
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == tile_matrix.__name__]
 
@@ -40,22 +41,20 @@ def test_the_roles_of_a_product() -> None:
     assert cores_of(op) == (CoreKind.AIC,)
 
 
-@pytest.mark.parametrize(
-    ("lhs", "rhs", "dst", "target"),
-    [
-        (L, R, A, "a5"),
-        (L, R, A, "a2a3"),
-        ("LEFT<16x64xbf16>", "RIGHT<64x32xbf16>", A, "a2a3"),
-        ("LEFT<16x64xf32>", "RIGHT<64x32xf32>", A, "a5"),
-        ("LEFT<16x64xi8>", "RIGHT<64x32xi8>", "ACC<16x32xi32>", "a2a3"),
-        ("LEFT<16x64xf8E4M3FN>", "RIGHT<64x32xf8E5M2>", A, "a5"),
-        ("LEFT<16x64x!pto.hif8>", "RIGHT<64x32x!pto.hif8>", A, "a5"),
-        ("LEFT<16x64xf16, valid=?x?>", "RIGHT<64x32xf16, valid=?x?>", "ACC<16x32xf32, valid=?x?>", "a5"),
-        ("LEFT<16x64xf16, valid=5x60>", "RIGHT<64x32xf16, valid=60x30>", "ACC<16x32xf32, valid=5x30>", "a5"),
-        ("!pto.tile_buf<left, 16x64xf16, slayout=row_major>", R, A, "a5"),
-        ("!pto.tile_buf<left, 16x64xf16, slayout=row_major>", R, A, "a2a3"),
-        (L, R, "!pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major>", "a5"),
-    ],
+@table(
+    "lhs, rhs, dst, target",
+    (L, R, A, "a5"),
+    (L, R, A, "a2a3"),
+    ("LEFT<16x64xbf16>", "RIGHT<64x32xbf16>", A, "a2a3"),
+    ("LEFT<16x64xf32>", "RIGHT<64x32xf32>", A, "a5"),
+    ("LEFT<16x64xi8>", "RIGHT<64x32xi8>", "ACC<16x32xi32>", "a2a3"),
+    ("LEFT<16x64xf8E4M3FN>", "RIGHT<64x32xf8E5M2>", A, "a5"),
+    ("LEFT<16x64x!pto.hif8>", "RIGHT<64x32x!pto.hif8>", A, "a5"),
+    ("LEFT<16x64xf16, valid=?x?>", "RIGHT<64x32xf16, valid=?x?>", "ACC<16x32xf32, valid=?x?>", "a5"),
+    ("LEFT<16x64xf16, valid=5x60>", "RIGHT<64x32xf16, valid=60x30>", "ACC<16x32xf32, valid=5x30>", "a5"),
+    ("!pto.tile_buf<left, 16x64xf16, slayout=row_major>", R, A, "a5"),
+    ("!pto.tile_buf<left, 16x64xf16, slayout=row_major>", R, A, "a2a3"),
+    (L, R, "!pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major>", "a5"),
 )
 def test_products(lhs: str, rhs: str, dst: str, target: str) -> None:
     accepts(PRODUCT.format(lhs, rhs, dst), target)

@@ -9,6 +9,7 @@ from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile import tile_extract, tile_gather, tile_move, tile_rearrange
 from refusals.tile_move import LOAD, STORE
+from tables import table
 
 ROOMS = (tile_move.__name__, tile_extract.__name__, tile_rearrange.__name__, tile_gather.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS]
@@ -32,19 +33,17 @@ def test_the_rooms_are_complete() -> None:
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("view", "tile"),
-    [
-        ("PV<16x64xf32>", "ND<16x64xf32>"),
-        ("PV<1x1x2x8x64xf32>", "ND<16x64xf32>"),
-        ("PV<16x64xf32>", "DN<16x64xf32>"),
-        ("PV<4x1x1x16x16xf16>", "NZ<16x64xf16>"),
-        ("PV<?x?xf32>", "ND<16x64xf32, valid=?x?>"),
-        ("PV<16x64xui32>", "ND<16x64xf32>"),
-        ("PV<64x64xf16>", "MAT<64x64xf16>"),
-        ("PV<1x64xi64>", "FP<1x64xi64>"),
-        ("PV<16x64x!pto.hif8>", "ND<16x64x!pto.hif8>"),
-    ],
+@table(
+    "view, tile",
+    ("PV<16x64xf32>", "ND<16x64xf32>"),
+    ("PV<1x1x2x8x64xf32>", "ND<16x64xf32>"),
+    ("PV<16x64xf32>", "DN<16x64xf32>"),
+    ("PV<4x1x1x16x16xf16>", "NZ<16x64xf16>"),
+    ("PV<?x?xf32>", "ND<16x64xf32, valid=?x?>"),
+    ("PV<16x64xui32>", "ND<16x64xf32>"),
+    ("PV<64x64xf16>", "MAT<64x64xf16>"),
+    ("PV<1x64xi64>", "FP<1x64xi64>"),
+    ("PV<16x64x!pto.hif8>", "ND<16x64x!pto.hif8>"),
 )
 def test_loads(view: str, tile: str) -> None:
     accepts(LOAD.format(view, tile))
@@ -95,16 +94,14 @@ def test_a_load_to_vec_keeps_the_order_that_strides_say() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "tail",
-    [
-        "pad_mode = #pto.padmode<PadNull>",
-        "pad_value = %x : f32",
-        "left_padding_num = %n : index",
-        "init_out_buffer = true",
-        "right_padding_num = %n : index",
-        "init_condition = %c : i1",
-    ],
+    "pad_mode = #pto.padmode<PadNull>",
+    "pad_value = %x : f32",
+    "left_padding_num = %n : index",
+    "init_out_buffer = true",
+    "right_padding_num = %n : index",
+    "init_condition = %c : i1",
 )
 def test_what_no_machine_reads_is_unsupported(tail: str) -> None:
     name = tail.partition(" ")[0]
@@ -115,40 +112,38 @@ def test_what_no_machine_reads_is_unsupported(tail: str) -> None:
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("body", "target", "pipe"),
-    [
-        (STORE.format("ND<16x64xf32>", "PV<16x64xf32>"), "a5", Pipe.MTE3),
-        (STORE.format("ND<1x1024xf32>", "PV<32x32xf32>"), "a5", Pipe.MTE3),
-        (STORE.format("ND<16x64xf32, valid=?x?>", "PV<16x60xf32>"), "a5", Pipe.MTE3),
-        (STORE.format("ACC<16x64xf32>", "PV<16x64xf32>"), "a5", Pipe.FIX),
-        (STORE.format("ACC<16x64xf32>", "PV<16x64xbf16>"), "a2a3", Pipe.FIX),
-        (STORE.format("MAT<16x64xf16>", "PV<16x64xf16>"), "a2a3", Pipe.FIX),  # a cube core has no MTE3
-        (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xui8>"), "a5", Pipe.FIX),
-        (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xf32>", "PV<16x64xi8>"), "a5", Pipe.FIX),
-        (STORE.format("ACC<16x64xi32>, %q : i64", "PV<16x64xf16>"), "a5", Pipe.FIX),
-        (
-            STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {atomicType = #pto<atomic_type atomic_add>}",
-            "a5",
-            Pipe.MTE3,
-        ),
-        (
-            STORE.format("ND<16x64xsi16>", "PV<16x64xsi16>") + " {atomicType = #pto<atomic_type atomic_add>}",
-            "a5",
-            Pipe.MTE3,
-        ),
-        (
-            STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {atomicType = #pto.atomic_type<atomic_add>}",
-            "a5",
-            Pipe.MTE3,
-        ),
-        (
-            STORE.format("ACC<16x64xf32>", "PV<16x64xf32>")
-            + " {stPhase = #pto<st_phase final>, reluPreMode = #pto<relu_pre_mode normal_relu>}",
-            "a5",
-            Pipe.FIX,
-        ),
-    ],
+@table(
+    "body, target, pipe",
+    (STORE.format("ND<16x64xf32>", "PV<16x64xf32>"), "a5", Pipe.MTE3),
+    (STORE.format("ND<1x1024xf32>", "PV<32x32xf32>"), "a5", Pipe.MTE3),
+    (STORE.format("ND<16x64xf32, valid=?x?>", "PV<16x60xf32>"), "a5", Pipe.MTE3),
+    (STORE.format("ACC<16x64xf32>", "PV<16x64xf32>"), "a5", Pipe.FIX),
+    (STORE.format("ACC<16x64xf32>", "PV<16x64xbf16>"), "a2a3", Pipe.FIX),
+    (STORE.format("MAT<16x64xf16>", "PV<16x64xf16>"), "a2a3", Pipe.FIX),  # a cube core has no MTE3
+    (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xui8>"), "a5", Pipe.FIX),
+    (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xf32>", "PV<16x64xi8>"), "a5", Pipe.FIX),
+    (STORE.format("ACC<16x64xi32>, %q : i64", "PV<16x64xf16>"), "a5", Pipe.FIX),
+    (
+        STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {atomicType = #pto<atomic_type atomic_add>}",
+        "a5",
+        Pipe.MTE3,
+    ),
+    (
+        STORE.format("ND<16x64xsi16>", "PV<16x64xsi16>") + " {atomicType = #pto<atomic_type atomic_add>}",
+        "a5",
+        Pipe.MTE3,
+    ),
+    (
+        STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {atomicType = #pto.atomic_type<atomic_add>}",
+        "a5",
+        Pipe.MTE3,
+    ),
+    (
+        STORE.format("ACC<16x64xf32>", "PV<16x64xf32>")
+        + " {stPhase = #pto<st_phase final>, reluPreMode = #pto<relu_pre_mode normal_relu>}",
+        "a5",
+        Pipe.FIX,
+    ),
 )
 def test_stores(body: str, target: str, pipe: Pipe) -> None:
     accepts(body, target)

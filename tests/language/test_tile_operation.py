@@ -9,6 +9,7 @@ from ptosim.language.catalogue import operation
 from ptosim.language.operation import cores_of
 from ptosim.language.tile.tile_operation import TileOperation
 from refusals.tile_operation import ADD, WORDS, T
+from tables import table
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
@@ -94,14 +95,12 @@ def test_the_older_name_of_the_byte_of_a_histogram(high: bool):
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "pipe", "core"),
-    [
-        (ADD, Pipe.V, CoreKind.AIV),
-        (f"pto.texpands ins(%x : f32) outs(%d : {T})", Pipe.V, CoreKind.AIV),
-        ("pto.texpands ins(%x : f32) outs(%d : <mat, 16x64xf32>)", Pipe.MTE2, CoreKind.AIC),
-        ("pto.tci ins(%n : i32) outs(%d : <1x64xi32>)", Pipe.S, CoreKind.AIV),
-    ],
+@table(
+    "text, pipe, core",
+    (ADD, Pipe.V, CoreKind.AIV),
+    (f"pto.texpands ins(%x : f32) outs(%d : {T})", Pipe.V, CoreKind.AIV),
+    ("pto.texpands ins(%x : f32) outs(%d : <mat, 16x64xf32>)", Pipe.MTE2, CoreKind.AIC),
+    ("pto.tci ins(%n : i32) outs(%d : <1x64xi32>)", Pipe.S, CoreKind.AIV),
 )
 def test_a_pipe_and_a_core_follow_from_the_tiles(text: str, pipe: Pipe, core: CoreKind):
     (op,) = (op for op in read(kernel(text), "a5").parsed.module.walk() if isinstance(op, TileOperation))

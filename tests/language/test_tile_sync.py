@@ -10,6 +10,7 @@ from ptosim.language.load import text as text_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile import tile_scalar, tile_sync
 from refusals.tile_sync import GET, IDS, SYNCALL
+from tables import table
 
 OPERATIONS = [op for op in operations() if op.__module__ in (tile_sync.__name__, tile_scalar.__name__)]
 SERIAL = "entries of {} end in order on a5: pto.tsync has no effect"
@@ -28,12 +29,8 @@ def test_the_rooms_are_complete() -> None:
 # --- tsync ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "pto.tsync ins(%a, %b : ND<16x64xf32>, PV<16x64xf32>)",
-        "pto.tsync %a, %b : ND<16x64xf32>, PV<16x64xf32>",
-    ],
+@table(
+    "body", "pto.tsync ins(%a, %b : ND<16x64xf32>, PV<16x64xf32>)", "pto.tsync %a, %b : ND<16x64xf32>, PV<16x64xf32>"
 )
 def test_waits_for_tiles_in_every_spelling(body: str) -> None:
     line = "pto.tsync ins(%a, %b : !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>)"
@@ -53,17 +50,15 @@ def test_a_barrier_of_a_serial_pipe_has_no_effect() -> None:
     accepts("pto.tsync<TVEC>", "a2a3")
 
 
-@pytest.mark.parametrize(
-    ("name", "pipe"),
-    [
-        ("EVENT_LOAD_FROM_GM", "PIPE_MTE2"),
-        ("EVENT_STORE_FROM_ACC", "PIPE_FIX"),
-        ("EVENT_STORE_FROM_VEC", "PIPE_MTE3"),
-        ("EVENT_MOVE_MAT_TO_LEFT", "PIPE_MTE1"),
-        ("EVENT_MOVE_MAT_TO_BIAS", "PIPE_MTE1"),
-        ("EVENT_MOVE_VEC_TO_MAT", "PIPE_FIX"),
-        ("EVENT_COMPUTE_MATMUL", "PIPE_M"),
-    ],
+@table(
+    "name, pipe",
+    ("EVENT_LOAD_FROM_GM", "PIPE_MTE2"),
+    ("EVENT_STORE_FROM_ACC", "PIPE_FIX"),
+    ("EVENT_STORE_FROM_VEC", "PIPE_MTE3"),
+    ("EVENT_MOVE_MAT_TO_LEFT", "PIPE_MTE1"),
+    ("EVENT_MOVE_MAT_TO_BIAS", "PIPE_MTE1"),
+    ("EVENT_MOVE_VEC_TO_MAT", "PIPE_FIX"),
+    ("EVENT_COMPUTE_MATMUL", "PIPE_M"),
 )
 def test_event_classes_in_the_words_of_the_manual(name: str, pipe: str) -> None:
     body = f"pto.record_event[#pto.sync_op_type<{name}>, #pto.pipe_event_type<TVEC>, <EVENT_ID0>]"

@@ -7,36 +7,35 @@ from language.source import accepts, errors, prints
 from ptosim.language.tile.tile_buf import TileBuf
 from ptosim.language.tile.tile_types import TileBufType
 from refusals.tile_types import LONG, function
+from tables import table
 
 
 def canonical(type_: str, expected: str) -> None:
     prints(function(type_), f"func.func @f(%t: {expected}) {{")
 
 
-@pytest.mark.parametrize(
+@table(
     "type_, expected",
-    [
-        (LONG, "!pto.tile_buf<vec, 16x64xf32>"),
-        (
-            LONG.replace("v_row=16", "v_row=?").replace("v_col=64", "v_col=-1"),
-            "!pto.tile_buf<vec, 16x64xf32, valid=?x?>",
-        ),
-        (LONG.replace("pad=0", "pad=3, compact=1"), "!pto.tile_buf<vec, 16x64xf32, pad=3, compact=1>"),
-        (LONG.replace("v_row=16", "v_row=0"), "!pto.tile_buf<vec, 16x64xf32, valid=0x64>"),
-        (LONG.replace("=vec", '="vec"').replace("=row_major", '="row_major"'), "!pto.tile_buf<vec, 16x64xf32>"),
-        (LONG.replace(", ", " ,\n  "), "!pto.tile_buf<vec, 16x64xf32>"),
-        (
-            "!pto.tile_buf<acc, 16x16xf32, compact=0, fractal=1024, slayout=row_major, blayout=col_major, valid=?x16>",
-            "!pto.tile_buf<acc, 16x16xf32, valid=?x16, blayout=col_major, slayout=row_major, fractal=1024>",
-        ),
-        ('!pto.tile_buf<"mat", 16x16xbf16, slayout="col_major">', "!pto.tile_buf<mat, 16x16xbf16, slayout=col_major>"),
-        ("!pto.tile_buf<vec, 16x64xf32, valid=16x64, pad=0, fractal=512>", "!pto.tile_buf<vec, 16x64xf32>"),
-        ("!pto.tile_buf<vec, 16 x 64 x f32, valid=8 x ?>", "!pto.tile_buf<vec, 16x64xf32, valid=8x?>"),
-        ("!pto.tile_buf<vec, 16x 64 x !pto.hif8>", "!pto.tile_buf<vec, 16x64x!pto.hif8>"),
-        ("!pto.partition_tensor_view<8 x 128 x f32>", "!pto.partition_tensor_view<8x128xf32>"),
-        ("!pto.tensor_view<? x\n 128xf16>", "!pto.tensor_view<?x128xf16>"),
-        ("!pto.tile_buf<vec, 16x64xf8E8M0FNU>", "!pto.tile_buf<vec, 16x64x!pto.f8E8M0>"),
-    ],
+    (LONG, "!pto.tile_buf<vec, 16x64xf32>"),
+    (
+        LONG.replace("v_row=16", "v_row=?").replace("v_col=64", "v_col=-1"),
+        "!pto.tile_buf<vec, 16x64xf32, valid=?x?>",
+    ),
+    (LONG.replace("pad=0", "pad=3, compact=1"), "!pto.tile_buf<vec, 16x64xf32, pad=3, compact=1>"),
+    (LONG.replace("v_row=16", "v_row=0"), "!pto.tile_buf<vec, 16x64xf32, valid=0x64>"),
+    (LONG.replace("=vec", '="vec"').replace("=row_major", '="row_major"'), "!pto.tile_buf<vec, 16x64xf32>"),
+    (LONG.replace(", ", " ,\n  "), "!pto.tile_buf<vec, 16x64xf32>"),
+    (
+        "!pto.tile_buf<acc, 16x16xf32, compact=0, fractal=1024, slayout=row_major, blayout=col_major, valid=?x16>",
+        "!pto.tile_buf<acc, 16x16xf32, valid=?x16, blayout=col_major, slayout=row_major, fractal=1024>",
+    ),
+    ('!pto.tile_buf<"mat", 16x16xbf16, slayout="col_major">', "!pto.tile_buf<mat, 16x16xbf16, slayout=col_major>"),
+    ("!pto.tile_buf<vec, 16x64xf32, valid=16x64, pad=0, fractal=512>", "!pto.tile_buf<vec, 16x64xf32>"),
+    ("!pto.tile_buf<vec, 16 x 64 x f32, valid=8 x ?>", "!pto.tile_buf<vec, 16x64xf32, valid=8x?>"),
+    ("!pto.tile_buf<vec, 16x 64 x !pto.hif8>", "!pto.tile_buf<vec, 16x64x!pto.hif8>"),
+    ("!pto.partition_tensor_view<8 x 128 x f32>", "!pto.partition_tensor_view<8x128xf32>"),
+    ("!pto.tensor_view<? x\n 128xf16>", "!pto.tensor_view<?x128xf16>"),
+    ("!pto.tile_buf<vec, 16x64xf8E8M0FNU>", "!pto.tile_buf<vec, 16x64x!pto.f8E8M0>"),
 )
 def test_a_tile_has_one_text(type_: str, expected: str):
     canonical(type_, expected)
@@ -59,21 +58,19 @@ def test_every_element(element: str):
     canonical(long, f"!pto.tile_buf<vec, 32x64x{element}>")
 
 
-@pytest.mark.parametrize(
+@table(
     "type_",
-    [
-        "!pto.tensor_view<16xf32>",
-        "!pto.tensor_view<?x?x?x?x?xf16>",
-        "!pto.partition_tensor_view<16x?xf32>",
-        "!pto.tile<16x16xf32>",
-        "!pto.local_array<2x4xi32>",
-        "!pto.eventid_array<4>",
-        "!pto.pipe",
-        "!pto.async_session",
-        "!pto.async_event",
-        "!pto.prefetch_async_context",
-        "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32, valid=?x?>, count=16>",
-    ],
+    "!pto.tensor_view<16xf32>",
+    "!pto.tensor_view<?x?x?x?x?xf16>",
+    "!pto.partition_tensor_view<16x?xf32>",
+    "!pto.tile<16x16xf32>",
+    "!pto.local_array<2x4xi32>",
+    "!pto.eventid_array<4>",
+    "!pto.pipe",
+    "!pto.async_session",
+    "!pto.async_event",
+    "!pto.prefetch_async_context",
+    "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32, valid=?x?>, count=16>",
 )
 def test_other_types(type_: str):
     canonical(type_, type_)

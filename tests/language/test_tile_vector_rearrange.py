@@ -7,6 +7,7 @@ from language.vector_tile_kernel import accepts, diagnostics, holds, kernel, pri
 from ptosim.effects.names import Pipe
 from ptosim.language.tile.tile_operation import TileOperation
 from refusals.rule import Rule, rules
+from tables import table
 
 T = "<16x64xf32>"
 WORDS = "<16x64xi32>"
@@ -353,27 +354,25 @@ def test_rules(rule: Rule):
 # --- forms ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
-    [
-        f"pto.tdivs ins(%x, %a : f32, {T}) outs(%d : {T})",
-        f"pto.tdivs ins(%a, %x : {T}, f32) outs(%d : {T})",
-        f"pto.tsels ins(%m, %a, %t, %x : <16x64xui8>, {T}, {T}, f32) outs(%d : {T})",
-        f"pto.tsel ins(%m, %a, %b, %t : <16x64xi16>, {T}, {T}, {T}) outs(%d : {T})",
-        f"pto.tcvt ins(%a, %t {{rmode = #pto<round_mode FLOOR>}} : {T}, {T}) outs(%d : <16x64xi16>)",
-        f"pto.tcvt ins(%a : {T}) outs(%d : <16x64xf16>)",
-        f'pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<P0001>}} : <16x16xf32>, "row") outs(%d : {T})',
-        f"pto.tcolsum ins(%a, %t {{isBinary = true}} : {T}, <8x64xf32>) outs(%d : <1x64xf32>)",
-        "pto.ttri ins(%k {upperOrLower = 1 : i32} : i32) outs(%d : <16x64xf32>)",
-        "pto.tci ins(%x, %t : i32, <1x512xi32>) outs(%d : <1x64xi32>) {descending = true}",
-        f"pto.tprint ins(%a, %w : {T}, !pto.partition_tensor_view<16x64xf32>)",
-        "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d, %t : <32x64xi8>, <32x64xf32>)"
-        " {quant_type = #pto<quant_type INT8_SYM>}",
-        "pto.tquant.mx ins(%a : <32x64xbf16>) outs(%d, %e, %m, %s, %z : <32x64xi8>, <1x64xui8>, <32x2xbf16>,"
-        " <32x2xbf16>, <1x64xui8>) {quant_type = #pto<quant_type MXFP8>, quantScaleAlg ="
-        " #pto<quant_scale_alg nv>, storeMode = #pto<vec_store_mode nz>, grpAxis = #pto<mx_group_axis axis1>,"
-        " interleave = false}",
-    ],
+    f"pto.tdivs ins(%x, %a : f32, {T}) outs(%d : {T})",
+    f"pto.tdivs ins(%a, %x : {T}, f32) outs(%d : {T})",
+    f"pto.tsels ins(%m, %a, %t, %x : <16x64xui8>, {T}, {T}, f32) outs(%d : {T})",
+    f"pto.tsel ins(%m, %a, %b, %t : <16x64xi16>, {T}, {T}, {T}) outs(%d : {T})",
+    f"pto.tcvt ins(%a, %t {{rmode = #pto<round_mode FLOOR>}} : {T}, {T}) outs(%d : <16x64xi16>)",
+    f"pto.tcvt ins(%a : {T}) outs(%d : <16x64xf16>)",
+    f'pto.tscatter ins(%a, {{maskPattern = #pto.mask_pattern<P0001>}} : <16x16xf32>, "row") outs(%d : {T})',
+    f"pto.tcolsum ins(%a, %t {{isBinary = true}} : {T}, <8x64xf32>) outs(%d : <1x64xf32>)",
+    "pto.ttri ins(%k {upperOrLower = 1 : i32} : i32) outs(%d : <16x64xf32>)",
+    "pto.tci ins(%x, %t : i32, <1x512xi32>) outs(%d : <1x64xi32>) {descending = true}",
+    f"pto.tprint ins(%a, %w : {T}, !pto.partition_tensor_view<16x64xf32>)",
+    "pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d, %t : <32x64xi8>, <32x64xf32>)"
+    " {quant_type = #pto<quant_type INT8_SYM>}",
+    "pto.tquant.mx ins(%a : <32x64xbf16>) outs(%d, %e, %m, %s, %z : <32x64xi8>, <1x64xui8>, <32x2xbf16>,"
+    " <32x2xbf16>, <1x64xui8>) {quant_type = #pto<quant_type MXFP8>, quantScaleAlg ="
+    " #pto<quant_scale_alg nv>, storeMode = #pto<vec_store_mode nz>, grpAxis = #pto<mx_group_axis axis1>,"
+    " interleave = false}",
 )
 def test_forms_are_printed_as_they_are_written(line: str):
     prints(line, line)
@@ -397,13 +396,11 @@ def test_where_a_scatter_runs(target: str):
     assert pipes == [Pipe.S if target == "a2a3" else Pipe.V, Pipe.V]
 
 
-@pytest.mark.parametrize(
-    ("source", "result"),
-    [
-        *(("f32", name) for name in ("f8E4M3FN", "f8E5M2", "!pto.hif8")),
-        *((name, "f32") for name in ("f8E4M3FN", "f8E5M2", "!pto.hif8")),
-        ("f16", "!pto.hif8"),
-    ],
+@table(
+    "source, result",
+    *(("f32", name) for name in ("f8E4M3FN", "f8E5M2", "!pto.hif8")),
+    *((name, "f32") for name in ("f8E4M3FN", "f8E5M2", "!pto.hif8")),
+    ("f16", "!pto.hif8"),
 )
 def test_conversions_of_low_precision(source: str, result: str):
     text = kernel(f"pto.tcvt ins(%a : <32x64x{source}>) outs(%d : <32x64x{result}>)")

@@ -5,72 +5,67 @@ import pytest
 from language import source
 from language.view_kernel import TB, accepts, prints, rejects
 from refusals.tile_view import BOXED, BOXED_TILE, OPEN, OPEN_TILE, SEVERAL, TILE
+from tables import table
 
 # --- how they are written ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
-    [
-        "%t = pto.alloc_tile : TB",
-        "%t = pto.alloc_tile addr = %a : TB",
-        f"%t = pto.alloc_tile valid_row = %m valid_col = %n : {OPEN}",
-        "%t = pto.alloc_tile valid_row = %m : !pto.tile_buf<vec, 16x64xf32, valid=?x64>",
-        "%t = pto.alloc_tile addr = %a512 valid_col = %c64 : !pto.tile_buf<vec, 16x64xf32, valid=16x?>",
-        "%t = pto.alloc_tile {pto.multi_buffer = 2 : i32} : TB",
-        f"%t = pto.alloc_multi_tile : {SEVERAL}",
-        "%t = pto.declare_tile -> TB",
-    ],
+    "%t = pto.alloc_tile : TB",
+    "%t = pto.alloc_tile addr = %a : TB",
+    f"%t = pto.alloc_tile valid_row = %m valid_col = %n : {OPEN}",
+    "%t = pto.alloc_tile valid_row = %m : !pto.tile_buf<vec, 16x64xf32, valid=?x64>",
+    "%t = pto.alloc_tile addr = %a512 valid_col = %c64 : !pto.tile_buf<vec, 16x64xf32, valid=16x?>",
+    "%t = pto.alloc_tile {pto.multi_buffer = 2 : i32} : TB",
+    f"%t = pto.alloc_multi_tile : {SEVERAL}",
+    "%t = pto.declare_tile -> TB",
 )
 def test_allocations(line: str):
     prints(line, line)
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
-    [
-        "%u = pto.tassign %t, %a : TB -> TB",
-        "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
-        "%u = pto.subview %t[%c8, %c32] sizes [8, 32] valid [%m, %n] : TB -> !pto.tile_buf<vec, 8x32xf32, valid=?x?>",
-        "%u = pto.treshape %t : TB -> !pto.tile_buf<vec, 64x16xf32, valid=1x1>",
-        "%u = pto.treshape %t : TB -> !pto.tile_buf<vec, 16x128xf16, blayout=col_major>",
-        "%u = pto.bitcast %t : TB -> !pto.tile_buf<vec, 16x64xi32>",
-        "%r = pto.tile_valid_rows %t : TB -> index",
-        "%r = pto.tile_valid_cols %t : TB -> index",
-        "%r, %s = pto.get_validshape %t : TB",
-        "%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>",
-    ],
+    "%u = pto.tassign %t, %a : TB -> TB",
+    "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+    "%u = pto.subview %t[%c8, %c32] sizes [8, 32] valid [%m, %n] : TB -> !pto.tile_buf<vec, 8x32xf32, valid=?x?>",
+    "%u = pto.treshape %t : TB -> !pto.tile_buf<vec, 64x16xf32, valid=1x1>",
+    "%u = pto.treshape %t : TB -> !pto.tile_buf<vec, 16x128xf16, blayout=col_major>",
+    "%u = pto.bitcast %t : TB -> !pto.tile_buf<vec, 16x64xi32>",
+    "%r = pto.tile_valid_rows %t : TB -> index",
+    "%r = pto.tile_valid_cols %t : TB -> index",
+    "%r, %s = pto.get_validshape %t : TB",
+    "%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>",
 )
 def test_views(line: str):
     prints(TILE + line, line)
 
 
-@pytest.mark.parametrize(
+@table(
     "written, line",
-    [
-        (
-            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB",
-            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
-        ),
-        (
-            "%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, %c3] : TB",
-            "%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, %c3] : TB -> !pto.tile_buf<vec, 8x32xf32, valid=?x3>",
-        ),
-        (
-            "%u = pto.subset %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
-            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
-        ),
-        (
-            "%q = pto.tile_buf_addr %t : TB -> memref<16x64xf32, #pto.address_space<vec>>",
-            "%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>",
-        ),
-        (
-            '%u = "pto.subview"(%t, %i, %j) {sizes = [8, 32], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}'
-            " : (TB, index, index) -> !pto.tile_buf<vec, 8x32xf32>",
-            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
-        ),
-        ("%u = pto.treshape %t : TB -> TB {name = 1 : i32}", "%u = pto.treshape %t {name = 1 : i32} : TB -> TB"),
-    ],
+    (
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB",
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+    ),
+    (
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, %c3] : TB",
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, %c3] : TB -> !pto.tile_buf<vec, 8x32xf32, valid=?x3>",
+    ),
+    (
+        "%u = pto.subset %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+    ),
+    (
+        "%q = pto.tile_buf_addr %t : TB -> memref<16x64xf32, #pto.address_space<vec>>",
+        "%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>",
+    ),
+    (
+        '%u = "pto.subview"(%t, %i, %j) {sizes = [8, 32], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}'
+        " : (TB, index, index) -> !pto.tile_buf<vec, 8x32xf32>",
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+    ),
+    ("%u = pto.treshape %t : TB -> TB {name = 1 : i32}", "%u = pto.treshape %t {name = 1 : i32} : TB -> TB"),
 )
 def test_other_spellings(written: str, line: str):
     prints(TILE + written, line)
@@ -94,9 +89,11 @@ def test_tiles_are_carried_selected_and_yielded():
 # --- valid regions ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "source_of",
-    ["pto.declare_tile ->", "pto.treshape %t : TB ->", "pto.bitcast %s : !pto.tile_buf<vec, 16x64xi32, valid=?x?> ->"],
+    "pto.declare_tile ->",
+    "pto.treshape %t : TB ->",
+    "pto.bitcast %s : !pto.tile_buf<vec, 16x64xi32, valid=?x?> ->",
 )
 def test_tiles_whose_valid_region_may_be_set(source_of: str):
     other = "%s = pto.declare_tile -> !pto.tile_buf<vec, 16x64xi32, valid=?x?>\n"

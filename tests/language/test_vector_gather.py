@@ -7,6 +7,7 @@ from language.vector_kernel import accepts, rejects
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import vector_gather
 from ptosim.language.operation import PTOOperation
+from tables import table
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_gather.__name__]
 
@@ -102,16 +103,14 @@ def test_vgather2_rejects_other_elements(source: str):
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "source, offsets, result, allowed",
-    [
-        ("ui8", "i32", "ui16", "i16, ui16"),
-        ("f16", "i32", "f16", "i16, ui16"),
-        ("f16", "si16", "f16", "i16, ui16"),
-        ("f32", "i16", "f32", "i32, ui32"),
-        ("f32", "si32", "f32", "i32, ui32"),
-        ("f32", "f32", "f32", "i32, ui32"),
-    ],
+    ("ui8", "i32", "ui16", "i16, ui16"),
+    ("f16", "i32", "f16", "i16, ui16"),
+    ("f16", "si16", "f16", "i16, ui16"),
+    ("f32", "i16", "f32", "i32, ui32"),
+    ("f32", "si32", "f32", "i32, ui32"),
+    ("f32", "f32", "f32", "i32, ui32"),
 )
 def test_vgather2_offsets_have_the_width_of_the_lanes_and_no_sign(source: str, offsets: str, result: str, allowed: str):
     mask = "b16" if offsets.endswith("16") else "b32"
@@ -121,17 +120,15 @@ def test_vgather2_offsets_have_the_width_of_the_lanes_and_no_sign(source: str, o
     )
 
 
-@pytest.mark.parametrize(
+@table(
     "source, offsets, result, lanes",
-    [
-        ("i8", "i16", "ui16", "i16 or si16"),
-        ("ui8", "i16", "i16", "ui16"),
-        ("ui8", "i16", "ui8", "ui16"),
-        ("f16", "i16", "bf16", "f16"),
-        ("ui16", "i16", "i16", "ui16"),
-        ("i32", "i32", "ui32", "i32 or si32"),
-        ("f32", "i32", "i32", "f32"),
-    ],
+    ("i8", "i16", "ui16", "i16 or si16"),
+    ("ui8", "i16", "i16", "ui16"),
+    ("ui8", "i16", "ui8", "ui16"),
+    ("f16", "i16", "bf16", "f16"),
+    ("ui16", "i16", "i16", "ui16"),
+    ("i32", "i32", "ui32", "i32 or si32"),
+    ("f32", "i32", "i32", "f32"),
 )
 def test_vgather2_gives_the_elements_it_reads(source: str, offsets: str, result: str, lanes: str):
     mask = "b16" if offsets.endswith("16") else "b32"
@@ -162,16 +159,14 @@ def test_vgatherb_gathers_blocks_of_any_elements(element: str):
 # --- vscatter ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "element, offsets, mask",
-    [
-        ("i8", "i16", "b16"),
-        ("ui8", "ui16", "b16"),
-        ("f16", "i16", "b16"),
-        ("bf16", "ui16", "b16"),
-        ("f32", "i32", "b32"),
-        ("ui32", "ui32", "b32"),
-    ],
+    ("i8", "i16", "b16"),
+    ("ui8", "ui16", "b16"),
+    ("f16", "i16", "b16"),
+    ("bf16", "ui16", "b16"),
+    ("f32", "i32", "b32"),
+    ("ui32", "ui32", "b32"),
 )
 def test_vscatter_takes_these_types(element: str, offsets: str, mask: str):
     accepts(scatter(element, element, offsets, mask))

@@ -9,6 +9,7 @@ from language.vector_kernel import accepts, gets_a_scope, kernel, printed, read,
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import vector_memory
 from ptosim.language.operation import PTOOperation
+from tables import table
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_memory.__name__]
 
@@ -96,19 +97,17 @@ def test_the_register_may_have_other_elements_than_the_pointer():
 GM = "!pto.ptr<f32, gm>"
 
 
-@pytest.mark.parametrize(
+@table(
     "role, body",
-    [
-        ("source", f"%v = pto.vlds ^%p_f32_gm[%s_index] : {GM} -> V<f32>"),
-        ("source", f'%v, %w = pto.vldsx2 ^%p_f32_gm[%s_index], "BDINTLV" : {GM}, index -> V<f32>, V<f32>'),
-        ("source", f"%v = pto.vsldb ^%p_f32_gm, %s_i16, %s_i16, %b32 : {GM}, i16, i16, M<b32> -> V<f32>"),
-        ("dest", f"pto.vsts %v_f32, ^%p_f32_gm[%s_index], %b32 : V<f32>, {GM}, M<b32>"),
-        (
-            "dest",
-            f'pto.vstsx2 %v_f32, %v_f32, ^%p_f32_gm[%s_index], "INTLV_B8", %b32 : V<f32>, V<f32>, {GM}, index, M<b32>',
-        ),
-        ("dest", f"pto.vsstb %v_f32, ^%p_f32_gm, %s_i32, %b32 : V<f32>, {GM}, i32, M<b32>"),
-    ],
+    ("source", f"%v = pto.vlds ^%p_f32_gm[%s_index] : {GM} -> V<f32>"),
+    ("source", f'%v, %w = pto.vldsx2 ^%p_f32_gm[%s_index], "BDINTLV" : {GM}, index -> V<f32>, V<f32>'),
+    ("source", f"%v = pto.vsldb ^%p_f32_gm, %s_i16, %s_i16, %b32 : {GM}, i16, i16, M<b32> -> V<f32>"),
+    ("dest", f"pto.vsts %v_f32, ^%p_f32_gm[%s_index], %b32 : V<f32>, {GM}, M<b32>"),
+    (
+        "dest",
+        f'pto.vstsx2 %v_f32, %v_f32, ^%p_f32_gm[%s_index], "INTLV_B8", %b32 : V<f32>, V<f32>, {GM}, index, M<b32>',
+    ),
+    ("dest", f"pto.vsstb %v_f32, ^%p_f32_gm, %s_i32, %b32 : V<f32>, {GM}, i32, M<b32>"),
 )
 def test_vector_memory_is_ub(role: str, body: str):
     rejects(body, f"{role} must point to ub, not gm")
@@ -154,27 +153,25 @@ def test_vsts_rejects_other_dists(dist: str):
     rejects(f'pto.vsts %v_f32, %p_f32_ub[%s_index], %b32, ^"{dist}" : V<f32>, {PTR}, M<b32>', message, kind="syntax")
 
 
-@pytest.mark.parametrize(
+@table(
     "element, dist, mask",
-    [
-        ("i8", None, "b8"),
-        ("f16", None, "b16"),
-        ("f32", None, "b32"),
-        ("hif8", None, "b8"),
-        ("hif8x2", None, "b16"),
-        ("bf16x2", None, "b32"),
-        ("f16", "1PT_B16", "b16"),
-        ("f32", "1PT_B16", "b32"),
-        ("f32", "NORM_B32", "b32"),
-        ("i8", "PK_B16", "b16"),
-        ("f16", "PK_B16", "b16"),
-        ("f32", "PK_B16", "b16"),
-        ("f16", "PK_B32", "b32"),
-        ("f32", "PK_B32", "b32"),
-        ("f32", "PK_B64", "b32"),
-        ("i64", "PK_B64", "b32"),
-        ("ui8", "PK4_B32", "b32"),
-    ],
+    ("i8", None, "b8"),
+    ("f16", None, "b16"),
+    ("f32", None, "b32"),
+    ("hif8", None, "b8"),
+    ("hif8x2", None, "b16"),
+    ("bf16x2", None, "b32"),
+    ("f16", "1PT_B16", "b16"),
+    ("f32", "1PT_B16", "b32"),
+    ("f32", "NORM_B32", "b32"),
+    ("i8", "PK_B16", "b16"),
+    ("f16", "PK_B16", "b16"),
+    ("f32", "PK_B16", "b16"),
+    ("f16", "PK_B32", "b32"),
+    ("f32", "PK_B32", "b32"),
+    ("f32", "PK_B64", "b32"),
+    ("i64", "PK_B64", "b32"),
+    ("ui8", "PK4_B32", "b32"),
 )
 def test_the_mask_of_a_store_follows_the_elements_or_the_packing(element: str, dist: str | None, mask: str):
     def store(mask: str, mark: str = "") -> str:
@@ -303,34 +300,32 @@ def test_vector_memory_belongs_inside_a_vector_scope():
 # --- the generic form -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "generic, custom",
-    [
-        (
-            f'%r = "pto.vsldb"(%p_f32_ub, %s_i32, %b32) : ({PTR}, i32, M<b32>) -> V<f32>',
-            f"%r = pto.vsldb %p_f32_ub, %s_i32, %b32 : {PTR}, i32, M<b32> -> V<f32>",
-        ),
-        (
-            f'%r = "pto.vsldb"(%p_f32_ub, %s_i16, %s_i16, %b32) : ({PTR}, i16, i16, M<b32>) -> V<f32>',
-            f"%r = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {PTR}, i16, i16, M<b32> -> V<f32>",
-        ),
-        (
-            f'"pto.vscatter"(%v_f32, %p_f32_ub, %v_i32, %s_index) : (V<f32>, {PTR}, V<i32>, index) -> ()',
-            f"pto.vscatter %v_f32, %p_f32_ub, %v_i32, %s_index : V<f32>, {PTR}, V<i32>, index",
-        ),
-        (
-            "%a = pto.init_align : !pto.align\n"
-            '%r, %n = "pto.vstus"(%a, %p_f32_ub, %v_f32, %p_f32_ub, %s_i32) {mode = "POST_UPDATE"} '
-            f": (!pto.align, {PTR}, V<f32>, {PTR}, i32) -> (!pto.align, {PTR})",
-            "%a = pto.init_align : !pto.align\n"
-            "%r, %n = pto.vstus %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_i32 "
-            f": !pto.align, {PTR}, V<f32>, {PTR}, i32 -> !pto.align, {PTR}",
-        ),
-        (
-            f'%r = "pto.vlds"(%p_f32_ub, %s_index) {{dist = "BLK"}} : ({PTR}, index) -> V<f32>',
-            f'%r = pto.vlds %p_f32_ub[%s_index], "BRC_BLK" : {PTR} -> V<f32>',
-        ),
-    ],
+    (
+        f'%r = "pto.vsldb"(%p_f32_ub, %s_i32, %b32) : ({PTR}, i32, M<b32>) -> V<f32>',
+        f"%r = pto.vsldb %p_f32_ub, %s_i32, %b32 : {PTR}, i32, M<b32> -> V<f32>",
+    ),
+    (
+        f'%r = "pto.vsldb"(%p_f32_ub, %s_i16, %s_i16, %b32) : ({PTR}, i16, i16, M<b32>) -> V<f32>',
+        f"%r = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {PTR}, i16, i16, M<b32> -> V<f32>",
+    ),
+    (
+        f'"pto.vscatter"(%v_f32, %p_f32_ub, %v_i32, %s_index) : (V<f32>, {PTR}, V<i32>, index) -> ()',
+        f"pto.vscatter %v_f32, %p_f32_ub, %v_i32, %s_index : V<f32>, {PTR}, V<i32>, index",
+    ),
+    (
+        "%a = pto.init_align : !pto.align\n"
+        '%r, %n = "pto.vstus"(%a, %p_f32_ub, %v_f32, %p_f32_ub, %s_i32) {mode = "POST_UPDATE"} '
+        f": (!pto.align, {PTR}, V<f32>, {PTR}, i32) -> (!pto.align, {PTR})",
+        "%a = pto.init_align : !pto.align\n"
+        "%r, %n = pto.vstus %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_i32 "
+        f": !pto.align, {PTR}, V<f32>, {PTR}, i32 -> !pto.align, {PTR}",
+    ),
+    (
+        f'%r = "pto.vlds"(%p_f32_ub, %s_index) {{dist = "BLK"}} : ({PTR}, index) -> V<f32>',
+        f'%r = pto.vlds %p_f32_ub[%s_index], "BRC_BLK" : {PTR} -> V<f32>',
+    ),
 )
 def test_the_generic_form_is_read_alike(generic: str, custom: str):
     """In both generations; arguments are in the order of their first use, which is the same in both texts."""

@@ -9,6 +9,7 @@ from language.vector_kernel import accepts, kernel, printed, read, rejects
 from ptosim.language.catalogue import operations
 from ptosim.language.micro import vector_stream
 from ptosim.language.operation import PTOOperation
+from tables import table
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_stream.__name__]
 
@@ -83,9 +84,7 @@ VSTU_B = (
 VSTUR = f'%a1 = pto.vstur %a0, %v_f32, %p_f32_ub, "POST_UPDATE" : !pto.align, V<f32>, {PTR} -> !pto.align'
 
 
-@pytest.mark.parametrize(
-    "body", [VSTUS, VSTUS_A, VSTUS_B.format("POST_UPDATE"), VSTUS_B.format("NO_POST_UPDATE"), VSTU_A, VSTU_B, VSTUR]
-)
+@table("body", VSTUS, VSTUS_A, VSTUS_B.format("POST_UPDATE"), VSTUS_B.format("NO_POST_UPDATE"), VSTU_A, VSTU_B, VSTUR)
 def test_every_form_of_a_stream_store_loads_and_prints_stably(body: str):
     accepts(INIT + body + FLUSH)
 
@@ -141,29 +140,25 @@ def test_stores_take_registers():
         rejects(INIT + wrong, "value must be a vector register, not f32")
 
 
-@pytest.mark.parametrize(
+@table(
     "flush, operand, type_",
-    [
-        ("pto.vstas %a0, %p_f32_ub, {0} : !pto.align, {1}, {2}", "i32", "index"),
-        ("pto.vsta %a0, %p_f32_ub[{0}] : !pto.align, {1}, {2}", "index", "i32"),
-    ],
+    ("pto.vstas %a0, %p_f32_ub, {0} : !pto.align, {1}, {2}", "i32", "index"),
+    ("pto.vsta %a0, %p_f32_ub[{0}] : !pto.align, {1}, {2}", "index", "i32"),
 )
 def test_the_offsets_of_flushes(flush: str, operand: str, type_: str):
     accepts(INIT + flush.format(f"%s_{operand}", PTR, operand))
     rejects(INIT + flush.format(f"^%s_{type_}", PTR, type_), f"offset must be {operand}, not {type_}")
 
 
-@pytest.mark.parametrize(
+@table(
     "role, body",
-    [
-        ("source", PRIME.replace("%p", "^%p")),
-        ("source", "%v = pto.uvld ^%p_f32_ub[%s_index] : !pto.ptr<f32, ub> -> V<f32>"),
-        ("dest", INIT + VSTUS.replace("%p", "^%p")),
-        ("dest", INIT + VSTUR.replace("%p", "^%p")),
-        ("dest", INIT + VSTU_B.replace("%p", "^%p")),
-        ("dest", INIT + "pto.vstar %a0, ^%p_f32_ub : !pto.align, !pto.ptr<f32, ub>"),
-        ("dest", INIT + "pto.vsta %a0, ^%p_f32_ub[%s_index] : !pto.align, !pto.ptr<f32, ub>, index"),
-    ],
+    ("source", PRIME.replace("%p", "^%p")),
+    ("source", "%v = pto.uvld ^%p_f32_ub[%s_index] : !pto.ptr<f32, ub> -> V<f32>"),
+    ("dest", INIT + VSTUS.replace("%p", "^%p")),
+    ("dest", INIT + VSTUR.replace("%p", "^%p")),
+    ("dest", INIT + VSTU_B.replace("%p", "^%p")),
+    ("dest", INIT + "pto.vstar %a0, ^%p_f32_ub : !pto.align, !pto.ptr<f32, ub>"),
+    ("dest", INIT + "pto.vsta %a0, ^%p_f32_ub[%s_index] : !pto.align, !pto.ptr<f32, ub>, index"),
 )
 def test_streams_are_in_ub(role: str, body: str):
     accepts(body.replace("^", ""))

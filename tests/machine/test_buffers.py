@@ -7,6 +7,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.sync import DONE, ISSUED, OPEN, buffer_word
+from tables import table
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -225,9 +226,7 @@ def test_the_scalar_unit_gets_and_releases_too(schedule: str) -> None:
     assert log == ["v", "su", "mte3"]
 
 
-@pytest.mark.parametrize(
-    ("pipe", "buffer", "kind"), [(V, 32, "id-range"), (V, -1, "id-range"), (ALL, 0, "wrong-pipe"), (M, 0, "wrong-pipe")]
-)
+@table("pipe, buffer, kind", (V, 32, "id-range"), (V, -1, "id-range"), (ALL, 0, "wrong-pipe"), (M, 0, "wrong-pipe"))
 def test_illegal_operands(pipe: Pipe, buffer: int, kind: str) -> None:
     for instruction in ("get_buffer", "release_buffer"):
         with pytest.raises(PTOError) as caught:

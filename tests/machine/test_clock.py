@@ -10,6 +10,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Clock
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.sync import Form
+from tables import table
 
 MIXED = KernelKind.MIXED
 
@@ -373,16 +374,14 @@ def test_no_clocks_unless_asked_for() -> None:
     assert recorder.entry(1).clock is None
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ({1: 3, 2: 4}, {1: 2}, "one"),
-        ({1: 2}, {1: 3, 2: 4}, "other"),
-        ({1: 3, 2: 4}, {1: 3, 2: 5}, "other"),
-        ({1: 3, 2: 5}, {1: 3, 2: 4}, "one"),
-        ({1: 3}, {2: 5}, None),
-        ({1: 3, 2: 1}, {1: 1, 2: 3}, None),
-    ],
+@table(
+    "one, other, expected",
+    ({1: 3, 2: 4}, {1: 2}, "one"),
+    ({1: 2}, {1: 3, 2: 4}, "other"),
+    ({1: 3, 2: 4}, {1: 3, 2: 5}, "other"),
+    ({1: 3, 2: 5}, {1: 3, 2: 4}, "one"),
+    ({1: 3}, {2: 5}, None),
+    ({1: 3, 2: 1}, {1: 1, 2: 3}, None),
 )
 def test_clocks_of_which_one_says_it_all_are_shared(one: Clock, other: Clock, expected: str | None) -> None:
     both = joined(one, other)

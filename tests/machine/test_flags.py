@@ -8,6 +8,7 @@ from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.sync import SLOW, flag_word
+from tables import table
 
 
 def test_late_set_releases_a_wait_issued_before_it() -> None:
@@ -246,17 +247,15 @@ def test_copies_read_when_they_begin_and_write_when_they_end() -> None:
     assert results == {(2, 1), (2, 2)}
 
 
-@pytest.mark.parametrize(
-    ("src", "dst", "event", "kind", "words"),
-    [
-        (MTE2, V, 8, "id-range", "event 8"),
-        (MTE2, V, -1, "id-range", "event -1"),
-        (V, V, 0, "wrong-pipe", "to itself"),
-        (ALL, V, 0, "wrong-pipe", "PIPE_ALL"),
-        (MTE1, M, 0, "wrong-pipe", "aiv0 has no pipe MTE1"),
-        (M, FIX, 0, "wrong-pipe", "aiv0 has no pipe M"),
-        (FIX, V, 0, "wrong-pipe", "no core has both"),
-    ],
+@table(
+    "src, dst, event, kind, words",
+    (MTE2, V, 8, "id-range", "event 8"),
+    (MTE2, V, -1, "id-range", "event -1"),
+    (V, V, 0, "wrong-pipe", "to itself"),
+    (ALL, V, 0, "wrong-pipe", "PIPE_ALL"),
+    (MTE1, M, 0, "wrong-pipe", "aiv0 has no pipe MTE1"),
+    (M, FIX, 0, "wrong-pipe", "aiv0 has no pipe M"),
+    (FIX, V, 0, "wrong-pipe", "no core has both"),
 )
 def test_illegal_flags(src: Pipe, dst: Pipe, event: int, kind: str, words: str) -> None:
     for instruction in ("set_flag", "wait_flag"):

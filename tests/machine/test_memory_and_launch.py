@@ -28,20 +28,19 @@ from ptosim.machine.sync import (
     flag_word,
     zero_words,
 )
+from tables import table
 
 KIB = 1024
 
 
-@pytest.mark.parametrize(
-    ("space", "a5", "a2a3"),
-    [
-        (Space.UB, 256 * KIB, 192 * KIB),
-        (Space.L1, 512 * KIB, 512 * KIB),
-        (Space.L0A, 64 * KIB, 64 * KIB),
-        (Space.L0B, 64 * KIB, 64 * KIB),
-        (Space.L0C, 256 * KIB, 128 * KIB),
-        (Space.BT, 4 * KIB, 1 * KIB),
-    ],
+@table(
+    "space, a5, a2a3",
+    (Space.UB, 256 * KIB, 192 * KIB),
+    (Space.L1, 512 * KIB, 512 * KIB),
+    (Space.L0A, 64 * KIB, 64 * KIB),
+    (Space.L0B, 64 * KIB, 64 * KIB),
+    (Space.L0C, 256 * KIB, 128 * KIB),
+    (Space.BT, 4 * KIB, 1 * KIB),
 )
 def test_sizes(space: Space, a5: int, a2a3: int) -> None:
     assert A5.memory[space] == a5
@@ -74,24 +73,22 @@ def a_core() -> Core:
 ARGUMENTS = Regions({0: Region(0, "x", 4096), 1: Region(1, "out", 100)})
 
 
-@pytest.mark.parametrize(
-    ("argument", "start", "stop", "message"),
-    [
-        (
-            0,
-            4064,
-            4128,
-            "reads bytes 4064 to 4127 of argument 0 (%x), which has 4096 bytes: the first byte outside is 4096",
-        ),
-        (
-            0,
-            5000,
-            5032,
-            "reads bytes 5000 to 5031 of argument 0 (%x), which has 4096 bytes: the first byte outside is 5000",
-        ),
-        (1, -4, 28, "reads bytes -4 to 27 of argument 1 (%out), which has 100 bytes: the first byte outside is -4"),
-        (5, 0, 32, "reads 32 bytes of GM through a pointer that comes from no argument"),
-    ],
+@table(
+    "argument, start, stop, message",
+    (
+        0,
+        4064,
+        4128,
+        "reads bytes 4064 to 4127 of argument 0 (%x), which has 4096 bytes: the first byte outside is 4096",
+    ),
+    (
+        0,
+        5000,
+        5032,
+        "reads bytes 5000 to 5031 of argument 0 (%x), which has 4096 bytes: the first byte outside is 5000",
+    ),
+    (1, -4, 28, "reads bytes -4 to 27 of argument 1 (%out), which has 100 bytes: the first byte outside is -4"),
+    (5, 0, 32, "reads 32 bytes of GM through a pointer that comes from no argument"),
 )
 def test_gm_bounds(argument: int, start: int, stop: int, message: str) -> None:
     said, extent = ARGUMENTS.stray("reads", pointer(argument, start), stop - start)
@@ -135,20 +132,18 @@ def test_misalignment() -> None:
     assert misaligned("reads", Space.GM, 6, 4) == "reads gm at 6, which is not a multiple of 4"
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [  # name, kind, block idx, block num, subblock idx, subblock num
-        (KernelKind.VECTOR, [("b1.aiv0", CoreKind.AIV, 1, 4, 0, 1)]),
-        (KernelKind.CUBE, [("b1.aic", CoreKind.AIC, 1, 4, 0, 1)]),
-        (
-            KernelKind.MIXED,
-            [
-                ("b1.aic", CoreKind.AIC, 1, 4, 0, 1),
-                ("b1.aiv0", CoreKind.AIV, 1, 4, 0, 2),
-                ("b1.aiv1", CoreKind.AIV, 1, 4, 1, 2),
-            ],
-        ),
-    ],
+@table(
+    "kind, expected",  # name, kind, block idx, block num, subblock idx, subblock num
+    (KernelKind.VECTOR, [("b1.aiv0", CoreKind.AIV, 1, 4, 0, 1)]),
+    (KernelKind.CUBE, [("b1.aic", CoreKind.AIC, 1, 4, 0, 1)]),
+    (
+        KernelKind.MIXED,
+        [
+            ("b1.aic", CoreKind.AIC, 1, 4, 0, 1),
+            ("b1.aiv0", CoreKind.AIV, 1, 4, 0, 2),
+            ("b1.aiv1", CoreKind.AIV, 1, 4, 1, 2),
+        ],
+    ),
 )
 def test_launch_geometry(kind: KernelKind, expected: list[tuple[object, ...]]) -> None:
     def answers(place: CorePlace | Core) -> tuple[object, ...]:

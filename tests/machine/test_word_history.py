@@ -3,11 +3,10 @@ write k knows k + 1 entries of pipe k, and what it was given."""
 
 from __future__ import annotations
 
-import pytest
-
 from machine.stage import S, at
 from ptosim.machine.entry import STORE, Clock, Entry
 from ptosim.machine.word_history import WordHistory, WordWrite
+from tables import table
 
 FAR = 1 << 20
 
@@ -36,31 +35,29 @@ def data(learnt: Clock) -> Clock:
 ONE, TWO, THREE = ("add", 1, {0: 1}), ("add", 1, {1: 1}), ("add", 1, {2: 1})
 
 
-@pytest.mark.parametrize(
-    ("writes", "comparison", "value", "expected"),
-    [
-        ([ONE], "ge", 1, {0: 1}),
-        ([ONE, TWO], "ge", 1, {}),
-        ([ONE, TWO], "ge", 2, {0: 1, 1: 1}),
-        ([ONE, TWO], "gt", 1, {0: 1, 1: 1}),
-        ([ONE, TWO, THREE], "ge", 2, {}),
-        ([ONE, TWO, THREE], "ge", 3, {0: 1, 1: 1, 2: 1}),
-        ([("add", 2, {0: 1}), TWO, THREE], "ge", 2, {}),  # one and one are two as well
-        ([("add", 2, {0: 1}), TWO, THREE], "ge", 3, {0: 1}),  # without the two it is two
-        ([("add", 1, {0: 1, 7: 4}), ("add", 1, {1: 1, 7: 3})], "ge", 1, {7: 3}),  # what both know
-        ([("add", 1, {7: 4}), ("add", 1, {7: 3}), ("add", 1, {7: 2})], "ge", 2, {7: 3}),  # the two that know least
-        ([("set", 1, {0: 1})], "ge", 1, {0: 1}),
-        ([("set", 1, {0: 1}), ("set", 1, {1: 1})], "ge", 1, {}),
-        ([("set", 1, {0: 1}), ("set", 2, {0: 1, 1: 1, -1: 1})], "ge", 2, {0: 1, 1: 1}),
-        ([("set", 1, {0: 1}), ("set", 2, {0: 1, 1: 1, -1: 1})], "ge", 1, {0: 1}),
-        ([("set", 1, {0: 1}), ("add", 1, {1: 1, -1: 1})], "eq", 2, {0: 1, 1: 1}),
-        ([ONE], "lt", 1, {}),  # it held before
-        ([ONE], "ne", 0, {0: 1}),
-        ([ONE, TWO], "ne", 0, {}),
-        ([("add", -1, {0: 1}), ("add", -1, {1: 1})], "le", -2, {0: 1, 1: 1}),
-        ([("add", 3, {0: 1}), ("add", 5, {1: 1}), ("add", 7, {2: 1})], "eq", 10, {0: 1, 2: 1}),
-        ([("add", 3, {0: 1}), ("add", 5, {1: 1}), ("add", 8, {2: 1})], "eq", 8, {}),  # 3 + 5, or 8
-    ],
+@table(
+    "writes, comparison, value, expected",
+    ([ONE], "ge", 1, {0: 1}),
+    ([ONE, TWO], "ge", 1, {}),
+    ([ONE, TWO], "ge", 2, {0: 1, 1: 1}),
+    ([ONE, TWO], "gt", 1, {0: 1, 1: 1}),
+    ([ONE, TWO, THREE], "ge", 2, {}),
+    ([ONE, TWO, THREE], "ge", 3, {0: 1, 1: 1, 2: 1}),
+    ([("add", 2, {0: 1}), TWO, THREE], "ge", 2, {}),  # one and one are two as well
+    ([("add", 2, {0: 1}), TWO, THREE], "ge", 3, {0: 1}),  # without the two it is two
+    ([("add", 1, {0: 1, 7: 4}), ("add", 1, {1: 1, 7: 3})], "ge", 1, {7: 3}),  # what both know
+    ([("add", 1, {7: 4}), ("add", 1, {7: 3}), ("add", 1, {7: 2})], "ge", 2, {7: 3}),  # the two that know least
+    ([("set", 1, {0: 1})], "ge", 1, {0: 1}),
+    ([("set", 1, {0: 1}), ("set", 1, {1: 1})], "ge", 1, {}),
+    ([("set", 1, {0: 1}), ("set", 2, {0: 1, 1: 1, -1: 1})], "ge", 2, {0: 1, 1: 1}),
+    ([("set", 1, {0: 1}), ("set", 2, {0: 1, 1: 1, -1: 1})], "ge", 1, {0: 1}),
+    ([("set", 1, {0: 1}), ("add", 1, {1: 1, -1: 1})], "eq", 2, {0: 1, 1: 1}),
+    ([ONE], "lt", 1, {}),  # it held before
+    ([ONE], "ne", 0, {0: 1}),
+    ([ONE, TWO], "ne", 0, {}),
+    ([("add", -1, {0: 1}), ("add", -1, {1: 1})], "le", -2, {0: 1, 1: 1}),
+    ([("add", 3, {0: 1}), ("add", 5, {1: 1}), ("add", 7, {2: 1})], "eq", 10, {0: 1, 2: 1}),
+    ([("add", 3, {0: 1}), ("add", 5, {1: 1}), ("add", 8, {2: 1})], "eq", 8, {}),  # 3 + 5, or 8
 )
 def test_what_all_sets_of_writes_have_in_common(writes, comparison: str, value: int, expected: Clock) -> None:
     assert data(history(*writes).seen_from({}).learnt(comparison, value)) == expected
@@ -85,16 +82,14 @@ def test_many_writes_are_told_apart_as_well() -> None:
     assert data(history(*adders).seen_from({}).learnt("ge", 699)) == {}
 
 
-@pytest.mark.parametrize(
-    ("writes", "comparison", "value", "expected"),
-    [
-        ([ONE], "ge", 1, False),
-        ([ONE], "lt", 1, True),
-        ([("set", 1, {}), ("set", 0, {-1: 1})], "eq", 1, True),
-        ([("set", 0, {}), ("set", 1, {-1: 1})], "eq", 1, False),
-        ([("set", 0, {}), ("set", 1, {})], "eq", 1, True),  # in either order
-        ([ONE, TWO], "eq", 1, True),
-    ],
+@table(
+    "writes, comparison, value, expected",
+    ([ONE], "ge", 1, False),
+    ([ONE], "lt", 1, True),
+    ([("set", 1, {}), ("set", 0, {-1: 1})], "eq", 1, True),
+    ([("set", 0, {}), ("set", 1, {-1: 1})], "eq", 1, False),
+    ([("set", 0, {}), ("set", 1, {})], "eq", 1, True),  # in either order
+    ([ONE, TWO], "eq", 1, True),
 )
 def test_a_condition_that_may_no_longer_hold(writes, comparison: str, value: int, expected: bool) -> None:
     assert history(*writes).seen_from({}).may_end_as(OPPOSITE[comparison], value) == expected

@@ -9,6 +9,7 @@ import pytest
 import ptosim
 from native.test_sieve import OVER, assert_sound, judged_blocks, launch_of
 from native.test_sieve import SIGNALS as SIGNALLED
+from tables import table
 from tiles.test_sync import NEGATE, PART, STORE, TILE, kernel
 
 A, B, X, Y = f"(%a : {TILE})", f"(%b : {TILE})", f"(%xp : {PART})", f"(%yp : {PART})"
@@ -31,21 +32,19 @@ SIGNALS = [
 """Sets and waits, from pipe to pipe."""
 
 
-@pytest.mark.parametrize(
-    ("body", "clean"),
-    [
-        ([wait(A), NEGATE, wait(B), STORE], True),
-        ([wait(B), NEGATE, wait(B), STORE], False),  # of another tile
-        ([wait(X), NEGATE, wait(B), STORE], True),  # of where the load has read
-        ([wait(Y), NEGATE, wait(B), STORE], False),
-        ([wait(A), NEGATE, wait(B), STORE, wait(Y), load(B)], True),  # of where the store has written
-        ([wait(A), NEGATE, wait(B), STORE, wait(A), load(B)], False),
-        # the latest entry of V knew that the first load had ended; a set behind it is what V came to last
-        ([*SIGNALS[:2], NEGATE, wait(B), load(A), STORE], True),
-        ([*SIGNALS[:2], NEGATE, SIGNALS[2], wait(B), load(A), SIGNALS[3], STORE], False),
-        ([wait(A), NEGATE, wait(B), STORE, wait(Y), load(A, Y), wait(A), NEGATE], True),
-        ([wait(A), NEGATE, wait(B), STORE, load(A, Y)], False),
-    ],
+@table(
+    "body, clean",
+    ([wait(A), NEGATE, wait(B), STORE], True),
+    ([wait(B), NEGATE, wait(B), STORE], False),  # of another tile
+    ([wait(X), NEGATE, wait(B), STORE], True),  # of where the load has read
+    ([wait(Y), NEGATE, wait(B), STORE], False),
+    ([wait(A), NEGATE, wait(B), STORE, wait(Y), load(B)], True),  # of where the store has written
+    ([wait(A), NEGATE, wait(B), STORE, wait(A), load(B)], False),
+    # the latest entry of V knew that the first load had ended; a set behind it is what V came to last
+    ([*SIGNALS[:2], NEGATE, wait(B), load(A), STORE], True),
+    ([*SIGNALS[:2], NEGATE, SIGNALS[2], wait(B), load(A), SIGNALS[3], STORE], False),
+    ([wait(A), NEGATE, wait(B), STORE, wait(Y), load(A, Y), wait(A), NEGATE], True),
+    ([wait(A), NEGATE, wait(B), STORE, load(A, Y)], False),
 )
 def test_what_a_wait_for_bytes_orders(body: list[str], clean: bool) -> None:
     made = ptosim.load(kernel("\n".join(body))).kernel()
@@ -84,14 +83,12 @@ FLAGS = """pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
         pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]"""
 
 
-@pytest.mark.parametrize(
-    ("in_cube", "pipe", "waited", "clean"),
-    [
-        (True, "MTE1", "%ub", True),  # what the scalar unit of the cube core has waited for, any pipe tells
-        (False, "MTE1", "%ub", False),
-        (False, "MTE2", "%ub", True),
-        (False, "MTE2", "%other", False),
-    ],
+@table(
+    "in_cube, pipe, waited, clean",
+    (True, "MTE1", "%ub", True),  # what the scalar unit of the cube core has waited for, any pipe tells
+    (False, "MTE1", "%ub", False),
+    (False, "MTE2", "%ub", True),
+    (False, "MTE2", "%other", False),
 )
 def test_waits_for_bytes_of_several_cores(in_cube: bool, pipe: str, waited: str, clean: bool) -> None:
     """The cube core and a vector core write the same bytes of L1; the latter takes them from UB."""

@@ -19,6 +19,7 @@ from ptosim.native.host.cache import (
     source_digest,
     why_unusable,
 )
+from tables import table
 
 SOMETHING = Compiled(b"\x7fELF and so on \x00\xff", {"kernels": {"k": [["x", "ptr"]]}, "lines": [1, 2, 3], "note": "−"})
 
@@ -233,35 +234,31 @@ def test_a_kept_digest_is_believed_while_sizes_and_times_stay(tmp_path: Path):
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "environment, expected",
-    [
-        ({"HOME": "/home/u"}, Path("/home/u/.cache/ptosim")),
-        ({"HOME": "/home/u", "XDG_CACHE_HOME": "/var/c"}, Path("/var/c/ptosim")),
-        ({"HOME": "/home/u", "XDG_CACHE_HOME": "relative"}, Path("/home/u/.cache/ptosim")),
-        ({"HOME": "/home/u", "XDG_CACHE_HOME": ""}, Path("/home/u/.cache/ptosim")),
-        ({"HOME": "/home/u", "PTOSIM_CACHE": "off"}, None),
-        ({"HOME": "/home/u", "XDG_CACHE_HOME": "/var/c", "PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
-        ({"PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
-        ({"HOME": "/home/u", "PTOSIM_CACHE": "on"}, Path("/home/u/.cache/ptosim")),
-        ({}, None),
-    ],
+    ({"HOME": "/home/u"}, Path("/home/u/.cache/ptosim")),
+    ({"HOME": "/home/u", "XDG_CACHE_HOME": "/var/c"}, Path("/var/c/ptosim")),
+    ({"HOME": "/home/u", "XDG_CACHE_HOME": "relative"}, Path("/home/u/.cache/ptosim")),
+    ({"HOME": "/home/u", "XDG_CACHE_HOME": ""}, Path("/home/u/.cache/ptosim")),
+    ({"HOME": "/home/u", "PTOSIM_CACHE": "off"}, None),
+    ({"HOME": "/home/u", "XDG_CACHE_HOME": "/var/c", "PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
+    ({"PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
+    ({"HOME": "/home/u", "PTOSIM_CACHE": "on"}, Path("/home/u/.cache/ptosim")),
+    ({}, None),
 )
 def test_the_directory_follows_the_environment(environment: dict[str, str], expected: Path | None):
     assert default_directory(environment, "linux") == expected
 
 
-@pytest.mark.parametrize(
+@table(
     "system, environment, expected",
-    [
-        ("darwin", {"HOME": "/Users/u"}, Path("/Users/u/Library/Caches/ptosim")),
-        ("darwin", {"HOME": "/Users/u", "XDG_CACHE_HOME": "/var/c"}, Path("/var/c/ptosim")),
-        ("darwin", {"HOME": "/Users/u", "PTOSIM_CACHE": "off"}, None),
-        ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "HOME": "/u"}, Path("/u/AppData/Local/ptosim/Cache")),
-        ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
-        ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "PTOSIM_CACHE": "off"}, None),
-        ("win32", {"HOME": "/u"}, None),
-    ],
+    ("darwin", {"HOME": "/Users/u"}, Path("/Users/u/Library/Caches/ptosim")),
+    ("darwin", {"HOME": "/Users/u", "XDG_CACHE_HOME": "/var/c"}, Path("/var/c/ptosim")),
+    ("darwin", {"HOME": "/Users/u", "PTOSIM_CACHE": "off"}, None),
+    ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "HOME": "/u"}, Path("/u/AppData/Local/ptosim/Cache")),
+    ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
+    ("win32", {"LOCALAPPDATA": "/u/AppData/Local", "PTOSIM_CACHE": "off"}, None),
+    ("win32", {"HOME": "/u"}, None),
 )
 def test_other_systems_have_folders_of_their_own(system: str, environment: dict[str, str], expected: Path | None):
     assert default_directory(environment, system) == expected

@@ -8,6 +8,7 @@ from native.agreement import fails
 from native.ub_image import kernel, same
 from ptosim.native.build.compilation import compile_kernel
 from reference.kernel import SIZE, scope, some_bytes
+from tables import table
 
 STORE_SUM = "pto.store_scalar %sum, %ub4096_i32[%c0] : P<i32>, i32"
 
@@ -102,14 +103,12 @@ pto.psts %k, %ub4608_ui8[%c0], "NORM" : M<b32>, P<ui8>, index
 
 
 @pytest.mark.parametrize("first", ["%full", "%raw"])
-@pytest.mark.parametrize(
+@table(
     "following",
-    [
-        "%q = pto.pand %m, %t, %full : M<b32>, M<b32>, M<b32> -> M<b32>",
-        "%q = pto.por %m, %raw, %raw : M<b32>, M<b32>, M<b32> -> M<b32>",
-        '%q = pto.plds %ub_ui8[%c96], "NORM" : P<ui8>, index -> M<b32>',
-        "%q = arith.select %even, %t, %raw : M<b32>",
-    ],
+    "%q = pto.pand %m, %t, %full : M<b32>, M<b32>, M<b32> -> M<b32>",
+    "%q = pto.por %m, %raw, %raw : M<b32>, M<b32>, M<b32> -> M<b32>",
+    '%q = pto.plds %ub_ui8[%c96], "NORM" : P<ui8>, index -> M<b32>',
+    "%q = arith.select %even, %t, %raw : M<b32>",
 )
 def test_a_loop_carries_registers_and_masks(first: str, following: str) -> None:
     """A mask that came from memory has bits between its lanes, which one of a pattern has not."""
@@ -272,16 +271,12 @@ def test_deep_nesting() -> None:
     assert same(body)[4096] == 7
 
 
-@pytest.mark.parametrize(
-    "bound, steady",
-    [
+@table("bound, steady",
         ("arith.addi %c3, %c1 : index", True),
         ("pto.load_scalar %ub4096_i64[%c0] : P<i64> -> i64", False),
         ("pto.ld_dev %from[%c0] : G<i64> -> i64", False),
         ("scf.while (%a = %c3) : (index) -> index {\nscf.condition(%no) %a : index\n} do {\n"
-         "^bb0(%x: index):\nscf.yield %x : index\n}", False),
-    ],
-)  # fmt: skip
+         "^bb0(%x: index):\nscf.yield %x : index\n}", False))  # fmt: skip
 def test_what_decides_how_many_steps_a_kernel_takes(bound: str, steady: bool) -> None:
     """Only where the memories do not may a launch be expected to take as long as the last one."""
     body = f"%no = arith.cmpi ne, %c0, %c0 : index\n%bound = {bound}"

@@ -9,6 +9,7 @@ from cube_programs import KIB, Both, Text, pointer_type, storage
 from ptosim.effects.element import element
 from ptosim.language.micro.fixpipe_modes import FAMILIES, QUANT_MODES
 from ptosim.language.rules.fixpipe_rules import CLIPS
+from tables import table
 
 FP8 = ("f8E4M3FN", "f8E5M2")
 PAIRS = [
@@ -238,16 +239,14 @@ def test_quantisation(mode: str, source: str, dest: str) -> None:
 
 
 @pytest.mark.parametrize("relu", ["normal_relu", "scalar_relu", "vector_relu"])
-@pytest.mark.parametrize(
-    ("mode", "source", "dest"),
-    [
-        ("none", "f32", "f32"),
-        ("none", "i32", "i32"),
-        ("qf322f16_pre_vec", "f32", "f16"),
-        ("req8_vec", "i32", "ui8"),
-        ("deqs32_int_scalar", "i32", "i32"),
-        ("qf322fp8_pre_scalar", "f32", "f8E4M3FN"),
-    ],
+@table(
+    "mode, source, dest",
+    ("none", "f32", "f32"),
+    ("none", "i32", "i32"),
+    ("qf322f16_pre_vec", "f32", "f16"),
+    ("req8_vec", "i32", "ui8"),
+    ("deqs32_int_scalar", "i32", "i32"),
+    ("qf322fp8_pre_scalar", "f32", "f8E4M3FN"),
 )
 def test_relu(mode: str, source: str, dest: str, relu: str) -> None:
     both = store(mode, source, dest, relu, clip=dest in CLIPS, layout="nz2nd")

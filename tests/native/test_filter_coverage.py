@@ -13,6 +13,7 @@ import ptosim
 from golden import test_cube, test_fixpipe, test_mixed
 from native.test_sieve import assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import scopes
+from tables import table
 from tile_programs import Given
 from tiles.test_table import GATHER, some, source
 
@@ -66,14 +67,12 @@ FLAG = {
 }
 
 
-@pytest.mark.parametrize(
+@table(
     "change, clean",
-    [
-        ({}, True),  # lanes beyond the 250th are doubtful, and travel through both functions into nothing
-        ({"set": "", "wait": ""}, False),
-        ({"read": 900}, False),
-        ({"there": 128}, False),  # a row overwrites what the next one reads
-    ],
+    ({}, True),  # lanes beyond the 250th are doubtful, and travel through both functions into nothing
+    ({"set": "", "wait": ""}, False),
+    ({"read": 900}, False),
+    ({"there": 128}, False),  # a row overwrites what the next one reads
 )
 def test_a_scope_that_calls_functions(change: dict[str, object], clean: bool):
     kernel = ptosim.load(CALLS.format(**{**FLAG, **change})).kernel()
@@ -83,10 +82,7 @@ def test_a_scope_that_calls_functions(change: dict[str, object], clean: bool):
     assert assert_sound(kernel, [x, y]) == clean
 
 
-@pytest.mark.parametrize(
-    "change, clean",
-    [({}, True), ({"set": "", "wait": ""}, False), ({"read": 900}, False), ({"there": 128}, False)],
-)
+@table("change, clean", ({}, True), ({"set": "", "wait": ""}, False), ({"read": 900}, False), ({"there": 128}, False))
 def test_a_scope_that_calls_too_much_to_be_unfolded(change: dict[str, object], clean: bool, monkeypatch):
     """Its functions are compiled by themselves; what is doubtful must not cross, nor be lost in a stream."""
     monkeypatch.setattr(scopes, "MOST_UNFOLDED", 10)
@@ -176,20 +172,18 @@ CONVERSION = """module attributes {{pto.target_arch = "a5"}} {{
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "to", "number", "fits"),
-    [
-        ("fptosi", "i32", -(2.0**31), True),
-        ("fptosi", "i32", 2.0**31 - 128, True),
-        ("fptosi", "i32", 2.0**31, False),
-        ("fptosi", "i32", float("nan"), False),
-        ("fptosi", "i8", 127.9, True),
-        ("fptosi", "i8", 128.0, False),
-        ("fptoui", "i32", -0.0, True),
-        ("fptoui", "i32", 2.0**32 - 256, True),
-        ("fptoui", "i32", 2.0**32, False),
-        ("fptoui", "i32", -1.0, False),
-    ],
+@table(
+    "name, to, number, fits",
+    ("fptosi", "i32", -(2.0**31), True),
+    ("fptosi", "i32", 2.0**31 - 128, True),
+    ("fptosi", "i32", 2.0**31, False),
+    ("fptosi", "i32", float("nan"), False),
+    ("fptosi", "i8", 127.9, True),
+    ("fptosi", "i8", 128.0, False),
+    ("fptoui", "i32", -0.0, True),
+    ("fptoui", "i32", 2.0**32 - 256, True),
+    ("fptoui", "i32", 2.0**32, False),
+    ("fptoui", "i32", -1.0, False),
 )
 def test_a_number_that_does_not_fit_is_judged(name: str, to: str, number: float, fits: bool) -> None:
     kernel = ptosim.load(CONVERSION.format(name=name, to=to)).kernel()

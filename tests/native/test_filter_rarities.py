@@ -13,6 +13,7 @@ from native.test_filter_coverage import program
 from native.test_sieve import ALONE, ODD, STREAM, assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import scopes
 from ptosim.options import ENGINES
+from tables import table
 from tile_programs import Given
 from tiles.test_table import INDICES, SCATTER, UNDEFINED, some, source
 
@@ -218,9 +219,7 @@ ARMS = f"""%none = arith.constant 0 : i32
       }}"""
 
 
-@pytest.mark.parametrize(
-    ("taken", "otherwise", "clean"), [(1, FLUSH, True), (0, FLUSH, True), (1, "", True), (0, "", False)]
-)
+@table("taken, otherwise, clean", (1, FLUSH, True), (0, FLUSH, True), (1, "", True), (0, "", False))
 def test_a_stream_that_ends_in_two_arms(taken: int, otherwise: str, clean: bool) -> None:
     rest = ARMS.replace("TAKEN", str(taken)).replace("OTHERWISE", otherwise)
     text = ALONE.format(STREAM.format(count=60, rest=rest)).replace("constant 256", "constant 240")
@@ -320,16 +319,14 @@ AGAIN_PLAIN = """pto.set_atomic_none
       : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64"""
 
 
-@pytest.mark.parametrize(
-    ("type_", "how", "then", "clean"),
-    [
-        ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", "", True),
-        ("i32", "pto.set_atomic_max\n    pto.set_atomic_s32", "", True),
-        ("f32", "pto.set_atomic_min\n    pto.set_atomic_f32", "", True),
-        ("f32", "pto.set_atomic_add\n    pto.set_atomic_f32", "", False),  # a sum that depends on the order
-        ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", AGAIN_PLAIN, False),
-        ("i32", "", "", False),
-    ],
+@table(
+    "type_, how, then, clean",
+    ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", "", True),
+    ("i32", "pto.set_atomic_max\n    pto.set_atomic_s32", "", True),
+    ("f32", "pto.set_atomic_min\n    pto.set_atomic_f32", "", True),
+    ("f32", "pto.set_atomic_add\n    pto.set_atomic_f32", "", False),  # a sum that depends on the order
+    ("i32", "pto.set_atomic_add\n    pto.set_atomic_s32", AGAIN_PLAIN, False),
+    ("i32", "", "", False),
 )
 def test_blocks_that_combine_what_they_store(type_: str, how: str, then: str, clean: bool) -> None:
     kernel = ptosim.load(COMBINED.format(type=type_, how=how, then=then)).kernel()
@@ -361,15 +358,13 @@ def bracketed(lines: Sequence[str]) -> ptosim.Kernel:
     return ptosim.load(head + out + "\n    ".join(lines) + "\n" + rest[rest.index("    pto.barrier") :]).kernel()
 
 
-@pytest.mark.parametrize(
-    ("modes", "clean"),
-    [
-        ("00 00 00", True),
-        ("11 00 00", True),  # a release in mode 1 tells at least as much
-        ("00 01 00", False),  # got in one mode and released in the other
-        ("00 11 00", False),  # a get in mode 1 does not wait
-        ("00 00 11", False),
-    ],
+@table(
+    "modes, clean",
+    ("00 00 00", True),
+    ("11 00 00", True),  # a release in mode 1 tells at least as much
+    ("00 01 00", False),  # got in one mode and released in the other
+    ("00 11 00", False),  # a get in mode 1 does not wait
+    ("00 00 11", False),
 )
 def test_brackets_of_a_buffer(modes: str, clean: bool) -> None:
     lines: list[str] = []
@@ -378,9 +373,7 @@ def test_brackets_of_a_buffer(modes: str, clean: bool) -> None:
     assert_judged(bracketed(lines), [np.ones(64, "f4"), np.zeros(64, "f4")], clean)
 
 
-@pytest.mark.parametrize(
-    ("modes", "judged"), [("%mode %mode 0 0 0 0", ()), ("0 0 %mode %mode 0 0", (1,)), ("0 %mode 0 0 0 0", (1,))]
-)
+@table("modes, judged", ("%mode %mode 0 0 0 0", ()), ("0 0 %mode %mode 0 0", (1,)), ("0 %mode 0 0 0 0", (1,)))
 def test_modes_that_are_computed(modes: str, judged: Sequence[int]) -> None:
     """That of a block is its number."""
     ways = iter(f"{mode} : i64" if mode.startswith("%") else mode for mode in modes.split())

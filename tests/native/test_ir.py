@@ -11,6 +11,7 @@ import pytest
 from native.compiled import Bench, evaluate
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Type, Value, scalar_text
+from tables import table
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 WORDS = [0, 1, -1, 2, 7, -7, 63, 1 << 31, -(1 << 31), 1 << 32, HIGH, LOW, LOW + 1, 0x0123456789ABCDEF]
@@ -196,14 +197,12 @@ def test_mixing_types_is_an_error():
     Bench(build, 1)
 
 
-@pytest.mark.parametrize(
+@table(
     "kind, text, mangled",
-    [
-        (I64, "i64", "i64"),
-        (F32.vector(64), "<64 x float>", "v64f32"),
-        (PTR.vector(8), "<8 x ptr>", "v8p0"),
-        (I1, "i1", "i1"),
-    ],
+    (I64, "i64", "i64"),
+    (F32.vector(64), "<64 x float>", "v64f32"),
+    (PTR.vector(8), "<8 x ptr>", "v8p0"),
+    (I1, "i1", "i1"),
 )
 def test_types_as_text(kind: Type, text: str, mangled: str):
     assert str(kind) == text

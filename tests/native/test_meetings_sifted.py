@@ -6,6 +6,7 @@ import pytest
 import ptosim
 from golden.test_meetings import MODE_1, arrays, pair_kernel
 from native.test_sieve import assert_sound, judged_blocks, launch_of
+from tables import table
 from timing.same import is_native, same
 
 SET, WAIT = MODE_1
@@ -20,20 +21,18 @@ def meeting(pipe: str, number: int = 2) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
-@pytest.mark.parametrize(
-    ("lines", "clean"),
-    [
-        ((SET, WAIT), True),
-        ((SET, WAIT) * 5, True),
-        ((SET, WAIT) * 20, None),  # nothing tells MTE3 of waits of MTE2: more may be set than a counter holds
-        ((SET, *meeting("MTE3", 3), WAIT), True),
-        ((*meeting("MTE2"),), False),  # another pipe tells
-        ((SET, WAIT.replace("MTE2", "V")), None),  # another one waits
-        ((SET, SET, WAIT), False),  # one is left
-        ((*[SET] * 16, *[WAIT] * 16), False),  # more than a counter holds
-        ((SET,), False),
-        ((WAIT,), False),
-    ],
+@table(
+    "lines, clean",
+    ((SET, WAIT), True),
+    ((SET, WAIT) * 5, True),
+    ((SET, WAIT) * 20, None),  # nothing tells MTE3 of waits of MTE2: more may be set than a counter holds
+    ((SET, *meeting("MTE3", 3), WAIT), True),
+    ((*meeting("MTE2"),), False),  # another pipe tells
+    ((SET, WAIT.replace("MTE2", "V")), None),  # another one waits
+    ((SET, SET, WAIT), False),  # one is left
+    ((*[SET] * 16, *[WAIT] * 16), False),  # more than a counter holds
+    ((SET,), False),
+    ((WAIT,), False),
 )
 def test_what_a_meeting_orders(lines: tuple[str, ...], clean: bool | None, target: str) -> None:
     """None: on a2a3 only, where the whole core waits."""

@@ -14,6 +14,7 @@ from ptosim.api import load
 from ptosim.native.build.compilation import compile_kernel
 from ptosim.native.ir.ranges import IntegerRange, combined, converted, decided, everything, indices, only
 from reference.kernel import module, scope
+from tables import table
 
 BITS = 6
 
@@ -144,22 +145,20 @@ def loop(upper: str, at: str) -> str:
     return scope(f"scf.for %i = %c0 to {upper} step %c64 {{\n%at = {at} : index\n{stored}\n}}")
 
 
-@pytest.mark.parametrize(
+@table(
     "body, bytes_",
-    [
-        (loop("%c256", "arith.addi %i, %c0"), 8192 + 1024),
-        (loop("%c256", "arith.muli %i, %c3"), 8192 + 3 * 768 + 256),
-        (loop("%c256", "arith.addi %i, %n"), None),
-        (loop("%n", "arith.addi %i, %c0"), None),
-        (loop("%n", "arith.remui %i, %c128"), 8192 + 4 * 127 + 256),
-        (f"%m = arith.minsi %n, %c256 : index\n{loop('%m', 'arith.addi %i, %c0')}", 8192 + 1024),
-        ("pto.store_scalar %c1_i64, %ub512_i64[%c3] : P<i64>, i64", 512 + 32),
-        (
-            "pto.mte_gm_ub %x, %ub1024_f32, %c0_i64, %c64_i64 nburst(%c4_i64, %c64_i64, %c128_i64)"
-            " : G<f32>, P<f32>, i64, i64, i64, i64, i64",
-            1024 + 3 * 128 + 64,
-        ),
-    ],
+    (loop("%c256", "arith.addi %i, %c0"), 8192 + 1024),
+    (loop("%c256", "arith.muli %i, %c3"), 8192 + 3 * 768 + 256),
+    (loop("%c256", "arith.addi %i, %n"), None),
+    (loop("%n", "arith.addi %i, %c0"), None),
+    (loop("%n", "arith.remui %i, %c128"), 8192 + 4 * 127 + 256),
+    (f"%m = arith.minsi %n, %c256 : index\n{loop('%m', 'arith.addi %i, %c0')}", 8192 + 1024),
+    ("pto.store_scalar %c1_i64, %ub512_i64[%c3] : P<i64>, i64", 512 + 32),
+    (
+        "pto.mte_gm_ub %x, %ub1024_f32, %c0_i64, %c64_i64 nburst(%c4_i64, %c64_i64, %c128_i64)"
+        " : G<f32>, P<f32>, i64, i64, i64, i64, i64",
+        1024 + 3 * 128 + 64,
+    ),
 )
 def test_how_far_a_kernel_may_write(body: str, bytes_: int | None) -> None:
     found = written(body)

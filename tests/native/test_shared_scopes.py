@@ -15,6 +15,7 @@ from ptosim.loading import load_module
 from ptosim.native.build.compilation import compile_kernel, lower
 from ptosim.native.build.sharing import FEW
 from ptosim.native.host.toolchain import this_host
+from tables import table
 
 ROW = "!pto.tile_buf<vec, 1x64xf32>"
 PART = "!pto.partition_tensor_view<1x64xf32>"
@@ -240,9 +241,7 @@ def test_a_copy_outside_is_found_at_its_own_line(rows: int):
     assert found[0]["location"]["line"] == line_of(text, "pto.tload", rows)
 
 
-@pytest.mark.parametrize(
-    "wrong, address, kind", [(0, 1 << 18, "out-of-bounds"), (2, 8, "misaligned"), (2, -64, "out-of-bounds")]
-)
+@table("wrong, address, kind", (0, 1 << 18, "out-of-bounds"), (2, 8, "misaligned"), (2, -64, "out-of-bounds"))
 def test_a_tile_outside_is_found_at_its_own_line(wrong: int, address: int, kind: str):
     """The places of the tiles are arguments: checks stay, and tell which of the operations failed."""
     names = "abc"

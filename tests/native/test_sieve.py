@@ -29,6 +29,7 @@ from sanitize.random_clusters import cluster as random_cluster
 from sanitize.random_kernels import arguments as random_arguments
 from sanitize.random_kernels import program as random_program
 from sifting import assert_agrees
+from tables import table
 
 PROGRAMS = {False: 4, True: 2000}
 
@@ -137,16 +138,14 @@ OVER = """pto.mte_gm_ub %x, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)
           : !pto.ptr<f32, ub>, !pto.ptr<f32, l1>, i64, i64, i64, i64"""
 
 
-@pytest.mark.parametrize(
+@table(
     "signal, wait, clean",
-    [
-        ("pto.set_intra_block <PIPE_MTE2>, 3", "pto.wait_intra_block <PIPE_MTE3>, 3", True),
-        ("pto.set_intra_block <PIPE_MTE2>, 3", "pto.wait_intra_block <PIPE_MTE2>, 3", False),  # another pipe waits
-        ("pto.set_intra_block <PIPE_MTE1>, 3", "pto.wait_intra_block <PIPE_MTE3>, 3", False),  # another one tells
-        ("pto.set_intra_block <PIPE_MTE2>, 3", "", False),  # nobody waits
-        ("", "pto.wait_intra_block <PIPE_MTE3>, 3", False),  # nobody tells
-        ("", "", False),
-    ],
+    ("pto.set_intra_block <PIPE_MTE2>, 3", "pto.wait_intra_block <PIPE_MTE3>, 3", True),
+    ("pto.set_intra_block <PIPE_MTE2>, 3", "pto.wait_intra_block <PIPE_MTE2>, 3", False),  # another pipe waits
+    ("pto.set_intra_block <PIPE_MTE1>, 3", "pto.wait_intra_block <PIPE_MTE3>, 3", False),  # another one tells
+    ("pto.set_intra_block <PIPE_MTE2>, 3", "", False),  # nobody waits
+    ("", "pto.wait_intra_block <PIPE_MTE3>, 3", False),  # nobody tells
+    ("", "", False),
 )
 def test_a_signal_orders_cores_of_a_cluster(signal: str, wait: str, clean: bool):
     """The cube core and a vector core write the same bytes of L1."""
@@ -218,9 +217,7 @@ BLOCKS = """module attributes {{pto.target_arch = "a5"}} {{
 """
 
 
-@pytest.mark.parametrize(
-    "step, to, judged", [(64, "%y", 0), (64, "%x", 0), (63, "%y", 4), (63, "%x", 4), (65, "%y", 0)]
-)
+@table("step, to, judged", (64, "%y", 0), (64, "%x", 0), (63, "%y", 4), (63, "%x", 4), (65, "%y", 0))
 def test_blocks_that_meet_in_gm_are_judged(step: int, to: str, judged: int):
     kernel = ptosim.load(BLOCKS.format(step=step, to=to)).kernel()
     arrays = [np.zeros(4 * 65, "f4"), np.zeros(4 * 65, "f4")]
@@ -384,15 +381,13 @@ LATE = """%c0 = arith.constant 0 : index
       """
 
 
-@pytest.mark.parametrize(
+@table(
     "count, rest, clean",
-    [
-        (64, FLUSH, True),
-        (64, "", True),  # whole granules: nothing is held back
-        (60, "", False),  # half a granule never reaches UB
-        (60, FLUSH, False),  # the copy reads what no store has defined
-        (60, 'pto.mem_bar "VST_VLD"\n      ' + LATE + FLUSH, False),  # a load of what is held back
-    ],
+    (64, FLUSH, True),
+    (64, "", True),  # whole granules: nothing is held back
+    (60, "", False),  # half a granule never reaches UB
+    (60, FLUSH, False),  # the copy reads what no store has defined
+    (60, 'pto.mem_bar "VST_VLD"\n      ' + LATE + FLUSH, False),  # a load of what is held back
 )
 def test_a_store_stream(count: int, rest: str, clean: bool):
     kernel = ptosim.load(ALONE.format(STREAM.format(count=count, rest=rest))).kernel()
@@ -416,9 +411,12 @@ UNALIGNED = """      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
 """
 
 
-@pytest.mark.parametrize(
+@table(
     "offset, mask, clean",
-    [(64, "PAT_ALL", True), (67, "PAT_ALL", False), (96, "PAT_VL32", True), (97, "PAT_VL32", False)],
+    (64, "PAT_ALL", True),
+    (67, "PAT_ALL", False),
+    (96, "PAT_VL32", True),
+    (97, "PAT_VL32", False),
 )
 def test_a_register_that_lies_anywhere(offset: int, mask: str, clean: bool):
     """UB is defined from byte 256 to byte 512; lanes that lie elsewhere are doubtful and must not be stored."""

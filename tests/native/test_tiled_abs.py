@@ -20,6 +20,7 @@ from ptosim.native.run.cores import Executable, Invocation
 from ptosim.native.run.runtime import Runner
 from ptosim.native.vector.registers import register_type
 from ptosim.target.profile import load_target
+from tables import table
 
 UB_BYTES = 256 << 10
 TILE = 4096  # a tile of 32x32 f32
@@ -96,17 +97,15 @@ def test_it_computes_absolute_values(runner: Runner, threads: int | None, grid: 
     assert y.tobytes() == (x.view("u4") & 0x7FFFFFFF).tobytes()
 
 
-@pytest.mark.parametrize(
+@table(
     "short, first, steps, site, value, block, loops",
-    [
-        (1, 0, 10**9, INPUT, pointer(0, 5 * TILE), 2, (1,)),  # x lacks its last byte
-        (2, 0, 10**9, OUTPUT, pointer(1, 5 * TILE), 2, (1,)),
-        (0, 1015, 10**9, LOAD, UB_BYTES, 0, (0, 9)),  # registers 1015 to 1030 of 1024
-        (0, -1, 10**9, LOAD, -256, 0, (0, 0)),
-        (0, 1 << 60, 10**9, LOAD, 0, 0, None),  # times 256 wraps to address 0, which is legal
-        (0, 0, 33, ROWS, 0, 0, (1,)),
-        (0, 0, 1, TILES, 0, 0, ()),
-    ],
+    (1, 0, 10**9, INPUT, pointer(0, 5 * TILE), 2, (1,)),  # x lacks its last byte
+    (2, 0, 10**9, OUTPUT, pointer(1, 5 * TILE), 2, (1,)),
+    (0, 1015, 10**9, LOAD, UB_BYTES, 0, (0, 9)),  # registers 1015 to 1030 of 1024
+    (0, -1, 10**9, LOAD, -256, 0, (0, 0)),
+    (0, 1 << 60, 10**9, LOAD, 0, 0, None),  # times 256 wraps to address 0, which is legal
+    (0, 0, 33, ROWS, 0, 0, (1,)),
+    (0, 0, 1, TILES, 0, 0, ()),
 )
 def test_what_goes_wrong_is_reported_and_nothing_outside_is_touched(
     runner: Runner, short: int, first: int, steps: int, site: int, value: int, block: int, loops: tuple[int, ...] | None

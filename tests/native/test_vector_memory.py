@@ -15,6 +15,7 @@ from ptosim.effects.vector_memory import (
     STRIDED_STORE_MODES,
 )
 from reference.kernel import SIZE, scope, some_bytes
+from tables import table
 
 UB_BYTES = 256 << 10
 
@@ -120,17 +121,18 @@ def test_blocks(kind: str, block: int, repeat: int, post: bool) -> None:
     same(scope(body))
 
 
-@pytest.mark.parametrize(
+@table(
     "address, kind",
-    [(UB_BYTES - 256, None), (UB_BYTES - 224, "out-of-bounds"), (-32, "out-of-bounds"), (16, "misaligned")],
+    (UB_BYTES - 256, None),
+    (UB_BYTES - 224, "out-of-bounds"),
+    (-32, "out-of-bounds"),
+    (16, "misaligned"),
 )
-@pytest.mark.parametrize(
+@table(
     "instruction",
-    [
-        "%v = pto.vlds %p[%c0] : P<f32> -> V<f32>",
-        "pto.vsts %x, %p[%c0], %all_b32 : V<f32>, P<f32>, M<b32>",
-        "%v, %n = pto.vlds %p[%c64] : P<f32> -> V<f32>, P<f32>",
-    ],
+    "%v = pto.vlds %p[%c0] : P<f32> -> V<f32>",
+    "pto.vsts %x, %p[%c0], %all_b32 : V<f32>, P<f32>, M<b32>",
+    "%v, %n = pto.vlds %p[%c64] : P<f32> -> V<f32>, P<f32>",
 )
 def test_addresses(instruction: str, address: int, kind: str | None) -> None:
     body = scope(f"""%x = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32>
@@ -259,11 +261,10 @@ def test_scatters(kind: str, offset: str, limit: int) -> None:
         assert "store to the same element" in found.message
 
 
-@pytest.mark.parametrize("instruction, alignment", [
+@table("instruction, alignment",
     ("%v = pto.vgather2 %p, %o, %m : P<f32>, V<i32>, M<b32> -> V<f32>", 4),
     ("pto.vscatter %x, %p, %o, %m : V<f32>, P<f32>, V<i32>, M<b32>", 4),
-    ("%v = pto.vgatherb %p, %b, %m : P<f32>, V<i32>, M<b32> -> V<f32>", 32),
-])  # fmt: skip
+    ("%v = pto.vgatherb %p, %b, %m : P<f32>, V<i32>, M<b32> -> V<f32>", 32))  # fmt: skip
 @pytest.mark.parametrize("address", [0, 2, 4, 64, UB_BYTES - 2048, UB_BYTES - 64, UB_BYTES, -64, 1 << 40])
 @pytest.mark.parametrize("pattern", ["PAT_ALL", "PAT_VL4", "PAT_ALLF"])
 def test_lanes_outside(instruction: str, alignment: int, address: int, pattern: str) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ptosim.diagnostics import PTOError
 from ptosim.effects.element import element
 from sort_programs import counts, merge, sort
+from tables import table
 from vector_cases import edges
 
 KINDS = st.sampled_from(["f16", "f32"])
@@ -124,33 +125,29 @@ def _error(call, *arguments, engine) -> tuple[str, str, object]:
     return found.kind, found.message, found.location
 
 
-@pytest.mark.parametrize(
+@table(
     "arguments",
-    [
-        ("f32", np.zeros(8, np.uint8), 0, 0, 0, 256),
-        ("f32", np.zeros(8, np.uint8), 0, 0, 0, -1),
-        ("f32", np.zeros(8, np.uint8), END - 255, 0, 0, 1),
-        ("f16", np.zeros(8, np.uint8), 0, END - 127, 0, 2),
-        ("f32", np.zeros(8, np.uint8), 0, 0, -4, 1),
-        ("f32", np.zeros(8, np.uint8), 0, END - 3 * 128, 1024, 5),
-    ],
+    ("f32", np.zeros(8, np.uint8), 0, 0, 0, 256),
+    ("f32", np.zeros(8, np.uint8), 0, 0, 0, -1),
+    ("f32", np.zeros(8, np.uint8), END - 255, 0, 0, 1),
+    ("f16", np.zeros(8, np.uint8), 0, END - 127, 0, 2),
+    ("f32", np.zeros(8, np.uint8), 0, 0, -4, 1),
+    ("f32", np.zeros(8, np.uint8), 0, END - 3 * 128, 1024, 5),
 )
 def test_both_engines_refuse_the_same_sorts(arguments):
     assert _error(sort, *arguments, engine="native") == _error(sort, *arguments, engine="reference")
 
 
-@pytest.mark.parametrize(
+@table(
     "arguments",
-    [
-        ("f32", np.zeros(8, np.uint8), 4, (0, 0, 0, 0), counts(1), 0x0101),
-        ("f32", np.zeros(8, np.uint8), 0, (4, 0, 0, 0), counts(1), 0x0101),
-        ("f32", np.zeros(8, np.uint8), END - 8, (0, 0, 0, 0), counts(2), 0x0101),
-        ("f32", np.zeros(8, np.uint8), 0, (0, END - 16, 0, 0), counts(0, 3), 0x0F01),
-        ("f32", np.zeros(8, np.uint8), 0, (0, -8, 0, 0), counts(0, 3), 0x0F01),
-        ("f32", np.zeros(8, np.uint8), 4096, (0, 8, 16, 32), counts(1, 1, 1, 1), 0x0F02),
-        ("f32", np.zeros(8, np.uint8), 4096, (0, 8, 16, 24), counts(1, 1, 1, 1), 0x1F02),
-        ("f32", np.zeros(8, np.uint8), 4096, (END - 64, END - 56, END - 48, END - 40), counts(1, 1, 1, 1), 0x0F03),
-    ],
+    ("f32", np.zeros(8, np.uint8), 4, (0, 0, 0, 0), counts(1), 0x0101),
+    ("f32", np.zeros(8, np.uint8), 0, (4, 0, 0, 0), counts(1), 0x0101),
+    ("f32", np.zeros(8, np.uint8), END - 8, (0, 0, 0, 0), counts(2), 0x0101),
+    ("f32", np.zeros(8, np.uint8), 0, (0, END - 16, 0, 0), counts(0, 3), 0x0F01),
+    ("f32", np.zeros(8, np.uint8), 0, (0, -8, 0, 0), counts(0, 3), 0x0F01),
+    ("f32", np.zeros(8, np.uint8), 4096, (0, 8, 16, 32), counts(1, 1, 1, 1), 0x0F02),
+    ("f32", np.zeros(8, np.uint8), 4096, (0, 8, 16, 24), counts(1, 1, 1, 1), 0x1F02),
+    ("f32", np.zeros(8, np.uint8), 4096, (END - 64, END - 56, END - 48, END - 40), counts(1, 1, 1, 1), 0x0F03),
 )
 def test_both_engines_refuse_the_same_merges(arguments):
     assert _error(merge, *arguments, engine="native") == _error(merge, *arguments, engine="reference")

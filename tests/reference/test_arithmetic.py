@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tables import table
 from vector_programs import binary, bits, lanes_of, run, unary, with_scalar
 
 INF, NAN = float("inf"), float("nan")
@@ -13,14 +14,12 @@ QUIET = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000}
 # --- from scalars and lanes -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("scalar", "kind", "given", "lane", "lanes"),
-    [
-        ("f32", "f32", 1.25, 1.25, 64),
-        ("i32", "i32", 7, 7, 64),
-        ("i8", "si8", -7, -7, 256),
-        ("i8", "ui8", -55, 201, 256),
-    ],
+@table(
+    "scalar, kind, given, lane, lanes",
+    ("f32", "f32", 1.25, 1.25, 64),
+    ("i32", "i32", 7, 7, 64),
+    ("i8", "si8", -7, -7, 256),
+    ("i8", "ui8", -55, 201, 256),
 )
 def test_a_broadcast_fills_every_lane_with_the_bits_of_the_scalar(scalar, kind, given, lane, lanes):
     assert run(f"%d = pto.vbr %s : {scalar} -> V<{kind}>", s=given).tolist() == [lane] * lanes
@@ -31,9 +30,7 @@ def test_a_duplicated_scalar_reaches_active_lanes_only():
     assert got.tolist() == [173, 0, 0, 173, *[0] * 251, 173]
 
 
-@pytest.mark.parametrize(
-    ("position", "lane"), [("", 5.0), (' {position = "LOWEST"}', 5.0), (' {position = "HIGHEST"}', -6.0)]
-)
+@table("position, lane", ("", 5.0), (' {position = "LOWEST"}', 5.0), (' {position = "HIGHEST"}', -6.0))
 def test_a_duplicated_lane_is_the_first_or_the_physical_last(position, lane):
     got = run(f"%d = pto.vdup %a, %m{position} : V<f32>, M<b32> -> V<f32>", a=[5.0, *[0] * 62, -6.0], m=[1, 2])
     assert got.tolist() == [0, lane, lane, *[0] * 61]
@@ -47,15 +44,13 @@ def test_a_duplicated_lane_keeps_its_payload():
 # --- unary ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "expected"),
-    [
-        ("i16", [-32768, -5, 7], [-32768, 5, 7]),
-        ("i8", [-128, -1, 127], [-128, 1, 127]),
-        ("i32", [-(2**31), -3, 0], [-(2**31), 3, 0]),
-        ("i64", [-(2**63), -9, 4], [-(2**63), 9, 4]),
-        ("ui16", [65535, 32768, 1], [65535, 32768, 1]),
-    ],
+@table(
+    "kind, given, expected",
+    ("i16", [-32768, -5, 7], [-32768, 5, 7]),
+    ("i8", [-128, -1, 127], [-128, 1, 127]),
+    ("i32", [-(2**31), -3, 0], [-(2**31), 3, 0]),
+    ("i64", [-(2**63), -9, 4], [-(2**63), 9, 4]),
+    ("ui16", [65535, 32768, 1], [65535, 32768, 1]),
 )
 def test_the_absolute_value_wraps_at_the_least_integer(kind, given, expected):
     assert run(unary("vabs", kind), a=given)[:3].tolist() == expected
@@ -69,9 +64,11 @@ def test_abs_and_neg_change_the_sign_bit_alone(kind):
     assert bits(run(unary("vneg", kind), a=lanes_of(kind, patterns)))[:5] == [p ^ sign for p in patterns]
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "expected"),
-    [("i8", [-128, 5], [-128, -5]), ("ui16", [1, 65535], [65535, 1]), ("i64", [-(2**63), 1], [-(2**63), -1])],
+@table(
+    "kind, given, expected",
+    ("i8", [-128, 5], [-128, -5]),
+    ("ui16", [1, 65535], [65535, 1]),
+    ("i64", [-(2**63), 1], [-(2**63), -1]),
 )
 def test_integers_negate_modulo_their_width(kind, given, expected):
     assert run(unary("vneg", kind), a=given)[:2].tolist() == expected
@@ -116,31 +113,29 @@ def test_complement_flips_every_bit_of_any_type():
 # --- binary -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "a", "b", "expected"),
-    [
-        ("vadd", "i16", 32767, 1, -32768),
-        ("vadd", "ui16", 65535, 1, 0),
-        ("vadd", "i64", 2**63 - 1, 1, -(2**63)),
-        ("vsub", "ui8", 0, 1, 255),
-        ("vsub", "i8", -128, 1, 127),
-        ("vmul", "i32", 65536, 65537, 65536),
-        ("vmul", "i16", -300, 300, -90000 + 65536),
-        ("vmul", "ui8", 16, 17, 16),
-        ("vdiv", "i32", -7, 2, -3),
-        ("vdiv", "i16", 7, -2, -3),
-        ("vdiv", "i32", -(2**31), -1, -(2**31)),
-        ("vdiv", "i16", 5, 0, 0),
-        ("vmax", "i8", -1, 1, 1),
-        ("vmax", "ui8", 255, 1, 255),
-        ("vmin", "i8", -1, 1, -1),
-        ("vmin", "ui8", 255, 1, 1),
-        ("vmin", "si64", -5, 5, -5),
-        ("vmax", "ui64", 2**63, 1, 2**63),
-        ("vand", "i32", 0b1100, 0b1010, 0b1000),
-        ("vor", "i32", 0b1100, 0b1010, 0b1110),
-        ("vxor", "i32", 0b1100, 0b1010, 0b0110),
-    ],
+@table(
+    "name, kind, a, b, expected",
+    ("vadd", "i16", 32767, 1, -32768),
+    ("vadd", "ui16", 65535, 1, 0),
+    ("vadd", "i64", 2**63 - 1, 1, -(2**63)),
+    ("vsub", "ui8", 0, 1, 255),
+    ("vsub", "i8", -128, 1, 127),
+    ("vmul", "i32", 65536, 65537, 65536),
+    ("vmul", "i16", -300, 300, -90000 + 65536),
+    ("vmul", "ui8", 16, 17, 16),
+    ("vdiv", "i32", -7, 2, -3),
+    ("vdiv", "i16", 7, -2, -3),
+    ("vdiv", "i32", -(2**31), -1, -(2**31)),
+    ("vdiv", "i16", 5, 0, 0),
+    ("vmax", "i8", -1, 1, 1),
+    ("vmax", "ui8", 255, 1, 255),
+    ("vmin", "i8", -1, 1, -1),
+    ("vmin", "ui8", 255, 1, 1),
+    ("vmin", "si64", -5, 5, -5),
+    ("vmax", "ui64", 2**63, 1, 2**63),
+    ("vand", "i32", 0b1100, 0b1010, 0b1000),
+    ("vor", "i32", 0b1100, 0b1010, 0b1110),
+    ("vxor", "i32", 0b1100, 0b1010, 0b0110),
 )
 def test_integers(name, kind, a, b, expected):
     assert run(binary(name, kind), a=[a], b=[b])[0] == expected
@@ -161,25 +156,23 @@ def test_the_b32_mask_of_64_bit_lanes_has_two_lanes_for_each():
     assert run(binary("vadd", "i64"), a=[1, 1, 1], b=[1, 1, 1], m=[2, 3])[:3].tolist() == [0, 2, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "a", "b", "expected"),
-    [
-        ("vadd", INF, -INF, NAN),
-        ("vadd", -0.0, 0.0, 0.0),
-        ("vadd", -0.0, -0.0, -0.0),
-        ("vsub", INF, INF, NAN),
-        ("vmul", 0.0, INF, NAN),
-        ("vdiv", 0.0, -0.0, NAN),
-        ("vdiv", 1.0, INF, 0.0),
-        ("vdiv", -INF, 2.0, -INF),
-        ("vdiv", 1.0, -0.0, -INF),
-        ("vmax", -0.0, 0.0, 0.0),
-        ("vmax", 0.0, -0.0, 0.0),
-        ("vmin", 0.0, -0.0, -0.0),
-        ("vmin", -0.0, 0.0, -0.0),
-        ("vmin", NAN, 1.0, NAN),
-        ("vmax", 1.0, NAN, NAN),
-    ],
+@table(
+    "name, a, b, expected",
+    ("vadd", INF, -INF, NAN),
+    ("vadd", -0.0, 0.0, 0.0),
+    ("vadd", -0.0, -0.0, -0.0),
+    ("vsub", INF, INF, NAN),
+    ("vmul", 0.0, INF, NAN),
+    ("vdiv", 0.0, -0.0, NAN),
+    ("vdiv", 1.0, INF, 0.0),
+    ("vdiv", -INF, 2.0, -INF),
+    ("vdiv", 1.0, -0.0, -INF),
+    ("vmax", -0.0, 0.0, 0.0),
+    ("vmax", 0.0, -0.0, 0.0),
+    ("vmin", 0.0, -0.0, -0.0),
+    ("vmin", -0.0, 0.0, -0.0),
+    ("vmin", NAN, 1.0, NAN),
+    ("vmax", 1.0, NAN, NAN),
 )
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
 def test_floats(name, kind, a, b, expected):
@@ -209,21 +202,19 @@ def test_bitwise_operations_keep_any_pattern_of_floats():
 # --- vector and scalar ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "scalar", "a", "s", "expected"),
-    [
-        ("vadds", "i16", None, 32767, 1024, 32767 + 1024 - 65536),
-        ("vadds", "ui16", "i16", 65000, 4096, 65000 + 4096 - 65536),
-        ("vadds", "f32", None, 1.0, 0.5, 1.5),
-        ("vadds", "f16", None, 2.25, 1.5, 3.75),
-        ("vadds", "bf16", None, 256.0, 1.5, 258.0),
-        ("vmuls", "f32", None, 3.0, -2.0, -6.0),
-        ("vmuls", "ui32", "i32", 3, -1, 2**32 - 3),
-        ("vmaxs", "f32", None, -1.0, 0.5, 0.5),
-        ("vmaxs", "ui8", "i8", 5, -1, 255),
-        ("vmins", "si8", "i8", 5, -1, -1),
-        ("vmins", "f16", None, -1.0, 0.5, -1.0),
-    ],
+@table(
+    "name, kind, scalar, a, s, expected",
+    ("vadds", "i16", None, 32767, 1024, 32767 + 1024 - 65536),
+    ("vadds", "ui16", "i16", 65000, 4096, 65000 + 4096 - 65536),
+    ("vadds", "f32", None, 1.0, 0.5, 1.5),
+    ("vadds", "f16", None, 2.25, 1.5, 3.75),
+    ("vadds", "bf16", None, 256.0, 1.5, 258.0),
+    ("vmuls", "f32", None, 3.0, -2.0, -6.0),
+    ("vmuls", "ui32", "i32", 3, -1, 2**32 - 3),
+    ("vmaxs", "f32", None, -1.0, 0.5, 0.5),
+    ("vmaxs", "ui8", "i8", 5, -1, 255),
+    ("vmins", "si8", "i8", 5, -1, -1),
+    ("vmins", "f16", None, -1.0, 0.5, -1.0),
 )
 def test_a_scalar_meets_every_lane(name, kind, scalar, a, s, expected):
     got = run(with_scalar(name, kind, scalar), a=[a, a], s=s, m=[0])
@@ -238,16 +229,14 @@ def test_the_extremum_with_a_nan_is_nan():
 # --- shifts -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "a", "count", "expected"),
-    [
-        ("vshl", "ui16", [1, 1, 1, 3], [0, 15, 16, 65535], [1, 32768, 0, 0]),
-        ("vshl", "i8", [-1, 1], [7, 8], [-128, 0]),
-        ("vshl", "i64", [1, 1], [63, 64], [-(2**63), 0]),
-        ("vshr", "ui32", [2**32 - 1, 2**31, 1], [31, 32, 1], [1, 0, 0]),
-        ("vshr", "si16", [-32768, -1, 20], [15, 300, 3], [-1, -1, 2]),
-        ("vshr", "i32", [-8, 8], [1, 2**31], [-4, 0]),
-    ],
+@table(
+    "name, kind, a, count, expected",
+    ("vshl", "ui16", [1, 1, 1, 3], [0, 15, 16, 65535], [1, 32768, 0, 0]),
+    ("vshl", "i8", [-1, 1], [7, 8], [-128, 0]),
+    ("vshl", "i64", [1, 1], [63, 64], [-(2**63), 0]),
+    ("vshr", "ui32", [2**32 - 1, 2**31, 1], [31, 32, 1], [1, 0, 0]),
+    ("vshr", "si16", [-32768, -1, 20], [15, 300, 3], [-1, -1, 2]),
+    ("vshr", "i32", [-8, 8], [1, 2**31], [-4, 0]),
 )
 def test_shift_counts_are_unsigned_and_may_exceed_the_width(name, kind, a, count, expected):
     unsigned = f"u{kind.removeprefix('s').removeprefix('u')}"
@@ -255,18 +244,16 @@ def test_shift_counts_are_unsigned_and_may_exceed_the_width(name, kind, a, count
     assert run(text, a=a, b=count)[: len(a)].tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "a", "count", "expected"),
-    [
-        ("vshls", "ui8", 1, 7, 128),
-        ("vshls", "ui8", 1, 8, 0),
-        ("vshls", "ui8", 1, 256, 0),  # 256 is no count of 0
-        ("vshls", "i32", 3, 15, 3 << 15),
-        ("vshrs", "ui32", 2**32 - 1, 3, 2**29 - 1),
-        ("vshrs", "si8", -128, -1, -1),  # 65535, read as unsigned
-        ("vshrs", "ui8", 255, -1, 0),
-        ("vshrs", "i64", -(2**63), 62, -2),
-    ],
+@table(
+    "name, kind, a, count, expected",
+    ("vshls", "ui8", 1, 7, 128),
+    ("vshls", "ui8", 1, 8, 0),
+    ("vshls", "ui8", 1, 256, 0),  # 256 is no count of 0
+    ("vshls", "i32", 3, 15, 3 << 15),
+    ("vshrs", "ui32", 2**32 - 1, 3, 2**29 - 1),
+    ("vshrs", "si8", -128, -1, -1),  # 65535, read as unsigned
+    ("vshrs", "ui8", 255, -1, 0),
+    ("vshrs", "i64", -(2**63), 62, -2),
 )
 def test_a_scalar_count_is_an_i16_whatever_the_lanes(name, kind, a, count, expected):
     assert run(with_scalar(name, kind, "i16"), a=[a], s=count)[0] == expected

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ptosim.effects.element import ELEMENTS
+from tables import table
 from vector_programs import bits, lanes_of, mask_type, run
 
 INF, NAN = float("inf"), float("nan")
@@ -29,10 +30,7 @@ def _with_scalar(word, kind, a, s, scalar=None):
     return _lanes(run(text, a=a, s=s, seed=range(len(a))), kind)
 
 
-@pytest.mark.parametrize(
-    ("word", "lanes"),
-    [("eq", [1]), ("ne", [0, 2, 3]), ("lt", [0, 3]), ("le", [0, 1, 3]), ("gt", [2]), ("ge", [1, 2])],
-)
+@table("word, lanes", ("eq", [1]), ("ne", [0, 2, 3]), ("lt", [0, 3]), ("le", [0, 1, 3]), ("gt", [2]), ("ge", [1, 2]))
 @pytest.mark.parametrize("kind", ["i8", "si16", "i32", "f16", "bf16", "f32"])
 def test_the_six_comparisons(word, lanes, kind):
     assert _compare(word, kind, [-3, 5, 7, -100], [-2, 5, -7, 100]) == lanes
@@ -65,16 +63,14 @@ def test_subnormals_differ_from_zero():
     assert _compare("gt", "f32", lanes_of("f32", [1, 0x80000001, 0]), [0.0, 0.0, 0.0]) == [0]
 
 
-@pytest.mark.parametrize(
-    ("word", "kind", "scalar", "a", "s", "lanes"),
-    [
-        ("gt", "ui8", "i8", [128, 129, 130, 255, 0], -127, [2, 3]),  # -127 means 129
-        ("gt", "si8", "i8", [-128, -127, -126, 127], -127, [2, 3]),
-        ("le", "ui16", "i16", [0, 65534, 65535], -2, [0, 1]),
-        ("eq", "f32", "f32", [1.5, -1.5], 1.5, [0]),
-        ("ne", "bf16", "bf16", [1.5, -1.5, NAN], 1.5, [1, 2]),
-        ("lt", "f16", "f16", [1.0, NAN, -INF], NAN, []),
-    ],
+@table(
+    "word, kind, scalar, a, s, lanes",
+    ("gt", "ui8", "i8", [128, 129, 130, 255, 0], -127, [2, 3]),  # -127 means 129
+    ("gt", "si8", "i8", [-128, -127, -126, 127], -127, [2, 3]),
+    ("le", "ui16", "i16", [0, 65534, 65535], -2, [0, 1]),
+    ("eq", "f32", "f32", [1.5, -1.5], 1.5, [0]),
+    ("ne", "bf16", "bf16", [1.5, -1.5, NAN], 1.5, [1, 2]),
+    ("lt", "f16", "f16", [1.0, NAN, -INF], NAN, []),
 )
 def test_against_a_scalar(word, kind, scalar, a, s, lanes):
     assert _with_scalar(word, kind, a, s, scalar) == lanes

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from reference.kernel import failure, module, run, scope, ub_after
+from tables import table
 
 
 def result(body: str, *arguments: int, parameters: str = "", rest: str = "") -> int:
@@ -21,9 +22,7 @@ SUM = """%r = scf.for %i = %low to %high step %step iter_args(%s = %c0_i32) -> (
     }"""
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "step"), [(0, 10, 1), (3, 17, 5), (5, 5, 1), (6, 5, 1), (-3, 4, 2), (0, 1, 100)]
-)
+@table("low, high, step", (0, 10, 1), (3, 17, 5), (5, 5, 1), (6, 5, 1), (-3, 4, 2), (0, 1, 100))
 def test_a_loop_counts_as_range_does(low: int, high: int, step: int) -> None:
     found = result(SUM, low, high, step, parameters=", %low: index, %high: index, %step: index")
     assert found == sum(range(low, high, step))

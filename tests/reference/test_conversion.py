@@ -5,6 +5,7 @@ import pytest
 
 from ptosim import api
 from ptosim.effects.element import ELEMENTS
+from tables import table
 from vector_programs import bits, engines, lanes_of, mask_type, run
 
 INF, NAN = float("inf"), float("nan")
@@ -97,20 +98,16 @@ def test_ties_of_e2m1():
 # --- values: float to integer -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("rnd", "expected"),
-    [
-        ("R", [2, -2, 1, -1]),
-        ("A", [3, -3, 1, -1]),
-        ("F", [2, -3, 1, -2]),
-        ("C", [3, -2, 2, -1]),
-        ("Z", [2, -2, 1, -1]),
-        ("O", [3, -3, 1, -1]),
-    ],
+@table(
+    "rnd, expected",
+    ("R", [2, -2, 1, -1]),
+    ("A", [3, -3, 1, -1]),
+    ("F", [2, -3, 1, -2]),
+    ("C", [3, -2, 2, -1]),
+    ("Z", [2, -2, 1, -1]),
+    ("O", [3, -3, 1, -1]),
 )
-@pytest.mark.parametrize(
-    ("source", "dest", "part"), [("f32", "si32", None), ("f16", "si16", None), ("bf16", "si32", "EVEN")]
-)
+@table("source, dest, part", ("f32", "si32", None), ("f16", "si16", None), ("bf16", "si32", "EVEN"))
 def test_rounding_modes(rnd, expected, source, dest, part):
     spread = 1 if part is None else 2
     lanes = [0.0] * (4 * spread)
@@ -118,27 +115,23 @@ def test_rounding_modes(rnd, expected, source, dest, part):
     assert run(_convert(source, dest, rnd, "SAT", part), a=lanes)[:4].tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "part", "given", "expected"),
-    [
-        ("f32", "si32", None, [NAN, INF, -INF, 3e9, -3e9], [0, 2**31 - 1, -(2**31), 2**31 - 1, -(2**31)]),
-        ("f32", "si16", "EVEN", [32767.5, -32769.0, NAN], [32767, -32768, 0]),
-        ("f16", "si8", "EVEN", [127.5, -129.0, -INF], [127, -128, -128]),
-        ("f16", "ui8", "EVEN", [255.5, -0.25, -7.0, INF], [255, 0, 0, 255]),
-        ("f32", "si64", "EVEN", [INF, -INF, NAN, 2.0**62], [2**63 - 1, -(2**63), 0, 2**62]),
-    ],
+@table(
+    "source, dest, part, given, expected",
+    ("f32", "si32", None, [NAN, INF, -INF, 3e9, -3e9], [0, 2**31 - 1, -(2**31), 2**31 - 1, -(2**31)]),
+    ("f32", "si16", "EVEN", [32767.5, -32769.0, NAN], [32767, -32768, 0]),
+    ("f16", "si8", "EVEN", [127.5, -129.0, -INF], [127, -128, -128]),
+    ("f16", "ui8", "EVEN", [255.5, -0.25, -7.0, INF], [255, 0, 0, 255]),
+    ("f32", "si64", "EVEN", [INF, -INF, NAN, 2.0**62], [2**63 - 1, -(2**63), 0, 2**62]),
 )
 def test_saturating_conversions_to_integers(source, dest, part, given, expected):
     assert _chosen(source, dest, part, "R", "SAT", given) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "given", "expected"),
-    [
-        ("f32", "si16", [70000.0, INF, -INF, NAN, -32769.0], [70000 - 65536, -1, 0, 0, 32767]),
-        ("f16", "si8", [300.0, INF, -INF], [44, -1, 0]),
-        ("f16", "ui8", [300.0, INF, -1.0], [44, 255, 255]),
-    ],
+@table(
+    "source, dest, given, expected",
+    ("f32", "si16", [70000.0, INF, -INF, NAN, -32769.0], [70000 - 65536, -1, 0, 0, 32767]),
+    ("f16", "si8", [300.0, INF, -INF], [44, -1, 0]),
+    ("f16", "ui8", [300.0, INF, -1.0], [44, 255, 255]),
 )
 def test_conversions_to_integers_that_keep_the_low_bits(source, dest, given, expected):
     assert _chosen(source, dest, "EVEN", "R", "NOSAT", given) == expected
@@ -162,14 +155,12 @@ def test_f16_to_si32_has_no_saturation_word_but_saturates():
 # --- values: float to narrower float ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("dest", "sat", "patterns"),
-    [
-        ("f16", "SAT", [0x7BFF, 0xFBFF, 0x0000, 0x7BFF, 0x57BC, 0x8000]),
-        ("f16", "NOSAT", [0x7C00, 0xFC00, 0x7E00, 0x7C00, 0x57BC, 0x8000]),
-        ("bf16", "SAT", [0x7F7F, 0xFF7F, 0x0000, 0x4780, 0x42F8, 0x8000]),
-        ("bf16", "NOSAT", [0x7F80, 0xFF80, 0x7FC0, 0x4780, 0x42F8, 0x8000]),
-    ],
+@table(
+    "dest, sat, patterns",
+    ("f16", "SAT", [0x7BFF, 0xFBFF, 0x0000, 0x7BFF, 0x57BC, 0x8000]),
+    ("f16", "NOSAT", [0x7C00, 0xFC00, 0x7E00, 0x7C00, 0x57BC, 0x8000]),
+    ("bf16", "SAT", [0x7F7F, 0xFF7F, 0x0000, 0x4780, 0x42F8, 0x8000]),
+    ("bf16", "NOSAT", [0x7F80, 0xFF80, 0x7FC0, 0x4780, 0x42F8, 0x8000]),
 )
 def test_what_saturation_does_to_infinity_and_nan(dest, sat, patterns):
     # 65520 is halfway between the largest f16 and the next power of two; 123.75 is 0x57BC, in bf16 124
@@ -177,17 +168,15 @@ def test_what_saturation_does_to_infinity_and_nan(dest, sat, patterns):
     assert bits(got)[::2][:6] == patterns
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "rnd", "sat", "part", "given", "codes"),
-    [
-        ("f32", "f8E4M3FN", "R", "SAT", "P0", [1.0625, 1.1875, 1000.0, INF, NAN], [0x38, 0x3A, 0x7E, 0x7E, 0x00]),
-        ("f32", "f8E5M2", "R", "SAT", "P0", [1.125, 1.375, 1e10], [0x3C, 0x3E, 0x7B]),
-        ("f32", "hif8", "A", "NOSAT", "P0", [NAN, INF, -INF, 1.0, 32768.0], [0x80, 0x6F, 0xEF, 0x08, 0x6E]),
-        ("f32", "hif8", "A", "SAT", "P0", [NAN, INF, 65536.0, -(2.0**-30)], [0x00, 0x6E, 0x6E, 0x00]),
-        ("f32", "f8E4M3FN", "R", "NOSAT", "P0", [1000.0, -INF, NAN], [0x7F, 0x7F, 0x7F]),
-        ("bf16", "f8E5M2", "R", "NOSAT", "EVEN", [1e10, -1e10, NAN], [0x7C, 0xFC, 0x7E]),
-        ("f16", "f8E4M3FN", "C", "SAT", "EVEN", [1.0625, -1.0625], [0x39, 0xB8]),
-    ],
+@table(
+    "source, dest, rnd, sat, part, given, codes",
+    ("f32", "f8E4M3FN", "R", "SAT", "P0", [1.0625, 1.1875, 1000.0, INF, NAN], [0x38, 0x3A, 0x7E, 0x7E, 0x00]),
+    ("f32", "f8E5M2", "R", "SAT", "P0", [1.125, 1.375, 1e10], [0x3C, 0x3E, 0x7B]),
+    ("f32", "hif8", "A", "NOSAT", "P0", [NAN, INF, -INF, 1.0, 32768.0], [0x80, 0x6F, 0xEF, 0x08, 0x6E]),
+    ("f32", "hif8", "A", "SAT", "P0", [NAN, INF, 65536.0, -(2.0**-30)], [0x00, 0x6E, 0x6E, 0x00]),
+    ("f32", "f8E4M3FN", "R", "NOSAT", "P0", [1000.0, -INF, NAN], [0x7F, 0x7F, 0x7F]),
+    ("bf16", "f8E5M2", "R", "NOSAT", "EVEN", [1e10, -1e10, NAN], [0x7C, 0xFC, 0x7E]),
+    ("f16", "f8E4M3FN", "C", "SAT", "EVEN", [1.0625, -1.0625], [0x39, 0xB8]),
 )
 def test_eight_bit_floats(source, dest, rnd, sat, part, given, codes):
     step = ELEMENTS[source].bytes
@@ -219,21 +208,19 @@ def test_widening_floats_is_exact_but_for_nan():
     assert bits(run(_convert("bf16", "f32", part="EVEN"), a=lanes_of("bf16", [0xFF81])))[0] == 0x7FC00000
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "rnd", "part", "given", "expected"),
-    [
-        ("si64", "f32", "R", "EVEN", [2**24 + 1, 2**24 + 3, -(2**24) - 1, 2**31], [2**24, 2**24 + 4, -(2**24), 2**31]),
-        ("si64", "f32", "C", "EVEN", [2**24 + 1, -(2**24) - 1, 2**62 + 1], [2**24 + 2, -(2**24), 2**62 + 2**39]),
-        ("si32", "f32", "Z", None, [2**24 + 1, -(2**24) - 1], [2**24, -(2**24)]),
-        ("si16", "f16", "R", None, [2049, 2051, -32768], [2048, 2052, -32768]),
-        ("si16", "f32", None, "EVEN", [-32768], [-32768]),
-        ("ui8", "f16", None, "EVEN", [255], [255]),
-        ("si8", "f16", None, "EVEN", [-128], [-128]),
-        ("si16", "ui32", None, "EVEN", [-1], [2**32 - 1]),
-        ("si8", "si32", None, "P0", [-3], [-3]),
-        ("ui8", "ui16", None, "EVEN", [200], [200]),
-        ("si32", "si64", None, "EVEN", [-(2**31)], [-(2**31)]),
-    ],
+@table(
+    "source, dest, rnd, part, given, expected",
+    ("si64", "f32", "R", "EVEN", [2**24 + 1, 2**24 + 3, -(2**24) - 1, 2**31], [2**24, 2**24 + 4, -(2**24), 2**31]),
+    ("si64", "f32", "C", "EVEN", [2**24 + 1, -(2**24) - 1, 2**62 + 1], [2**24 + 2, -(2**24), 2**62 + 2**39]),
+    ("si32", "f32", "Z", None, [2**24 + 1, -(2**24) - 1], [2**24, -(2**24)]),
+    ("si16", "f16", "R", None, [2049, 2051, -32768], [2048, 2052, -32768]),
+    ("si16", "f32", None, "EVEN", [-32768], [-32768]),
+    ("ui8", "f16", None, "EVEN", [255], [255]),
+    ("si8", "f16", None, "EVEN", [-128], [-128]),
+    ("si16", "ui32", None, "EVEN", [-1], [2**32 - 1]),
+    ("si8", "si32", None, "P0", [-3], [-3]),
+    ("ui8", "ui16", None, "EVEN", [200], [200]),
+    ("si32", "si64", None, "EVEN", [-(2**31)], [-(2**31)]),
 )
 def test_integers_to_floats_and_to_wider_integers(source, dest, rnd, part, given, expected):
     step = max(1, ELEMENTS[dest].bytes // ELEMENTS[source].bytes)
@@ -243,35 +230,31 @@ def test_integers_to_floats_and_to_wider_integers(source, dest, rnd, part, given
     assert run(_convert(source, dest, rnd, part=part), a=lanes)[::skip][: len(given)].tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "sat", "part", "given", "expected"),
-    [
-        ("i32", "i16", "SAT", "EVEN", [32768, -32769, 5], [32767, -32768, 5]),
-        ("i32", "i16", "NOSAT", "EVEN", [32768, -32769, 5], [-32768, 32767, 5]),
-        ("ui32", "ui8", "SAT", "P0", [2**32 - 1, 256, 7], [255, 255, 7]),
-        ("si32", "ui8", "SAT", "P0", [-1, 256, 7], [0, 255, 7]),
-        ("si32", "ui16", "NOSAT", "EVEN", [-1, 65536 + 7], [65535, 7]),
-        ("ui32", "si16", "SAT", "EVEN", [2**31, 32768], [32767, 32767]),
-        ("si16", "ui8", "SAT", "EVEN", [-5, 300], [0, 255]),
-        ("ui16", "ui8", "NOSAT", "EVEN", [300], [44]),
-        ("si64", "si32", "SAT", "EVEN", [2**40, -(2**40)], [2**31 - 1, -(2**31)]),
-        ("si64", "si32", "NOSAT", "EVEN", [2**40 + 3], [3]),
-    ],
+@table(
+    "source, dest, sat, part, given, expected",
+    ("i32", "i16", "SAT", "EVEN", [32768, -32769, 5], [32767, -32768, 5]),
+    ("i32", "i16", "NOSAT", "EVEN", [32768, -32769, 5], [-32768, 32767, 5]),
+    ("ui32", "ui8", "SAT", "P0", [2**32 - 1, 256, 7], [255, 255, 7]),
+    ("si32", "ui8", "SAT", "P0", [-1, 256, 7], [0, 255, 7]),
+    ("si32", "ui16", "NOSAT", "EVEN", [-1, 65536 + 7], [65535, 7]),
+    ("ui32", "si16", "SAT", "EVEN", [2**31, 32768], [32767, 32767]),
+    ("si16", "ui8", "SAT", "EVEN", [-5, 300], [0, 255]),
+    ("ui16", "ui8", "NOSAT", "EVEN", [300], [44]),
+    ("si64", "si32", "SAT", "EVEN", [2**40, -(2**40)], [2**31 - 1, -(2**31)]),
+    ("si64", "si32", "NOSAT", "EVEN", [2**40 + 3], [3]),
 )
 def test_integers_to_narrower_integers(source, dest, sat, part, given, expected):
     step = ELEMENTS[source].bytes // ELEMENTS[dest].bytes
     assert run(_convert(source, dest, None, sat, part), a=given)[::step][: len(given)].tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("ctrl", "sat", "expected"),
-    [
-        (0, "SAT", 32767),
-        (0, "NOSAT", -25536),
-        (1 << 59, "SAT", 32767),  # bit 59 alone decides nothing
-        (1 << 60, "NOSAT", 32767),
-        (1 << 60 | 1 << 59, "SAT", -25536),
-    ],
+@table(
+    "ctrl, sat, expected",
+    (0, "SAT", 32767),
+    (0, "NOSAT", -25536),
+    (1 << 59, "SAT", 32767),  # bit 59 alone decides nothing
+    (1 << 60, "NOSAT", 32767),
+    (1 << 60 | 1 << 59, "SAT", -25536),
 )
 def test_ctrl_may_take_the_decision_about_saturation(ctrl, sat, expected):
     assert run(_convert("f32", "si16", "R", sat, "EVEN"), a=[40000.0], ctrl=ctrl)[0] == expected
@@ -331,15 +314,13 @@ def test_a_scope_that_waits_keeps_the_ctrl_of_its_launch(before, after, expected
 # --- rounding, ramps, retyping ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("rnd", "expected"),
-    [
-        ("R", [-0.0, 2.0, -2.0, 4.0]),
-        ("A", [-1.0, 2.0, -3.0, 4.0]),
-        ("F", [-1.0, 1.0, -3.0, 3.0]),
-        ("C", [-0.0, 2.0, -2.0, 4.0]),
-        ("Z", [-0.0, 1.0, -2.0, 3.0]),
-    ],
+@table(
+    "rnd, expected",
+    ("R", [-0.0, 2.0, -2.0, 4.0]),
+    ("A", [-1.0, 2.0, -3.0, 4.0]),
+    ("F", [-1.0, 1.0, -3.0, 3.0]),
+    ("C", [-0.0, 2.0, -2.0, 4.0]),
+    ("Z", [-0.0, 1.0, -2.0, 3.0]),
 )
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
 def test_rounding_to_integral_values(rnd, expected, kind):
@@ -351,16 +332,14 @@ def test_rounding_to_integral_values(rnd, expected, kind):
     assert bits(edges)[2:4] == bits([abs(NAN), -0.0], got.dtype)
 
 
-@pytest.mark.parametrize(
-    ("scalar", "kind", "order", "base", "first", "last"),
-    [
-        ("i32", "si32", "", 5, 5, 68),
-        ("i32", "i32", ' {order = "DESC"}', 5, 5, -58),
-        ("i8", "si8", ' {order = "ASC"}', 100, 100, 99),
-        ("i16", "ui16", ' {order = "DESC"}', 0, 0, 65536 - 127),
-        ("f16", "f16", "", 0.5, 0.5, 127.5),
-        ("f32", "f32", ' {order = "DESC"}', 1.0, 1.0, -62.0),
-    ],
+@table(
+    "scalar, kind, order, base, first, last",
+    ("i32", "si32", "", 5, 5, 68),
+    ("i32", "i32", ' {order = "DESC"}', 5, 5, -58),
+    ("i8", "si8", ' {order = "ASC"}', 100, 100, 99),
+    ("i16", "ui16", ' {order = "DESC"}', 0, 0, 65536 - 127),
+    ("f16", "f16", "", 0.5, 0.5, 127.5),
+    ("f32", "f32", ' {order = "DESC"}', 1.0, 1.0, -62.0),
 )
 def test_ramps(scalar, kind, order, base, first, last):
     got = run(f"%d = pto.vci %s{order} : {scalar} -> V<{kind}>", s=base)

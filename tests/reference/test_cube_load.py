@@ -7,6 +7,7 @@ import ptosim
 from cube_programs import KIB, Text, observed, pointer_type, round_up, storage
 from ptosim import PTOError
 from ptosim.effects.names import Space
+from tables import table
 
 UNWRITTEN = 0xEE
 
@@ -133,14 +134,12 @@ def test_padding_behind_the_end_of_l1_reads_as_zero() -> None:
     assert found == [bytes([7]) * 512, bytes([7]) * 256 + bytes(256)]
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "kind"),
-    [
-        (512 * KIB, 0, "out-of-bounds"),
-        (0, 64 * KIB - 512, "out-of-bounds"),
-        (0, 256, "misaligned"),
-        (8, 0, "misaligned"),
-    ],
+@table(
+    "source, dest, kind",
+    (512 * KIB, 0, "out-of-bounds"),
+    (0, 64 * KIB - 512, "out-of-bounds"),
+    (0, 256, "misaligned"),
+    (8, 0, "misaligned"),
 )
 def test_tiles_outside_and_between(source: int, dest: int, kind: str) -> None:
     text = Text(x=pointer_type("f16", "gm"))

@@ -6,6 +6,7 @@ import pytest
 
 from ptosim.diagnostics import PTOError
 from reference.kernel import SCHEDULES, Bytes, failure, line_of, lints, module, reports, run, some_bytes
+from tables import table
 
 WAIT = "pto.barrier #pto.pipe<PIPE_ALL>"
 
@@ -294,16 +295,14 @@ def padded(length: int, left: int, right: int, stride: int, element: str, value:
     return image(copy, x=data, element=element)[:256]
 
 
-@pytest.mark.parametrize(
+@table(
     "length, left, right, stride, end",
-    [
-        (8, 0, 0, 64, 64),  # up to the stride
-        (8, 2, 0, 64, 64),  # left padding shifts the data
-        (8, 0, 16, 64, 72),  # right padding may reach further
-        (8, 0, 2, 0, 32),  # a stride that is shorter than the data: up to a whole granule
-        (40, 0, 1, 0, 64),
-        (40, 1, 20, 32, 124),
-    ],
+    (8, 0, 0, 64, 64),  # up to the stride
+    (8, 2, 0, 64, 64),  # left padding shifts the data
+    (8, 0, 16, 64, 72),  # right padding may reach further
+    (8, 0, 2, 0, 32),  # a stride that is shorter than the data: up to a whole granule
+    (40, 0, 1, 0, 64),
+    (40, 1, 20, 32, 124),
 )
 def test_the_extent_of_padding(length: int, left: int, right: int, stride: int, end: int) -> None:
     """Left and right count elements, of 4 bytes here; the pattern begins anew behind the data."""
@@ -315,9 +314,7 @@ def test_the_extent_of_padding(length: int, left: int, right: int, stride: int, 
     assert (found[end:] == 0xEE).all()
 
 
-@pytest.mark.parametrize(
-    "element, value, pattern", [("i8", "7", [7]), ("i16", "0x0201", [1, 2]), ("bf16", "1.0", [128, 63])]
-)
+@table("element, value, pattern", ("i8", "7", [7]), ("i16", "0x0201", [1, 2]), ("bf16", "1.0", [128, 63]))
 def test_the_pattern_has_the_width_of_the_elements(element: str, value: str, pattern: list[int]) -> None:
     found = padded(6, 1, 0, 32, element, value)
     width = len(pattern)
@@ -534,18 +531,16 @@ def test_padding_counts_as_written() -> None:
 # --- alignment and sizes ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "copy, place",
-    [
-        (load("1, 32, 32, 32", element="i8", ub="16"), "writes ub at 16"),
-        (store("1, 32, 32, 32", element="i8", ub="16"), "reads ub at 16"),
-        (load("2, 32, 32, 40", element="i8"), "a stride of 40 bytes in ub"),
-        (store("2, 32, 32, 40", element="i8"), "a stride of 40 bytes in ub"),
-        (
-            load("1, 32, 32, 32", "loop(%c2_i64, %c32_i64, %c48_i64)", ", loop i64, i64, i64", "i8"),
-            "a stride of 48 bytes in ub",
-        ),
-    ],
+    (load("1, 32, 32, 32", element="i8", ub="16"), "writes ub at 16"),
+    (store("1, 32, 32, 32", element="i8", ub="16"), "reads ub at 16"),
+    (load("2, 32, 32, 40", element="i8"), "a stride of 40 bytes in ub"),
+    (store("2, 32, 32, 40", element="i8"), "a stride of 40 bytes in ub"),
+    (
+        load("1, 32, 32, 32", "loop(%c2_i64, %c32_i64, %c48_i64)", ", loop i64, i64, i64", "i8"),
+        "a stride of 48 bytes in ub",
+    ),
 )
 def test_ub_addresses_and_strides_are_whole_granules(copy: str, place: str) -> None:
     x = some_bytes(128)
@@ -576,14 +571,12 @@ def test_gm_may_be_addressed_at_any_byte() -> None:
     assert (y == expected).all()
 
 
-@pytest.mark.parametrize(
+@table(
     "copy, message",
-    [
-        ("%n, 32, 32, 32", "n_burst is -1; it must be 0..2097151"),
-        ("1, %n, 32, 32", "len_burst is -1; it must be 0..2097151"),
-        ("1, 32, %n, 32", "source_stride is -1; it must be 0..1099511627775"),
-        ("1, 32, 32, %n", "dest_stride is -1; it must be 0..2097151"),
-    ],
+    ("%n, 32, 32, 32", "n_burst is -1; it must be 0..2097151"),
+    ("1, %n, 32, 32", "len_burst is -1; it must be 0..2097151"),
+    ("1, 32, %n, 32", "source_stride is -1; it must be 0..1099511627775"),
+    ("1, 32, 32, %n", "dest_stride is -1; it must be 0..2097151"),
 )
 def test_sizes_that_their_fields_cannot_hold(copy: str, message: str) -> None:
     """Only known when the kernel runs: what a constant breaks is found at load."""
@@ -600,22 +593,20 @@ def test_sizes_that_their_fields_cannot_hold(copy: str, message: str) -> None:
     assert found.line == line_of(text, "mte_gm_ub")
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction, value, message",
-    [
-        ("pto.set_loop_size_outtoub %n, %c1_i64 : i64, i64", 0, "loop1 is 0; it must be 1..2097151"),
-        ("pto.set_loop_size_ubtoout %c1_i64, %n : i64, i64", 1 << 21, "loop2 is 2097152; it must be 1..2097151"),
-        (
-            "pto.set_loop1_stride_outtoub %n, %c0_i64 : i64, i64",
-            1 << 40,
-            "source_stride is 1099511627776; it must be 0..1099511627775",
-        ),
-        (
-            "pto.set_loop2_stride_ubtoout %n, %c0_i64 : i64, i64",
-            1 << 21,
-            "source_stride is 2097152; it must be 0..2097151",
-        ),
-    ],
+    ("pto.set_loop_size_outtoub %n, %c1_i64 : i64, i64", 0, "loop1 is 0; it must be 1..2097151"),
+    ("pto.set_loop_size_ubtoout %c1_i64, %n : i64, i64", 1 << 21, "loop2 is 2097152; it must be 1..2097151"),
+    (
+        "pto.set_loop1_stride_outtoub %n, %c0_i64 : i64, i64",
+        1 << 40,
+        "source_stride is 1099511627776; it must be 0..1099511627775",
+    ),
+    (
+        "pto.set_loop2_stride_ubtoout %n, %c0_i64 : i64, i64",
+        1 << 21,
+        "source_stride is 2097152; it must be 0..2097151",
+    ),
 )
 def test_registers_refuse_what_they_cannot_hold(instruction: str, value: int, message: str) -> None:
     found = failure(module("%n: i64", instruction), value)

@@ -8,6 +8,7 @@ import pytest
 from ptosim.api import check, load, profile
 from ptosim.diagnostics import Diagnostic, PTOError
 from reference.kernel import SCHEDULES, expand, failure, line_of, module, run, scalars
+from tables import table
 
 # --- where ------------------------------------------------------------------------------------------------------------
 
@@ -183,21 +184,19 @@ ENDLESS = ("limit", "more than 1000000000 loop iterations and calls in one block
 NOT_NOTIFIED = ("deadlock", "S waits until %a[0] != 0; it is 0, and nothing is left that would notify it")
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ("%t = arith.constant true", "%w = arith.addi %y, %c0 : index", ENDLESS),
-        (
-            "%v = pto.load_scalar %a[%c0] : !pto.ptr<i32, gm> -> i32\n%t = arith.cmpi eq, %v, %c0_i32 : i32",
-            "%w = arith.remui %y, %c7 : index",
-            NOT_NOTIFIED,
-        ),
-        (
-            "%t = arith.cmpi slt, %x, %c1000 : index",
-            "%z = arith.addi %y, %c7 : index\n%w = arith.remui %z, %c1000 : index",
-            ENDLESS,
-        ),
-    ],
+@table(
+    "before, after, expected",
+    ("%t = arith.constant true", "%w = arith.addi %y, %c0 : index", ENDLESS),
+    (
+        "%v = pto.load_scalar %a[%c0] : !pto.ptr<i32, gm> -> i32\n%t = arith.cmpi eq, %v, %c0_i32 : i32",
+        "%w = arith.remui %y, %c7 : index",
+        NOT_NOTIFIED,
+    ),
+    (
+        "%t = arith.cmpi slt, %x, %c1000 : index",
+        "%z = arith.addi %y, %c7 : index\n%w = arith.remui %z, %c1000 : index",
+        ENDLESS,
+    ),
     ids=["nothing changes", "a flag without a set", "a thousand states in turn"],
 )
 @pytest.mark.parametrize("scope", ["", "pto.vecscope"])
@@ -333,15 +332,13 @@ def test_a_set_that_the_scalar_unit_would_still_reach_makes_a_deadlock(behind: s
     assert found.message == "S waits for something that comes only after it"
 
 
-@pytest.mark.parametrize(
+@table(
     "behind",
-    [
-        'pto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID1"]',
-        'pto.set_flag["PIPE_MTE2", "PIPE_S", "EVENT_ID0"]',
-        'pto.set_flag_dyn["PIPE_V", "PIPE_S", %c3]',
-        '%t = arith.constant false\nscf.if %t {\npto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]\n}',
-        "",
-    ],
+    'pto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID1"]',
+    'pto.set_flag["PIPE_MTE2", "PIPE_S", "EVENT_ID0"]',
+    'pto.set_flag_dyn["PIPE_V", "PIPE_S", %c3]',
+    '%t = arith.constant false\nscf.if %t {\npto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]\n}',
+    "",
 )
 def test_a_set_that_cannot_be_meant_leaves_the_wait_unmatched(behind: str) -> None:
     before = 'pto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]\npto.wait_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]'

@@ -19,6 +19,7 @@ from fixpipe_programs import (
     word,
 )
 from ptosim.effects.names import Space
+from tables import table
 
 INF, NAN = float("inf"), float("nan")
 
@@ -170,14 +171,12 @@ def test_payloads_are_widened(type_: str, scale: float) -> None:
 EXTREMES = [INF, -INF, NAN, 1e30, -1e30, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("dest", "mode", "largest", "dtype"),
-    [
-        ("f16", "f32_f16", 65504.0, np.float16),
-        ("bf16", "qf322bf16_pre_scalar", None, ml_dtypes.bfloat16),
-        ("f8E4M3FN", "qf322fp8_pre_scalar", 448.0, ml_dtypes.float8_e4m3fn),
-        ("f8E5M2", "qf322fp8_pre_scalar", 57344.0, ml_dtypes.float8_e5m2),
-    ],
+@table(
+    "dest, mode, largest, dtype",
+    ("f16", "f32_f16", 65504.0, np.float16),
+    ("bf16", "qf322bf16_pre_scalar", None, ml_dtypes.bfloat16),
+    ("f8E4M3FN", "qf322fp8_pre_scalar", 448.0, ml_dtypes.float8_e4m3fn),
+    ("f8E5M2", "qf322fp8_pre_scalar", 57344.0, ml_dtypes.float8_e5m2),
 )
 def test_saturation(dest: str, mode: str, largest: float | None, dtype: type) -> None:
     big = float(ml_dtypes.finfo(ml_dtypes.bfloat16).max) if largest is None else largest
@@ -310,9 +309,11 @@ def test_plain_integers() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("dest", "limit", "expected"),
-    [("i8", (-3, "i8"), [-3, -100]), ("ui8", (200, "i16"), [200, 0]), ("i16", (7, "i16"), [7, -100])],
+@table(
+    "dest, limit, expected",
+    ("i8", (-3, "i8"), [-3, -100]),
+    ("ui8", (200, "i16"), [200, 0]),
+    ("i16", (7, "i16"), [7, -100]),
 )
 def test_integer_clip(dest: str, limit: tuple[int, str], expected: list[int]) -> None:
     mode = "qf162s16_pre_scalar" if dest == "i16" else "req8_scalar"

@@ -16,6 +16,7 @@ from fixpipe_programs import (
     word,
 )
 from ptosim import PTOError
+from tables import table
 
 
 def signed64(value: int) -> int:
@@ -131,14 +132,12 @@ def test_clauses_leave_the_registers_alone() -> None:
     np.testing.assert_array_equal(y, [5, 4, 6])  # the raw store repeated 9 times at no distance
 
 
-@pytest.mark.parametrize(
-    ("config1", "said"),
-    [
-        (8 << 34, "req8_vec does not lead from f32 to f16"),
-        (1 << 29 | 31 << 34, "there is no quantisation mode 63"),
-        (1 << 34 | 5 << 39, "there is no relu mode 5"),
-        (0, "no_convert does not lead from f32 to f16"),
-    ],
+@table(
+    "config1, said",
+    (8 << 34, "req8_vec does not lead from f32 to f16"),
+    (1 << 29 | 31 << 34, "there is no quantisation mode 63"),
+    (1 << 34 | 5 << 39, "there is no relu mode 5"),
+    (0, "no_convert does not lead from f32 to f16"),
 )
 def test_raw_words_must_fit_the_types(config1: int, said: str) -> None:
     text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"))

@@ -8,6 +8,7 @@ import pytest
 
 from reference.kernel import Bytes, loaded, scope_failure, some_bytes, ub_after
 from reference.test_vector_memory import LOADS, as_bytes
+from tables import table
 
 MEMORY = some_bytes(2048)
 UB = 256 << 10
@@ -71,13 +72,11 @@ def test_pairs() -> None:
     assert after[64:].tolist() == [*words[1:10:2].tolist(), *[0] * 59]
 
 
-@pytest.mark.parametrize(
+@table(
     "load",
-    [
-        "%v = pto.uvld %ub_f32[%c3] for %t : P<f32>, M<b32> -> V<f32>",
-        "%p = pto.addptr %ub_f32, %c3 : P<f32> -> P<f32>\n%a = pto.vldas %p : P<f32> -> A\n"
-        "%v, %b = pto.vldus %p, %a for %t : P<f32>, A, M<b32> -> V<f32>, A",
-    ],
+    "%v = pto.uvld %ub_f32[%c3] for %t : P<f32>, M<b32> -> V<f32>",
+    "%p = pto.addptr %ub_f32, %c3 : P<f32> -> P<f32>\n%a = pto.vldas %p : P<f32> -> A\n"
+    "%v, %b = pto.vldus %p, %a for %t : P<f32>, A, M<b32> -> V<f32>, A",
 )
 def test_streams(load: str) -> None:
     assert (loaded(tail("b32", 7) + load, MEMORY, "f32") == kept(MEMORY[12:268], 4, range(7))).all()

@@ -9,6 +9,7 @@ import pytest
 import ptosim
 from cube_programs import KIB, Both, Text, pointer_type, round_up, storage
 from ptosim import PTOError
+from tables import table
 
 # Values that every type represents, whose sums of products are exact in f32: any order gives the same bits.
 E2M1 = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
@@ -271,21 +272,19 @@ LARGEST = np.finfo(np.float32).max
 INF, NAN = float("inf"), float("nan")
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "clause", "expected"),
-    [
-        ([3e38], [2.0], "sat", LARGEST),
-        ([3e38], [2.0], "nosat", INF),
-        ([3e38], [-2.0], "sat", -LARGEST),
-        ([INF], [0.5], "sat", LARGEST / 2),
-        ([INF], [0.5], "nosat", INF),
-        ([-INF], [1.0], "sat", -LARGEST),
-        ([INF, -INF], [1.0, 1.0], "sat", 0.0),
-        ([INF, -INF], [1.0, 1.0], "nosat", NAN),
-        ([NAN, 3.0], [1.0, 1.0], "sat", 3.0),
-        ([NAN, 3.0], [1.0, 1.0], "nosat", NAN),
-        ([3e38], [2.0], "", INF),
-    ],
+@table(
+    "a, b, clause, expected",
+    ([3e38], [2.0], "sat", LARGEST),
+    ([3e38], [2.0], "nosat", INF),
+    ([3e38], [-2.0], "sat", -LARGEST),
+    ([INF], [0.5], "sat", LARGEST / 2),
+    ([INF], [0.5], "nosat", INF),
+    ([-INF], [1.0], "sat", -LARGEST),
+    ([INF, -INF], [1.0, 1.0], "sat", 0.0),
+    ([INF, -INF], [1.0, 1.0], "nosat", NAN),
+    ([NAN, 3.0], [1.0, 1.0], "sat", 3.0),
+    ([NAN, 3.0], [1.0, 1.0], "nosat", NAN),
+    ([3e38], [2.0], "", INF),
 )
 def test_saturation(a: list[float], b: list[float], clause: str, expected: float) -> None:
     np.testing.assert_array_equal(scalar_product(a, b, clauses=clause), np.float32(expected))
@@ -310,17 +309,15 @@ def test_a_nan_is_canonical() -> None:
 
 
 # 1 + 2^-11 lies halfway between 1 and 1 + 2^-10, tf32's next number; 1 + 3 * 2^-11 between 1 + 2^-10 and 1 + 2^-9.
-@pytest.mark.parametrize(
-    ("value", "rounding", "expected"),
-    [
-        (1 + 2.0**-11, "round_even", 1.0),
-        (1 + 2.0**-11, "round_away", 1 + 2.0**-10),
-        (1 + 3 * 2.0**-11, "round_even", 1 + 2.0**-9),
-        (-1 - 2.0**-11, "round_away", -1 - 2.0**-10),
-        (1 + 2.0**-11 + 2.0**-20, "round_even", 1 + 2.0**-10),
-        (1 + 2.0**-12, "round_away", 1.0),
-        (INF, "round_even", INF),
-    ],
+@table(
+    "value, rounding, expected",
+    (1 + 2.0**-11, "round_even", 1.0),
+    (1 + 2.0**-11, "round_away", 1 + 2.0**-10),
+    (1 + 3 * 2.0**-11, "round_even", 1 + 2.0**-9),
+    (-1 - 2.0**-11, "round_away", -1 - 2.0**-10),
+    (1 + 2.0**-11 + 2.0**-20, "round_even", 1 + 2.0**-10),
+    (1 + 2.0**-12, "round_away", 1.0),
+    (INF, "round_even", INF),
 )
 def test_tf32(value: float, rounding: str, expected: float) -> None:
     assert scalar_product([value], [1.0], clauses=f"tf32_mode({rounding})") == np.float32(expected)
@@ -504,9 +501,7 @@ def test_mx_groups_beyond_k_are_absent() -> None:
     np.testing.assert_array_equal(c, 2 * (x[:, :40] @ y[:, :40].T))
 
 
-@pytest.mark.parametrize(
-    ("k", "said"), [(64, []), (40, ["k is 40; the hardware multiplies scaled operands in steps of 64"])]
-)
+@table("k, said", (64, []), (40, ["k is 40; the hardware multiplies scaled operands in steps of 64"]))
 def test_a_rest_of_k_is_doubted_when_it_is_known(k: int, said: list[str]) -> None:
     text = mx_text("f8E4M3FN", "f8E4M3FN", 16, 16, 64)
     text.parameters["k"] = "i64"

@@ -12,6 +12,7 @@ from ptosim.effects.float_format import BF16, F16, F32, BinaryFormat
 from ptosim.reference.numeric.rounding import round_integral, round_significand
 from ptosim.reference.numeric.value_conversion import conversion, truncation
 from reference import exact
+from tables import table
 
 INF, NAN = float("inf"), float("nan")
 RANGES = {
@@ -232,19 +233,17 @@ def test_integer_to_bf16_rounds_once() -> None:
 
 
 @pytest.mark.parametrize("sat", ["SAT", "NOSAT"])
-@pytest.mark.parametrize(
-    ("source", "name"),
-    [
-        ("ui16", "ui8"),
-        ("si16", "ui8"),
-        ("ui32", "ui8"),
-        ("ui32", "ui16"),
-        ("ui32", "si16"),
-        ("si32", "ui8"),
-        ("si32", "ui16"),
-        ("si32", "si16"),
-        ("si64", "si32"),
-    ],
+@table(
+    "source, name",
+    ("ui16", "ui8"),
+    ("si16", "ui8"),
+    ("ui32", "ui8"),
+    ("ui32", "ui16"),
+    ("ui32", "si16"),
+    ("si32", "ui8"),
+    ("si32", "ui16"),
+    ("si32", "si16"),
+    ("si64", "si32"),
 )
 def test_integer_narrowing(source: str, name: str, sat: str) -> None:
     bits, unsigned = element(source).bits, source.startswith("u")

@@ -10,6 +10,7 @@ from ptosim.effects.element import element
 from ptosim.reference.numeric.narrow_formats import DECODING
 from ptosim.reference.numeric.value_conversion import conversion
 from reference import exact
+from tables import table
 
 INF, NAN = float("inf"), float("nan")
 
@@ -31,13 +32,11 @@ def convert(values: list[float], name: str, rnd: str = "R", sat: str = "SAT", so
 # --- decoding ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "oracle"),
-    [
-        ("f8E4M3FN", ml_dtypes.float8_e4m3fn),
-        ("f8E5M2", ml_dtypes.float8_e5m2),
-        ("f8E8M0", ml_dtypes.float8_e8m0fnu),
-    ],
+@table(
+    "name, oracle",
+    ("f8E4M3FN", ml_dtypes.float8_e4m3fn),
+    ("f8E5M2", ml_dtypes.float8_e5m2),
+    ("f8E8M0", ml_dtypes.float8_e8m0fnu),
 )
 def test_decoding_of_every_code(name: str, oracle: type) -> None:
     codes = np.arange(256, dtype=np.uint8)

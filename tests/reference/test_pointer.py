@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from reference.kernel import failure, module, run
+from tables import table
 
 
 def test_pointers_count_elements_and_castptr_bytes() -> None:
@@ -33,17 +34,15 @@ def test_a_gm_pointer_is_its_argument_and_an_offset() -> None:
     assert y.tolist() == [0, 0, 0, 9, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "bits"),
-    [
-        ("i8", 0x80),
-        ("ui8", 0xFF),
-        ("i16", 0x8001),
-        ("si32", 2**31),
-        ("i64", 2**63),
-        ("f16", 0x7C01),
-        ("f32", 0x7F800001),
-    ],
+@table(
+    "kind, bits",
+    ("i8", 0x80),
+    ("ui8", 0xFF),
+    ("i16", 0x8001),
+    ("si32", 2**31),
+    ("i64", 2**63),
+    ("f16", 0x7C01),
+    ("f32", 0x7F800001),
 )
 def test_an_element_keeps_its_bits(kind: str, bits: int) -> None:
     """GM to UB and back to another element, whatever it means: a signalling NaN too."""
@@ -65,20 +64,18 @@ def test_uncached_accesses() -> None:
     assert p.tolist() == [-5, -5]
 
 
-@pytest.mark.parametrize(
-    ("access", "kind", "message"),
-    [
-        ("%v = pto.load_scalar %p[%c2] : G<i32> -> i32", "out-of-bounds", "the first byte outside is 8"),
-        ("%v = pto.load_scalar %p[%cm1] : G<i32> -> i32", "out-of-bounds", "the first byte outside is -4"),
-        ("pto.store_scalar %c1_i32, %p[%c9] : G<i32>, i32", "out-of-bounds", "writes bytes 36 to 39"),
-        ("%v = pto.load_scalar %ub1000000_i32[%c0] : P<i32> -> i32", "out-of-bounds", "of ub, which has"),
-        ("%v = pto.load_scalar %ub2_i32[%c0] : P<i32> -> i32", "misaligned", "not a multiple of 4"),
-        (
-            "%q = pto.inttoptr %c0_i64 : i64 -> G<i32>\n%v = pto.load_scalar %q[%c0] : G<i32> -> i32",
-            "out-of-bounds",
-            "",
-        ),
-    ],
+@table(
+    "access, kind, message",
+    ("%v = pto.load_scalar %p[%c2] : G<i32> -> i32", "out-of-bounds", "the first byte outside is 8"),
+    ("%v = pto.load_scalar %p[%cm1] : G<i32> -> i32", "out-of-bounds", "the first byte outside is -4"),
+    ("pto.store_scalar %c1_i32, %p[%c9] : G<i32>, i32", "out-of-bounds", "writes bytes 36 to 39"),
+    ("%v = pto.load_scalar %ub1000000_i32[%c0] : P<i32> -> i32", "out-of-bounds", "of ub, which has"),
+    ("%v = pto.load_scalar %ub2_i32[%c0] : P<i32> -> i32", "misaligned", "not a multiple of 4"),
+    (
+        "%q = pto.inttoptr %c0_i64 : i64 -> G<i32>\n%v = pto.load_scalar %q[%c0] : G<i32> -> i32",
+        "out-of-bounds",
+        "",
+    ),
 )
 def test_scalar_accesses_are_checked(access: str, kind: str, message: str) -> None:
     found = failure(module("%p: G<i32>", access), np.zeros(2, np.int32))

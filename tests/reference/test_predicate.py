@@ -5,6 +5,7 @@ import pytest
 
 from ptosim.effects.predicate import PATTERNS
 from reference.kernel import SIZE, lints, misuses, module, scope, scope_failure, some_bytes, ub_after
+from tables import table
 
 Words = list[int]
 """The image of a mask: 8 little-endian words, lane 0 in the lowest bit."""
@@ -350,15 +351,13 @@ def test_updated_pointers_access_at_the_old_one() -> None:
     assert (after[4192:4208] == RAW[48:64]).all()
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction, multiple",
-    [
-        ('%m = pto.plds %ub_ui8[%c16], "NORM" : P<ui8>, index -> M<b8>', 32),
-        ('%m = pto.plds %ub_ui8[%c8], "US" : P<ui8>, index -> M<b8>', 16),
-        ('%m = pto.plds %ub_ui8[%c16], "DS" : P<ui8>, index -> M<b8>', 32),
-        ('pto.psts %all_b8, %ub_ui8[%c8], "PK" : M<b8>, P<ui8>, index', 16),
-        ('pto.psts %all_b8, %ub_ui8[%c16], "NORM" : M<b8>, P<ui8>, index', 32),
-    ],
+    ('%m = pto.plds %ub_ui8[%c16], "NORM" : P<ui8>, index -> M<b8>', 32),
+    ('%m = pto.plds %ub_ui8[%c8], "US" : P<ui8>, index -> M<b8>', 16),
+    ('%m = pto.plds %ub_ui8[%c16], "DS" : P<ui8>, index -> M<b8>', 32),
+    ('pto.psts %all_b8, %ub_ui8[%c8], "PK" : M<b8>, P<ui8>, index', 16),
+    ('pto.psts %all_b8, %ub_ui8[%c16], "NORM" : M<b8>, P<ui8>, index', 32),
 )
 def test_masks_lie_at_multiples_of_their_unit(instruction: str, multiple: int) -> None:
     found = scope_failure(instruction)

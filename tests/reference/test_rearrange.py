@@ -5,6 +5,7 @@ import pytest
 
 from ptosim import api
 from ptosim.diagnostics import PTOError
+from tables import table
 from vector_programs import bits, engines, lanes_of, run, unary
 
 KINDS = [("ui8", 256), ("f8E4M3FN", 256), ("i16", 128), ("f32", 64), ("i64", 32)]
@@ -113,9 +114,7 @@ def test_squeezing_says_how_many_bytes_a_stream_store_takes(name, kind, lanes, g
 # --- packing ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "result", "lanes"), [("i32", "ui16", 64), ("ui32", "ui16", 64), ("si16", "ui8", 128)]
-)
+@table("source, result, lanes", ("i32", "ui16", 64), ("ui32", "ui16", 64), ("si16", "ui8", 128))
 def test_packing_truncates_into_one_half(source, result, lanes):
     top = 1 << (8 if result == "ui8" else 16)
     values = [-1, top + 5, 3 * top - 1, *range(3, lanes)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ptosim.effects.element import ELEMENTS
+from tables import table
 from vector_programs import bits, lanes_of, mask_type, run, unary
 
 INF, NAN = float("inf"), float("nan")
@@ -16,18 +17,16 @@ def _sum(source, result):
 # --- sums -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "result", "value", "total"),
-    [
-        ("i8", "i16", -128, -128 * 256),
-        ("ui8", "ui16", 255, 255 * 256),
-        ("si16", "si32", -32768, -32768 * 128),
-        ("ui16", "ui32", 65535, 65535 * 128),
-        ("i32", "i32", 2**31 - 1, (2**31 - 1) * 64 % 2**32 - 2**32),
-        ("ui32", "ui32", 2**32 - 1, (2**32 - 1) * 64 % 2**32),
-        ("f32", "f32", 1.5, 96.0),
-        ("f16", "f16", 0.5, 64.0),
-    ],
+@table(
+    "source, result, value, total",
+    ("i8", "i16", -128, -128 * 256),
+    ("ui8", "ui16", 255, 255 * 256),
+    ("si16", "si32", -32768, -32768 * 128),
+    ("ui16", "ui32", 65535, 65535 * 128),
+    ("i32", "i32", 2**31 - 1, (2**31 - 1) * 64 % 2**32 - 2**32),
+    ("ui32", "ui32", 2**32 - 1, (2**32 - 1) * 64 % 2**32),
+    ("f32", "f32", 1.5, 96.0),
+    ("f16", "f16", 0.5, 64.0),
 )
 def test_the_sum_is_in_lane_0_of_the_wider_type(source, result, value, total):
     lanes = 256 // ELEMENTS[source].bytes
@@ -88,20 +87,18 @@ def test_pairs_are_added_and_packed():
 # --- extrema ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "lanes", "value", "lane"),
-    [
-        ("vcmax", "f32", [1.0, 5.0, 5.0, -2.0], 5.0, 1),
-        ("vcmin", "f32", [1.0, 5.0, -2.0, -2.0], -2.0, 2),
-        ("vcmax", "i16", [-5] * 127 + [-4], -4, 127),
-        ("vcmin", "ui8", [255] * 255 + [7], 7, 255),
-        ("vcmax", "ui8", [128, 127] + [0] * 254, 128, 0),
-        ("vcmin", "i32", [3, -(2**31)] + [0] * 62, -(2**31), 1),
-        ("vcmax", "ui64", [1, 2**63, 2**64 - 1], 2**64 - 1, 2),
-        ("vcmin", "i64", [1, -(2**63), -(2**63)], -(2**63), 1),
-        ("vcmax", "bf16", [-1.0] * 5 + [2.0] + [-1.0] * 122, 2.0, 5),
-        ("vcmin", "f16", [1.0] * 100 + [-3.0], -3.0, 100),
-    ],
+@table(
+    "name, kind, lanes, value, lane",
+    ("vcmax", "f32", [1.0, 5.0, 5.0, -2.0], 5.0, 1),
+    ("vcmin", "f32", [1.0, 5.0, -2.0, -2.0], -2.0, 2),
+    ("vcmax", "i16", [-5] * 127 + [-4], -4, 127),
+    ("vcmin", "ui8", [255] * 255 + [7], 7, 255),
+    ("vcmax", "ui8", [128, 127] + [0] * 254, 128, 0),
+    ("vcmin", "i32", [3, -(2**31)] + [0] * 62, -(2**31), 1),
+    ("vcmax", "ui64", [1, 2**63, 2**64 - 1], 2**64 - 1, 2),
+    ("vcmin", "i64", [1, -(2**63), -(2**63)], -(2**63), 1),
+    ("vcmax", "bf16", [-1.0] * 5 + [2.0] + [-1.0] * 122, 2.0, 5),
+    ("vcmin", "f16", [1.0] * 100 + [-3.0], -3.0, 100),
 )
 def test_an_extremum_and_the_first_lane_that_has_it(name, kind, lanes, value, lane):
     got = run(unary(name, kind), a=lanes)
@@ -109,19 +106,17 @@ def test_an_extremum_and_the_first_lane_that_has_it(name, kind, lanes, value, la
     assert bits(got)[1:] == [lane, *[0] * (len(got) - 2)]
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "pattern"),
-    [
-        ("vcmax", "f32", 0xFF800000),
-        ("vcmin", "f32", 0x7F800000),
-        ("vcmax", "f16", 0xFC00),
-        ("vcmin", "bf16", 0x7F80),
-        ("vcmax", "i8", 0x80),
-        ("vcmin", "i8", 0x7F),
-        ("vcmax", "ui16", 0),
-        ("vcmin", "ui32", 0xFFFFFFFF),
-        ("vcmax", "i64", 1 << 63),
-    ],
+@table(
+    "name, kind, pattern",
+    ("vcmax", "f32", 0xFF800000),
+    ("vcmin", "f32", 0x7F800000),
+    ("vcmax", "f16", 0xFC00),
+    ("vcmin", "bf16", 0x7F80),
+    ("vcmax", "i8", 0x80),
+    ("vcmin", "i8", 0x7F),
+    ("vcmax", "ui16", 0),
+    ("vcmin", "ui32", 0xFFFFFFFF),
+    ("vcmax", "i64", 1 << 63),
 )
 def test_without_an_active_lane_the_extremum_is_the_worst_value(name, kind, pattern):
     assert bits(run(unary(name, kind), a=[1] * 8, m=[]))[:2] == [pattern, 0]
@@ -144,9 +139,7 @@ def test_the_first_active_nan_wins_and_becomes_canonical():
     assert bits(run(unary("vcmin", "f32"), a=lanes, m=[0, 2, 3]))[:2] == [0x7FC00000, 2]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [("vcgmax", [7, 15, 23, 31, 39, 47, 55, 63]), ("vcgmin", [0, 8, 16, 24, 32, 40, 48, 56])]
-)
+@table("name, expected", ("vcgmax", [7, 15, 23, 31, 39, 47, 55, 63]), ("vcgmin", [0, 8, 16, 24, 32, 40, 48, 56]))
 def test_the_extrema_of_blocks(name, expected):
     got = run(unary(name, "i32"), a=range(64))
     assert got.tolist() == expected + [0] * 56
@@ -157,10 +150,7 @@ def test_the_extrema_of_blocks_under_a_mask():
     assert bits(run(unary("vcgmin", "f16"), a=[NAN, 1.0] * 64, m=[1, 16]))[:3] == [0x3C00, 0x7E00, 0x7C00]
 
 
-@pytest.mark.parametrize(
-    ("name", "lanes", "value", "matches"),
-    [("vcbmax", [1, 4, 4, -4], 4, [1, 2]), ("vcbmin", [1, 4, 4, -4], -4, [3])],
-)
+@table("name, lanes, value, matches", ("vcbmax", [1, 4, 4, -4], 4, [1, 2]), ("vcbmin", [1, 4, 4, -4], -4, [3]))
 def test_every_lane_that_equals_the_extremum_matches(name, lanes, value, matches):
     text = f"%d, %p = pto.{name} %a, %m : V<i32>, M<b32> -> V<i32>, M<b32>"
     got, mask = run(text, a=lanes, m=range(4))

@@ -9,6 +9,7 @@ import pytest
 
 from ptosim.diagnostics import Diagnostic
 from reference.kernel import failure, lints, module, run
+from tables import table
 
 INF, NAN = math.inf, math.nan
 
@@ -103,34 +104,30 @@ def test_integers(name: str, a: int, b: int, wanted: int) -> None:
     assert found == bits(wanted, "i32")
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "a", "b", "wanted"),
-    [
-        ("addi", "i8", 127, 1, -128),
-        ("muli", "i16", 256, 256, 0),
-        ("addi", "i64", 2**63 - 1, 1, -(2**63)),
-        ("muli", "index", 2**62, 4, 0),
-        ("divui", "index", -1, 2**32, 2**32 - 1),
-        ("shrui", "i8", -1, 4, 15),
-        ("shrsi", "i16", -32768, 15, -1),
-        ("maxui", "i64", -1, 5, -1),
-        ("addi", "i1", 1, 1, 0),
-    ],
+@table(
+    "name, kind, a, b, wanted",
+    ("addi", "i8", 127, 1, -128),
+    ("muli", "i16", 256, 256, 0),
+    ("addi", "i64", 2**63 - 1, 1, -(2**63)),
+    ("muli", "index", 2**62, 4, 0),
+    ("divui", "index", -1, 2**32, 2**32 - 1),
+    ("shrui", "i8", -1, 4, 15),
+    ("shrsi", "i16", -32768, 15, -1),
+    ("maxui", "i64", -1, 5, -1),
+    ("addi", "i1", 1, 1, 0),
 )
 def test_integers_of_other_widths(name: str, kind: str, a: int, b: int, wanted: int) -> None:
     (found,) = value(f"%r = arith.{name} %a, %b : {kind}", {"a": (kind, a), "b": (kind, b)}, r=kind)
     assert found == bits(wanted, "i1" if kind == "i1" else kind)
 
 
-@pytest.mark.parametrize(
-    ("name", "a", "b", "low", "high"),
-    [
-        ("addui_extended", -1, 1, 0, 1),
-        ("addui_extended", -2, 1, -1, 0),
-        ("mulsi_extended", -2, 3, -6, -1),
-        ("mulsi_extended", LEAST, LEAST, 0, 2**30),
-        ("mului_extended", -1, -1, 1, -2),  # (2^32 - 1)^2
-    ],
+@table(
+    "name, a, b, low, high",
+    ("addui_extended", -1, 1, 0, 1),
+    ("addui_extended", -2, 1, -1, 0),
+    ("mulsi_extended", -2, 3, -6, -1),
+    ("mulsi_extended", LEAST, LEAST, 0, 2**30),
+    ("mului_extended", -1, -1, 1, -2),  # (2^32 - 1)^2
 )
 def test_two_results(name: str, a: int, b: int, low: int, high: int) -> None:
     carry = "i1" if name == "addui_extended" else "i32"
@@ -157,9 +154,13 @@ def failed(instruction: str, kind: str, a: int, b: int) -> Diagnostic:
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "a", "amount", "wanted"),
-    [("shli", -1, 32, 0), ("shrui", -1, 33, 0), ("shrsi", -5, 32, -1), ("shrsi", 5, 40, 0), ("shrsi", -5, -1, -1)],
+@table(
+    "name, a, amount, wanted",
+    ("shli", -1, 32, 0),
+    ("shrui", -1, 33, 0),
+    ("shrsi", -5, 32, -1),
+    ("shrsi", 5, 40, 0),
+    ("shrsi", -5, -1, -1),
 )
 def test_a_shift_by_the_width_or_more(name: str, a: int, amount: int, wanted: int) -> None:
     instruction = f"%r = arith.{name} %a, %b : i32"
@@ -213,26 +214,24 @@ def test_floats(name: str, kind: str, a: float, b: float, wanted: float) -> None
     assert found == bits(wanted, kind)
 
 
-@pytest.mark.parametrize(
-    ("name", "a", "wanted"),
-    [
-        ("arith.negf", 1.5, -1.5),
-        ("arith.negf", 0.0, -0.0),
-        ("math.absf", -1.5, 1.5),
-        ("math.absf", -0.0, 0.0),
-        ("math.sqrt", 2.25, 1.5),
-        ("math.sqrt", -1.0, NAN),
-        ("math.exp", 0.0, 1.0),
-        ("math.exp", -INF, 0.0),
-        ("math.exp", 90.0, INF),
-        ("math.log", 1.0, 0.0),
-        ("math.log", 0.0, -INF),
-        ("math.log", -1.0, NAN),
-        ("math.floor", -1.5, -2.0),
-        ("math.floor", INF, INF),
-        ("math.ceil", -1.5, -1.0),
-        ("math.ceil", -0.5, -0.0),
-    ],
+@table(
+    "name, a, wanted",
+    ("arith.negf", 1.5, -1.5),
+    ("arith.negf", 0.0, -0.0),
+    ("math.absf", -1.5, 1.5),
+    ("math.absf", -0.0, 0.0),
+    ("math.sqrt", 2.25, 1.5),
+    ("math.sqrt", -1.0, NAN),
+    ("math.exp", 0.0, 1.0),
+    ("math.exp", -INF, 0.0),
+    ("math.exp", 90.0, INF),
+    ("math.log", 1.0, 0.0),
+    ("math.log", 0.0, -INF),
+    ("math.log", -1.0, NAN),
+    ("math.floor", -1.5, -2.0),
+    ("math.floor", INF, INF),
+    ("math.ceil", -1.5, -1.0),
+    ("math.ceil", -0.5, -0.0),
 )
 def test_floats_of_one_operand(name: str, a: float, wanted: float) -> None:
     for kind in ("f32", "f64", "f16", "bf16"):
@@ -256,20 +255,18 @@ def test_signs_are_changed_without_touching_a_payload() -> None:
 # --- comparisons ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("predicate", "wanted"),
-    [
-        ("eq", 0),
-        ("ne", 1),
-        ("slt", 1),
-        ("sle", 1),
-        ("sgt", 0),
-        ("sge", 0),
-        ("ult", 0),
-        ("ule", 0),
-        ("ugt", 1),
-        ("uge", 1),
-    ],
+@table(
+    "predicate, wanted",
+    ("eq", 0),
+    ("ne", 1),
+    ("slt", 1),
+    ("sle", 1),
+    ("sgt", 0),
+    ("sge", 0),
+    ("ult", 0),
+    ("ule", 0),
+    ("ugt", 1),
+    ("uge", 1),
 )
 def test_compare_minus_one_with_one(predicate: str, wanted: int) -> None:
     for kind in ("i32", "i8", "index"):
@@ -277,26 +274,24 @@ def test_compare_minus_one_with_one(predicate: str, wanted: int) -> None:
         assert value(f"%r = arith.cmpi {predicate}, %a, %b : {kind}", operands, r="i1") == [wanted]
 
 
-@pytest.mark.parametrize(
-    ("predicate", "less", "equal", "unordered"),
-    [
-        ("false", 0, 0, 0),
-        ("oeq", 0, 1, 0),
-        ("ogt", 0, 0, 0),
-        ("oge", 0, 1, 0),
-        ("olt", 1, 0, 0),
-        ("ole", 1, 1, 0),
-        ("one", 1, 0, 0),
-        ("ord", 1, 1, 0),
-        ("ueq", 0, 1, 1),
-        ("ugt", 0, 0, 1),
-        ("uge", 0, 1, 1),
-        ("ult", 1, 0, 1),
-        ("ule", 1, 1, 1),
-        ("une", 1, 0, 1),
-        ("uno", 0, 0, 1),
-        ("true", 1, 1, 1),
-    ],
+@table(
+    "predicate, less, equal, unordered",
+    ("false", 0, 0, 0),
+    ("oeq", 0, 1, 0),
+    ("ogt", 0, 0, 0),
+    ("oge", 0, 1, 0),
+    ("olt", 1, 0, 0),
+    ("ole", 1, 1, 0),
+    ("one", 1, 0, 0),
+    ("ord", 1, 1, 0),
+    ("ueq", 0, 1, 1),
+    ("ugt", 0, 0, 1),
+    ("uge", 0, 1, 1),
+    ("ult", 1, 0, 1),
+    ("ule", 1, 1, 1),
+    ("une", 1, 0, 1),
+    ("uno", 0, 0, 1),
+    ("true", 1, 1, 1),
 )
 def test_compare_floats(predicate: str, less: int, equal: int, unordered: int) -> None:
     for (a, b), wanted in (((1.0, 2.0), less), ((0.0, -0.0), equal), ((NAN, 1.0), unordered)):
@@ -324,53 +319,49 @@ def test_select_of_pointers() -> None:
 # --- casts ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "target", "a", "wanted"),
-    [
-        ("index_cast", "i32", "index", -1, -1),
-        ("index_castui", "i32", "index", -1, 2**32 - 1),
-        ("index_cast", "index", "i8", 300, 44),
-        ("extsi", "i8", "i32", -1, -1),
-        ("extui", "i8", "i32", -1, 255),
-        ("extui", "i1", "i32", 1, 1),
-        ("extsi", "i1", "i32", 1, -1),
-        ("trunci", "i32", "i8", 0x1FF, -1),
-        ("trunci", "i32", "i1", 2, 0),
-        ("sitofp", "i32", "f32", 16777217, 16777216.0),
-        ("sitofp", "i32", "f32", 16777219, 16777220.0),
-        ("sitofp", "i8", "f16", -128, -128.0),
-        ("uitofp", "i8", "f16", -128, 128.0),
-        ("uitofp", "i64", "f32", -1, 2.0**64),
-        ("sitofp", "i64", "f32", 2**53 + 2**29 + 1, float(2**53 + 2**30)),  # once, not by way of f64
-        ("fptosi", "f32", "i32", -2.9, -2),
-        ("fptosi", "f32", "i8", 127.9, 127),
-        ("fptoui", "f32", "i32", 3e9, 3_000_000_000),
-        ("fptoui", "f32", "i8", -0.9, 0),
-        ("extf", "f16", "f32", 65504.0, 65504.0),
-        ("extf", "bf16", "f32", 1.5, 1.5),
-        ("truncf", "f32", "f16", 65519.0, 65504.0),
-        ("truncf", "f32", "f16", 65520.0, INF),
-        ("truncf", "f32", "bf16", 1 + 2.0**-8, 1.0),
-        ("truncf", "f64", "f32", 1 + 2.0**-24 + 2.0**-50, 1 + 2.0**-23),
-        ("bitcast", "f32", "i32", 1.5, 0x3FC00000),
-        ("bitcast", "i16", "f16", 0x3E00, 1.5),
-        ("bitcast", "i16", "bf16", 0x3FC0, 1.5),
-    ],
+@table(
+    "name, source, target, a, wanted",
+    ("index_cast", "i32", "index", -1, -1),
+    ("index_castui", "i32", "index", -1, 2**32 - 1),
+    ("index_cast", "index", "i8", 300, 44),
+    ("extsi", "i8", "i32", -1, -1),
+    ("extui", "i8", "i32", -1, 255),
+    ("extui", "i1", "i32", 1, 1),
+    ("extsi", "i1", "i32", 1, -1),
+    ("trunci", "i32", "i8", 0x1FF, -1),
+    ("trunci", "i32", "i1", 2, 0),
+    ("sitofp", "i32", "f32", 16777217, 16777216.0),
+    ("sitofp", "i32", "f32", 16777219, 16777220.0),
+    ("sitofp", "i8", "f16", -128, -128.0),
+    ("uitofp", "i8", "f16", -128, 128.0),
+    ("uitofp", "i64", "f32", -1, 2.0**64),
+    ("sitofp", "i64", "f32", 2**53 + 2**29 + 1, float(2**53 + 2**30)),  # once, not by way of f64
+    ("fptosi", "f32", "i32", -2.9, -2),
+    ("fptosi", "f32", "i8", 127.9, 127),
+    ("fptoui", "f32", "i32", 3e9, 3_000_000_000),
+    ("fptoui", "f32", "i8", -0.9, 0),
+    ("extf", "f16", "f32", 65504.0, 65504.0),
+    ("extf", "bf16", "f32", 1.5, 1.5),
+    ("truncf", "f32", "f16", 65519.0, 65504.0),
+    ("truncf", "f32", "f16", 65520.0, INF),
+    ("truncf", "f32", "bf16", 1 + 2.0**-8, 1.0),
+    ("truncf", "f64", "f32", 1 + 2.0**-24 + 2.0**-50, 1 + 2.0**-23),
+    ("bitcast", "f32", "i32", 1.5, 0x3FC00000),
+    ("bitcast", "i16", "f16", 0x3E00, 1.5),
+    ("bitcast", "i16", "bf16", 0x3FC0, 1.5),
 )
 def test_casts(name: str, source: str, target: str, a: Any, wanted: Any) -> None:
     (found,) = value(f"%r = arith.{name} %a : {source} to {target}", {"a": (source, a)}, r=target)
     assert found == bits(wanted, target if target != "i1" else "i1")
 
 
-@pytest.mark.parametrize(
-    ("name", "a", "wanted"),
-    [
-        ("fptosi", 300.0, 127),
-        ("fptosi", -INF, -128),
-        ("fptosi", NAN, 0),
-        ("fptoui", -1.0, 0),
-        ("fptoui", 256.0, 255),
-    ],
+@table(
+    "name, a, wanted",
+    ("fptosi", 300.0, 127),
+    ("fptosi", -INF, -128),
+    ("fptosi", NAN, 0),
+    ("fptoui", -1.0, 0),
+    ("fptoui", 256.0, 255),
 )
 def test_a_float_that_does_not_fit_an_integer(name: str, a: float, wanted: int) -> None:
     instruction = f"%r = arith.{name} %a : f32 to i8"

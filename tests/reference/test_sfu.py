@@ -5,6 +5,7 @@ import pytest
 
 from ptosim.diagnostics import PTOError
 from sort_programs import counts, merge, records, sort
+from tables import table
 from vector_programs import binary, bits, lanes_of, mask_type, run, with_scalar
 
 INF, NAN = float("inf"), float("nan")
@@ -96,9 +97,8 @@ def test_multiply_accumulate_of_integers_wraps():
     assert run(wide, c=[1], a=[2**62], b=[3])[0] == 3 * 2**62 + 1 - 2**64
 
 
-@pytest.mark.parametrize(
-    ("kind", "a", "b"),
-    [("i32", -3, 5), ("si32", -(2**31), -(2**31)), ("ui32", 2**32 - 1, 2**32 - 1), ("i32", 2**31 - 1, -2)],
+@table(
+    "kind, a, b", ("i32", -3, 5), ("si32", -(2**31), -(2**31)), ("ui32", 2**32 - 1, 2**32 - 1), ("i32", 2**31 - 1, -2)
 )
 def test_the_whole_product(kind, a, b):
     text = f"%low, %high = pto.vmull %a, %b, %m : V<{kind}>, V<{kind}>, M<b32> -> V<{kind}>, V<{kind}>"
@@ -214,14 +214,12 @@ def test_repeats_go_on_behind_the_four_lists():
     assert taken == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("sources", "count", "config"),
-    [
-        ((0, 8, 16, 32), counts(1, 1, 1, 1), 0x0F02),
-        ((0, 8, 16, 24), counts(1, 1, 1, 2), 0x0F02),
-        ((0, 8, 16, 24), counts(1, 1, 1, 1), 0x0702),
-        ((0, 8, 16, 24), counts(1, 1, 1, 1), 0x1F02),
-    ],
+@table(
+    "sources, count, config",
+    ((0, 8, 16, 32), counts(1, 1, 1, 1), 0x0F02),
+    ((0, 8, 16, 24), counts(1, 1, 1, 2), 0x0F02),
+    ((0, 8, 16, 24), counts(1, 1, 1, 1), 0x0702),
+    ((0, 8, 16, 24), counts(1, 1, 1, 1), 0x1F02),
 )
 def test_repeats_need_four_equal_lists_behind_each_other(sources, count, config):
     with pytest.raises(PTOError, match="needs four contiguous lists of equal length, none suspended") as raised:
@@ -235,9 +233,10 @@ def test_no_repeat_does_nothing():
     assert taken == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("dest", "source", "message"),
-    [(4096, 4, "reads ub at 4, which is not a multiple of 8"), (262144, 0, "the first byte outside is 262144")],
+@table(
+    "dest, source, message",
+    (4096, 4, "reads ub at 4, which is not a multiple of 8"),
+    (262144, 0, "the first byte outside is 262144"),
 )
 def test_merging_checks_its_addresses(dest, source, message):
     with pytest.raises(PTOError, match=message):

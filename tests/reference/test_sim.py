@@ -11,6 +11,7 @@ from cube_programs import Text, observed, pointer_type
 from native.agreement import agree, fails
 from ptosim.api import Kernel
 from ptosim.effects.names import Space
+from tables import table
 
 # --- require ----------------------------------------------------------------------------------------------------------
 
@@ -188,18 +189,16 @@ def test_a_tile_that_is_wholly_valid_has_no_border(engine: str, capsys: pytest.C
 
 
 @ENGINES
-@pytest.mark.parametrize(
-    ("element", "value", "text"),
-    [
-        ("i8", -3, "-3"),
-        ("ui8", 253, "253"),
-        ("i32", -(2**31), "-2147483648"),
-        ("i64", -5, "-5"),
-        ("f16", 0x3E00, "1.500000"),
-        ("bf16", 0x3FC0, "1.500000"),
-        ("f32", 0x7F800000, "inf"),
-        ("!pto.hif8", 0x41, "0x41"),
-    ],
+@table(
+    "element, value, text",
+    ("i8", -3, "-3"),
+    ("ui8", 253, "253"),
+    ("i32", -(2**31), "-2147483648"),
+    ("i64", -5, "-5"),
+    ("f16", 0x3E00, "1.500000"),
+    ("bf16", 0x3FC0, "1.500000"),
+    ("f32", 0x7F800000, "inf"),
+    ("!pto.hif8", 0x41, "0x41"),
 )
 def test_elements(engine: str, element: str, value: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     given = {"i32": "i4", "i64": "i8", "f16": "f2", "bf16": "u2", "f32": "f4"}.get(element, "u1")

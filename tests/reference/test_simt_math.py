@@ -11,6 +11,7 @@ import pytest
 import ptosim
 from ptosim.effects.element import element
 from ptosim.language.text.literals import float_bits
+from tables import table
 from workitem_programs import lanes
 
 RANDOM = np.random.default_rng(7)
@@ -25,10 +26,7 @@ def unary(name: str, type_: str = "f32", values: np.ndarray = F32) -> np.ndarray
     return lanes(f"%r = pto.{name} %a : {type_} -> {type_}", [(type_, values)], type_)
 
 
-@pytest.mark.parametrize(
-    ("name", "exact"),
-    [("ceil", np.ceil), ("floor", np.floor), ("rint", np.rint), ("absf", np.abs)],
-)
+@table("name, exact", ("ceil", np.ceil), ("floor", np.floor), ("rint", np.rint), ("absf", np.abs))
 def test_roundings(name: str, exact: np.ufunc) -> None:
     assert np.array_equal(unary(name), exact(F32), equal_nan=True)
     assert np.array_equal(np.signbit(unary(name))[:11], np.signbit(exact(F32))[:11])

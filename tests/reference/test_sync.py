@@ -5,6 +5,7 @@ import pytest
 
 from ptosim.api import load
 from reference.kernel import SCHEDULES, failure, module, run
+from tables import table
 
 COPY_IN = """pto.mte_gm_ub %x, %ub_i32, %c0_i64, %c256_i64 nburst(%c1_i64, %c256_i64, %c256_i64)
   : G<i32>, P<i32>, i64, i64, i64, i64, i64"""
@@ -78,25 +79,23 @@ AT = """%s_i64 = pto.get_subblock_idx
 %at = arith.addi %s, %c1 : index"""
 
 
-@pytest.mark.parametrize(
-    ("target", "set_", "wait"),
-    [
-        ("a5", "pto.sync.set <PIPE_FIX>, 3\npto.sync.set <PIPE_FIX>, 19", "pto.sync.wait <PIPE_V>, 3"),
-        (
-            "a5",
-            "pto.set_intra_block <PIPE_FIX>, 3\npto.set_intra_block <PIPE_FIX>, 19",
-            "pto.wait_intra_block <PIPE_V>, 3",
-        ),
-        (
-            "a5",
-            "pto.set_intra_core <PIPE_FIX>, 3\npto.set_intra_core <PIPE_FIX>, 19",
-            "pto.wait_intra_core <PIPE_V>, 3",
-        ),
-        ("a2a3", "pto.sync.set <PIPE_FIX>, 3", "pto.sync.wait <PIPE_V>, 3"),
-        ("a2a3", "pto.set_cross_core <PIPE_FIX>, 3", "pto.wait_flag_dev <PIPE_V>, 3"),
-        ("a2a3", "pto.set_cross_core %c0_i64, %c3_i64 : i64, i64", "pto.wait_flag_dev %c3_i64 : i64"),
-        ("a2a3", "pto.set_cross_core <PIPE_FIX>, 3", "pto.wait_cross_core %c3_i64 : i64"),
-    ],
+@table(
+    "target, set_, wait",
+    ("a5", "pto.sync.set <PIPE_FIX>, 3\npto.sync.set <PIPE_FIX>, 19", "pto.sync.wait <PIPE_V>, 3"),
+    (
+        "a5",
+        "pto.set_intra_block <PIPE_FIX>, 3\npto.set_intra_block <PIPE_FIX>, 19",
+        "pto.wait_intra_block <PIPE_V>, 3",
+    ),
+    (
+        "a5",
+        "pto.set_intra_core <PIPE_FIX>, 3\npto.set_intra_core <PIPE_FIX>, 19",
+        "pto.wait_intra_core <PIPE_V>, 3",
+    ),
+    ("a2a3", "pto.sync.set <PIPE_FIX>, 3", "pto.sync.wait <PIPE_V>, 3"),
+    ("a2a3", "pto.set_cross_core <PIPE_FIX>, 3", "pto.wait_flag_dev <PIPE_V>, 3"),
+    ("a2a3", "pto.set_cross_core %c0_i64, %c3_i64 : i64, i64", "pto.wait_flag_dev %c3_i64 : i64"),
+    ("a2a3", "pto.set_cross_core <PIPE_FIX>, 3", "pto.wait_cross_core %c3_i64 : i64"),
 )
 def test_the_cube_core_signals_both_vector_cores(target: str, set_: str, wait: str) -> None:
     """On a5 the wait holds a pipe only, so the scalar unit waits for that pipe in turn."""
@@ -108,12 +107,10 @@ def test_the_cube_core_signals_both_vector_cores(target: str, set_: str, wait: s
         assert p.tolist() == [1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("target", "set_", "wait"),
-    [
-        ("a5", "pto.sync.set <PIPE_V>, 5", "pto.sync.wait <PIPE_FIX>, 5\npto.sync.wait <PIPE_FIX>, 21"),
-        ("a2a3", "pto.set_cross_core <PIPE_V>, 5", "pto.wait_flag_dev <PIPE_FIX>, 5"),
-    ],
+@table(
+    "target, set_, wait",
+    ("a5", "pto.sync.set <PIPE_V>, 5", "pto.sync.wait <PIPE_FIX>, 5\npto.sync.wait <PIPE_FIX>, 21"),
+    ("a2a3", "pto.set_cross_core <PIPE_V>, 5", "pto.wait_flag_dev <PIPE_FIX>, 5"),
 )
 def test_the_cube_core_waits_for_both_vector_cores(target: str, set_: str, wait: str) -> None:
     store = "pto.store_scalar %c7_i32, %p[%at] : G<i32>, i32"
@@ -160,13 +157,11 @@ MEET
 pto.store_scalar %sum, %p[%place] : G<i32>, i32"""
 
 
-@pytest.mark.parametrize(
+@table(
     "meet",
-    [
-        "pto.set_cross_block <PIPE_MTE3>, 2\npto.wait_cross_block <PIPE_MTE2>, 2\npto.barrier #pto.pipe<PIPE_ALL>",
-        "pto.barrier #pto.pipe<PIPE_ALL>\npto.syncall() mode = #pto.sync_all_mode<hard>, "
-        "core_type = #pto.sync_core_type<aiv>",
-    ],
+    "pto.set_cross_block <PIPE_MTE3>, 2\npto.wait_cross_block <PIPE_MTE2>, 2\npto.barrier #pto.pipe<PIPE_ALL>",
+    "pto.barrier #pto.pipe<PIPE_ALL>\npto.syncall() mode = #pto.sync_all_mode<hard>, "
+    "core_type = #pto.sync_core_type<aiv>",
     ids=["semaphore", "syncall"],
 )
 @pytest.mark.parametrize("schedule", ["program", "random:4"])

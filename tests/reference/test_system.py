@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from reference.kernel import failure, module, run, scope_failure, ub_after
+from tables import table
 
 STORE_QUERIES = "\n".join(
     f"%{name} = pto.get_{name}\npto.store_scalar %{name}, %p[%at{number}] : G<i64>, i64"
@@ -106,19 +107,17 @@ ADVANCE = """pto.sprclr "AR"
 pto.vstar %b, %ub4096_f32 : !pto.align, P<f32>"""
 
 
-@pytest.mark.parametrize(
-    ("store", "places"),
-    [
-        ('pto.sprsti "AR", %ub1024_ui32[%c3_i32] : P<ui32>, i32', [1024 + 12]),
-        ('pto.sprsti "AR", %ub1024_ui32[%cm2_i32] : P<ui32>, i32', [1024 - 8]),
-        ('pto.sprsts "AR", %ub1024_ui32[%c12_i32] : P<ui32>, i32', [1024 + 12]),
-        (
-            """%next = pto.sprsti "AR", %ub1024_ui32[%c3_i32] : P<ui32>, i32 -> P<ui32>
+@table(
+    "store, places",
+    ('pto.sprsti "AR", %ub1024_ui32[%c3_i32] : P<ui32>, i32', [1024 + 12]),
+    ('pto.sprsti "AR", %ub1024_ui32[%cm2_i32] : P<ui32>, i32', [1024 - 8]),
+    ('pto.sprsts "AR", %ub1024_ui32[%c12_i32] : P<ui32>, i32', [1024 + 12]),
+    (
+        """%next = pto.sprsti "AR", %ub1024_ui32[%c3_i32] : P<ui32>, i32 -> P<ui32>
             %last = pto.sprsts "AR", %next[%c16_i32] : P<ui32>, i32 -> P<ui32>
             pto.sprsts "AR", %last[%c0_i32] : P<ui32>, i32""",
-            [1024, 1024 + 12, 1024 + 12 + 16],
-        ),
-    ],
+        [1024, 1024 + 12, 1024 + 12 + 16],
+    ),
     ids=["words", "backwards", "bytes", "updated"],
 )
 def test_ar_is_stored_at_words_or_bytes(store: str, places: list[int]) -> None:

@@ -6,6 +6,7 @@ import pytest
 import ptosim
 from native.agreement import agree, fails
 from ptosim.api import Kernel
+from tables import table
 
 NAMES = ["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"]
 
@@ -38,19 +39,15 @@ def test_division_by_zero_gives_zero(name: str, dividend: int) -> None:
     assert divided(name, dividend, 0) == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "quotient"), [("divsi", -(2**31)), ("remsi", 0), ("floordivsi", -(2**31)), ("ceildivsi", -(2**31))]
-)
+@table("name, quotient", ("divsi", -(2**31)), ("remsi", 0), ("floordivsi", -(2**31)), ("ceildivsi", -(2**31)))
 def test_a_quotient_that_does_not_fit_wraps(name: str, quotient: int) -> None:
     assert divided(name, -(2**31), -1) == quotient
 
 
-@pytest.mark.parametrize(
-    ("name", "a", "b", "quotient"),
-    [
-        *(("divsi", -7, 2, -3), ("remsi", -7, 2, -1), ("floordivsi", -7, 2, -4), ("ceildivsi", 7, 2, 4)),
-        *(("divui", 7, 2, 3), ("remui", 7, 2, 1), ("ceildivui", 7, 2, 4), ("divui", -1, 2, 2**31 - 1)),
-    ],
+@table(
+    "name, a, b, quotient",
+    *(("divsi", -7, 2, -3), ("remsi", -7, 2, -1), ("floordivsi", -7, 2, -4), ("ceildivsi", 7, 2, 4)),
+    *(("divui", 7, 2, 3), ("remui", 7, 2, 1), ("ceildivui", 7, 2, 4), ("divui", -1, 2, 2**31 - 1)),
 )
 def test_other_quotients_are_what_they_are(name: str, a: int, b: int, quotient: int) -> None:
     assert divided(name, a, b) == quotient

@@ -5,6 +5,7 @@ import pytest
 
 import ptosim
 from sort_programs import IMAGE, counts, merge_kernel, records, sort_kernel
+from tables import table
 from vector_programs import binary, program
 
 
@@ -42,9 +43,7 @@ def test_float_division_by_zero_is_defined():
     assert _of(binary("vdiv", "f32"), a=[1] * 64, b=[0] * 64) == []
 
 
-@pytest.mark.parametrize(
-    ("part", "active", "count"), [("EVEN", None, 0), ("ODD", None, 0), ("EVEN", range(7), 0), ("ODD", range(7), 1)]
-)
+@table("part, active, count", ("EVEN", None, 0), ("ODD", None, 0), ("EVEN", range(7), 0), ("ODD", range(7), 1))
 def test_the_mask_of_a_widening_conversion_can_be_read_in_two_ways(part, active, count):
     text = f'%d = pto.vcvt %a, %m {{part = "{part}"}} : V<f16>, M<b16> -> V<f32>'
     message = "the mask is read as selecting lanes of the source; as lanes of the result it would select others"

@@ -8,6 +8,7 @@ import pytest
 
 from ptosim.effects.vector_memory import DUAL_LOAD_MODES, DUAL_STORE_MODES, LOAD_MODES, STORE_MODES
 from reference.kernel import Bytes, loaded, scope_failure, some_bytes, ub_after
+from tables import table
 
 MEMORY = some_bytes(2048)
 
@@ -403,19 +404,17 @@ def test_vsstb_with_an_updated_pointer() -> None:
 LIMIT = 256 * 1024
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction, multiple",
-    [
-        ("%v = pto.vlds %ub16_f32[%c0] : P<f32> -> V<f32>", 32),
-        ("%v = pto.vlds %ub_f32[%c4] : P<f32> -> V<f32>", 32),
-        ('%v = pto.vlds %ub2_f32[%c0] {dist = "BRC_B32"} : P<f32> -> V<f32>', 4),
-        ('%v = pto.vlds %ub8_f32[%c0] {dist = "E2B_B16"} : P<f32> -> V<f32>', 16),
-        ('%x, %y = pto.vldsx2 %ub16_f32[%c0], "BDINTLV" : P<f32>, index -> V<f32>, V<f32>', 32),
-        ("%v = pto.vsldb %ub16_f32, %c1_i16, %c0_i16, %none : P<f32>, i16, i16, M<b32> -> V<f32>", 32),
-        ("pto.vsstb %r, %ub16_f32, %c1_i16, %c0_i16, %none : V<f32>, P<f32>, i16, i16, M<b32>", 32),
-        ("pto.vsts %r, %ub16_f32[%c0], %all_b32 : V<f32>, P<f32>, M<b32>", 32),
-        ('pto.vsts %r, %ub2_f32[%c0], %all_b32 {dist = "1PT_B32"} : V<f32>, P<f32>, M<b32>', 4),
-    ],
+    ("%v = pto.vlds %ub16_f32[%c0] : P<f32> -> V<f32>", 32),
+    ("%v = pto.vlds %ub_f32[%c4] : P<f32> -> V<f32>", 32),
+    ('%v = pto.vlds %ub2_f32[%c0] {dist = "BRC_B32"} : P<f32> -> V<f32>', 4),
+    ('%v = pto.vlds %ub8_f32[%c0] {dist = "E2B_B16"} : P<f32> -> V<f32>', 16),
+    ('%x, %y = pto.vldsx2 %ub16_f32[%c0], "BDINTLV" : P<f32>, index -> V<f32>, V<f32>', 32),
+    ("%v = pto.vsldb %ub16_f32, %c1_i16, %c0_i16, %none : P<f32>, i16, i16, M<b32> -> V<f32>", 32),
+    ("pto.vsstb %r, %ub16_f32, %c1_i16, %c0_i16, %none : V<f32>, P<f32>, i16, i16, M<b32>", 32),
+    ("pto.vsts %r, %ub16_f32[%c0], %all_b32 : V<f32>, P<f32>, M<b32>", 32),
+    ('pto.vsts %r, %ub2_f32[%c0], %all_b32 {dist = "1PT_B32"} : V<f32>, P<f32>, M<b32>', 4),
 )
 def test_misaligned_accesses_are_errors(instruction: str, multiple: int) -> None:
     """Even where no lane is active."""
@@ -426,15 +425,13 @@ def test_misaligned_accesses_are_errors(instruction: str, multiple: int) -> None
     assert found.message.endswith(f"which is not a multiple of {multiple}")
 
 
-@pytest.mark.parametrize(
+@table(
     "instruction, first_outside",
-    [
-        (f"%v = pto.vlds %ub{LIMIT - 224}_f32[%c0] : P<f32> -> V<f32>", LIMIT),
-        ("%v = pto.vlds %ub_f32[%cm8] : P<f32> -> V<f32>", -32),
-        (f'%v = pto.vlds %ub{LIMIT - 480}_f32[%c0] {{dist = "DS_B16"}} : P<f32> -> V<f32>', LIMIT),
-        (f"pto.vsts %r, %ub{LIMIT}_f32[%c0], %all_b32 : V<f32>, P<f32>, M<b32>", LIMIT),
-        (f"%v = pto.vsldb %ub{LIMIT - 64}_f32, %c1_i16, %c0_i16, %all_b32 : P<f32>, i16, i16, M<b32> -> V<f32>", LIMIT),
-    ],
+    (f"%v = pto.vlds %ub{LIMIT - 224}_f32[%c0] : P<f32> -> V<f32>", LIMIT),
+    ("%v = pto.vlds %ub_f32[%cm8] : P<f32> -> V<f32>", -32),
+    (f'%v = pto.vlds %ub{LIMIT - 480}_f32[%c0] {{dist = "DS_B16"}} : P<f32> -> V<f32>', LIMIT),
+    (f"pto.vsts %r, %ub{LIMIT}_f32[%c0], %all_b32 : V<f32>, P<f32>, M<b32>", LIMIT),
+    (f"%v = pto.vsldb %ub{LIMIT - 64}_f32, %c1_i16, %c0_i16, %all_b32 : P<f32>, i16, i16, M<b32> -> V<f32>", LIMIT),
 )
 def test_accesses_outside_ub_are_errors(instruction: str, first_outside: int) -> None:
     found = scope_failure(f"%r = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32>\n{instruction}")

@@ -16,6 +16,7 @@ from ptosim.report.profile import Profile
 from ptosim.target.profile import load_target
 from rank_programs import Writer
 from report.browser import CHROMIUM, browser
+from tables import table
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "ranks"
 CLOCK = 1.85
@@ -197,10 +198,7 @@ def test_what_a_rank_hides(gemm: Profile) -> None:
     assert set(gemm.ranks[1].cores) == {"r1.b0.aic", "r1.b0.aiv0"}
 
 
-@pytest.mark.parametrize(
-    ("collective", "factor"),
-    [("all-reduce", 1.5), ("all-gather", 0.75), ("reduce-scatter", 0.75), ("all-to-all", 0.75)],
-)
+@table("collective, factor", ("all-reduce", 1.5), ("all-gather", 0.75), ("reduce-scatter", 0.75), ("all-to-all", 0.75))
 def test_algorithm_and_bus_bandwidth(collective: str, factor: float) -> None:
     profile = timed(sending(), ranks=4)
     found = profile.bandwidth(collective, 1 << 20)

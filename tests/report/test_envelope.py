@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 import ptosim
 from ptosim.cli.commands import main
 from ptosim.report.envelope import described
+from tables import table
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -41,33 +42,31 @@ def racy(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
+@table(
     "words",
-    [
-        ("run", ABS, *LAUNCH),
-        ("run", ABS, *LAUNCH, "--no-check"),
-        ("check", ABS, *LAUNCH),
-        ("check", ABS, *LAUNCH, "--fix"),
-        ("profile", ABS, *LAUNCH, "--check"),
-        ("profile", ABS, *LAUNCH, "--compare", ABS),
-        ("prove", ABS),
-        ("prove", ABS, *LAUNCH),
-        ("sync", ABS, *LAUNCH),
-        ("verify", ABS),
-        ("verify", ABS, SOFTMAX),
-        ("print", ABS),
-        ("lower", ABS),
-        ("plan", ABS),
-        ("isa",),
-        ("isa", "vexp"),
-        ("explain",),
-        ("explain", "race"),
-        ("cache",),
-        ("check", ABS),
-        ("sync", ABS),
-        ("run", ABS, "--until", "24"),
-        ("completion", "bash"),
-    ],
+    ("run", ABS, *LAUNCH),
+    ("run", ABS, *LAUNCH, "--no-check"),
+    ("check", ABS, *LAUNCH),
+    ("check", ABS, *LAUNCH, "--fix"),
+    ("profile", ABS, *LAUNCH, "--check"),
+    ("profile", ABS, *LAUNCH, "--compare", ABS),
+    ("prove", ABS),
+    ("prove", ABS, *LAUNCH),
+    ("sync", ABS, *LAUNCH),
+    ("verify", ABS),
+    ("verify", ABS, SOFTMAX),
+    ("print", ABS),
+    ("lower", ABS),
+    ("plan", ABS),
+    ("isa",),
+    ("isa", "vexp"),
+    ("explain",),
+    ("explain", "race"),
+    ("cache",),
+    ("check", ABS),
+    ("sync", ABS),
+    ("run", ABS, "--until", "24"),
+    ("completion", "bash"),
     ids=" ".join,
 )
 def test_every_command_prints_the_object_of_the_schema(words: tuple[str, ...]) -> None:
@@ -78,17 +77,15 @@ def test_every_command_prints_the_object_of_the_schema(words: tuple[str, ...]) -
         assert (found["file"], found["kernel"], found["target"]) == (ABS, "abs", "a5")
 
 
-@pytest.mark.parametrize(
-    ("words", "kind"),
-    [
-        (("run", ABS, "rand:31x32", "zeros:32x32"), "out-of-bounds"),
-        (("run", ABS, "rand:32x32"), "argument"),
-        (("run", ABS, *LAUNCH, "--save", "x"), "argument"),
-        (("check", "missing.pto"), "argument"),
-        (("verify", ABS, "missing.pto"), "argument"),
-        (("isa", "vabz"), "argument"),
-        (("explain", "rice"), "argument"),
-    ],
+@table(
+    "words, kind",
+    (("run", ABS, "rand:31x32", "zeros:32x32"), "out-of-bounds"),
+    (("run", ABS, "rand:32x32"), "argument"),
+    (("run", ABS, *LAUNCH, "--save", "x"), "argument"),
+    (("check", "missing.pto"), "argument"),
+    (("verify", ABS, "missing.pto"), "argument"),
+    (("isa", "vabz"), "argument"),
+    (("explain", "rice"), "argument"),
     ids=" ".join,
 )
 def test_what_ends_a_command_is_among_the_findings(words: tuple[str, ...], kind: str) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import pytest
 
 from ptosim.diagnostics import Location
 from ptosim.effects.element import element
@@ -16,6 +15,7 @@ from ptosim.reference.memory.stream import LoadAlign, StoreAlign
 from ptosim.reference.numeric.mask import Mask, of_lanes
 from ptosim.reference.observed.watch import Execution, WatchedAccess, WatchedValue
 from ptosim.report.execution import describe
+from tables import table
 
 SITE = Site("pto.vadd", Location("k.pto", 7, 3))
 
@@ -39,18 +39,16 @@ def test_the_head_line() -> None:
     assert describe(execution) == "k.pto:7:3: pto.vadd on b3.aiv1, loop indices 4, 64"
 
 
-@pytest.mark.parametrize(
-    ("type_", "lanes", "shown"),
-    [
-        ("!pto.vreg<64xf32>", np.array([0.1, 2, *[0] * 61, -0.0], np.float32), "0.1  2.0  0.0 ×61  -0.0"),
-        ("!pto.vreg<128xf16>", np.array([1.5, np.inf, *[np.nan] * 2, *[7] * 124], np.float16), "1.5  inf  nan ×2"),
-        ("!pto.vreg<128xbf16>", np.full(128, 0x3FC0, np.uint16), "1.5 ×128"),
-        ("!pto.vreg<256xf8E4M3FN>", np.full(256, 0x38, np.uint8), "1 ×256"),
-        ("!pto.vreg<64xi32>", np.array([-1, *[5] * 63], np.int32), "-1  5 ×63"),
-        ("!pto.vreg<256xui8>", np.full(256, 200, np.uint8), "200 ×256"),
-        ("!pto.vreg<256xhif8>", np.full(256, 0x6E, np.uint8), "0x6e ×256"),
-        ("!pto.vreg<32xi64>", np.full(32, -(2**62), np.int64), "-4611686018427387904 ×32"),
-    ],
+@table(
+    "type_, lanes, shown",
+    ("!pto.vreg<64xf32>", np.array([0.1, 2, *[0] * 61, -0.0], np.float32), "0.1  2.0  0.0 ×61  -0.0"),
+    ("!pto.vreg<128xf16>", np.array([1.5, np.inf, *[np.nan] * 2, *[7] * 124], np.float16), "1.5  inf  nan ×2"),
+    ("!pto.vreg<128xbf16>", np.full(128, 0x3FC0, np.uint16), "1.5 ×128"),
+    ("!pto.vreg<256xf8E4M3FN>", np.full(256, 0x38, np.uint8), "1 ×256"),
+    ("!pto.vreg<64xi32>", np.array([-1, *[5] * 63], np.int32), "-1  5 ×63"),
+    ("!pto.vreg<256xui8>", np.full(256, 200, np.uint8), "200 ×256"),
+    ("!pto.vreg<256xhif8>", np.full(256, 0x6E, np.uint8), "0x6e ×256"),
+    ("!pto.vreg<32xi64>", np.full(32, -(2**62), np.int64), "-4611686018427387904 ×32"),
 )
 def test_lanes(type_: str, lanes: np.ndarray, shown: str) -> None:
     head, first, *_ = lines(value(type_, lanes))
@@ -67,15 +65,13 @@ def test_every_line_of_lanes_begins_with_its_lane() -> None:
     assert max(map(len, rows)) <= 120
 
 
-@pytest.mark.parametrize(
-    ("granularity", "active", "shown"),
-    [
-        ("b32", range(64), "lanes 0-63 of 64"),
-        ("b32", [], "no lane of 64"),
-        ("b32", [0, 1, 2, 7, 9, 10], "lanes 0-2, 7, 9-10 of 64"),
-        ("b16", [127], "lanes 127 of 128"),
-        ("b8", range(0, 256, 128), "lanes 0, 128 of 256"),
-    ],
+@table(
+    "granularity, active, shown",
+    ("b32", range(64), "lanes 0-63 of 64"),
+    ("b32", [], "no lane of 64"),
+    ("b32", [0, 1, 2, 7, 9, 10], "lanes 0-2, 7, 9-10 of 64"),
+    ("b16", [127], "lanes 127 of 128"),
+    ("b8", range(0, 256, 128), "lanes 0, 128 of 256"),
 )
 def test_masks(granularity: str, active: Any, shown: str) -> None:
     stride = {"b8": 1, "b16": 2, "b32": 4}[granularity]
@@ -92,19 +88,17 @@ def test_bits_between_the_lanes_are_counted() -> None:
     assert line.endswith("lanes 0 of 64, and 2 bits between the lanes")
 
 
-@pytest.mark.parametrize(
-    ("type_", "content", "shown"),
-    [
-        ("i32", -5, "-5"),
-        ("index", 7, "7"),
-        ("i1", True, "1"),
-        ("f32", 0x3FC00000, "1.5"),
-        ("f16", 0xFC00, "-inf"),
-        ("bf16", int(np.array(0.1, ml_dtypes.bfloat16).view(np.uint16)), "0.100098"),
-        ("!pto.ptr<f32, ub>", 4096, "address 4096"),
-        ("!pto.ptr<f32, gm>", pointer(1, 128), "y + 128 bytes"),
-        ("!pto.ptr<f32, gm>", 0, "no argument + 0 bytes"),
-    ],
+@table(
+    "type_, content, shown",
+    ("i32", -5, "-5"),
+    ("index", 7, "7"),
+    ("i1", True, "1"),
+    ("f32", 0x3FC00000, "1.5"),
+    ("f16", 0xFC00, "-inf"),
+    ("bf16", int(np.array(0.1, ml_dtypes.bfloat16).view(np.uint16)), "0.100098"),
+    ("!pto.ptr<f32, ub>", 4096, "address 4096"),
+    ("!pto.ptr<f32, gm>", pointer(1, 128), "y + 128 bytes"),
+    ("!pto.ptr<f32, gm>", 0, "no argument + 0 bytes"),
 )
 def test_scalars_and_pointers(type_: str, content: int, shown: str) -> None:
     (line,) = lines(value(type_, content))

@@ -13,6 +13,7 @@ import ptosim
 from ptosim.cli.commands import main
 from ptosim.report.profile import Profile
 from ptosim.report.time_accounts import bound
+from tables import table
 from timing.kernels import A5, COPY_IN, COPY_OUT, SCOPE, profile, set_flag, wait_flag
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -213,15 +214,13 @@ def test_check_goes_with_it(tmp_path: Path):
     assert code == 1 and "error: race" in err
 
 
-@pytest.mark.parametrize(
+@table(
     "words, said",
-    [
-        (["--what-if", "vexpp.latency=8"], "did you mean vexp.latency"),
-        (["--what-if", "vexp.latency"], "FIGURE=VALUE"),
-        (["--what-if", "vexp.latency=fast"], "must be a whole number"),
-        (["--target", "a6"], "no target 'a6'"),
-        (["--html", "/no/such/directory/a.html"], "cannot write"),
-    ],
+    (["--what-if", "vexpp.latency=8"], "did you mean vexp.latency"),
+    (["--what-if", "vexp.latency"], "FIGURE=VALUE"),
+    (["--what-if", "vexp.latency=fast"], "must be a whole number"),
+    (["--target", "a6"], "no target 'a6'"),
+    (["--html", "/no/such/directory/a.html"], "cannot write"),
 )
 def test_misuse(words: list[str], said: str):
     code, _, err = run(*PINGPONG, *words)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ptosim.cli.commands import main
+from tables import table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORDS = ["rand:8x1024", "zeros:8x1024", "8", "1024"]
@@ -43,15 +44,13 @@ def test_a_slower_kernel_ends_with_one(saved: Path, tmp_path: Path) -> None:
     assert not found["ok"] and found["result"]["comparisons"][0]["cycles"][1] == cycles
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "is no JSON"),
-        ("[]", "is not what ptosim profile --json prints"),
-        ('{"command": "check", "schema": 1}', "is not what ptosim profile --json prints"),
-        ('{"command": "profile", "schema": 99}', "has schema 99, and this is schema 1: save it again"),
-        ('{"command": "profile", "schema": 1, "result": null}', "has no complete profile"),
-    ],
+@table(
+    "text, message",
+    ("{", "is no JSON"),
+    ("[]", "is not what ptosim profile --json prints"),
+    ('{"command": "check", "schema": 1}', "is not what ptosim profile --json prints"),
+    ('{"command": "profile", "schema": 99}', "has schema 99, and this is schema 1: save it again"),
+    ('{"command": "profile", "schema": 1, "result": null}', "has no complete profile"),
 )
 def test_files_that_are_no_profile(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "other.json"

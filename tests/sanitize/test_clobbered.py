@@ -7,6 +7,7 @@ import pytest
 
 import ptosim
 from ptosim.sanitize.explain import explanation
+from tables import table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -70,14 +71,12 @@ ENGINES = pytest.mark.parametrize("engine", ["native", "reference"])
 
 
 @ENGINES
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        load("%a") + load("%b", "row") + store("%a"),
-        load("%a") + store("%a") + load("%b", "row") + store("%b", "row") + store("%a"),
-        load("%a") + abs_("%a", "%b") + store("%a"),
-        load("%a") + load("%b", "row") + abs_("%inner", "%a") + store("%a", "row"),
-    ],
+    load("%a") + load("%b", "row") + store("%a"),
+    load("%a") + store("%a") + load("%b", "row") + store("%b", "row") + store("%a"),
+    load("%a") + abs_("%a", "%b") + store("%a"),
+    load("%a") + load("%b", "row") + abs_("%inner", "%a") + store("%a", "row"),
     ids=["copy", "read in between", "vector store", "vector load"],
 )
 def test_bytes_that_another_pointer_overwrites(engine: str, body: str) -> None:
@@ -87,18 +86,16 @@ def test_bytes_that_another_pointer_overwrites(engine: str, body: str) -> None:
 
 
 @ENGINES
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        load("%a") + load("%same", "row") + store("%a"),
-        load("%a") + load("%inner", "row") + store("%a"),
-        load("%a") + abs_("%b", "%b") + store("%a"),
-        load("%a") + load("%b", "row") + store("%b", "row") + store("%a", "row"),
-        load("%a") + load("%b", "row") + store("%b", "row") + store("%a"),
-        load("%b", "row") + store("%b", "row") + load("%a") + store("%a"),
-        load("%b", "row") + load("%a", "row") + store("%a"),
-        load("%a") + store("%a") + load("%b", "row") + store("%b", "row") + load("%a") + store("%a"),
-    ],
+    load("%a") + load("%same", "row") + store("%a"),
+    load("%a") + load("%inner", "row") + store("%a"),
+    load("%a") + abs_("%b", "%b") + store("%a"),
+    load("%a") + load("%b", "row") + store("%b", "row") + store("%a", "row"),
+    load("%a") + load("%b", "row") + store("%b", "row") + store("%a"),
+    load("%b", "row") + store("%b", "row") + load("%a") + store("%a"),
+    load("%b", "row") + load("%a", "row") + store("%a"),
+    load("%a") + store("%a") + load("%b", "row") + store("%b", "row") + load("%a") + store("%a"),
     ids=[
         *("equal address", "one pointer", "in place", "other bytes", "read by the other", "used again", "side by side"),
         "in turn",

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import pytest
 
 import ptosim
 from ptosim.api import Launch
 from ptosim.arguments import bind
 from ptosim.sanitize.last_writer import LastWrite
+from tables import table
 
 HEAD = 'module attributes {pto.target_arch = "a5"} {\n'
 
@@ -61,16 +61,14 @@ ROUNDS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("element", "copy_loops", "store_loops"),
-    [
-        (0, (0,), (0, 0)),
-        (63, (0,), (0, 0)),
-        (64, (1,), (1, 0)),
-        (127, (1,), (1, 0)),
-        (128, (1,), (1, 64)),
-        (191, (1,), (1, 64)),
-    ],
+@table(
+    "element, copy_loops, store_loops",
+    (0, (0,), (0, 0)),
+    (63, (0,), (0, 0)),
+    (64, (1,), (1, 0)),
+    (127, (1,), (1, 0)),
+    (128, (1,), (1, 64)),
+    (191, (1,), (1, 64)),
 )
 def test_the_later_of_two_copies(element: int, copy_loops: tuple[int, ...], store_loops: tuple[int, ...]) -> None:
     written = last_writer(ROUNDS, np.zeros(256, np.float32), element=element)

@@ -10,6 +10,7 @@ import ptosim
 from cost import costs_at_most
 from examples.test_examples import EXAMPLES, script
 from sanitize.kernels import ALL, MASK, check, kinds, load, order, scope, store, text, vlds, vsts
+from tables import table
 
 REGISTERS = 1024
 """So many registers of 256 bytes fill UB."""
@@ -31,9 +32,11 @@ def walk(first: int, last: int, body: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "outside", "index"),
-    [(0, REGISTERS + 6, 262144, REGISTERS), (-5, 3, -1280, -5), (REGISTERS + 9, REGISTERS + 12, 264448, 1033)],
+@table(
+    "first, last, outside, index",
+    (0, REGISTERS + 6, 262144, REGISTERS),
+    (-5, 3, -1280, -5),
+    (REGISTERS + 9, REGISTERS + 12, 264448, 1033),
     ids=["past the end", "from before the start", "beyond"],
 )
 def test_loads_that_walk_out_of_ub(first: int, last: int, outside: int, index: int) -> None:
@@ -76,16 +79,14 @@ READY = load() + order("MTE2", "V")
 DONE = order("V", "MTE3") + store() + ALL
 
 
-@pytest.mark.parametrize(
-    ("at", "body"),
-    [
-        ("pto.vlds", READY + scope(MASK + vlds(offset="%turn") + vsts()) + DONE),
-        ("pto.vsts", READY + scope(MASK + vlds() + vsts(offset="%turn")) + DONE),
-        ("pto.addptr", moved("in", "ub") + load(dest="%p") + order("MTE2", "V") + scope(MASK + vlds() + vsts()) + DONE),
-        ("pto.addptr", moved("x", "gm") + load("%p") + order("MTE2", "V") + scope(MASK + vlds() + vsts()) + DONE),
-        ("pto.load_scalar", SCALAR),
-        ("pto.store_scalar", PUT + ALL),
-    ],
+@table(
+    "at, body",
+    ("pto.vlds", READY + scope(MASK + vlds(offset="%turn") + vsts()) + DONE),
+    ("pto.vsts", READY + scope(MASK + vlds() + vsts(offset="%turn")) + DONE),
+    ("pto.addptr", moved("in", "ub") + load(dest="%p") + order("MTE2", "V") + scope(MASK + vlds() + vsts()) + DONE),
+    ("pto.addptr", moved("x", "gm") + load("%p") + order("MTE2", "V") + scope(MASK + vlds() + vsts()) + DONE),
+    ("pto.load_scalar", SCALAR),
+    ("pto.store_scalar", PUT + ALL),
     ids=["vlds", "vsts", "addptr in UB", "addptr in GM", "load_scalar", "store_scalar"],
 )
 def test_an_address_that_wraps_past_2_to_the_63(at: str, body: str) -> None:
@@ -131,9 +132,7 @@ def peak(kernel: ptosim.Kernel) -> int:
     return most
 
 
-@pytest.mark.parametrize(
-    ("length", "stride"), [(4096, 4096), (1024, 2048), (4064, 4064)], ids=["beside each other", "apart", "uneven"]
-)
+@table("length, stride", (4096, 4096), (1024, 2048), (4064, 4064), ids=["beside each other", "apart", "uneven"])
 def test_a_copy_of_too_many_rows_costs_no_more_than_one_that_fits(length: int, stride: int) -> None:
     clean, wild = rows(UB // stride, length, stride), rows(65_535, length, stride)
     assert examine(clean) == []

@@ -23,6 +23,7 @@ from sanitize.kernels import (
     vlds,
     vsts,
 )
+from tables import table
 
 READY = load() + order("MTE2", "V") + COPY
 DONE = order("V", "MTE3") + store() + ALL
@@ -35,30 +36,26 @@ def test_a_clean_kernel_has_no_finding() -> None:
     assert str(report) == "kernel: no findings"
 
 
-@pytest.mark.parametrize(
+@table(
     "edge",
-    [
-        order("V", "MTE3"),
-        order("V", "MTE3", 7),
-        "    pto.barrier #pto.pipe<PIPE_ALL>\n",
-        order("V", "S") + order("S", "MTE3"),
-        order("V", "MTE2") + order("MTE2", "MTE3"),
-        put("V", "MTE3") + order("MTE2", "MTE3") + take("V", "MTE3"),
-    ],
+    order("V", "MTE3"),
+    order("V", "MTE3", 7),
+    "    pto.barrier #pto.pipe<PIPE_ALL>\n",
+    order("V", "S") + order("S", "MTE3"),
+    order("V", "MTE2") + order("MTE2", "MTE3"),
+    put("V", "MTE3") + order("MTE2", "MTE3") + take("V", "MTE3"),
     ids=["flag", "other id", "barrier all", "through S", "through MTE2", "late wait"],
 )
 def test_what_orders_a_store_behind_its_vector_function(edge: str) -> None:
     assert kinds(check(READY + edge + store() + ALL)) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "edge",
-    [
-        "",
-        order("MTE2", "MTE3"),
-        "    pto.barrier #pto.pipe<PIPE_V>\n",
-        "    pto.barrier #pto.pipe<PIPE_MTE3>\n",
-    ],
+    "",
+    order("MTE2", "MTE3"),
+    "    pto.barrier #pto.pipe<PIPE_V>\n",
+    "    pto.barrier #pto.pipe<PIPE_MTE3>\n",
     ids=["nothing", "another pipe", "barrier of the writer", "barrier of the reader"],
 )
 def test_what_does_not(edge: str) -> None:

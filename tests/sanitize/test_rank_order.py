@@ -8,6 +8,7 @@ import pytest
 
 import ptosim
 from rank_programs import Writer
+from tables import table
 
 CONTEXT = {"ctx": "!pto.ptr<i64>", "rank": "i32", "ranks": "i32"}
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
@@ -155,16 +156,14 @@ def test_sessions_are_apart() -> None:
 # --- places -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("at", "tile", "expected"),
-    [
-        (1024, "1x64xf32", []),
-        (64, "1x64xf32", [("overlap", "warning")]),
-        (252, "1x64xf32", [("overlap", "warning")]),
-        (256, "1x64xf32", []),
-        (0, "1x64xf32", []),  # onto itself
-        (64, "1x256xf32", []),  # at once
-    ],
+@table(
+    "at, tile, expected",
+    (1024, "1x64xf32", []),
+    (64, "1x64xf32", [("overlap", "warning")]),
+    (252, "1x64xf32", [("overlap", "warning")]),
+    (256, "1x64xf32", []),
+    (0, "1x64xf32", []),  # onto itself
+    (64, "1x256xf32", []),  # at once
 )
 def test_a_copy_in_parts_onto_itself(at: int, tile: str, expected: list[tuple[str, str]]) -> None:
     w = writer()

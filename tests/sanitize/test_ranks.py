@@ -10,6 +10,7 @@ import pytest
 
 import ptosim
 from rank_programs import Writer
+from tables import table
 
 CONTEXT = {"ctx": "!pto.ptr<i64>", "rank": "i32", "ranks": "i32"}
 Finding = ptosim.Finding
@@ -347,13 +348,11 @@ def scalars(clean: bool, invalidate: bool, read_before: bool = False) -> Writer:
     return w
 
 
-@pytest.mark.parametrize(
-    ("clean", "invalidate", "expected"),
-    [
-        (True, True, []),
-        (True, False, [("stale-cache", "warning")]),
-        (False, True, [("stale-cache", "error")]),
-    ],
+@table(
+    "clean, invalidate, expected",
+    (True, True, []),
+    (True, False, [("stale-cache", "warning")]),
+    (False, True, [("stale-cache", "error")]),
 )
 def test_scalar_accesses_go_through_a_cache(clean: bool, invalidate: bool, expected: list[tuple[str, str]]) -> None:
     assert kinds(checked(scalars(clean, invalidate))) == expected

@@ -11,6 +11,7 @@ import pytest
 
 import ptosim
 from rank_programs import Writer
+from tables import table
 
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 LOCAL_FENCE = "pto.fence.barrier_all #pto.fence_scope<local_memory>"
@@ -121,15 +122,13 @@ WAIT = "%done = pto.comm.wait_async_event(%event, %session : !pto.async_event, !
 A3_LEFT: Kinds = [("race", "error"), ("undrained", "warning")]
 
 
-@pytest.mark.parametrize(
-    ("target", "release", "expected"),
-    [
-        ("a5", [WAIT, NOTIFY], []),
-        ("a5", [NOTIFY, WAIT], []),  # it is complete when the call ends
-        ("a3", [WAIT, NOTIFY], []),
-        ("a3", [NOTIFY, WAIT], RACE),
-        ("a3", [FENCE, NOTIFY], A3_LEFT),
-    ],
+@table(
+    "target, release, expected",
+    ("a5", [WAIT, NOTIFY], []),
+    ("a5", [NOTIFY, WAIT], []),  # it is complete when the call ends
+    ("a3", [WAIT, NOTIFY], []),
+    ("a3", [NOTIFY, WAIT], RACE),
+    ("a3", [FENCE, NOTIFY], A3_LEFT),
 )
 def test_a_transfer_is_released_by_the_wait_for_its_event(target: str, release: list[str], expected: Kinds) -> None:
     assert sorted(told(put_async, release, target=target)) == expected
@@ -169,10 +168,7 @@ def reused(release: list[str], ranks: int = 2) -> Kinds:
 HEARD = [f'pto.{name}_flag["PIPE_MTE2", "PIPE_S", "EVENT_ID3"]' for name in ("set", "wait")]
 
 
-@pytest.mark.parametrize(
-    ("release", "expected"),
-    [(HEARD, []), ([DRAIN], []), ([FENCE], []), (["pto.barrier <PIPE_MTE2>"], WEAK), ([], RACE)],
-)
+@table("release, expected", (HEARD, []), ([DRAIN], []), ([FENCE], []), (["pto.barrier <PIPE_MTE2>"], WEAK), ([], RACE))
 def test_who_has_read_needs_no_dsb(release: list[str], expected: Kinds) -> None:
     """What it has copied is in its private memory, of which it tells nobody."""
     assert reused(release) == expected

@@ -21,6 +21,7 @@ from ptosim.sanitize.program import WrittenProgram
 from sanitize.kernels import ALL, COPY, PARAMETERS, check, load, order, put, store, take, text
 from sanitize.repair import EDIT, repaired
 from sanitize.sarif_schema import violations
+from tables import table
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SOFTMAX = (EXAMPLES / "softmax.pto").read_text()
@@ -84,13 +85,11 @@ def test_one_lost_wait_is_one_finding_with_the_others_inside() -> None:
 READY = load() + order("MTE2", "V") + COPY
 
 
-@pytest.mark.parametrize(
-    ("computed", "hinted"),
-    [
-        ("%id = arith.remui %k, %c2 : index", "EVENT_ID2"),  # 0 or 1
-        ("%id = arith.andi %k, %c1 : index", "EVENT_ID2"),
-        ("%id = arith.addi %k, %c1 : index", None),  # anything
-    ],
+@table(
+    "computed, hinted",
+    ("%id = arith.remui %k, %c2 : index", "EVENT_ID2"),  # 0 or 1
+    ("%id = arith.andi %k, %c1 : index", "EVENT_ID2"),
+    ("%id = arith.addi %k, %c1 : index", None),  # anything
 )
 def test_an_id_that_is_computed_is_used_as_far_as_it_may_reach(computed: str, hinted: str | None) -> None:
     """The first iteration takes id 0 alone, so the run says nothing about the others."""
@@ -125,32 +124,30 @@ def values_of(lines: str) -> frozenset[int] | None:
 SET = '      pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %id]\n'
 
 
-@pytest.mark.parametrize(
-    ("lines", "values"),
-    [
-        (f"    scf.for %id = %c0 to %c4 step %c2 {{\n{SET}    }}\n", {0, 2}),
-        (f"    scf.for %id = %c0 to %n step %c2 {{\n{SET}    }}\n", None),
-        (
-            "    %_ = scf.for %i = %c0 to %n step %c1 iter_args(%id = %c0) -> (index) {\n"
-            f"{SET}      %next = arith.subi %c1, %id : index\n      scf.yield %next : index\n    }}\n",
-            {0, 1},
-        ),
-        (
-            "    %_ = scf.for %i = %c0 to %n step %c1 iter_args(%id = %c0) -> (index) {\n"
-            f"{SET}      %next = arith.addi %c1, %id : index\n      scf.yield %next : index\n    }}\n",
-            None,
-        ),
-        (
-            "    %_:2 = scf.for %i = %c0 to %n step %c1 iter_args(%id = %c0, %other = %c4) -> (index, index) {\n"
-            f"{SET}      scf.yield %other, %id : index, index\n    }}\n",
-            {0, 4},
-        ),
-        (
-            "    %yes = arith.cmpi eq, %n, %c0 : index\n    %one = arith.select %yes, %c1, %c4 : index\n"
-            f"    %id = arith.addi %one, %c2 : index\n{SET}",
-            {3, 6},
-        ),
-    ],
+@table(
+    "lines, values",
+    (f"    scf.for %id = %c0 to %c4 step %c2 {{\n{SET}    }}\n", {0, 2}),
+    (f"    scf.for %id = %c0 to %n step %c2 {{\n{SET}    }}\n", None),
+    (
+        "    %_ = scf.for %i = %c0 to %n step %c1 iter_args(%id = %c0) -> (index) {\n"
+        f"{SET}      %next = arith.subi %c1, %id : index\n      scf.yield %next : index\n    }}\n",
+        {0, 1},
+    ),
+    (
+        "    %_ = scf.for %i = %c0 to %n step %c1 iter_args(%id = %c0) -> (index) {\n"
+        f"{SET}      %next = arith.addi %c1, %id : index\n      scf.yield %next : index\n    }}\n",
+        None,
+    ),
+    (
+        "    %_:2 = scf.for %i = %c0 to %n step %c1 iter_args(%id = %c0, %other = %c4) -> (index, index) {\n"
+        f"{SET}      scf.yield %other, %id : index, index\n    }}\n",
+        {0, 4},
+    ),
+    (
+        "    %yes = arith.cmpi eq, %n, %c0 : index\n    %one = arith.select %yes, %c1, %c4 : index\n"
+        f"    %id = arith.addi %one, %c2 : index\n{SET}",
+        {3, 6},
+    ),
 )
 def test_which_integers_a_value_can_be(lines: str, values: set[int] | None) -> None:
     assert values_of(lines.replace("%one =", "%chosen =").replace("addi %one", "addi %chosen")) == values
@@ -222,18 +219,16 @@ def shows(*found: ptosim.Finding, issued: float = 10) -> Trial:
     return lambda text, enough=frozenset[str](): observation(text, *found, issued=issued)
 
 
-@pytest.mark.parametrize(
-    ("larger", "holds", "is_larger"),
-    [
-        ([], True, False),
-        ([[shows(issued=30)]], True, True),
-        ([[shows(RACE, issued=30)]], False, True),
-        ([[shows(issued=10), shows(RACE, issued=40)]], False, True),  # the first is no larger
-        ([[shows(issued=20), shows(RACE, issued=40)]], False, True),  # not by much
-        ([[shows(OUTSIDE, issued=30)]], True, False),  # the kernel does not admit it
-        ([[shows(OUTSIDE, RACE, issued=30)], [shows(RACE, issued=30)]], False, True),
-        ([[shows(RACE, issued=1)]], False, True),  # it stands
-    ],
+@table(
+    "larger, holds, is_larger",
+    ([], True, False),
+    ([[shows(issued=30)]], True, True),
+    ([[shows(RACE, issued=30)]], False, True),
+    ([[shows(issued=10), shows(RACE, issued=40)]], False, True),  # the first is no larger
+    ([[shows(issued=20), shows(RACE, issued=40)]], False, True),  # not by much
+    ([[shows(OUTSIDE, issued=30)]], True, False),  # the kernel does not admit it
+    ([[shows(OUTSIDE, RACE, issued=30)], [shows(RACE, issued=30)]], False, True),
+    ([[shows(RACE, issued=1)]], False, True),  # it stands
 )
 def test_a_text_must_hold_at_a_larger_size(larger: list[list[Trial]], holds: bool, is_larger: bool) -> None:
     rehearsal = Rehearsal(Trials(shows(), None, larger))

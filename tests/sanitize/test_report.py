@@ -16,6 +16,7 @@ from ptosim.sanitize.explain import kinds as kinds_of_findings
 from sanitize.kernels import ALL, COPY, check, kinds, load, order, store, text
 from sanitize.sarif_schema import violations
 from sanitize.test_explain import findings
+from tables import table
 
 RACY = load() + COPY + store() + ALL
 """Two races: nothing orders anything."""
@@ -93,14 +94,12 @@ def test_sarif_of_every_kind_is_valid(kind: str) -> None:
     assert kind in {result["ruleId"] for result in log["runs"][0]["results"]}
 
 
-@pytest.mark.parametrize(
+@table(
     "file, uri",
-    [
-        ("kernel.pto", "kernel.pto"),
-        ("my kernels/größe 100%.pto", "my%20kernels/gr%C3%B6%C3%9Fe%20100%25.pto"),
-        ("/a b/k#1.pto", "file:///a%20b/k%231.pto"),
-        ("<text>", "%3Ctext%3E"),
-    ],
+    ("kernel.pto", "kernel.pto"),
+    ("my kernels/größe 100%.pto", "my%20kernels/gr%C3%B6%C3%9Fe%20100%25.pto"),
+    ("/a b/k#1.pto", "file:///a%20b/k%231.pto"),
+    ("<text>", "%3Ctext%3E"),
 )
 def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
     finding = ptosim.Finding("race", "error", "message", Location(file, 1, 1, 4))
@@ -120,19 +119,17 @@ def test_sarif_lists_what_follows_alike_in_several_blocks_once() -> None:
     assert len(result["relatedLocations"]) == 2 and result["properties"]["rank"] == 1
 
 
-@pytest.mark.parametrize(
+@table(
     "change",
-    [
-        lambda log: log.pop("version"),
-        lambda log: log["runs"][0]["tool"].pop("driver"),
-        lambda log: log["runs"][0]["results"][0].pop("message"),
-        lambda log: log["runs"][0]["results"][0].update(level="fatal"),
-        lambda log: log["runs"][0]["results"][0].update(ruleIndex="0"),
-        lambda log: log["runs"][0]["results"][0].update(severity="error"),
-        lambda log: log["runs"][0]["results"][0].update(locations={}),
-        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),
-        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"].pop("artifactLocation"),
-    ],
+    lambda log: log.pop("version"),
+    lambda log: log["runs"][0]["tool"].pop("driver"),
+    lambda log: log["runs"][0]["results"][0].pop("message"),
+    lambda log: log["runs"][0]["results"][0].update(level="fatal"),
+    lambda log: log["runs"][0]["results"][0].update(ruleIndex="0"),
+    lambda log: log["runs"][0]["results"][0].update(severity="error"),
+    lambda log: log["runs"][0]["results"][0].update(locations={}),
+    lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),
+    lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"].pop("artifactLocation"),
 )
 def test_the_check_of_sarif_finds_what_is_wrong(change: Callable[[Any], Any]) -> None:
     log = sarif(check(RACY))
@@ -172,20 +169,18 @@ def wide() -> tuple[np.ndarray, np.ndarray]:
 # --- what a call may say ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "options, message",
-    [
-        ({"mem_bar": "loose"}, "mem_bar is one of relaxed, strict, off"),
-        ({"grid": 0}, "grid is a positive integer"),
-        ({"blocks": [3]}, "there is no block 3"),
-        ({"blocks": ["first"]}, "there is no block 'first'"),
-        ({"blocks": "last"}, "blocks is a list of block numbers and 'last', not 'last'"),
-        ({"blocks": 0}, "blocks is a list of block numbers and 'last', not 0"),
-        ({"max_findings": 0}, "max_findings is a positive integer"),
-        ({"max_steps": 0}, "max_steps is a positive integer"),
-        ({"grid": 2, "blocks": [0], "unwritten": "error"}, "what no block writes"),
-        ({"unwritten": "loud"}, "unwritten is one of off, note, error"),
-    ],
+    ({"mem_bar": "loose"}, "mem_bar is one of relaxed, strict, off"),
+    ({"grid": 0}, "grid is a positive integer"),
+    ({"blocks": [3]}, "there is no block 3"),
+    ({"blocks": ["first"]}, "there is no block 'first'"),
+    ({"blocks": "last"}, "blocks is a list of block numbers and 'last', not 'last'"),
+    ({"blocks": 0}, "blocks is a list of block numbers and 'last', not 0"),
+    ({"max_findings": 0}, "max_findings is a positive integer"),
+    ({"max_steps": 0}, "max_steps is a positive integer"),
+    ({"grid": 2, "blocks": [0], "unwritten": "error"}, "what no block writes"),
+    ({"unwritten": "loud"}, "unwritten is one of off, note, error"),
 )
 def test_bad_options_raise(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ptosim.PTOError, match=message) as problem:
@@ -202,14 +197,12 @@ def test_bad_arguments_raise() -> None:
 # --- nothing that a kernel does raises --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     "body, found",
-    [
-        ("    pto.trap\n", ["trap!"]),
-        ("    %q = arith.divui %one, %zero : i64\n", ["arithmetic!"]),
-        ('    pto.wait_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]\n', ["unmatched-wait!"]),
-        ("    scf.for %i = %c0 to %c4 step %none {\n    }\n", ["arithmetic!"]),
-    ],
+    ("    pto.trap\n", ["trap!"]),
+    ("    %q = arith.divui %one, %zero : i64\n", ["arithmetic!"]),
+    ('    pto.wait_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]\n', ["unmatched-wait!"]),
+    ("    scf.for %i = %c0 to %c4 step %none {\n    }\n", ["arithmetic!"]),
     ids=["trap", "division", "hang", "step"],
 )
 def test_faults_are_findings_with_a_place(body: str, found: list[str]) -> None:

@@ -9,6 +9,7 @@ from ptosim.sanitize.conflict import Conflict, MemoryPlace
 from ptosim.sanitize.shadow import UNDEFINED
 from ptosim.sanitize.taint import Origins
 from sanitize.kernels import ALL, MASK, PARAMETERS, check, kinds, load, order, scope, store, unary, vlds, vsts
+from tables import table
 
 HALF = '      %half = pto.pset_b32 "PAT_VL32" : !pto.mask<b32>\n'
 FIRST_HALF = "    %half_bytes = arith.constant 128 : i64\n" + load(length="%half_bytes") + order("MTE2", "V")
@@ -58,20 +59,16 @@ ZEROS = "      %f = arith.constant 0.0 : f32\n      %zeros = pto.vbr %f : f32 ->
 CLEARED = ZEROS + vsts("%zeros") + '      pto.mem_bar "VV_ALL"\n'
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        vsts(mask="%half"),
-        unary("vabs", "%a", "%v", "%half") + vsts("%a"),  # inactive lanes become zero
-        f"      %a = pto.vadd %v, %v, %half : {BINARY}\n" + vsts("%a"),
-        unary("vcadd", "%a", "%v", "%half") + vsts("%a"),
-        unary("vcgmax", "%a", "%v", "%half") + vsts("%a"),
-        unary("vcgadd", "%a", "%v")
-        + '      %four = pto.pset_b32 "PAT_VL4" : !pto.mask<b32>\n'
-        + vsts("%a", mask="%four"),
-        unary("vsqz", "%a", "%v", "%half") + vsts("%a"),
-        f"      %a = pto.vsel %v, %zeros, %half : {BINARY}\n" + vsts("%a"),
-    ],
+    vsts(mask="%half"),
+    unary("vabs", "%a", "%v", "%half") + vsts("%a"),  # inactive lanes become zero
+    f"      %a = pto.vadd %v, %v, %half : {BINARY}\n" + vsts("%a"),
+    unary("vcadd", "%a", "%v", "%half") + vsts("%a"),
+    unary("vcgmax", "%a", "%v", "%half") + vsts("%a"),
+    unary("vcgadd", "%a", "%v") + '      %four = pto.pset_b32 "PAT_VL4" : !pto.mask<b32>\n' + vsts("%a", mask="%four"),
+    unary("vsqz", "%a", "%v", "%half") + vsts("%a"),
+    f"      %a = pto.vsel %v, %zeros, %half : {BINARY}\n" + vsts("%a"),
     ids=["masked store", "masked unary", "masked binary", "masked sum", "masked groups", "groups", "squeeze", "select"],
 )
 def test_lanes_that_are_masked_off_do_not_count(body: str) -> None:
@@ -97,38 +94,34 @@ SCATTERED = COUNTED + "      pto.vscatter %v, %out, %i, %mask"
 SCATTERED += " : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32>\n"
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        vsts(),
-        unary("vabs", "%a", "%v") + vsts("%a"),
-        unary("vsqz", "%a", "%v") + vsts("%a"),
-        f"      %a = pto.vadd %zeros, %v, %mask : {BINARY}\n" + vsts("%a"),
-        f"      %a = pto.vsel %zeros, %v, %half : {BINARY}\n" + vsts("%a"),
-        f"      %a, %b = pto.vintlv %v, %zeros : {PAIRS}\n" + vsts("%b"),
-        SCATTERED,
-    ],
+    vsts(),
+    unary("vabs", "%a", "%v") + vsts("%a"),
+    unary("vsqz", "%a", "%v") + vsts("%a"),
+    f"      %a = pto.vadd %zeros, %v, %mask : {BINARY}\n" + vsts("%a"),
+    f"      %a = pto.vsel %zeros, %v, %half : {BINARY}\n" + vsts("%a"),
+    f"      %a, %b = pto.vintlv %v, %zeros : {PAIRS}\n" + vsts("%b"),
+    SCATTERED,
     ids=["store", "unary", "squeeze", "binary", "select", "interleave", "scatter"],
 )
 def test_lanes_that_take_part_and_stay_apart_are_a_warning(body: str) -> None:
     assert vector(ZEROS + body) == ["uninitialized"]
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        unary("vcadd", "%a", "%v"),
-        unary("vcmax", "%a", "%v"),
-        unary("vcgadd", "%a", "%v"),
-        unary("vcgmin", "%a", "%v"),
-        unary("vcpadd", "%a", "%v"),
-        PERMUTED,
-        LAST,
-        broadcast("BRC_B32"),
-        broadcast("BRC_BLK"),
-        broadcast("E2B_B32"),
-        GATHERED,
-    ],
+    unary("vcadd", "%a", "%v"),
+    unary("vcmax", "%a", "%v"),
+    unary("vcgadd", "%a", "%v"),
+    unary("vcgmin", "%a", "%v"),
+    unary("vcpadd", "%a", "%v"),
+    PERMUTED,
+    LAST,
+    broadcast("BRC_B32"),
+    broadcast("BRC_BLK"),
+    broadcast("E2B_B32"),
+    GATHERED,
     ids="sum extremum group_sum group_extremum pair_sum permutation broadcast BRC_B32 BRC_BLK E2B gather".split(),
 )
 def test_lanes_that_reach_others_are_an_error(body: str) -> None:

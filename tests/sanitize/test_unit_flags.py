@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 
 LEFT = "!pto.tile_buf<left, 16x16xf16, blayout=col_major, slayout=row_major>"
 RIGHT = "!pto.tile_buf<right, 16x16xf16, blayout=row_major, slayout=col_major>"
@@ -84,14 +85,12 @@ def test_without_them_nothing_orders_the_two(engine: str) -> None:
 
 
 @ENGINES
-@pytest.mark.parametrize(
+@table(
     "steps",
-    [
-        (FILL, DRAIN),
-        (FILL, DRAIN, FILL, DRAIN, FILL, DRAIN),
-        ("mad check_only", FILL, "store check_only", DRAIN),
-        (FILL, DRAIN, "mad check_only", FILL, "store check_only", "store check_only"),
-    ],
+    (FILL, DRAIN),
+    (FILL, DRAIN, FILL, DRAIN, FILL, DRAIN),
+    ("mad check_only", FILL, "store check_only", DRAIN),
+    (FILL, DRAIN, "mad check_only", FILL, "store check_only", "store check_only"),
     ids=["one fill", "fills in turn", "products and stores that only check", "full at the end"],
 )
 def test_they_order_both_ways(engine: str, steps: tuple[str, ...]) -> None:
@@ -106,13 +105,11 @@ def test_a_product_that_does_not_check_overwrites(engine: str) -> None:
 
 
 @ENGINES
-@pytest.mark.parametrize(
-    ("steps", "message"),
-    [
-        ((FILL, "store check_only", FILL), "M waits until the tile at l0c[0] is free"),
-        (("mad", DRAIN), "FIX waits until the tile at l0c[0] is full"),
-        ((FILL, DRAIN, "store check_only"), "FIX waits until the tile at l0c[0] is full"),
-    ],
+@table(
+    "steps, message",
+    ((FILL, "store check_only", FILL), "M waits until the tile at l0c[0] is free"),
+    (("mad", DRAIN), "FIX waits until the tile at l0c[0] is full"),
+    ((FILL, DRAIN, "store check_only"), "FIX waits until the tile at l0c[0] is full"),
 )
 def test_a_flag_that_nothing_changes_hangs(engine: str, steps: tuple[str, ...], message: str) -> None:
     kernel = ptosim.load(program(*steps)).kernel()

@@ -7,6 +7,7 @@ import pytest
 
 import ptosim
 import word_programs as words
+from tables import table
 from word_programs import FENCE, FILL, GM, VIEW, hand_on, kernel, notify, poll, store, wait
 
 LOOK = f"%seen = pto.ld_dev %words[%c0] : {GM} -> i32\n"
@@ -81,15 +82,7 @@ def test_an_answer_that_is_stored_is_an_error() -> None:
     assert found(kernel(notify(), wait() + TEST + use)) == []
 
 
-@pytest.mark.parametrize(
-    ("condition", "reads"),
-    [
-        ("%ok", True),
-        ("%not", False),
-        ("%and", True),
-        ("%or", False),
-    ],
-)
+@table("condition, reads", ("%ok", True), ("%not", False), ("%and", True), ("%or", False))
 def test_a_test_orders_what_stands_where_it_has_answered_yes(condition: str, reads: bool) -> None:
     """The data is read in the branch of a condition that is made of the answer."""
     made = {

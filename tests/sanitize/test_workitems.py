@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from workitem_programs import section
 
 OUT = ["%x: !pto.ptr<i32, gm>"]
@@ -42,29 +43,27 @@ def test_a_barrier_that_is_missing() -> None:
     assert "workitem 63 (tx 63, ty 0, tz 0)" in race.message and "workitem 0 (tx 0, ty 0, tz 0)" in race.message
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        # one instruction, different values; equal ones
-        ("%c0 = arith.constant 0 : index\npto.store %t, %ub[%c0] : !pto.ptr<i32, ub>, i32", [("race", "error")]),
-        (
-            "%c0 = arith.constant 0 : index\n%c7 = arith.constant 7 : i32\n"
-            "pto.store %c7, %ub[%c0] : !pto.ptr<i32, ub>, i32",
-            [("race", "warning")],
-        ),
-        # atomics with each other, of one operation and of two, against a plain load
-        ("%o = pto.atomic_add %ub, %t : !pto.ptr<i32, ub>, i32 -> i32", []),
-        (
-            "%o = pto.atomic_add %ub, %t : !pto.ptr<i32, ub>, i32 -> i32\n"
-            "%p = pto.atomic_min %ub, %t : !pto.ptr<i32, ub>, i32 -> i32",
-            [("lint", "warning")],
-        ),
-        (
-            "%c0 = arith.constant 0 : index\n%o = pto.atomic_add %ub, %t : !pto.ptr<i32, ub>, i32 -> i32\n"
-            "%p = pto.load %ub[%c0] : !pto.ptr<i32, ub> -> i32",
-            [("race", "error")],
-        ),
-    ],
+@table(
+    "body, expected",
+    # one instruction, different values; equal ones
+    ("%c0 = arith.constant 0 : index\npto.store %t, %ub[%c0] : !pto.ptr<i32, ub>, i32", [("race", "error")]),
+    (
+        "%c0 = arith.constant 0 : index\n%c7 = arith.constant 7 : i32\n"
+        "pto.store %c7, %ub[%c0] : !pto.ptr<i32, ub>, i32",
+        [("race", "warning")],
+    ),
+    # atomics with each other, of one operation and of two, against a plain load
+    ("%o = pto.atomic_add %ub, %t : !pto.ptr<i32, ub>, i32 -> i32", []),
+    (
+        "%o = pto.atomic_add %ub, %t : !pto.ptr<i32, ub>, i32 -> i32\n"
+        "%p = pto.atomic_min %ub, %t : !pto.ptr<i32, ub>, i32 -> i32",
+        [("lint", "warning")],
+    ),
+    (
+        "%c0 = arith.constant 0 : index\n%o = pto.atomic_add %ub, %t : !pto.ptr<i32, ub>, i32 -> i32\n"
+        "%p = pto.load %ub[%c0] : !pto.ptr<i32, ub> -> i32",
+        [("race", "error")],
+    ),
 )
 def test_what_meets_in_one_place(body: str, expected: list[tuple[str, str]]) -> None:
     assert findings(body) == expected

@@ -5,6 +5,7 @@ import pytest
 
 import ptosim
 from native.agreement import agree, fails
+from tables import table
 
 HEAD = """
   %c0 = arith.constant 0 : index
@@ -111,14 +112,12 @@ def test_padding_on_the_left_counts_elements(element: str):
     assert remarks(loaded) == []
 
 
-@pytest.mark.parametrize(
-    ("rows", "length", "gaps", "apart"),
-    [
-        ("%c4", "%c8", ("%c8", "%c12"), (16, 20)),
-        ("%c4", "%c8", ("%c8", "%c4"), None),
-        ("%c4", "%c8", ("%zero", "%zero"), None),
-        ("%one", "%c8", ("%c8", "%c8"), None),
-    ],
+@table(
+    "rows, length, gaps, apart",
+    ("%c4", "%c8", ("%c8", "%c12"), (16, 20)),
+    ("%c4", "%c8", ("%c8", "%c4"), None),
+    ("%c4", "%c8", ("%zero", "%zero"), None),
+    ("%one", "%c8", ("%c8", "%c8"), None),
 )
 def test_gaps_that_look_like_strides(rows: str, length: str, gaps: tuple[str, str], apart: tuple[int, int] | None):
     loaded = module(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 
 HERE = Path(__file__).parent
 CHANCE = np.random.default_rng(7)
@@ -21,9 +22,7 @@ def halves(*shape: int) -> np.ndarray:
     return CHANCE.integers(-2048, 2048, shape).astype("f2")
 
 
-@pytest.mark.parametrize(
-    "name", ["load_store_kernel_2d", "sync_example_1_flags", "sync_example_2_buffers", "scope_vecscope"]
-)
+@table("name", "load_store_kernel_2d", "sync_example_1_flags", "sync_example_2_buffers", "scope_vecscope")
 def test_absolute_value_of_a_tile(name: str):
     out = np.zeros_like(TILE)
     run(name, TILE, out)

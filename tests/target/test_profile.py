@@ -7,6 +7,7 @@ from ptosim.target import Target, load_target
 from ptosim.target.classes import TIMING_CLASSES
 from ptosim.target.figures import ORIGINS, built_in_names
 from ptosim.target.tables import IssueUnit, RepeatUnit
+from tables import table
 
 KIB = 1024
 BUILT_IN = ("a5", "a2a3", "a2a3-flat", "a2a3-board")
@@ -148,20 +149,18 @@ def test_overriding_a_latency_moves_the_forwarding_distances():
     assert unit.forward["divide"]["store"] == (15, 20)
 
 
-@pytest.mark.parametrize(
+@table(
     "path, value, message",
-    [
-        ("vexp.latncy", 8, "exp.latency"),
-        ("vector.start", 8, "vector.startup"),
-        ("vector.startup", -1, "a whole number"),
-        ("vector.startup", "many", "a whole number"),
-        ("exp.latency", [1, 2, 3], "[wide, narrow]"),
-        ("exp.port", "exu7", "exu0"),
-        ("vexp", 8, "it has latency, interval, port, consumer"),
-        ("dma.gm_ub", 8, "it has bytes_per_cycle, startup, ramp_bytes"),
-        ("class", 8, "there is no figure 'class'"),
-        ("", 8, "there is no figure ''"),
-    ],
+    ("vexp.latncy", 8, "exp.latency"),
+    ("vector.start", 8, "vector.startup"),
+    ("vector.startup", -1, "a whole number"),
+    ("vector.startup", "many", "a whole number"),
+    ("exp.latency", [1, 2, 3], "[wide, narrow]"),
+    ("exp.port", "exu7", "exu0"),
+    ("vexp", 8, "it has latency, interval, port, consumer"),
+    ("dma.gm_ub", 8, "it has bytes_per_cycle, startup, ramp_bytes"),
+    ("class", 8, "there is no figure 'class'"),
+    ("", 8, "there is no figure ''"),
 )
 def test_bad_overrides(path: str, value: object, message: str):
     with pytest.raises(PTOError) as caught:

@@ -7,6 +7,7 @@ import pytest
 from ptosim.diagnostics import PTOError
 from ptosim.target import load_target
 from ptosim.target.tables import IssueUnit
+from tables import table
 
 
 def write(directory: Path, text: str, name: str = "my.toml") -> Path:
@@ -72,36 +73,34 @@ def test_inheritance_between_files(tmp_path: Path):
     assert target.origin("class.add.slope") == "DEV"
 
 
-@pytest.mark.parametrize(
+@table(
     "text, message",
-    [
-        ('inherits = "a6"', "no target 'a6'"),
-        ('inherits = "other.toml"', "no target 'other.toml'"),
-        ('inherits = "my.toml"', "cannot inherit from itself"),
-        ("inherits = 5", "'inherits' must be text"),
-        ("", "neither 'architecture' nor 'inherits'"),
-        ('architecture = "a6"', "'architecture' must be"),
-        ('architecture = "a5"', "figures are missing"),
-        ('architecture = "a5"\ninherits = "a2a3"', "inherits from a target that is a2a3"),
-        ('inherits = "a5"\n[vectr]\nstartup = 1', "did you mean vector?"),
-        ('inherits = "a5"\nvector = 5', "'vector' must be a table"),
-        ('inherits = "a5"\n[vector]\nstart_up = 1', "did you mean vector.startup"),
-        ('inherits = "a5"\n[vector]\nstartup = "soon"', "must be a whole number"),
-        ('inherits = "a5"\n[vector]\nstartup = true', "must be a whole number"),
-        ('inherits = "a5"\n[vector]\nstartup = [1, 2, 3]', "[value, origin]"),
-        ('inherits = "a5"\n[vector]\nstartup = [1, "XX"]', "must be one of CA"),
-        ('inherits = "a5"\n[vector]\nissue = 0', "above 0"),
-        ('inherits = "a5"\n[class]\nexpo = { latency = 1 }', "did you mean class.exp.latency"),
-        ('inherits = "a5"\n[class]\nexp = 3', "must be a table of figures"),
-        ('inherits = "a5"\n[class]\nexp = { latency = 1, origin = ["CA"] }', "must be one of CA"),
-        ('inherits = "a5"\n[class]\nexp = { latency = 1, origin = { port = "CA" } }', "which the row does not hold"),
-        ('inherits = "a5"\n[forward]\nexp = { nothing = 1 }', "no figure 'forward.exp.nothing'"),
-        ('inherits = "a2a3"\n[vector]\nstartup = 3', "no table 'vector'"),
-        ('inherits = "a5"\n[sync]\ninter_core_wait = "all"', "'pipe' or 'core'"),
-        ('inherits = "a5"\n[dma]\ngm_ub = { bytes_per_cycle = 0 }', "a number above 0"),
-        ("inherits = ", "not TOML"),
-        ("inherits = " + "[" * 10_000, "not TOML"),
-    ],
+    ('inherits = "a6"', "no target 'a6'"),
+    ('inherits = "other.toml"', "no target 'other.toml'"),
+    ('inherits = "my.toml"', "cannot inherit from itself"),
+    ("inherits = 5", "'inherits' must be text"),
+    ("", "neither 'architecture' nor 'inherits'"),
+    ('architecture = "a6"', "'architecture' must be"),
+    ('architecture = "a5"', "figures are missing"),
+    ('architecture = "a5"\ninherits = "a2a3"', "inherits from a target that is a2a3"),
+    ('inherits = "a5"\n[vectr]\nstartup = 1', "did you mean vector?"),
+    ('inherits = "a5"\nvector = 5', "'vector' must be a table"),
+    ('inherits = "a5"\n[vector]\nstart_up = 1', "did you mean vector.startup"),
+    ('inherits = "a5"\n[vector]\nstartup = "soon"', "must be a whole number"),
+    ('inherits = "a5"\n[vector]\nstartup = true', "must be a whole number"),
+    ('inherits = "a5"\n[vector]\nstartup = [1, 2, 3]', "[value, origin]"),
+    ('inherits = "a5"\n[vector]\nstartup = [1, "XX"]', "must be one of CA"),
+    ('inherits = "a5"\n[vector]\nissue = 0', "above 0"),
+    ('inherits = "a5"\n[class]\nexpo = { latency = 1 }', "did you mean class.exp.latency"),
+    ('inherits = "a5"\n[class]\nexp = 3', "must be a table of figures"),
+    ('inherits = "a5"\n[class]\nexp = { latency = 1, origin = ["CA"] }', "must be one of CA"),
+    ('inherits = "a5"\n[class]\nexp = { latency = 1, origin = { port = "CA" } }', "which the row does not hold"),
+    ('inherits = "a5"\n[forward]\nexp = { nothing = 1 }', "no figure 'forward.exp.nothing'"),
+    ('inherits = "a2a3"\n[vector]\nstartup = 3', "no table 'vector'"),
+    ('inherits = "a5"\n[sync]\ninter_core_wait = "all"', "'pipe' or 'core'"),
+    ('inherits = "a5"\n[dma]\ngm_ub = { bytes_per_cycle = 0 }', "a number above 0"),
+    ("inherits = ", "not TOML"),
+    ("inherits = " + "[" * 10_000, "not TOML"),
 )
 def test_bad_files(tmp_path: Path, text: str, message: str):
     with pytest.raises(PTOError) as caught:

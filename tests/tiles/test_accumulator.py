@@ -11,6 +11,7 @@ import pytest
 import ptosim
 from matrix_programs import ACC, DN, DTYPES, ND, NZ, ZN, Program, product, random, up
 from ptosim.effects.names import Space
+from tables import table
 from tiles.test_convert import grid
 
 M, N, K = 20, 40, 32
@@ -195,9 +196,7 @@ def test_a_tile_of_parameters_quantises_column_by_column(acc: str, element: str,
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
-@pytest.mark.parametrize(
-    ("acc", "element"), [("f32", "f16"), ("f32", "i8"), ("f32", "ui8"), ("i32", "f16"), ("i32", "ui8")]
-)
+@table("acc, element", ("f32", "f16"), ("f32", "i8"), ("f32", "ui8"), ("i32", "f16"), ("i32", "ui8"))
 @pytest.mark.parametrize("direct", [True, False])
 @pytest.mark.parametrize("rows", [1, 16])
 def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, element: str, direct: bool, rows: int):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from tile_programs import Given, run, text
 
 SHAPE = "8x64xf32"
@@ -19,14 +20,12 @@ def said(operation: str, **tiles: Given) -> list[tuple[str, str, str]]:
     return [(one.kind, one.severity, one.message) for one in report.findings if one.kind != "lint"]
 
 
-@pytest.mark.parametrize(
-    ("operation", "regions", "message"),
-    [
-        (UNARY, {"a": (3, 64), "d": (5, 64)}, "dst has 5 valid rows, but src 3"),
-        (UNARY, {"a": (5, 50), "d": (5, 64)}, "dst has 64 valid columns, but src 50"),
-        (BINARY, {"a": (5, 64), "b": (4, 64), "d": (5, 64)}, "dst has 5 valid rows, but src1 4"),
-        (BROADCAST, {"a": (5, 64), "b": (1, 63), "d": (5, 64)}, "dst has 64 valid columns, but src1 63"),
-    ],
+@table(
+    "operation, regions, message",
+    (UNARY, {"a": (3, 64), "d": (5, 64)}, "dst has 5 valid rows, but src 3"),
+    (UNARY, {"a": (5, 50), "d": (5, 64)}, "dst has 64 valid columns, but src 50"),
+    (BINARY, {"a": (5, 64), "b": (4, 64), "d": (5, 64)}, "dst has 5 valid rows, but src1 4"),
+    (BROADCAST, {"a": (5, 64), "b": (1, 63), "d": (5, 64)}, "dst has 64 valid columns, but src1 63"),
 )
 def test_a_check_names_regions_that_disagree(operation: str, regions: dict[str, tuple[int, int]], message: str) -> None:
     tiles = {name: Given(SHAPE, np.ones((8, 64), "f4"), valid=valid) for name, valid in regions.items()}
@@ -75,20 +74,18 @@ PLACED = """module attributes {{pto.target_arch = "a5", pto.kernel_kind = #pto.k
 """
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "rows", "kinds"),
-    [
-        (0, 2048, 8, []),
-        (1024, 1024, 8, []),
-        (1024, 0, 8, [("invalid", "error")]),
-        (1024, 0, 5, [("invalid", "error")]),
-        (1024, 0, 4, []),
-        (0, 1024, 8, [("scope-alias", "error")]),
-        (0, 1024, 4, []),
-        (0, 128, 1, [("invalid", "error")]),
-        (0, 128, 2, [("scope-alias", "error")]),
-        (0, 256, 1, []),
-    ],
+@table(
+    "source, dest, rows, kinds",
+    (0, 2048, 8, []),
+    (1024, 1024, 8, []),
+    (1024, 0, 8, [("invalid", "error")]),
+    (1024, 0, 5, [("invalid", "error")]),
+    (1024, 0, 4, []),
+    (0, 1024, 8, [("scope-alias", "error")]),
+    (0, 1024, 4, []),
+    (0, 128, 1, [("invalid", "error")]),
+    (0, 128, 2, [("scope-alias", "error")]),
+    (0, 256, 1, []),
 )
 def test_a_result_that_lies_partly_over_its_source(
     source: int, dest: int, rows: int, kinds: list[tuple[str, str]]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from tile_cases import Array, is_float, sampled
 from tile_numbers import same, samples, wide
 from tile_programs import Given, Outcome, dtype_of, run, run_each
@@ -251,15 +252,13 @@ return
 """
 
 
-@pytest.mark.parametrize(
-    ("rows", "cols", "mask", "valid", "remarked"),
-    [
-        (4, 256, 32, 4, False),
-        (2, 512, 64, 2, False),
-        (4, 64, 64, 4, True),
-        (4, 64, 64, 1, False),
-        (4, 256, 64, 4, True),
-    ],
+@table(
+    "rows, cols, mask, valid, remarked",
+    (4, 256, 32, 4, False),
+    (2, 512, 64, 2, False),
+    (4, 64, 64, 4, True),
+    (4, 64, 64, 1, False),
+    (4, 256, 64, 4, True),
 )
 def test_a_selection_looks_for_the_rows_of_its_mask(
     rows: int, cols: int, mask: int, valid: int, remarked: bool

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from ptosim.diagnostics import PTOError
+from tables import table
 from tile_cases import NAN, Array, is_float
 from tile_numbers import bits, same, samples
 from tile_programs import Given, dtype_of, run, run_each
@@ -371,14 +372,12 @@ def test_from_hif8(cols: int) -> None:
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "to", "mode", "message"),
-    [
-        ("f32", "ui8", "RINT", "pto.tcvt does not convert f32 to ui8"),
-        ("i32", "i32", "RINT", "pto.tcvt does not convert i32 to i32"),
-        ("f32", "f32", "ODD", "not rounded to odd whole numbers"),
-        ("f32", "f8E4M3FN", "FLOOR", "rounds as R, A, H, Z, not F"),
-    ],
+@table(
+    "source, to, mode, message",
+    ("f32", "ui8", "RINT", "pto.tcvt does not convert f32 to ui8"),
+    ("i32", "i32", "RINT", "pto.tcvt does not convert i32 to i32"),
+    ("f32", "f32", "ODD", "not rounded to odd whole numbers"),
+    ("f32", "f8E4M3FN", "FLOOR", "rounds as R, A, H, Z, not F"),
 )
 def test_refused(source: str, to: str, mode: str, message: str) -> None:
     with pytest.raises(PTOError, match=message):

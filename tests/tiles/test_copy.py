@@ -11,6 +11,7 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
+from tables import table
 from tile_programs import Given, dtype_of
 
 Array = np.ndarray[Any, Any]
@@ -201,14 +202,12 @@ def test_equally_many_elements_are_stored_in_another_shape(tile: str, sizes: tup
         assert np.array_equal(x.view(np.uint8), image[: x.nbytes])
 
 
-@pytest.mark.parametrize(
-    ("tile", "valid", "sizes", "strides"),
-    [
-        (f"16x1xf32, valid=?x?, {DN}", "valid_row = %n valid_col = %n1", "%n1, %n", "%n, %n1"),
-        (f"16x1xf32, valid=?x1, {DN}", "valid_row = %n", "%n", "%n1"),
-        ("1x16xf32, valid=1x?", "valid_col = %n", "%n, %n1", "%n1, %n"),
-        ("1x16xf32, valid=1x?", "valid_col = %n", "%n, %n1", "%n1, %n1"),
-    ],
+@table(
+    "tile, valid, sizes, strides",
+    (f"16x1xf32, valid=?x?, {DN}", "valid_row = %n valid_col = %n1", "%n1, %n", "%n, %n1"),
+    (f"16x1xf32, valid=?x1, {DN}", "valid_row = %n", "%n", "%n1"),
+    ("1x16xf32, valid=1x?", "valid_col = %n", "%n, %n1", "%n1, %n"),
+    ("1x16xf32, valid=1x?", "valid_col = %n", "%n, %n1", "%n1, %n1"),
 )
 def test_a_single_row_meets_a_single_column_of_a_length_that_only_the_run_knows(
     tile: str, valid: str, sizes: str, strides: str
@@ -309,9 +308,10 @@ def test_rows_are_padded(element: str, pad: int) -> None:
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-@pytest.mark.parametrize(
+@table(
     "type_, sizes, strides",
-    [("2x64xf32, valid=1x20, pad=2", (1, 20), (20, 1)), (f"64x2xf32, valid=20x1, {DN}, pad=2", (20, 1), (1, 20))],
+    ("2x64xf32, valid=1x20, pad=2", (1, 20), (20, 1)),
+    (f"64x2xf32, valid=20x1, {DN}, pad=2", (20, 1), (1, 20)),
 )
 def test_a_single_row_is_padded_as_far_as_several(
     type_: str, sizes: tuple[int, int], strides: tuple[int, int], dynamic: bool

@@ -13,6 +13,7 @@ import pytest
 
 from ptosim.diagnostics import PTOError
 from ptosim.language.catalogue import operation
+from tables import table
 from tile_cases import Array, is_float
 from tile_numbers import bits, rounded, same, samples, wide
 from tile_programs import Given, dtype_of, run, run_each
@@ -275,14 +276,12 @@ def literal(number: float, type_: str) -> str:
 # --- layouts, places, scalars -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("shape", "layout"),
-    [
-        ("64x3, valid=50x3", "blayout=col_major"),
-        ("32x1", "blayout=col_major"),
-        ("32x32", "blayout=col_major, slayout=row_major"),
-        ("1x64, valid=1x50", "slayout=row_major"),
-    ],
+@table(
+    "shape, layout",
+    ("64x3, valid=50x3", "blayout=col_major"),
+    ("32x1", "blayout=col_major"),
+    ("32x32", "blayout=col_major, slayout=row_major"),
+    ("1x64, valid=1x50", "slayout=row_major"),
 )
 @pytest.mark.parametrize("name", ["tmuls", "tdivs reversed", "taddc", "texpands"])
 def test_other_layouts(name: str, shape: str, layout: str) -> None:
@@ -333,17 +332,15 @@ def test_a_source_that_is_smaller_than_the_run_says() -> None:
     same(got["d"].all[1:], got["d"].given.read(got["d"].given.image())[1:])
 
 
-@pytest.mark.parametrize(
-    ("element", "type_", "number", "expected"),
-    [
-        ("f16", "f32", 0.1, 0.1),
-        ("f32", "f16", 0.5, 0.5),
-        ("bf16", "f16", 0.1, float(np.float16(0.1))),
-        ("i16", "i32", 65537, 1),
-        ("i32", "i8", -3, -3),
-        ("f32", "i32", -7, -7),
-        ("i32", "f32", 2.75, 2),
-    ],
+@table(
+    "element, type_, number, expected",
+    ("f16", "f32", 0.1, 0.1),
+    ("f32", "f16", 0.5, 0.5),
+    ("bf16", "f16", 0.1, float(np.float16(0.1))),
+    ("i16", "i32", 65537, 1),
+    ("i32", "i8", -3, -3),
+    ("f32", "i32", -7, -7),
+    ("i32", "f32", 2.75, 2),
 )
 def test_scalars_of_other_types(element: str, type_: str, number: float, expected: float) -> None:
     a = samples(element, (2, 64), 3, tame=True)
@@ -361,9 +358,7 @@ def test_scalars_of_other_types(element: str, type_: str, number: float, expecte
 # --- taxpy ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "element"), [("f32", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("f16", "f32")], ids=str
-)
+@table("source, element", ("f32", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("f16", "f32"), ids=str)
 @pytest.mark.parametrize("region", ["3x128, valid=3x77", "2x128"])
 def test_axpy(source: str, element: str, region: str) -> None:
     shape, *fields = region.split(", ")

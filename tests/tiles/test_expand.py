@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from tile_cases import EMPTY, REGIONS, column, numbers, same, sampled, tile
 from tile_programs import Given, run, run_each
 
@@ -148,9 +149,11 @@ def test_columns_with_elements_of_a_row(case):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "layout", "known"),
-    [*((name, "DN", True) for name in ("max", "min", "sub", "mul")), ("max", "DN", False), ("min", "ND", False)],
+@table(
+    "name, layout, known",
+    *((name, "DN", True) for name in ("max", "min", "sub", "mul")),
+    ("max", "DN", False),
+    ("min", "ND", False),
 )
 def test_the_column_may_stand_first(name, layout, known):
     """Where only the run knows the valid extents, the shapes of the tiles tell which is the column."""
@@ -221,9 +224,7 @@ def test_a_column_stands_before_a_tile_with_one_valid_column():
     assert same(got, JOINED["min"](y, x), "f32")
 
 
-@pytest.mark.parametrize(
-    ("name", "column"), [("add", "5x16xf32"), ("min", "5x16xf32, valid=5x8"), ("max", "5x16xf32"), ("sub", "5x16xf32")]
-)
+@table("name, column", ("add", "5x16xf32"), ("min", "5x16xf32, valid=5x8"), ("max", "5x16xf32"), ("sub", "5x16xf32"))
 def test_a_tile_that_is_a_granule_wide_stands_before_a_column(name, column):
     """A tile that is like the result is not its column, and a sum has its column in second place alone."""
     x, y = numbers("f32", (5, 8), seed=9), numbers("f32", (5, 8), seed=10)

@@ -32,6 +32,7 @@ from fifo_programs import (
     vec,
     view,
 )
+from tables import table
 
 TENSOR = f"!pto.tensor_view<?x{COLS}xf32>"
 HALVES = {0: (1, 1), 1: (2, 1), 2: (1, 2)}
@@ -511,9 +512,7 @@ def test_the_form_with_handles() -> None:
     assert "pto.set_intra_block <PIPE_FIX>, 4" in str(ptosim.load(text).lowered())
 
 
-@pytest.mark.parametrize(
-    ("relu", "quant"), [("no_relu", "f32_f16"), ("normal_relu", "f32_f16"), ("normal_relu", "no_convert")]
-)
+@table("relu, quant", ("no_relu", "f32_f16"), ("normal_relu", "f32_f16"), ("normal_relu", "no_convert"))
 def test_the_fixpipe_converts_on_the_way(relu: str, quant: str) -> None:
     element = "f16" if quant == "f32_f16" else "f32"
     epilogue = f", acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = {relu}>"

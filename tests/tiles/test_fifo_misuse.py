@@ -10,6 +10,7 @@ import pytest
 import ptosim
 from fifo_programs import ACC, COLS, NZ, ROWS, inputs, kinds, mat, vec
 from ptosim.diagnostics import PTOError
+from tables import table
 from tiles.test_fifo import Fifo, there_and_back, to_vector
 from tiles.test_fifo_kernels import compiled
 
@@ -82,9 +83,12 @@ def test_a_slot_that_is_read_after_it_was_given_back() -> None:
     assert "race" in kinds(late, a, b, np.zeros_like(product))
 
 
-@pytest.mark.parametrize(
-    ("target", "slots", "expected"),
-    [("a2a3", 1, {"deadlock"}), ("a2a3", 2, set[str]()), ("a5", 1, set[str]()), ("a5", 2, set[str]())],
+@table(
+    "target, slots, expected",
+    ("a2a3", 1, {"deadlock"}),
+    ("a2a3", 2, set[str]()),
+    ("a5", 1, set[str]()),
+    ("a5", 2, set[str]()),
 )
 def test_too_few_slots_for_what_is_pushed_before_the_first_pop(target: str, slots: int, expected: set[str]) -> None:
     """One slot each way holds three entries: one in each FIFO, and one that the vector core has taken. On a5 a push

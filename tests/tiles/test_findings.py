@@ -6,6 +6,7 @@ import pytest
 import ptosim
 from matrix_programs import NZ, Program
 from ptosim.api import Kernel
+from tables import table
 
 TILE = "!pto.tile_buf<vec, 16x64xf32>"
 PART = "!pto.partition_tensor_view<16x64xf32>"
@@ -73,10 +74,7 @@ def test_short_operands_are_worth_a_word_only_where_the_library_would_step_by_th
     assert [finding.kind for finding in report.findings] == kinds
 
 
-@pytest.mark.parametrize(
-    ("rows", "depth", "compact", "remarks"),
-    [(20, 32, 0, 1), (20, 32, 1, 0), (50, 32, 0, 0), (20, 16, 0, 0)],  # 50 rows fill the last 16; 16 values are a block
-)
+@table("rows, depth, compact, remarks", (20, 32, 0, 1), (20, 32, 1, 0), (50, 32, 0, 0), (20, 16, 0, 0))
 def test_a_short_valid_region_lies_closer_together_than_its_tile_says(
     rows: int, depth: int, compact: int, remarks: int
 ) -> None:

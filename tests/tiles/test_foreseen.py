@@ -10,6 +10,7 @@ import ptosim
 from language.move_kernel import expanded
 from ptosim import PTOError
 from ptosim.cli.commands import main
+from tables import table
 
 EXTRACT = "pto.textract ins(%s, %row, %col : S, index, index) outs(%d : D)"
 MOVE = "pto.tmov ins(%s : S) outs(%d : D)"
@@ -48,20 +49,18 @@ return
     )
 
 
-@pytest.mark.parametrize(
-    ("source", "dest", "wrong", "right"),
-    [
-        ("MAT<64x64xf16>", "LEFT<16x32xf16>", (8, 0), (16, 0)),
-        ("MAT<64x64xf16>", "LEFT<16x32xf16>", (0, 8), (0, 16)),
-        ("MAT<64x64xf32>", "LEFT<16x32xf32>", (0, 4), (0, 8)),
-        (ZN.format("64x64xf16"), "RIGHT<16x32xf16>", (8, 0), (16, 0)),
-        (ZN.format("64x64xf16"), "RIGHT<16x32xf16>", (0, 8), (0, 16)),
-        ("MAT<64x64xi8>", "RIGHT<32x32xi8>", (16, 0), (32, 0)),
-        ("MAT<64x64xi8>", "RIGHT<32x32xi8>", (0, 16), (0, 32)),
-        (ROW.format("1x512xf16"), "LEFT<1x256xf16>", (0, 16), (0, 256)),
-        ("ACC<32x32xf32>", "ND<16x16xf32>", (0, 8), (0, 16)),
-        ("ACC<32x32xf32>", "MAT<16x16xf16>", (0, 8), (0, 16)),
-    ],
+@table(
+    "source, dest, wrong, right",
+    ("MAT<64x64xf16>", "LEFT<16x32xf16>", (8, 0), (16, 0)),
+    ("MAT<64x64xf16>", "LEFT<16x32xf16>", (0, 8), (0, 16)),
+    ("MAT<64x64xf32>", "LEFT<16x32xf32>", (0, 4), (0, 8)),
+    (ZN.format("64x64xf16"), "RIGHT<16x32xf16>", (8, 0), (16, 0)),
+    (ZN.format("64x64xf16"), "RIGHT<16x32xf16>", (0, 8), (0, 16)),
+    ("MAT<64x64xi8>", "RIGHT<32x32xi8>", (16, 0), (32, 0)),
+    ("MAT<64x64xi8>", "RIGHT<32x32xi8>", (0, 16), (0, 32)),
+    (ROW.format("1x512xf16"), "LEFT<1x256xf16>", (0, 16), (0, 256)),
+    ("ACC<32x32xf32>", "ND<16x16xf32>", (0, 8), (0, 16)),
+    ("ACC<32x32xf32>", "MAT<16x16xf16>", (0, 8), (0, 16)),
 )
 def test_windows_begin_where_their_memory_can(
     source: str, dest: str, wrong: tuple[int, int], right: tuple[int, int]
@@ -74,9 +73,12 @@ def test_windows_begin_where_their_memory_can(
     assert not load(EXTRACT, tiles, *right).refused
 
 
-@pytest.mark.parametrize(
-    ("dest", "element", "wrong", "right", "unit"),
-    [("BIAS", "f32", 8, 16, 64), ("BIAS", "f32", 24, 48, 64), ("FP", "i64", 8, 16, 128), ("FP", "i64", 24, 48, 128)],
+@table(
+    "dest, element, wrong, right, unit",
+    ("BIAS", "f32", 8, 16, 64),
+    ("BIAS", "f32", 24, 48, 64),
+    ("FP", "i64", 8, 16, 128),
+    ("FP", "i64", 24, 48, 128),
 )
 def test_rows_of_parameters_fill_their_units(dest: str, element: str, wrong: int, right: int, unit: int) -> None:
     def refused(columns: int) -> tuple[ptosim.Diagnostic, ...]:
@@ -89,16 +91,14 @@ def test_rows_of_parameters_fill_their_units(dest: str, element: str, wrong: int
     assert not refused(right)
 
 
-@pytest.mark.parametrize(
-    ("binding", "message"),
-    [
-        ("", "is bound to no operand"),
-        ("pto.tget_scale_addr ins(%o : O) outs(%a : A)", "is bound to another operand than that of the product"),
-        (
-            "pto.tget_scale_addr ins(%s : S) outs(%a : A)\npto.tget_scale_addr ins(%o : O) outs(%a : A)",
-            "is bound to several operands",
-        ),
-    ],
+@table(
+    "binding, message",
+    ("", "is bound to no operand"),
+    ("pto.tget_scale_addr ins(%o : O) outs(%a : A)", "is bound to another operand than that of the product"),
+    (
+        "pto.tget_scale_addr ins(%s : S) outs(%a : A)\npto.tget_scale_addr ins(%o : O) outs(%a : A)",
+        "is bound to several operands",
+    ),
 )
 def test_scales_belong_to_their_operand(binding: str, message: str) -> None:
     _, *rest = PRODUCT.splitlines()

@@ -10,6 +10,7 @@ import pytest
 import ptosim
 from matrix_programs import DN, DTYPES, ND, NZ, ZN, Program, block, random
 from ptosim.effects.names import Space
+from tables import table
 
 ELEMENTS = ("i8", "f16", "bf16", "f32", "i32", "f8E4M3FN")
 
@@ -153,9 +154,10 @@ def test_planes_do_not_fold_into_fractals():
         program.run(np.zeros((32, 32), np.float16))
 
 
-@pytest.mark.parametrize(
-    ("element", "layout", "words"),
-    [("i64", NZ, "elements of 8 bytes cannot be brought into fractals"), ("f32", f"{NZ}, fractal=1024", "has 64")],
+@table(
+    "element, layout, words",
+    ("i64", NZ, "elements of 8 bytes cannot be brought into fractals"),
+    ("f32", f"{NZ}, fractal=1024", "has 64"),
 )
 def test_what_no_load_brings_into_fractals(element: str, layout: str, words: str):
     program = Program()

@@ -10,6 +10,7 @@ import pytest
 
 import ptosim
 from matrix_programs import ACC, DTYPES, NZ, ZN, Program, block, product, random, up
+from tables import table
 
 ELEMENTS = ("f16", "bf16", "f32", "i8")
 SHAPES = ((16, 32, 32), (50, 40, 70), (1, 17, 33), (33, 100, 64), (64, 16, 96), (16, 48, 64))
@@ -108,9 +109,7 @@ def test_an_accumulator_elsewhere_is_refused():
         program.run(*operands("f16", 16, 32, 32)[2:], np.zeros((16, 32), np.float32))
 
 
-@pytest.mark.parametrize(
-    ("element", "bias"), [("f16", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("f32", "f32"), ("i8", "i32")]
-)
+@table("element, bias", ("f16", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("f32", "f32"), ("i8", "i32"))
 def test_a_bias_is_added_to_every_row(element: str, bias: str):
     m, n, k = 20, 48, 40
     a, b, *held = operands(element, m, n, k)
@@ -481,9 +480,7 @@ def test_a_part_of_an_accumulator_has_all_of_its_rows():
         program.run(*operands("f16", 32, 32, 64)[2:], np.zeros((32, 32), np.float32))
 
 
-@pytest.mark.parametrize(
-    ("element", "rows", "cols", "words"), [("i8", 64, 16, "columns in multiples of 32"), ("f32", 8, 16, "rows in mul")]
-)
+@table("element, rows, cols, words", ("i8", 64, 16, "columns in multiples of 32"), ("f32", 8, 16, "rows in mul"))
 def test_an_operand_that_is_transposed_needs_room_for_whole_squares(element: str, rows: int, cols: int, words: str):
     """Squares of 16 x 16, of bytes of 32 x 32: a narrower tile would lose what lies behind it."""
     program = Program()

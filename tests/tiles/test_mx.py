@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tables import table
 from tile_cases import Array, numbers, same, sampled
 from tile_programs import Given, Outcome, dtype_of, run
 
@@ -245,10 +246,8 @@ def test_forms(case):
     verify(case, scattered(case, seed=7))
 
 
-@pytest.mark.parametrize(
-    "case",
-    [Case(), Case(axis="axis0", rows=64), Case(formula="nv"), Case(formula="nv", axis="axis0", rows=64)],
-    ids=str,
+@table(
+    "case", Case(), Case(axis="axis0", rows=64), Case(formula="nv"), Case(formula="nv", axis="axis0", rows=64), ids=str
 )
 def test_infinities_and_nan(case):
     x = scattered(case, seed=9)

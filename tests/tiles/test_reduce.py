@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from tile_cases import EMPTY, REGIONS, Array, column, numbers, same, sampled, tile
 from tile_programs import Given, run, run_each
 
@@ -338,16 +339,14 @@ pto.trowexpanddiv ins(%a, %c : A, C) outs(%a : A)"""
     assert got["a"].unchanged_outside()
 
 
-@pytest.mark.parametrize(
-    ("name", "d"),
-    [
-        ("trowsum", Given("8x1xf32, valid=0x0, blayout=col_major")),
-        ("trowprod", Given("8x1xf32, valid=0x0, blayout=col_major")),
-        ("trowmax", Given("8x1xf32, blayout=col_major", valid=(0, 0))),
-        ("trowargmax", Given("8x1xi32, blayout=col_major", valid=(8, 0))),
-        ("tcolsum", Given("1x64xf32", valid=(0, 64))),
-        ("tcolargmin", Given("1x64xi32", valid=(1, 0))),
-    ],
+@table(
+    "name, d",
+    ("trowsum", Given("8x1xf32, valid=0x0, blayout=col_major")),
+    ("trowprod", Given("8x1xf32, valid=0x0, blayout=col_major")),
+    ("trowmax", Given("8x1xf32, blayout=col_major", valid=(0, 0))),
+    ("trowargmax", Given("8x1xi32, blayout=col_major", valid=(8, 0))),
+    ("tcolsum", Given("1x64xf32", valid=(0, 64))),
+    ("tcolargmin", Given("1x64xi32", valid=(1, 0))),
 )
 def test_a_result_without_elements_is_left_alone(name, d):
     """The valid shape 0x0 marks a result that is empty."""

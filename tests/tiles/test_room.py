@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from tile_programs import Given, Outcome, run
 
 
@@ -67,13 +68,11 @@ def test_gathers_by_comparison() -> None:
     assert (got["e"].all[:, 0] == 64).all()
 
 
-@pytest.mark.parametrize(
-    ("operation", "type_"),
-    [
-        ("pto.tcmp ins(%a, %c {cmpMode = #pto<cmp lt>} : A, C) outs(%d : D)", "32x32xui8"),
-        ("pto.tcmps ins(%a, %x {cmpMode = #pto<cmp lt>} : A, f32) outs(%d : D)", "16x32xui8"),
-        ("pto.tcmps ins(%a, %x {cmpMode = #pto<cmp lt>} : A, f32) outs(%d : D)", "4x64xui8"),
-    ],
+@table(
+    "operation, type_",
+    ("pto.tcmp ins(%a, %c {cmpMode = #pto<cmp lt>} : A, C) outs(%d : D)", "32x32xui8"),
+    ("pto.tcmps ins(%a, %x {cmpMode = #pto<cmp lt>} : A, f32) outs(%d : D)", "16x32xui8"),
+    ("pto.tcmps ins(%a, %x {cmpMode = #pto<cmp lt>} : A, f32) outs(%d : D)", "4x64xui8"),
 )
 def test_bits_that_find_no_place_end_the_run(operation: str, type_: str) -> None:
     dst = Given(type_, valid=(4, 8))

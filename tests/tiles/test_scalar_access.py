@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from tile_programs import Given, dtype_of, run, text
 
 
@@ -26,9 +27,13 @@ def test_elements_move_through_the_scalar_unit(element, known):
     assert np.array_equal(got["d"].all.astype("f4"), expected)
 
 
-@pytest.mark.parametrize(
-    ("scalar", "element", "value"),
-    [("si32", "f32", -7), ("ui32", "f32", 2**31), ("ui8", "f16", 200), ("ui8", "i32", 200), ("si8", "i32", -56)],
+@table(
+    "scalar, element, value",
+    ("si32", "f32", -7),
+    ("ui32", "f32", 2**31),
+    ("ui8", "f16", 200),
+    ("ui8", "i32", 200),
+    ("si8", "i32", -56),
 )
 def test_a_scalar_of_another_type_keeps_its_number(scalar, element, value):
     """Whatever its sign."""
@@ -90,14 +95,12 @@ def test_tiles_are_printed(capfd):
     assert lines[1:] == numbers
 
 
-@pytest.mark.parametrize(
+@table(
     "layout",
-    [
-        "blayout=col_major",
-        "blayout=col_major, slayout=row_major",
-        "blayout=row_major, slayout=row_major",
-        "blayout=row_major, slayout=col_major",
-    ],
+    "blayout=col_major",
+    "blayout=col_major, slayout=row_major",
+    "blayout=row_major, slayout=row_major",
+    "blayout=row_major, slayout=col_major",
 )
 def test_printed_tiles_are_in_order_whatever_their_layout(capfd, layout):
     a = np.arange(32 * 16).reshape(32, 16)

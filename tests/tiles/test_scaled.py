@@ -10,6 +10,7 @@ import pytest
 
 import ptosim
 from matrix_programs import ACC, NZ, ZN, Program, random, up
+from tables import table
 
 ZZ32 = "slayout=row_major, fractal=32"
 NN32 = "blayout=col_major, slayout=col_major, fractal=32"
@@ -151,16 +152,14 @@ FOURS = [(a, b) for a in FOUR_BITS for b in FOUR_BITS]
 
 @pytest.mark.parametrize("elements", FOURS)
 @pytest.mark.parametrize(("m", "n", "k"), [(32, 32, 64), (20, 40, 192)])
-@pytest.mark.parametrize(
-    ("gemv", "held", "across"),
-    [
-        (False, "bytes", False),
-        (True, "bytes", False),
-        (False, "pairs", False),
-        (False, "values", False),
-        (False, "pairs", True),
-        (True, "values", True),
-    ],
+@table(
+    "gemv, held, across",
+    (False, "bytes", False),
+    (True, "bytes", False),
+    (False, "pairs", False),
+    (False, "values", False),
+    (False, "pairs", True),
+    (True, "values", True),
 )
 def test_a_scaled_product_of_four_bits(
     elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str, across: bool

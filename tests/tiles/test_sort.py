@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 from tile_cases import Array, numbers, sampled
 from tile_programs import Given, dtype_of, run
 
@@ -107,9 +108,13 @@ def holding(records: Array, element: str) -> Array:
     return np.ascontiguousarray(records).reshape(1, -1).view(dtype_of(element))
 
 
-@pytest.mark.parametrize(
-    ("element", "times", "more", "known"),
-    [("f32", 1, 0, True), ("f32", 3, 0, False), ("f16", 2, 96, True), ("f16", 0, 64, True), ("f32", 2, 128, False)],
+@table(
+    "element, times, more, known",
+    ("f32", 1, 0, True),
+    ("f32", 3, 0, False),
+    ("f16", 2, 96, True),
+    ("f16", 0, 64, True),
+    ("f32", 2, 128, False),
 )
 def test_four_blocks_become_one(element, times, more, known):
     records = 64 // PER_RECORD[element]

@@ -10,6 +10,7 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
+from tables import table
 from tile_moves import sampled
 from tile_programs import Given, dtype_of, text
 
@@ -207,15 +208,13 @@ INDICES = "pto.tci ins(%first : i32) outs(%i : I)\npto.tmuls ins(%i, %nine : I, 
 
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
 @pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize(
-    ("rows", "indices", "operation", "expected"),
-    [
-        (3, INDICES, "put", []),
-        (2, INDICES, "put", [("uninitialized", "warning")]),
-        (8, "", "put", [("uninitialized", "error")]),
-        (8, INDICES, "get", []),
-        (8, "", "get", [("uninitialized", "error")]),
-    ],
+@table(
+    "rows, indices, operation, expected",
+    (3, INDICES, "put", []),
+    (2, INDICES, "put", [("uninitialized", "warning")]),
+    (8, "", "put", [("uninitialized", "error")]),
+    (8, INDICES, "get", []),
+    (8, "", "get", [("uninitialized", "error")]),
 )
 def test_what_is_undefined(
     rows: int, indices: str, operation: str, expected: list[tuple[str, str]], engine: Any, target: str

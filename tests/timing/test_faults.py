@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from click.testing import CliRunner
 
 import ptosim
 from ptosim.cli.commands import main
 from ptosim.report.profile import Profile
 from sanitize.kernels import ALL, COPY, MASK, load, order, scope, store, text, vlds, vsts
+from tables import table
 
 TURN = "    %turn = arith.constant 4611686018427387904 : index\n"
 """2^62 floats: once around the 64 bits of an address."""
@@ -27,35 +27,31 @@ def profile(body: str) -> Profile:
     return ptosim.profile(ptosim.load(text(body)).kernel(), np.zeros(64, np.float32), np.zeros(64, np.float32))
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        READY + scope(MASK + vlds(offset="%turn") + vsts()) + DONE,
-        READY + scope(MASK + vlds() + vsts(offset="%turn")) + DONE,
-        READY + scope(MASK + vlds(offset="%turn").replace("%turn]", '%turn] {dist = "BRC_B32"}') + vsts()) + DONE,
-    ],
+    READY + scope(MASK + vlds(offset="%turn") + vsts()) + DONE,
+    READY + scope(MASK + vlds() + vsts(offset="%turn")) + DONE,
+    READY + scope(MASK + vlds(offset="%turn").replace("%turn]", '%turn] {dist = "BRC_B32"}') + vsts()) + DONE,
     ids=["vlds", "vsts", "vlds with a dist"],
 )
 def test_an_address_that_wraps(body: str) -> None:
     assert profile(TURN + body).cycles == profile(TURN.replace("4611686018427387904", "0") + body).cycles
 
 
-@pytest.mark.parametrize(
-    ("body", "at", "says"),
-    [
-        (moved("x", 32) + COPIED.replace("%x", "%p"), "mte_gm_ub", "reads bytes 128 to 383 of argument 0 (%x)"),
-        (moved("y", -8) + COPIED.replace("%y", "%p"), "mte_ub_gm", "the first byte outside is -32"),
-        (
-            "    %p = pto.castptr %bytes : i64 -> !pto.ptr<f32, gm>\n" + COPIED.replace("%x", "%p"),
-            "mte_gm_ub",
-            "through a pointer that comes from no argument",
-        ),
-        (
-            "    %s = pto.load_scalar %x[%c64] : !pto.ptr<f32, gm> -> f32\n" + COPIED,
-            "load_scalar",
-            "reads bytes 256 to 259 of argument 0 (%x)",
-        ),
-    ],
+@table(
+    "body, at, says",
+    (moved("x", 32) + COPIED.replace("%x", "%p"), "mte_gm_ub", "reads bytes 128 to 383 of argument 0 (%x)"),
+    (moved("y", -8) + COPIED.replace("%y", "%p"), "mte_ub_gm", "the first byte outside is -32"),
+    (
+        "    %p = pto.castptr %bytes : i64 -> !pto.ptr<f32, gm>\n" + COPIED.replace("%x", "%p"),
+        "mte_gm_ub",
+        "through a pointer that comes from no argument",
+    ),
+    (
+        "    %s = pto.load_scalar %x[%c64] : !pto.ptr<f32, gm> -> f32\n" + COPIED,
+        "load_scalar",
+        "reads bytes 256 to 259 of argument 0 (%x)",
+    ),
     ids=["behind", "before", "nowhere", "scalar"],
 )
 def test_an_access_outside_of_gm_is_a_warning(body: str, at: str, says: str) -> None:

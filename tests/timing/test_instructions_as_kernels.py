@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from tables import table
 
 F32, F16, I32 = "!pto.vreg<64xf32>", "!pto.vreg<128xf16>", "!pto.vreg<64xi32>"
 B32, B16 = "!pto.mask<b32>", "!pto.mask<b16>"
@@ -65,18 +66,16 @@ def scalar(name: str) -> str:
     return f"%r = pto.{name} %a, %s, %m : {F32}, f32, {B32} -> {F32}"
 
 
-@pytest.mark.parametrize(
+@table(
     "names, to_a_store",
-    [
-        ("vabs vrelu", 3),
-        ("vneg", 6),
-        ("vexp", 14),
-        ("vln", 16),  # its latency of 18, less 2
-        ("vsqrt", 15),
-        ("vcmax vcmin", 14),
-        ("vcadd", 20),
-        ("vcgmax vcgmin vcgadd", 11),
-    ],
+    ("vabs vrelu", 3),
+    ("vneg", 6),
+    ("vexp", 14),
+    ("vln", 16),  # its latency of 18, less 2
+    ("vsqrt", 15),
+    ("vcmax vcmin", 14),
+    ("vcadd", 20),
+    ("vcgmax vcgmin vcgadd", 11),
 )
 def test_one_operand(names: str, to_a_store: int):
     for name in names.split():
@@ -117,20 +116,18 @@ def test_a_lane_is_broadcast_early():
     assert cycles(LOAD, operation, STORE) == LAUNCH + 2 + 4 + STORED
 
 
-@pytest.mark.parametrize(
+@table(
     "producer, consumer, distance",
-    [
-        (binary("vadd", result="%p"), unary("vabs", "%p"), 4 + 3),
-        (binary("vadd", result="%p"), binary("vmul", "%p"), 3 + 6),
-        (binary("vmul", result="%p"), unary("vexp", "%p"), 5 + 14),
-        (binary("vmax", result="%p"), binary("vadd", "%p"), 2 + 5),
-        (unary("vabs", result="%p"), binary("vadd", "%p"), 2 + 5),
-        (unary("vexp", result="%p"), binary("vadd", "%p"), 13 + 5),
-        (binary("vdiv", result="%p"), unary("vexp", "%p"), 14 + 14),
-        (unary("vcmax", result="%p"), binary("vmax", "%p"), 13 + 4),
-        (unary("vcadd", result="%p"), binary("vadd", "%p"), 19 + 5),
-        (unary("vcgmax", result="%p"), binary("vmax", "%p"), 10 + 4),
-    ],
+    (binary("vadd", result="%p"), unary("vabs", "%p"), 4 + 3),
+    (binary("vadd", result="%p"), binary("vmul", "%p"), 3 + 6),
+    (binary("vmul", result="%p"), unary("vexp", "%p"), 5 + 14),
+    (binary("vmax", result="%p"), binary("vadd", "%p"), 2 + 5),
+    (unary("vabs", result="%p"), binary("vadd", "%p"), 2 + 5),
+    (unary("vexp", result="%p"), binary("vadd", "%p"), 13 + 5),
+    (binary("vdiv", result="%p"), unary("vexp", "%p"), 14 + 14),
+    (unary("vcmax", result="%p"), binary("vmax", "%p"), 13 + 4),
+    (unary("vcadd", result="%p"), binary("vadd", "%p"), 19 + 5),
+    (unary("vcgmax", result="%p"), binary("vmax", "%p"), 10 + 4),
 )
 def test_forwarding(producer: str, consumer: str, distance: int):
     assert cycles(LOADS, producer, consumer, STORE) == LAUNCH + LOADED + distance + STORED
@@ -151,18 +148,16 @@ def loop(*lines: str) -> str:
     return "\n".join(["scf.for %i = %c0 to %n step %c1 {", *lines, "}"])
 
 
-@pytest.mark.parametrize(
+@table(
     "lines, interval",
-    [
-        ([LOAD, unary("vabs"), STORE], 1),  # a load and a store share a cycle
-        ([LOADS, binary("vadd"), STORE], 2),  # two loads and a store do not
-        ([LOAD, unary("vexp"), STORE], 2),  # an interval of 4 on two ports
-        ([LOAD, unary("vcmax"), STORE], 1),
-        ([LOAD, unary("vcmax", result="%p"), unary("vcadd", "%p"), STORE], 2),  # both on EXU0
-        ([HALF, f"%r = pto.vexp %a, %m16 : {F16}, {B16} -> {F16}", STORE_HALF], 4),  # 8 on two ports
-        ([HALF, f"%r = pto.vcmax %a, %m16 : {F16}, {B16} -> {F16}", STORE_HALF], 2),
-        ([LOAD, unary("vabs"), STORE, STORE.replace("%c0", "%c64")], 2),  # a store in a cycle
-    ],
+    ([LOAD, unary("vabs"), STORE], 1),  # a load and a store share a cycle
+    ([LOADS, binary("vadd"), STORE], 2),  # two loads and a store do not
+    ([LOAD, unary("vexp"), STORE], 2),  # an interval of 4 on two ports
+    ([LOAD, unary("vcmax"), STORE], 1),
+    ([LOAD, unary("vcmax", result="%p"), unary("vcadd", "%p"), STORE], 2),  # both on EXU0
+    ([HALF, f"%r = pto.vexp %a, %m16 : {F16}, {B16} -> {F16}", STORE_HALF], 4),  # 8 on two ports
+    ([HALF, f"%r = pto.vcmax %a, %m16 : {F16}, {B16} -> {F16}", STORE_HALF], 2),
+    ([LOAD, unary("vabs"), STORE, STORE.replace("%c0", "%c64")], 2),  # a store in a cycle
 )
 def test_what_an_iteration_takes_in_the_long_run(lines: list[str], interval: int):
     few, many = (cycles(loop(*lines), n=n) for n in (500, 1500))

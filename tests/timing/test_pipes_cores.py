@@ -7,6 +7,7 @@ import pytest
 
 import ptosim
 from ptosim.report.profile import Profile
+from tables import table
 from timing.kernels import COPY_IN, SCOPE, barrier, profile, spans
 from timing.same import same
 
@@ -245,13 +246,11 @@ STORE = """module attributes {{pto.target_arch = "a2a3", pto.kernel_kind = #pto.
 """
 
 
-@pytest.mark.parametrize(
+@table(
     "clause, kind",
-    [
-        ("pre_quant(%scale, mode = qf322f32_pre_scalar)", "f32"),
-        ("pre_quant(%fb, mode = qf322f32_pre_vec)", "!pto.ptr<f32, fb>"),
-        ("pre_relu(%fb, mode = vector_relu)", "!pto.ptr<f32, fb>"),
-    ],
+    ("pre_quant(%scale, mode = qf322f32_pre_scalar)", "f32"),
+    ("pre_quant(%fb, mode = qf322f32_pre_vec)", "!pto.ptr<f32, fb>"),
+    ("pre_relu(%fb, mode = vector_relu)", "!pto.ptr<f32, fb>"),
 )
 def test_a_store_is_paid_by_its_accumulators_alone(clause: str, kind: str):
     kernel = ptosim.load(STORE.format(clause=clause, kind=kind)).kernel()

@@ -14,6 +14,7 @@ from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.target import load_target
 from ptosim.tiles.catalogue import lowering_of, sequence_of
 from ptosim.timing.function_time import VectorFunctionTiming
+from tables import table
 
 ENGINES = ("native", "reference")
 
@@ -91,21 +92,19 @@ def test_operations_of_one_price():
         assert len({_time(name, "f32", 32, 64).cycles for name in pair}) == 1
 
 
-@pytest.mark.parametrize(
+@table(
     "name, rows, cols, cycles",
-    [
-        ("tadd", 16, 64, 7 + 16 * 2 + 18),
-        ("tadd", 1, 104, 7 + (2 + 18) + (2 + 18)),  # a whole repeat, and a masked one
-        ("tadd", 8, 24, 7 + 3 * 2 + 18),  # rows of 96 bytes without gaps
-        ("tadd", 128, 128, 7 + 256 * 2 + 2 * 18),  # an instruction has at most 255 repeats
-        ("trowsum", 16, 160, 7 + 4 + 2 * (16 * 2 + 18) + 16 * 7 + 32),  # 640 bytes are three repeats
-        ("trowsum", 8, 1024, 7 + (128 + 24) + (8 + 4 + 2 + 1) * 2 + 4 * 18 + (1 + 24)),  # groups, halves, groups
-        ("trowmax", 64, 128, 7 + (128 + 17) + (8 * 2 + 16) + (8 + 17)),
-        ("tcolmax", 10, 128, 7 + 9 * (2 * 2 + 16)),
-        ("trowexpand", 16, 128, 7 + 4 + 16 * (2 + 13)),
-        ("tdivs", 16, 64, 7 + (16 + 13) + (16 * 4 + 25)),
-        ("tcolmax", 1, 64, 0),  # the copy of the row is hidden
-    ],
+    ("tadd", 16, 64, 7 + 16 * 2 + 18),
+    ("tadd", 1, 104, 7 + (2 + 18) + (2 + 18)),  # a whole repeat, and a masked one
+    ("tadd", 8, 24, 7 + 3 * 2 + 18),  # rows of 96 bytes without gaps
+    ("tadd", 128, 128, 7 + 256 * 2 + 2 * 18),  # an instruction has at most 255 repeats
+    ("trowsum", 16, 160, 7 + 4 + 2 * (16 * 2 + 18) + 16 * 7 + 32),  # 640 bytes are three repeats
+    ("trowsum", 8, 1024, 7 + (128 + 24) + (8 + 4 + 2 + 1) * 2 + 4 * 18 + (1 + 24)),  # groups, halves, groups
+    ("trowmax", 64, 128, 7 + (128 + 17) + (8 * 2 + 16) + (8 + 17)),
+    ("tcolmax", 10, 128, 7 + 9 * (2 * 2 + 16)),
+    ("trowexpand", 16, 128, 7 + 4 + 16 * (2 + 13)),
+    ("tdivs", 16, 64, 7 + (16 + 13) + (16 * 4 + 25)),
+    ("tcolmax", 1, 64, 0),  # the copy of the row is hidden
 )
 def test_other_shapes_grow_as_the_rule_says(name: str, rows: int, cols: int, cycles: int):
     assert _time(name, "f32", rows, cols).cycles == cycles

@@ -20,6 +20,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.machine.moments import PRICE_WORDS
 from ptosim.native.observe.stopwatch import Supplies
 from ptosim.native.run.runtime import Runner
+from tables import table
 from tile_programs import Given
 from tiles.test_table import GATHER, SCATTER
 from tiles.test_table import source as table_source
@@ -312,12 +313,10 @@ def test_prices_stay_found_when_the_table_grows():
 
 
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
-@pytest.mark.parametrize(
+@table(
     "operation",
-    [
-        *(GATHER.format(what, oob) for what, oob in (("row", "undefined"), ("elem", "zero"), ("row", "clamp"))),
-        *(SCATTER.format(*how) for how in (("row", "none", "skip"), ("elem", "add", "wrap"), ("elem", "none", "skip"))),
-    ],
+    *(GATHER.format(what, oob) for what, oob in (("row", "undefined"), ("elem", "zero"), ("row", "clamp"))),
+    *(SCATTER.format(*how) for how in (("row", "none", "skip"), ("elem", "add", "wrap"), ("elem", "none", "skip"))),
 )
 def test_what_indices_name_decides_the_price(operation: str, target: str):
     """Of several launches, each with other indices of which some are beyond the table."""

@@ -11,6 +11,7 @@ from native.test_awaited_bytes import FLAGS, SIGNALS, A, B, X, Y, load, wait
 from native.test_filter_rarities import BRACKETS, COMBINED
 from native.test_sieve import OVER
 from native.test_sieve import SIGNALS as SIGNALLED
+from tables import table
 from tiles.test_sync import NEGATE, STORE, kernel
 from timing.same import is_native, same
 
@@ -19,15 +20,13 @@ def vectors() -> list[np.ndarray]:
     return [np.arange(1024, dtype="f4"), np.zeros(1024, "f4")]
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
-    [
-        [wait(A), NEGATE, wait(B), STORE],
-        [wait(B), NEGATE, wait(A), STORE],
-        [wait(X), NEGATE, wait(Y), STORE, wait(Y), load(A)],
-        [*SIGNALS[:2], NEGATE, NEGATE, load(B), wait(A, Y), STORE, STORE, wait(Y), load(A), wait(X, Y)],
-        [SIGNALS[1], NEGATE, SIGNALS[0], wait(B), STORE, NEGATE, wait(Y)],  # V has stood for a while
-    ],
+    [wait(A), NEGATE, wait(B), STORE],
+    [wait(B), NEGATE, wait(A), STORE],
+    [wait(X), NEGATE, wait(Y), STORE, wait(Y), load(A)],
+    [*SIGNALS[:2], NEGATE, NEGATE, load(B), wait(A, Y), STORE, STORE, wait(Y), load(A), wait(X, Y)],
+    [SIGNALS[1], NEGATE, SIGNALS[0], wait(B), STORE, NEGATE, wait(Y)],  # V has stood for a while
 )
 def test_what_a_wait_for_bytes_waits_for(body: list[str]) -> None:
     made = ptosim.load(kernel("\n".join(body))).kernel()

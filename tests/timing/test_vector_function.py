@@ -6,6 +6,7 @@ from ptosim.target import load_target
 from ptosim.timing.function_time import VectorFunctionTiming
 from ptosim.timing.program import ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Path
 from ptosim.timing.vector_function import vector_function
+from tables import table
 
 A5 = load_target("a5")
 STARTUP, DRAIN = 23, 12
@@ -54,16 +55,14 @@ def test_narrow_elements_take_the_other_column():
     assert body_cycles(*chain) == 6 + 19 + 9
 
 
-@pytest.mark.parametrize(
+@table(
     "body, cycles",
-    [
-        ((op("load", to=1), op("broadcast_lane", 1, to=2), op("add", 2, to=3)), 2 + 8 + 7),
-        ((mask("compare", -1, to=1), op("select", -1, 1, to=2)), 2 + 6),
-        ((mask("compare", -1, to=1), op("add", -1, 1, to=2)), 4 + 7),
-        ((op("logic", -1, to=1), op("select", 1, to=2)), 4 + 6),
-        ((op("add", -1, to=1), op("abs", 1, to=2)), 4 + 5),
-        ((mask("mask", to=1), op("add", -1, 1, to=2)), 2 + 7),
-    ],
+    ((op("load", to=1), op("broadcast_lane", 1, to=2), op("add", 2, to=3)), 2 + 8 + 7),
+    ((mask("compare", -1, to=1), op("select", -1, 1, to=2)), 2 + 6),
+    ((mask("compare", -1, to=1), op("add", -1, 1, to=2)), 4 + 7),
+    ((op("logic", -1, to=1), op("select", 1, to=2)), 4 + 6),
+    ((op("add", -1, to=1), op("abs", 1, to=2)), 4 + 5),
+    ((mask("mask", to=1), op("add", -1, 1, to=2)), 2 + 7),
 )
 def test_forwarding_by_consumer(body: tuple[ModelInstruction, ...], cycles: int):
     assert body_cycles(*body) == cycles

@@ -6,6 +6,7 @@ from ptosim.target import load_target
 from ptosim.timing.function_time import VectorFunctionTiming
 from ptosim.timing.program import ModelBranch, ModelInstruction, ModelLoop, ModelWhile, Node, Path
 from ptosim.timing.vector_function import vector_function
+from tables import table
 
 A2A3 = load_target("a2a3")
 
@@ -63,9 +64,7 @@ def test_a_while_decides_once_more_than_it_turns():
     assert timing(nested, path=(2, 1, 0, 1)).cycles == 14 + 2 * 2 + 2 * 2 + 22
 
 
-@pytest.mark.parametrize(
-    "timing_class, slope, constant", [("add", 2.11, 24), ("divide", 4.03, 31), ("multiply_scalar", 1.0, 26)]
-)
+@table("timing_class, slope, constant", ("add", 2.11, 24), ("divide", 4.03, 31), ("multiply_scalar", 1.0, 26))
 def test_board_fits(timing_class: str, slope: float, constant: int):
     result = timing(ModelLoop((op(timing_class),)), path=(100,), target="a2a3-board")
     assert result.cycles == pytest.approx(100 * slope + constant, abs=1)
