@@ -16,11 +16,12 @@ from ptosim.module import Kernel, Launchable, Module, load
 from ptosim.options import count, engine_at_hand
 
 if TYPE_CHECKING:
-    from ptosim.report.advice import Advice
+    from ptosim.report.advice import SecondRun
     from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
     from ptosim.target import Target
+    from ptosim.tiles.passes.memory_plan import PlacedTile
     from ptosim.timed_run import TimedRun
     from ptosim.timing.recording import Recording
 
@@ -127,8 +128,9 @@ def measure(
     if _LOGICAL in source.text:
         warnings = (*warnings, Diagnostic("lint", "warning", _OWN_REGISTERS))
     names, about = launch.arguments.names, subject(kernel, launch)
-    tried = partial(_advice, kernel, launch, machine)
-    return Profile(kernel.name, source, machine, launch.grid, recording, names, warnings, about, tried)
+    again = partial(_second_run, kernel, launch, machine)
+    buffers = partial(_buffers, kernel)
+    return Profile(kernel.name, source, machine, launch.grid, recording, names, warnings, about, again, buffers)
 
 
 _LOGICAL = ".vmi."
@@ -170,26 +172,35 @@ def _observed(kernel: Kernel, launch: Launch, machine: Target) -> tuple[Recordin
     return recording, timer.warnings
 
 
-def _advice(kernel: Kernel, launch: Launch, machine: Target, cycles: int) -> Sequence[Advice]:
-    """Changes that were tried on the steps of a run; none of one that is too long or waits for words in GM."""
-    from ptosim.report.advice import advice
+def _second_run(kernel: Kernel, launch: Launch, machine: Target) -> SecondRun | None:
+    """The steps and lanes of a run; none of one that is too long or waits for words in GM."""
+    from ptosim.reference.observed.lane_count import LaneCount
+    from ptosim.report.advice import SecondRun
     from ptosim.timing.block_placement import hardware_cores
     from ptosim.timing.retiming import Retiming
     from ptosim.timing.step_log import StepLogger, TooManySteps
 
     launch = replace(launch, arguments=launch.arguments.copied(), oob="drop", say=None, block_done=None)
     logger = StepLogger(machine, kernel.prices(machine))
-    run = kernel.reference(launch, logger)
+    lanes = LaneCount()
+    run = kernel.reference(launch, logger, lanes)
     run.target = machine
     try:
         run()
     except (PTOError, TooManySteps):
-        return ()
+        return None
     if not logger.log.complete:
-        return ()
+        return None
     program = kernel.program
     retiming = Retiming(logger.log, machine, hardware_cores(program.kind, machine), program.cross_block)
-    return advice(retiming, cycles, machine)
+    return SecondRun(retiming, lanes.instructions)
+
+
+def _buffers(kernel: Kernel) -> Sequence[PlacedTile]:
+    """What the bytes on the chip are called: tiles, or pointers cast from addresses."""
+    plans = kernel.module.plan().functions
+    own = [plan for plan in plans if plan.function == kernel.name]
+    return [tile for plan in own or plans for tile in plan.tiles]
 
 
 __all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile", "prove")

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from ptosim.native.run.engine import LinkedKernel
     from ptosim.native.run.reachability import Reachability
     from ptosim.reference.engine import Programs, Run
-    from ptosim.reference.observed.until import Until
-    from ptosim.reference.observed.watch import Watch
+    from ptosim.reference.translate import Inspection
     from ptosim.report.plan import Plan
     from ptosim.report.state import KernelState
     from ptosim.sanitize.last_writer import LastWrite
@@ -417,7 +416,7 @@ class Kernel:
         self,
         launch: Launch,
         observer: Observer | None = None,
-        watch: Watch | Until | None = None,
+        inspection: Inspection | None = None,
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
         from ptosim.machine.launch import KernelKind
@@ -427,7 +426,7 @@ class Kernel:
 
         arguments = launch.arguments
         memory = GlobalMemory(arguments.regions, dict(enumerate(arguments.buffers)), launch.oob == "drop")
-        programs = self.translated(observer.closeness if observer else None, watch)
+        programs = self.translated(observer.closeness if observer else None, inspection)
         geometry = Geometry(KernelKind(self.program.kind), launch.grid)
         return Run(
             [ReferenceLaunch(programs, lambda block: arguments.values, memory, geometry)],
@@ -469,13 +468,13 @@ class Kernel:
             self._pricing = target, made
         return self._pricing[1]
 
-    def translated(self, observed: Closeness | None, watch: Watch | Until | None = None) -> Programs:
+    def translated(self, observed: Closeness | None, inspection: Inspection | None = None) -> Programs:
         """The programs as the reference engine runs them, made once for each way to observe them."""
         from ptosim.reference.engine import prepare
 
         entries = self.program.entries
-        if watch is not None:
-            return prepare(self.module.executable, entries, observed, watch)
+        if inspection is not None:
+            return prepare(self.module.executable, entries, observed, inspection)
         if observed not in self._programs:
             self._programs[observed] = prepare(self.module.executable, entries, observed)
         return self._programs[observed]

@@ -47,7 +47,7 @@ def long_run(events: int) -> Profile:
         row = recorder.rows.append(
             (RowKind.WORK, WaitCause.PIPE, IN, 0, load, last[0], at, at + 96, -1, 4096, arguments)
         )
-        recorder.touched(row, 1, [(0, buffer, buffer + 4096)])
+        recorder.touched(row, 1, [(0, 1, buffer, buffer + 4096)])
         held = recorder.rows.append(
             (RowKind.WAIT, WaitCause.SIGNAL, VECTOR, 0, wait, row, at + 60, at + 97, cause, 0, 0)
         )
@@ -55,15 +55,15 @@ def long_run(events: int) -> Profile:
         work = recorder.rows.append(
             (RowKind.WORK, WaitCause.PIPE, VECTOR, 0, scope, held, at + 97, at + 157, function, 0, arguments)
         )
-        recorder.touched(work, 0, [(0, buffer, buffer + 4096)])
-        recorder.touched(work, 1, [(0, buffer + 8192, buffer + 12288)])
+        recorder.touched(work, 0, [(0, 1, buffer, buffer + 4096)])
+        recorder.touched(work, 1, [(0, 1, buffer + 8192, buffer + 12288)])
         recorder.signals.append((0, VECTOR, put, at + 157, 0, OUT, wait, at + 158, 0))
         facts |= {"source": buffer + 8192, "dest": (2 << 48) + 4096 * tile}
         arguments = recorder.arguments(store, copies[1], facts)
         out = recorder.rows.append(
             (RowKind.WORK, WaitCause.PIPE, OUT, 0, store, work, at + 158, at + 254, -1, 4096, arguments)
         )
-        recorder.touched(out, 0, [(0, buffer + 8192, buffer + 12288)])
+        recorder.touched(out, 0, [(0, 1, buffer + 8192, buffer + 12288)])
         last = [row, work, out]
     recording = recorder.finish()
     tiles = events // 3

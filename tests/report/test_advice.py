@@ -84,6 +84,29 @@ def test_scopes_that_are_fused() -> None:
     assert abs(first.cycles - (before.cycles - after.cycles)) <= 0.1 * first.cycles
 
 
+def test_lanes_that_are_filled() -> None:
+    """Sixteen elements a time, where a register has 64."""
+    step, mask = "to %c1024 step %c64", "%mask, %next = pto.plt_b32 %remaining : i32 -> !pto.mask<b32>, i32"
+    assert step in ABS and mask in ABS
+    narrow = """%mask = pto.pset_b32 "PAT_VL16" : !pto.mask<b32>
+        %c16_i32 = arith.constant 16 : i32
+        %next = arith.subi %remaining, %c16_i32 : i32"""
+    slow = ABS.replace(step, "to %c1024 step %c16").replace(mask, narrow)
+    slow = slow.replace("    pto.vecscope {", "    %c16 = arith.constant 16 : index\n    pto.vecscope {")
+    holds(slow, ABS, "wasted-lanes", "pto.vecscope")
+    assert "75 % of them are idle" in str(profiled(slow).advice[0])
+
+
+def test_the_use_of_lanes_by_instruction() -> None:
+    """A tail of 40 elements behind fifteen whole registers: abs and store leave lanes idle, the load does not."""
+    text = ABS.replace("arith.constant 1024 : i32", "arith.constant 1000 : i32")
+    assert text != ABS
+    mix = {use.name: use for use in profiled(text).instructions}
+    assert {name: use.count for name, use in mix.items()} == {"pto.vlds": 16, "pto.vabs": 16, "pto.vsts": 16}
+    assert mix["pto.vabs"].lane_use == mix["pto.vsts"].lane_use == 1000 / 1024 and mix["pto.vlds"].lane_use == 1
+    assert profiled(text).to_json()["result"]["instructions"][0]["lane_use"] in (1, 0.9766)
+
+
 def test_the_advice_is_in_text_json_and_nowhere_for_a_kernel_that_needs_none() -> None:
     said = CliRunner().invoke(main, ["profile", str(EXAMPLES / "singlebuffer.pto"), "--set", "tiles=64"])
     assert "advice, each tried by timing the run again:" in said.output and "share one more buffer" in said.output

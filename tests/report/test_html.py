@@ -144,7 +144,7 @@ def test_hover_and_choose(page: Path, chromium: Browser, pingpong: Profile):
     x, y = where(chromium, (event.start + event.end) / 2, 2)
     chromium.mouse("mouseMoved", x, y)
     tip = chromium.wait("!document.getElementById('tip').hidden && document.getElementById('tip').innerText")
-    assert f"vecscope, line {event.line}" in tip
+    assert f"vecscope %in → %out, line {event.line}" in tip.replace("[0]", "").replace("[1]", "")
     assert f"{event.cycles}" in tip and f"{event.start} to {event.end}" in tip
     chromium.mouse("mousePressed", x, y, button="left", clickCount=1)
     chromium.mouse("mouseReleased", x, y, button="left", clickCount=1)

@@ -72,11 +72,34 @@ def test_the_panels_are_there(chromium: Browser, profile: Profile) -> None:
 
 
 @needs_browser
+def test_bars_and_memory_have_the_names_of_buffers(chromium: Browser) -> None:
+    chromium.run("document.getElementById('timeline').focus()")
+    chromium.key("n")
+    said = chromium.run("document.getElementById('announce').textContent")
+    assert "mte_gm_ub %x → %in" in said
+    assert "UB 8 KiB of 256 KiB" in chromium.run("document.getElementById('memory-used').textContent")
+
+
+@needs_browser
+def test_regions_of_the_source_fold(chromium: Browser) -> None:
+    shown = "[...document.querySelectorAll('#listing tbody tr')].filter((row) => !row.hidden).length"
+    everything = chromium.run(shown)
+    chromium.run("document.getElementById('fold').click()")
+    assert chromium.run(shown) < everything / 2
+    assert (
+        chromium.run("document.querySelector('#listing tr.folded .fold button').getAttribute('aria-expanded')")
+        == "false"
+    )
+    chromium.run("document.getElementById('fold').click()")
+    assert chromium.run(shown) == everything
+
+
+@needs_browser
 def test_search_goes_through_lines_and_events(chromium: Browser) -> None:
     chromium.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: '/'}))")
     assert chromium.run("document.activeElement.id") == "search"
     chromium.run("document.activeElement.value = 'mte_gm_ub'; document.activeElement.dispatchEvent(new Event('input'))")
-    assert chromium.run("document.getElementById('hits').textContent") == "1 lines, 12 events"
+    assert chromium.run("document.getElementById('hits').textContent") == "1 line, 12 events"
     assert chromium.run("document.querySelectorAll('#listing tr.match').length") == 1
     chromium.run("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))")
     assert "mte_gm_ub" in chromium.run("document.getElementById('announce').textContent")
@@ -88,3 +111,14 @@ def test_on_paper_nothing_scrolls(chromium: Browser) -> None:
         "[...document.styleSheets[0].cssRules].filter((r) => r.media && r.media.mediaText === 'print').length"
     )
     assert rules == 1
+
+
+@needs_browser
+def test_the_memories_of_a_mixed_kernel(chromium: Browser, profile: Profile, tmp_path: Path) -> None:
+    kernel = ptosim.load(EXAMPLES / "producer_consumer_a5.pto").kernel()
+    ptosim.profile(kernel, *kernel.example_arguments()).save_html(tmp_path / "mixed.html")
+    chromium.open(tmp_path / "mixed.html")
+    choice = "[...document.getElementById('memory-of').options].map((each) => each.textContent).join()"
+    assert chromium.run(choice) == "b0.aic,b0.aiv0,b0.aiv1"
+    assert chromium.run("document.getElementById('memory-used').textContent") == "L1 2 KiB of 512 KiB"
+    assert chromium.complaints == []

@@ -28,7 +28,7 @@ def run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | No
     def tell(execution: Execution) -> None:
         click.echo(describe(execution), err=as_json)
 
-    kernel.reference(launch, watch=Watch(lines, tell, workitems))()
+    kernel.reference(launch, inspection=Watch(lines, tell, workitems))()
 
 
 def _line(text: str) -> tuple[int, int | None]:

@@ -17,8 +17,8 @@ The times of a core that compiled code shares with this package are words of a p
     PATH                         and the address of its items, PATH_ITEMS at most
     TOUCHED, TOUCHES             the address of the accesses of the entry that ran last, and how many accesses it has:
                                  of each the lowest byte and one past the highest (0: it did not happen); above
-                                 ROW_BITS of the first, whether it writes, and 2 * (1 + place) of the core whose UB it
-                                 is, if not its own
+                                 ROW_BITS of the first, whether it writes, 2 * (1 + place) of the core whose memory it
+                                 is, if not its own, and above SPACE_SHIFT the number of the memory in `MEMORIES`
     TOUCH_HASH                   a number that differs where they do
     LOG, ROUTINES                addresses of the log and of the routines of compiled code
     FLYING                       the address of the bytes of entries in flight: FLYING_WORDS each, when it ends, the
@@ -261,6 +261,7 @@ MOST_TOUCHES = 1 << 12
 """Accesses of one entry that are told apart."""
 
 MEMORIES = tuple(Space)
+SPACE_SHIFT = 4
 MOST_FLYING = 1 << 13
 """What entries in flight may touch, before one more begins."""
 FLYING_WORDS = 5

@@ -34,9 +34,7 @@ from ptosim.reference.memory.memories import GlobalMemory
 from ptosim.reference.memory.port import Witness
 from ptosim.reference.observed.access_witness import AccessWitness
 from ptosim.reference.observed.entry_witness import EntryWitness
-from ptosim.reference.observed.until import Until
-from ptosim.reference.observed.watch import Watch
-from ptosim.reference.translate import TranslatedProgram, Translator
+from ptosim.reference.translate import Inspection, TranslatedProgram, Translator
 from ptosim.reference.workitems.warp import WorkitemFault
 from ptosim.target.profile import Target
 
@@ -64,10 +62,10 @@ def prepare(
     module: VerifiedModule,
     entries: Mapping[CoreKind, Function],
     observed: Closeness | None = None,
-    watch: Watch | Until | None = None,
+    inspection: Inspection | None = None,
 ) -> Programs:
     """Translate a kernel for the cores it runs on."""
-    return {core: Translator(module, core, observed, watch).translate(entry) for core, entry in entries.items()}
+    return {core: Translator(module, core, observed, inspection).translate(entry) for core, entry in entries.items()}
 
 
 @dataclass(frozen=True, eq=False)

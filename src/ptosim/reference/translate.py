@@ -37,6 +37,7 @@ from ptosim.machine.observer import Closeness
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures
 from ptosim.reference.numeric.mask import FULL
+from ptosim.reference.observed.lane_count import LaneCount, governing
 from ptosim.reference.observed.taint import spread
 from ptosim.reference.observed.tracing import as_text, described, told
 from ptosim.reference.observed.until import Until
@@ -87,6 +88,10 @@ class _Function:
     lines: list[_Line] = field(default_factory=list[_Line])
 
 
+Inspection = Watch | Until | LaneCount
+"""A closer look at some operations, for which the translated code has lines of its own."""
+
+
 class Translator:
     """Writes what a core of this kind runs; `observed`: how closely an observer looks."""
 
@@ -95,14 +100,15 @@ class Translator:
         module: VerifiedModule,
         kind: CoreKind,
         observed: Closeness | None = None,
-        watch: Watch | Until | None = None,
+        inspection: Inspection | None = None,
     ) -> None:
         self.module = module
         self.kind = kind
         self.observed = observed is not None
         self.followed = observed == "entries"
         self.tainted = observed == "accesses"
-        self.watch = watch
+        self.watch = None if isinstance(inspection, LaneCount) else inspection
+        self.lanes = inspection if isinstance(inspection, LaneCount) else None
         self.namespace: dict[str, Any] = {"spread": spread}
         self.names: dict[SSAValue, str] = {}
         self.functions: dict[tuple[Any, bool], _Function] = {}
@@ -288,6 +294,15 @@ class Translator:
                 site = None if enclosing_scope(op) is None else self.site(op)
                 self.line(f"witness.act = {self.constant(site, 'site')}")
             self.call_function(op, meaning, arguments)
+        if self.lanes is not None and self.in_scope:
+            self._counted(op, self.lanes)
+
+    def _counted(self, op: Operation, lanes: LaneCount) -> None:
+        """A line that counts an instruction, and the lanes under its mask."""
+        count = lanes.instruction(op, self.site(op))
+        if count is not None:
+            mask = governing(op)
+            self.line(f"{self.constant(count, 'lanes')}.executed({'None' if mask is None else self.name(mask)})")
 
     def _issue(self, op: Operation, meaning: Semantics, what: str, arguments: list[str]) -> None:
         self.line(f"core.{'transfer' if meaning.is_transfer else 'issue'}({what}, {as_text(arguments)})")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from ptosim.diagnostics import Location
 from ptosim.machine.entry import EntryKind
+from ptosim.reference.observed.lane_count import ExecutedLanes
 from ptosim.target import Target
 from ptosim.timing.recording import PIPES
 from ptosim.timing.retiming import RetimedChange, Retiming
@@ -26,7 +30,7 @@ class Advice:
     """A change of the kernel and what it saves."""
 
     kind: str
-    """second-buffer, later-wait, narrower-barrier, joined-rows, fused-scopes"""
+    """second-buffer, later-wait, narrower-barrier, joined-rows, fused-scopes, wasted-lanes"""
     message: str
     lines: tuple[int, ...]
     cycles: int
@@ -53,13 +57,22 @@ class _Trial:
     change: RetimedChange
 
 
-def advice(retiming: Retiming, cycles: int, target: Target) -> tuple[Advice, ...]:
+@dataclass(frozen=True)
+class SecondRun:
+    """What a run of the reference engine says besides times: its steps, and the lanes of its vector instructions."""
+
+    retiming: Retiming
+    lanes: Sequence[ExecutedLanes]
+
+
+def advice(run: SecondRun, cycles: int, target: Target) -> tuple[Advice, ...]:
     """Trials that are worth while."""
+    retiming = run.retiming
     base = retiming.base
     if not cycles or abs(base - cycles) > CLOSENESS * cycles:
         return ()
     found: list[Advice] = []
-    for trial in _trials(retiming, target):
+    for trial in _trials(run, target):
         gain = base - retiming.cycles(trial.change)
         if gain >= LEAST_SHARE * base and trial.lines:
             message = trial.message(_named(trial.lines))
@@ -81,11 +94,13 @@ def _distinct(found: Iterable[Advice]) -> Iterator[Advice]:
             yield each
 
 
-def _trials(retiming: Retiming, target: Target) -> Iterator[_Trial]:
+def _trials(run: SecondRun, target: Target) -> Iterator[_Trial]:
+    retiming = run.retiming
     yield from _buffers(retiming)
     yield from _waits(retiming)
     yield from _rows(retiming, target)
     yield from _scopes(retiming)
+    yield from _lanes(run)
 
 
 # --- buffers ----------------------------------------------------------------------------------------------------------
@@ -206,6 +221,38 @@ def _scopes(retiming: Retiming) -> Iterator[_Trial]:
 
 def _fuse(lines: str) -> str:
     return f"fuse the vector scopes of {lines}: each has a start-up of its own"
+
+
+def _lanes(run: SecondRun) -> Iterator[_Trial]:
+    """Scopes that would execute fewer instructions if every lane of each took part."""
+    scopes: dict[Location, list[Step]] = defaultdict(list)
+    for step, starts in run.retiming.log.events:
+        if starts and step.steady and step.site.location is not None:
+            scopes[step.site.location].append(step)
+    counted: dict[Location, list[ExecutedLanes]] = defaultdict(list)
+    for each in run.lanes:
+        is_wide = each.active > each.times  # one lane is the result of a reduction
+        if each.is_masked and is_wide and each.site.scope is not None:
+            counted[each.site.scope].append(each)
+    for scope, steps in scopes.items():
+        executed = sum(each.times for each in counted[scope])
+        needed = sum(_needed(each, len(steps)) for each in counted[scope])
+        active = sum(each.active / each.lanes for each in counted[scope])
+        if needed < executed:
+            saved = 1 - needed / executed
+            cycles = {step: round(step.cycles - step.steady * saved) for step in steps}
+            message = partial(_fill, idle=1 - active / executed)
+            yield _Trial("wasted-lanes", message, _lines(steps), RetimedChange(cycles=cycles))
+
+
+def _needed(each: ExecutedLanes, runs: int) -> float:
+    """Executions in so many runs of a scope if no lane were idle; each run has its last one."""
+    return min(each.times, runs * math.ceil(each.active / runs / each.lanes))
+
+
+def _fill(lines: str, idle: float) -> str:
+    share = f"{100 * idle:.0f} % of them are idle"
+    return f"fill the lanes at {lines}, {share}: take rows that lie one behind the other as one"
 
 
 def _lines(steps: Iterable[Step]) -> tuple[int, ...]:

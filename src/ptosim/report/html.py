@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptosim.report.comparison import Comparison
     from ptosim.report.profile import Profile
 
-_SCRIPTS = ("model.js", "timeline.js", "memory.js", "tables.js", "roofline.js", "page.js")
+_SCRIPTS = ("model.js", "timeline.js", "tables.js", "memory.js", "roofline.js", "page.js")
 _FRAME_HEIGHT = 820
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.machine.moments import MEMORIES
 from ptosim.report.access_map import access_map
 from ptosim.report.envelope import installed_version
 from ptosim.report.figures_used import CAVEAT, WEAK, by_origin
@@ -52,6 +53,7 @@ def page_data(
 def _figures(profile: Profile) -> dict[str, Any]:
     """The top of the page, and the machine."""
     latency = profile.target.latency
+    is_text = profile.source.name.endswith(".pto")  # where names have a sign
     return {
         "kernel": profile.kernel,
         "file": profile.source.name,
@@ -66,7 +68,13 @@ def _figures(profile: Profile) -> dict[str, Any]:
         "pipes": [str(pipe) for pipe in PIPES],
         "totals": {name: [time.busy, time.waiting, time.idle] for name, time in profile.pipes.items()},
         "hops": [latency.flag, latency.inter_core, latency.notify],
-        "ub": profile.target.memory["ub"],
+        "memories": {space: profile.target.memory[space] for space in MEMORIES if space in profile.target.memory},
+        "spaces": MEMORIES,
+        "buffers": [
+            [MEMORIES.index(each.space), each.address, each.size, each.name if is_text else each.name.lstrip("%")]
+            for each in profile.buffers
+            if each.address is not None and each.size
+        ],
     }
 
 
@@ -130,6 +138,9 @@ def _tables(profile: Profile) -> dict[str, Any]:
         "advice": [each.to_json() for each in profile.advice],
         "roofline": asdict(roofline(profile)),
         "units": _units(profile),
+        "instructions": [
+            [use.line, use.name.removeprefix("pto."), use.count, use.lane_use] for use in profile.instructions
+        ],
         "access": [list(stretch) for stretch in access_map(profile)],
         "all_steps": len(profile.critical_path),
         "origins": [
@@ -217,11 +228,12 @@ class _Rows:
         return [value for _, value in self.profile.timeline.arguments(row)]
 
     def touches(self) -> list[int]:
-        """Row, core, whether it writes, first byte and length."""
+        """Row, core, memory, whether it writes, first byte and length."""
         touches = self.profile.recording.touches
         places = self.places[column(touches.row)]
         low, high = column(touches.low), column(touches.high)
-        table = np.stack([places, column(touches.core), column(touches.writes), low, high - low], axis=1)
+        where = column(touches.core), column(touches.space), column(touches.writes)
+        table = np.stack([places, *where, low, high - low], axis=1)
         return table[places != NOTHING].reshape(-1).tolist()
 
 
@@ -251,9 +263,9 @@ def _path(profile: Profile, until: int) -> list[int]:
 
 
 def _lives(profile: Profile, until: int) -> list[int]:
-    """Core, first byte, length, begin and cycles of bytes in use."""
+    """Core, memory, first byte, length, begin and cycles of bytes in use."""
     return _flat(
-        (life.core, life.low, life.high - life.low, life.begin, life.end - life.begin)
+        (life.core, MEMORIES.index(life.space), life.low, life.high - life.low, life.begin, life.end - life.begin)
         for life in profile.occupancy
         if life.begin < until
     )

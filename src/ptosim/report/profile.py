@@ -16,6 +16,7 @@ from ptosim.report import communication, time_accounts
 from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
 from ptosim.report.envelope import ReportSubject, envelope
 from ptosim.report.figures_used import CAVEAT, UsedFigure, by_origin, weak_figures
+from ptosim.report.instruction_mix import InstructionUse, instruction_mix
 from ptosim.report.tile_operations import TileOperationTime, tile_operation_times
 from ptosim.report.time_accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.trace import write_trace
@@ -26,9 +27,10 @@ from ptosim.timing.occupancy import Life, lives
 from ptosim.timing.recording import PIPES, Recording, RowKind
 
 if TYPE_CHECKING:
-    from ptosim.report.advice import Advice
+    from ptosim.report.advice import Advice, SecondRun
     from ptosim.report.comparison import Comparison
     from ptosim.report.saved_profile import SavedProfile
+    from ptosim.tiles.passes.memory_plan import PlacedTile
 
 MOST_ROWS = 6000
 """Of a recording that is timed again for advice;"""
@@ -143,7 +145,8 @@ class Profile:
         parameters: Sequence[str] | Mapping[int, str] = (),
         warnings: Sequence[Diagnostic] = (),
         subject: ReportSubject | None = None,
-        tried: Callable[[int], Sequence[Advice]] | None = None,
+        again: Callable[[], SecondRun | None] | None = None,
+        buffers: Callable[[], Sequence[PlacedTile]] = tuple,
     ) -> None:
         self.kernel = kernel
         self._text = source
@@ -158,17 +161,35 @@ class Profile:
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
         self.subject = replace(subject or ReportSubject(source.name), kernel=kernel, target=target.name, grid=grid)
         """What was timed."""
-        self._tried = tried
+        self._again = again
+        self._buffers = buffers
+
+    @cached_property
+    def buffers(self) -> Sequence[PlacedTile]:
+        """The tiles and pointers that the bytes on the chip are named by, as `Module.plan()` has them."""
+        return self._buffers()
 
     @cached_property
     def advice(self) -> Sequence[Advice]:
         """Changes that would make it faster, tried by timing its steps again, the one that saves most first; none of a
         long run."""
+        from ptosim.report.advice import advice
+
+        return advice(self._second_run, self.cycles, self.target) if self._second_run is not None else ()
+
+    @cached_property
+    def instructions(self) -> Sequence[InstructionUse]:
+        """The instructions of vector scopes with the use of their lanes, those that executed most first; none of a
+        long run."""
+        return instruction_mix(self._second_run.lanes) if self._second_run is not None else ()
+
+    @cached_property
+    def _second_run(self) -> SecondRun | None:
         vector = self.pipes.get("V")
         computed = vector.busy if vector is not None else 0
-        if self._tried is None or computed > MOST_COMPUTED or len(self.recording.rows) > MOST_ROWS:
-            return ()
-        return self._tried(self.cycles)
+        if self._again is None or computed > MOST_COMPUTED or len(self.recording.rows) > MOST_ROWS:
+            return None
+        return self._again()
 
     @cached_property
     def recording(self) -> Recording:
@@ -281,7 +302,7 @@ class Profile:
 
     @cached_property
     def occupancy(self) -> Sequence[Life]:
-        """Which bytes of which UB were in use when."""
+        """Which bytes of which memory on the chip were in use when."""
         return lives(self.recording)
 
     @property
@@ -332,6 +353,7 @@ class Profile:
             "fifos": [asdict(fifo) for fifo in self.fifo_uses],
             "lines": [line.to_json(self.source) for line in self.lines],
             "tile_operations": [time.to_json() for time in self.tile_operations],
+            "instructions": [each.to_json() for each in self.instructions],
             "advice": [each.to_json() for each in self.advice],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
             "caveat": CAVEAT,

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptosim.effects.names import Space
+from ptosim.machine.moments import MEMORIES
 from ptosim.timing.recording import NOTHING, PIPES, RowKind
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ def _touched(profile: Profile) -> dict[int, int]:
     """Bytes of UB that the entries of each site touch."""
     recording = profile.recording
     found: dict[int, int] = defaultdict(int)
-    for row, low, high in zip(recording.touches.row, recording.touches.low, recording.touches.high, strict=True):
-        found[recording.rows.site[row]] += high - low
+    for row, _, space, _, low, high in recording.touches:
+        if MEMORIES[space] is Space.UB:
+            found[recording.rows.site[row]] += high - low
     return found

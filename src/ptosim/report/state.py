@@ -140,7 +140,7 @@ def run_until(kernel: Any, launch: Any, line: int, occurrence: int, core: str | 
         hint = f"; the nearest that has is line {near}" if near is not None else ""
         raise error("argument", f"line {line} has no instruction to stop before{hint}")
     until = Until(line, occurrence, core)
-    run = kernel.reference(launch, watch=until)
+    run = kernel.reference(launch, inspection=until)
     try:
         run()
     except ReachedLine as reached:

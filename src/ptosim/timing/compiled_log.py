@@ -381,21 +381,23 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
     prices: list[int] = numbers.tolist()
     sets = [_joined_touches(told.priced[number].touches) for number in prices]
     counts = np.array([len(touched) for touched in sets], np.int64)
-    table = np.array([touch for touched in sets for touch in touched], np.int64).reshape(-1, 4)
+    table = np.array([touch for touched in sets for touch in touched], np.int64).reshape(-1, 5)
     each = counts[at]
     within = np.arange(int(each.sum())) - np.repeat(np.cumsum(each) - each, each)
-    writes, places, low, high = table[np.repeat((np.cumsum(counts) - counts)[at], each) + within].T
+    writes, places, spaces, low, high = table[np.repeat((np.cumsum(counts) - counts)[at], each) + within].T
     row = np.repeat(rows, each)
     own = np.frombuffer(recording.rows.core, np.int32)[row] if len(row) else row
     core = np.where(places < 0, own, ranks[row] * width + places)
-    _fill(recording.touches, row=row, writes=writes, core=core, low=low, high=high)
+    _fill(recording.touches, row=row, writes=writes, core=core, space=spaces, low=low, high=high)
 
 
-def _joined_touches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
-    """Whether it writes, the place of the core whose UB it is (-1: one's own), first byte and one past the last."""
-    found: dict[int, list[tuple[int, int, int]]] = {0: [], 1: []}
+def _joined_touches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int, int]]:
+    """Whether it writes, the place of the core whose memory it is (-1: one's own), the memory, first byte and one past
+    the last."""
+    found: dict[int, list[tuple[int, int, int, int]]] = {0: [], 1: []}
     for first, high in touches:
         if high:
             tag = first >> moments.ROW_BITS
-            found[tag & 1].append(((tag >> 1) - 1, first & moments.ROW_MASK, high))
+            place = (tag >> 1 & 7) - 1
+            found[tag & 1].append((place, tag >> moments.SPACE_SHIFT, first & moments.ROW_MASK, high))
     return [(writes, *stretch) for writes, stretches in found.items() for stretch in joined(stretches)]

@@ -1,5 +1,5 @@
-"""Occupancy of UB: bytes are in use from the start of the entry that writes them to the end of the last one that reads
-them before they are written again. Bytes that nothing reads are in use while they are written."""
+"""Occupancy of the memories on the chip: bytes are in use from the start of the entry that writes them to the end of
+the last one that reads them before they are written again. Bytes that nothing reads are in use as they are written."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptosim.effects.names import Space
+from ptosim.machine.moments import MEMORIES
 from ptosim.timing.recording import Recording
 
 
 @dataclass(slots=True)
 class Life:
-    """A stretch of a core's UB that held data which was still needed."""
+    """A stretch of a memory that held data which was still needed."""
 
     core: int
+    space: Space
     low: int
     high: int
     begin: int
@@ -25,10 +28,10 @@ class Life:
 
 
 class _Memory:
-    """The UB of one core as disjoint segments in use, in ascending order."""
+    """A memory of one core as disjoint segments in use, in ascending order."""
 
-    def __init__(self, core: int, lives: list[Life]) -> None:
-        self.core = core
+    def __init__(self, core: int, space: Space, lives: list[Life]) -> None:
+        self.core, self.space = core, space
         self.lives = lives
         self.lows: list[int] = []
         self.segments: list[Life] = []
@@ -37,7 +40,7 @@ class _Memory:
         first, last = self._cut(low, high)
         self._bury(first, last)
         self.lows[first:last] = [low]
-        self.segments[first:last] = [Life(self.core, low, high, begin, end)]
+        self.segments[first:last] = [Life(self.core, self.space, low, high, begin, end)]
 
     def read(self, low: int, high: int, end: int) -> None:
         first, last = self._cut(low, high)
@@ -63,23 +66,23 @@ class _Memory:
         segment = self.segments[place]
         if segment.low < at < segment.high:
             self.lows.insert(place + 1, at)
-            self.segments.insert(place + 1, Life(self.core, at, segment.high, segment.begin, segment.end))
+            self.segments.insert(place + 1, Life(self.core, self.space, at, segment.high, segment.begin, segment.end))
             segment.high = at
 
 
 def lives(recording: Recording) -> list[Life]:
-    """When which bytes of which UB were in use."""
+    """When which bytes of which memory were in use."""
     rows, touches = recording.rows, recording.touches
     row = np.frombuffer(touches.row, np.int64)
     starts = np.frombuffer(rows.start, np.int64)[row]
     order: list[int] = np.lexsort((np.frombuffer(touches.writes, np.int8), starts)).tolist()
     found: list[Life] = []
-    memories: dict[int, _Memory] = {}
+    memories: dict[tuple[int, int], _Memory] = {}
     for place in order:
-        core, entry = touches.core[place], touches.row[place]
-        memory = memories.get(core)
+        core, space, entry = touches.core[place], touches.space[place], touches.row[place]
+        memory = memories.get((core, space))
         if memory is None:
-            memory = memories[core] = _Memory(core, found)
+            memory = memories[core, space] = _Memory(core, MEMORIES[space], found)
         low, high = touches.low[place], touches.high[place]
         if touches.writes[place]:
             memory.write(low, high, rows.start[entry], rows.end[entry])
@@ -93,7 +96,7 @@ def lives(recording: Recording) -> list[Life]:
 def in_use(found: Iterable[Life]) -> Iterator[tuple[int, int, int]]:
     """Core, moment and how many bytes of its UB are in use from then on, wherever that changes."""
     changes: defaultdict[int, Counter[int]] = defaultdict(Counter)
-    for life in found:
+    for life in (each for each in found if each.space is Space.UB):
         changes[life.core][life.begin] += life.high - life.low
         changes[life.core][life.end] -= life.high - life.low
     for core in sorted(changes):

@@ -50,8 +50,8 @@ highest."""
 
 
 class Done(NamedTuple):
-    """The result of an entry of a pipe: its price, the path that it took, and the bytes that it touched, of UB at
-    least."""
+    """The result of an entry of a pipe: its price, the path that it took, and the bytes that it touched, on the chip
+    at least."""
 
     cost: Cost
     path: Any
@@ -101,6 +101,8 @@ class PipeTimer(Observer):
         self._reads: Hulls = {}
         self._writes: Hulls = {}
         self._written = 0
+        self.follows_gm = prices.waits_for_bytes
+        """Whether the bytes of GM count as well."""
         self._strays: dict[Location | None, Diagnostic] = {}
         self.words = NoticeWords(target.latency)
         self.delayed: Sequence[int] = ()
@@ -332,10 +334,7 @@ class PipeTimer(Observer):
 
     def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
         """The ends of the entries in flight that touch bytes of a range."""
-        wanted = [
-            (space, None if owner is None else self._state(owner).index, start, start + size)
-            for space, owner, start, size in ranges
-        ]
+        wanted = [(space, self._whose(space, owner), start, start + size) for space, owner, start, size in ranges]
         for moment, touches in state.flying:
             if any(_meet(one, other) for one in touches for other in wanted):
                 yield moment
@@ -364,12 +363,18 @@ class PipeTimer(Observer):
     def _touch(self, hulls: Hulls, site: Site, footprint: Footprint) -> None:
         """The bytes of an instruction count from its lowest byte to its highest."""
         space, owner, starts, width = footprint
-        if not starts or (space is not Space.UB and not self.prices.waits_for_bytes):
+        if not starts or (space is Space.GM and not self.follows_gm):
             return
-        key = site, space, None if owner is None else self._state(owner).index
+        key = site, space, self._whose(space, owner)
         low, high = min(starts), max(starts) + width
         first, last = hulls.get(key, (low, high))
         hulls[key] = min(low, first), max(high, last)
+
+    def _whose(self, space: Space, owner: Core | None) -> int | None:
+        """The number of the core that a memory belongs to. Vector cores reach those of their cube core as well."""
+        if owner is None:
+            return None
+        return self._state(owner if space is Space.UB else owner.cluster.cores[0]).index
 
     # --- complaints ---------------------------------------------------------------------------------------------------
 
@@ -390,9 +395,11 @@ def _rank_of(core: Core, address: Any) -> int:
 
 
 def _stretches(hulls: Hulls) -> list[Stretch]:
-    """Of UB."""
+    """Of the memories on the chip."""
     return [
-        (core, low, high) for (_, space, core), (low, high) in hulls.items() if space is Space.UB and core is not None
+        (core, moments.MEMORIES.index(space), low, high)
+        for (_, space, core), (low, high) in hulls.items()
+        if space is not Space.GM and core is not None
     ]
 
 

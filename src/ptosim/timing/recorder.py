@@ -14,8 +14,8 @@ from ptosim.timing.program import Path
 from ptosim.timing.recording import NOTHING, Cause, ColumnTable, Issued, Recording, place_of
 from ptosim.timing.work import Priced
 
-Stretch = tuple[int, int, int]
-"""The core whose UB it is, first byte, one past the last."""
+Stretch = tuple[int, int, int, int]
+"""The core whose memory it is, its number in `MEMORIES`, first byte, one past the last."""
 
 _BATCH = 4096
 MOST_TOUCHING = 1 << 20
@@ -125,8 +125,8 @@ class Recorder:
         return kept
 
     def touched(self, row: int, writes: int, stretches: Sequence[Stretch]) -> None:
-        for core, low, high in joined(stretches) if row < MOST_TOUCHING else ():
-            self.touches.append((row, core, writes, low, high))
+        for core, space, low, high in joined(stretches) if row < MOST_TOUCHING else ():
+            self.touches.append((row, core, space, writes, low, high))
 
 
 def word_of(value: int) -> int:
@@ -135,19 +135,19 @@ def word_of(value: int) -> int:
 
 
 def joined(stretches: Sequence[Stretch]) -> Sequence[Stretch]:
-    """Stretches of one UB that meet become one; where too many remain, each UB's become their hull."""
+    """Stretches of one memory that meet become one; where too many remain, those of each memory become their hull."""
     if len(stretches) < 2:
         return stretches
     found: list[Stretch] = []
-    for core, low, high in sorted(stretches):
-        if found and found[-1][0] == core and low <= found[-1][2]:
-            found[-1] = core, found[-1][1], max(high, found[-1][2])
+    for core, space, low, high in sorted(stretches):
+        if found and found[-1][:2] == (core, space) and low <= found[-1][3]:
+            found[-1] = core, space, found[-1][2], max(high, found[-1][3])
         else:
-            found.append((core, low, high))
+            found.append((core, space, low, high))
     if len(found) <= _MOST_STRETCHES:
         return found
-    hulls: dict[int, Stretch] = {}
-    for core, low, high in found:
-        _, first, last = hulls.get(core, (core, low, high))
-        hulls[core] = core, min(first, low), max(last, high)
+    hulls: dict[tuple[int, int], Stretch] = {}
+    for core, space, low, high in found:
+        _, _, first, last = hulls.get((core, space), (core, space, low, high))
+        hulls[core, space] = core, space, min(first, low), max(last, high)
     return list(hulls.values())

@@ -126,11 +126,13 @@ class Watches(ColumnTable):
 
 @dataclass(slots=True)
 class TouchTable(ColumnTable):
-    """Stretches of a UB that a row read or wrote."""
+    """Stretches of the memories on the chip that a row read or wrote."""
 
     row: array[int] = field(default_factory=lambda: array("q"))
     core: array[int] = field(default_factory=lambda: array("i"))
-    """Whose UB it is."""
+    """Whose memory it is."""
+    space: array[int] = field(default_factory=lambda: array("b"))
+    """Its number in `MEMORIES`."""
     writes: array[int] = field(default_factory=lambda: array("b"))
     low: array[int] = field(default_factory=lambda: array("i"))
     high: array[int] = field(default_factory=lambda: array("i"))

@@ -7,7 +7,6 @@ from typing import Any
 
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Site
-from ptosim.machine.observer import Footprint
 from ptosim.target import Target
 from ptosim.timing.pipe_timer import PIPE_NUMBERS, Done, PipeTimer
 from ptosim.timing.work import Prices
@@ -66,6 +65,7 @@ class StepLogger(PipeTimer):
 
     def __init__(self, target: Target, prices: Prices) -> None:
         super().__init__(target, prices)
+        self.follows_gm = True
         self.log = StepLog()
         self._steps: dict[int, tuple[Entry, Step]] = {}  # entries are kept so that their identities stay theirs
         self._counted: dict[int, int] = {}
@@ -115,13 +115,3 @@ class StepLogger(PipeTimer):
         index = self._state(core).index
         self.log.rest[index] = core.operations - self._counted.get(index, 0)
         super().finish(core)
-
-    def _touch(self, hulls: dict[Any, tuple[int, int]], site: Site, footprint: Footprint) -> None:
-        """Every memory counts."""
-        space, owner, starts, width = footprint
-        if not starts:
-            return
-        key = site, space, None if owner is None else self._state(owner).index
-        low, high = min(starts), max(starts) + width
-        first, last = hulls.get(key, (low, high))
-        hulls[key] = min(low, first), max(high, last)

@@ -1,6 +1,6 @@
-"""The bytes of UB that an entry touches: of each of its instructions the lowest and the highest, which code keeps in
-registers and writes down when the entry ends. What functions do that a vector scope calls is not told apart. Where
-entries are waited for by the bytes that they touch, those of other memories are kept as well.
+"""The bytes on the chip that an entry touches: of each of its instructions the lowest and the highest, which code keeps
+in registers and writes down when the entry ends. What functions do that a vector scope calls is not told apart. Where
+entries are waited for by the bytes that they touch, those of GM are kept as well.
 
 Entries touch the same few buffers over and over: what they touch goes into the number that their price is found by, and
 the log need not repeat it."""
@@ -35,6 +35,8 @@ _CALLED = ("reads", "writes")
 """What called functions do comes first."""
 _PLACES = {None: 0, "aiv0": 2, "aiv1": 3}
 """One more than the place in a cluster of the core whose UB it is; 0 for one's own."""
+_CUBE_PLACE = 1
+"""The same for the other memories, which belong to the cube core."""
 
 _Key = tuple[int, str, str | None, Space]
 """Of an access: its operation, its verb, whose UB it is, and the memory."""
@@ -70,9 +72,9 @@ class TouchRecorder:
         ]
         found: list[Value] = []
         for (_, verb, at, space), low, high in touched:
-            if space is Space.UB:
+            if space is not Space.GM:
                 record = _touched(f).at(len(found) * WORD_BYTES)
-                pair = low | _tag(verb, at), high
+                pair = low | _tag(verb, at, space), high
                 for offset, word in enumerate(pair):
                     store(record, offset, word)
                 found += pair
@@ -112,7 +114,7 @@ class TouchRecorder:
     def _grow(
         self, core: Core, verb: str, space: Space, at: str | None, low: Value, high: Value, some: Value | None = None
     ) -> None:
-        if space is not Space.UB and not self._in_flight:
+        if space is Space.GM and not self._in_flight:
             return
         hulls = self._hulls.get(core.f)
         if some is not None:
@@ -174,5 +176,7 @@ def _sum(f: FunctionBuilder, words: Sequence[Value]) -> Value:
     return total
 
 
-def _tag(verb: str, at: str | None) -> int:
-    return (2 * _PLACES[at] + (verb == "writes")) << moments.ROW_BITS
+def _tag(verb: str, at: str | None, space: Space) -> int:
+    place = _PLACES[at] if space is Space.UB else _CUBE_PLACE
+    memory = moments.MEMORIES.index(space) << moments.SPACE_SHIFT
+    return (memory | 2 * place | (verb == "writes")) << moments.ROW_BITS

@@ -55,20 +55,35 @@ for (let i = 0, time = 0; i < D.path.length; i += 3) {
 }
 
 const touches = [];
-for (let i = 0; i < D.touches.length; i += 5) {
-  const [row, core, writes, low, length] = D.touches.slice(i, i + 5);
-  touches.push({ row, core, writes, low, high: low + length });
+for (let i = 0; i < D.touches.length; i += 6) {
+  const [row, core, space, writes, low, length] = D.touches.slice(i, i + 6);
+  touches.push({ row, core, space, writes, low, high: low + length });
 }
 const lives = [];
-for (let i = 0; i < D.lives.length; i += 5) {
-  const [core, low, length, from, cycles] = D.lives.slice(i, i + 5);
-  lives.push({ core, low, high: low + length, from, to: from + cycles });
+for (let i = 0; i < D.lives.length; i += 6) {
+  const [core, space, low, length, from, cycles] = D.lives.slice(i, i + 6);
+  lives.push({ core, space, low, high: low + length, from, to: from + cycles });
 }
+
+// The tiles and pointers that bytes on the chip are named by: a slot of a buffer has its number, other places an offset.
+const buffers = D.buffers.map(([space, low, length, name]) => ({ space, low, high: low + length, name, starts: new Set() }));
+const bufferAt = (space, at) => buffers.findLast((b) => b.space === space && at >= b.low && at < b.high);
+for (const t of touches) bufferAt(t.space, t.low)?.starts.add(t.low);
+const bytesName = ({ space, low, high }) => {
+  const buffer = bufferAt(space, low);
+  if (!buffer) return `${D.spaces[space]}[${low}]`;
+  const offset = low - buffer.low;
+  if (buffer.starts.size < 2) return buffer.name;
+  return offset % (high - low) ? `${buffer.name} + ${offset}` : `${buffer.name}[${offset / (high - low)}]`;
+};
+const touchesOf = new Map();
+for (const t of touches) touchesOf.set(t.row, [...(touchesOf.get(t.row) || []), t]);
 
 const lineTimes = new Map(D.lines.map(([line, busy, critical, waiting, count]) => [line, { busy, critical, waiting, count }]));
 const sourceLines = D.source.split("\n");
 
 const count = (number) => number.toLocaleString("en-US");
+const many = (number, name) => `${count(number)} ${name}${number === 1 ? "" : "s"}`;
 const share = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
 const siteName = (site) => D.sites[site][0];
 const siteLine = (site) => D.sites[site][1];

@@ -17,7 +17,7 @@ const describe = (i) => {
   if (rows.bytes[i]) pairs.push(["bytes", `${count(rows.bytes[i])}  (${(rows.bytes[i] / Math.max(1, rows.end[i] - rows.start[i])).toFixed(1)} per cycle)`]);
   if (rows.arguments[i]) names.forEach((name, k) => pairs.push([name.replaceAll("_", " "), String(rows.arguments[i][k])]));
   if (rows.critical[i]) pairs.push(["", "on the critical path"]);
-  return { title: `${siteName(site)}${line ? `, line ${line}` : ""}`, pairs, code: line ? sourceLines[line - 1].trim() : "" };
+  return { title: `${barName(i)}${line ? `, line ${line}` : ""}`, pairs, code: line ? sourceLines[line - 1].trim() : "" };
 };
 
 const showTip = (about, x, y) => {
@@ -116,9 +116,9 @@ scroll.addEventListener("scroll", changed);
 memory.addEventListener("pointermove", (event) => {
   const at = memoryAt(event.offsetX, event.offsetY);
   if (!at) { hideTip(); return; }
-  const where = at.high ? `bytes ${count(at.low)} to ${count(at.high - 1)}` : `byte ${count(at.low)}`;
+  const where = at.high ? `${bytesName(at)}, bytes ${count(at.low)} to ${count(at.high - 1)}` : `byte ${count(at.low)}`;
   const about = at.row >= 0 ? describe(at.row) : { pairs: [], code: "" };
-  showTip({ title: `UB ${where}: ${at.what}`, pairs: at.row >= 0 ? [["by", about.title], ...about.pairs.slice(0, 2)] : [], code: about.code },
+  showTip({ title: `${spaceTitle(at.space)} ${where}: ${at.what}`, pairs: at.row >= 0 ? [["by", about.title], ...about.pairs.slice(0, 2)] : [], code: about.code },
     event.clientX, event.clientY);
   if (state.hover !== at.row) { state.hover = at.row; changed(); }
 });
@@ -213,6 +213,7 @@ fillAdvice();
 fillPipes();
 fillRoofline();
 fillUnits();
+fillInstructions();
 fillRanks();
 fillLinks();
 fillSkews();

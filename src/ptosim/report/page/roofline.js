@@ -95,6 +95,17 @@ const fillUnits = () => {
   panel("Units of the vector core", wide(table));
 };
 
+// Each instruction of vector scopes with the share of its lanes that took part; the rest is wasted, often by a tail.
+const fillInstructions = () => {
+  if (!D.instructions.length) return;
+  const table = element("table", {}, head("instruction", "line*", "times*", "lanes used*", ""));
+  for (const [line, name, times, used] of D.instructions) {
+    table.append(element("tr", {}, element("td", {}, name), element("td", { class: "number" }, lineButton(line)), number(count(times)),
+      number(share(used, 1)), element("td", { style: "width:26%" }, stack([[used, "background:var(--V)", "lanes used"]], 1))));
+  }
+  panel("Instructions of the vector core", wide(table, true));
+};
+
 // One strip for each argument, one row for each block: reads are hollow, writes are filled.
 const fillAccess = () => {
   if (!D.access.length) return;
@@ -125,7 +136,7 @@ const found = () => {
 search.addEventListener("input", () => {
   const events = found();
   const lines = [...lineRows.values()].filter((row) => row.classList.contains("match"));
-  byId("hits").textContent = search.value.trim() ? `${count(lines.length)} lines, ${count(events.length)} events` : "";
+  byId("hits").textContent = search.value.trim() ? `${many(lines.length, "line")}, ${many(events.length, "event")}` : "";
   if (lines.length) showLine(lines[0]);
 });
 search.addEventListener("keydown", (event) => {

@@ -160,11 +160,63 @@ const codeCell = (text, found) => {
 // A listing opens where the time goes.
 const showHottest = () => { if (D.lines.length) showLine(lineRows.get(D.lines[0][0])); };
 
+// Regions: from a line that opens one to the last line inside it. Those of .pto and C++ have braces, those of Python are
+// indented.
+const regions = (() => {
+  const found = new Map(), open = [], indented = D.file.endsWith(".py");
+  const depth = (text) => (text.trim() ? text.search(/\S/) : Infinity);
+  const close = (at) => { const line = open.pop(); if (at > line + 1) found.set(line, at); };
+  let last = 0;
+  sourceLines.forEach((text, i) => {
+    if (indented) {
+      while (open.length && depth(text) <= depth(sourceLines[open.at(-1) - 1])) close(last);
+      if (/:\s*(#.*)?$/.test(text)) open.push(i + 1);
+      if (text.trim()) last = i + 1;
+      return;
+    }
+    const code = text.replace(/\/\/.*/, "").replace(/"[^"]*"/g, "");
+    for (const [brace] of code.matchAll(/[{}]/g)) {
+      if (brace === "{") open.push(i + 1);
+      else if (open.length) { if (open.at(-1) === i + 1) open.pop(); else close(i); }
+    }
+  });
+  while (open.length) close(indented ? last : sourceLines.length);
+  return found;
+})();
+const LONG_SOURCE = 60;
+const hasTime = (from, to) => D.lines.some(([line]) => line >= from && line <= to) || (D.findings || []).some((f) => f.location && f.location.line >= from && f.location.line <= to);
+const folded = new Set(sourceLines.length > LONG_SOURCE ? [...regions].filter(([line, to]) => !hasTime(line, to)).map(([line]) => line) : []);
+
+const showRegions = () => {
+  let hiddenTo = 0;
+  for (const [line, row] of lineRows) {
+    row.hidden = line <= hiddenTo;
+    if (!row.hidden && folded.has(line)) hiddenTo = regions.get(line);
+    const mark = row.querySelector(".fold button");
+    if (mark) { mark.textContent = folded.has(line) ? "▸" : "▾"; mark.setAttribute("aria-expanded", String(!folded.has(line))); }
+    row.classList.toggle("folded", folded.has(line));
+  }
+  byId("fold").textContent = folded.size ? "unfold all" : "fold all";
+};
+const toggle = (line) => { if (!folded.delete(line)) folded.add(line); showRegions(); };
+const unfoldTo = (line) => {
+  for (const [from, to] of regions) if (line > from && line <= to) folded.delete(from);
+  showRegions();
+};
+const foldCell = (line) => element("td", { class: "fold" }, regions.has(line) ? element("button", { type: "button",
+  "aria-label": `Region of line ${line}`, onclick: (event) => { event.stopPropagation(); toggle(line); } }) : "");
+byId("fold").addEventListener("click", () => {
+  const all = folded.size === 0 ? [...regions.keys()] : [];
+  folded.clear();
+  for (const line of all) folded.add(line);
+  showRegions();
+});
+
 const lineRows = new Map();
 const fillSource = () => {
   const most = Math.max(1, ...D.lines.map(([, , critical]) => critical));
   const found = new Map((D.findings || []).filter((f) => f.location).map((f) => [f.location.line, f.severity]));
-  const table = element("table", {}, element("thead", {}, element("tr", {}, ...["", "", "critical", "busy", "waiting", ""]
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...["", "", "", "critical", "busy", "waiting", ""]
     .map((name) => element("th", { class: "number" }, name)))));
   const body = element("tbody");
   table.append(body);
@@ -175,7 +227,7 @@ const fillSource = () => {
       title: `${count(time.count)} entries` } : { "data-line": line });
     const heat = element("td", { class: "heat" });
     if (time && time.critical) heat.append(element("i", { style: `width:${Math.max(2, (100 * time.critical) / most)}%` }));
-    row.append(element("td", { class: "no" }, String(line)), heat, cell(time?.critical, "critical"), cell(time?.busy, ""), cell(time?.waiting, ""),
+    row.append(element("td", { class: "no" }, String(line)), foldCell(line), heat, cell(time?.critical, "critical"), cell(time?.busy, ""), cell(time?.waiting, ""),
       codeCell(text, found.get(line)));
     if (time) {
       row.addEventListener("click", () => chooseLine(line, false));
@@ -187,6 +239,8 @@ const fillSource = () => {
     body.append(row);
   });
   byId("listing").append(table);
+  byId("fold").hidden = regions.size === 0;
+  showRegions();
 };
 
 // Choosing a line marks it and lets the events of other lines fade; choosing it again lets go.
@@ -205,6 +259,7 @@ const chooseLine = (line, keep) => {
 };
 
 const showLine = (row) => {
+  unfoldTo(Number(row.dataset.line));
   const box = byId("listing");
   box.scrollTop = Math.max(0, row.offsetTop - box.clientHeight / 3);
 };

@@ -67,21 +67,29 @@ const drawAxis = (context, s, width, height) => {
   }
 };
 
-// What a bar moves or computes: from where to where, as far as its arguments tell; shorter where there is less room.
+// What a bar moves or computes: what it reads and what it writes, by name; shorter where there is less room.
+const SIGN = D.file.endsWith(".pto") ? "%" : ""; // of names in the text
+const WRITING = new Set(["MTE3", "FIX"]);
+const listed = (names) => [...new Set(names)].slice(0, 3).join(", ") + (new Set(names).size > 3 ? ", …" : "");
+const sidesOf = (i) => {
+  const onChip = touchesOf.get(i) || [], outside = (rows.arguments[i] || []).filter((value) => typeof value === "string")
+    .map((value) => `${SIGN}${value.replace(/ \+ 0$/, "")}`);
+  const writes = WRITING.has(D.pipes[rows.pipe[i]]);
+  const side = (written) => [...(written === writes ? outside : []), ...onChip.filter((t) => Boolean(t.writes) === written).map(bytesName)];
+  return [listed(side(false)), listed(side(true))];
+};
+const barNames = new Map();
 const barName = (i) => {
-  const name = siteName(rows.site[i]), [, , names] = D.sites[rows.site[i]];
-  if (!rows.arguments[i] || !names.length) return name;
-  const place = (role) => {
-    const at = names.indexOf(role), value = at < 0 ? undefined : rows.arguments[i][at];
-    return value === undefined ? "" : typeof value === "string" ? `%${value.replace(" + 0", "")}` : `[${value}]`;
-  };
-  const source = place("source") || place("src"), dest = place("destination") || place("dst") || place("dest");
-  return source && dest ? `${name} ${source} → ${dest}` : name;
+  if (!barNames.has(i)) {
+    const name = siteName(rows.site[i]), [source, dest] = sidesOf(i);
+    barNames.set(i, dest ? `${name.split(" ")[0]}${source && ` ${source}`} → ${dest}` : name);
+  }
+  return barNames.get(i);
 };
 
 const label = (context, text, x, y, room) => {
   if (room < 26) return;
-  for (const shorter of [text, text.split(" ")[0]]) {
+  for (const shorter of [text, text.replace(/ .* → /, " → "), text.split(" ")[0]]) {
     if (context.measureText(shorter).width + 8 < room) { context.fillText(shorter, x + 4, y + BAR / 2 + 0.5); return; }
   }
 };
