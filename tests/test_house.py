@@ -59,3 +59,15 @@ def test_a_module_says_first_which_thing_it_holds():
     questions = ("What ", "How ", "Where ", "When ", "Whether ", "Who ", "Which ", "Those ")
     said = {str(path.relative_to(SOURCE)): ast.get_docstring(ast.parse(path.read_text())) or "" for path in FILES}
     assert {path: text.partition("\n")[0] for path, text in said.items() if text.startswith(questions)} == {}
+
+
+def test_a_docstring_starts_with_its_thing():
+    """Such as 'the bytes that it holds' in place of 'what it holds'."""
+    found = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(node.value.value, str) and node.value.value.lstrip().startswith("What ")
+    ]
+    assert found == []

@@ -197,7 +197,7 @@ def _second_run(kernel: Kernel, launch: Launch, machine: Target) -> SecondRun | 
 
 
 def _buffers(kernel: Kernel) -> Sequence[PlacedTile]:
-    """What the bytes on the chip are called: tiles, or pointers cast from addresses."""
+    """Names for the bytes on the chip: tiles, or pointers cast from addresses."""
     plans = kernel.module.plan().functions
     own = [plan for plan in plans if plan.function == kernel.name]
     return [tile for plan in own or plans for tile in plan.tiles]

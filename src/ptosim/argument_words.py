@@ -106,7 +106,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "index": ("limit", "seed"),
     "full": ("value",),
 }
-"""What may follow the shape, in this order; limit and value must."""
+"""Fields behind the shape, in this order; limit and value must be given."""
 
 
 def _made(
@@ -167,7 +167,7 @@ def _value(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> 
 
 
 def wrong(word: str, parameter: Parameter, reason: str) -> PTOError:
-    """What is wrong with a word."""
+    """The error of a word."""
     shown = word if len(word) <= 80 else f"{word[:77]}..."
     return error("argument", f"'{shown}' for {parameter.name}: {parameter.type}: {reason}")
 
@@ -220,7 +220,7 @@ def _typed(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def expected(path: str, parameter: Parameter, index: int, size: int) -> Array:
-    """What a file says that an argument of so many elements should hold, in the order of its bytes."""
+    """The contents that a file gives for an argument of so many elements, in the order of its bytes."""
     wanted = value_of(path, parameter).reshape(-1)
     if wanted.size != size:
         raise error("argument", f"{path} has {wanted.size} elements, argument {index} has {size}")

@@ -73,7 +73,7 @@ class Arguments:
     names: tuple[str, ...]
     """The parameters behind each buffer; arguments that share memory are one buffer."""
     given: tuple[Any, ...] = ()
-    """What the caller gave, arrays with their shapes."""
+    """The arguments of the caller, arrays with their shapes."""
 
     @cached_property
     def regions(self) -> Regions:

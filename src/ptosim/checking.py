@@ -102,8 +102,9 @@ def without_clobbered(found: Iterable[Diagnostic], more: Sequence[Diagnostic]) -
 
 
 def beyond_runs(kernel: Kernel) -> Sequence[Diagnostic]:
-    """What no run of its instructions shows of tiles: operations of one pipe that overlap on this machine though they
-    depend on each other, tiles that overlap though both are needed."""
+    """Findings about tiles that no run of its instructions shows: operations of one pipe that overlap on this machine
+    though they depend on each other, tiles that overlap though both are needed.
+    """
     return (*_early(kernel), *_overlapping(kernel))
 
 
@@ -335,8 +336,9 @@ def _left(
 def _judged(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, most: int | None = None
 ) -> tuple[Observation, set[int], Lines]:
-    """What the blocks that have to be judged show, and with them those that they meet in GM; which these are, and what
-    they print."""
+    """Findings of the blocks that have to be judged, and of those that they meet in GM; which blocks these are, and
+    their printed lines.
+    """
     blocks = set(sifting.blocks)
     while True:
         lines: Lines = {block: [] for block in blocks}

@@ -39,7 +39,7 @@ PLAIN_NUMBER = "64"
 MOST_ANSWERS = 1000
 """Results of the machine that the scalar programs of a launch ask for; each takes a run."""
 _BYTES = ("bytes", "i8", "ui8")
-"""What a parameter points to where what it is used as counts."""
+"""The element of a parameter that its uses decide."""
 
 
 def load_cpp(
@@ -367,7 +367,7 @@ class CppKernel:
         return [self._recording(half, given, grid, number, halves) for number in range(halves)]
 
     def _recording(self, half: str, given: GivenArguments, grid: int, number: int, halves: int) -> KernelRecording:
-        """What the scalar program issues; results of the machine that it asks for are computed as it comes to them."""
+        """The instructions that the scalar program issues; results of the machine are computed as it asks for them."""
         build = replace(self.module.build, half=half)
         program, entry = self._program(half)
         part = RecordingPart(range(grid), grid, number, halves, entry)

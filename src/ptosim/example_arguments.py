@@ -84,7 +84,7 @@ def _fixed(signature: Sequence[Parameter], words: Sequence[str], scalars: Mappin
 
 @dataclass
 class _Uses:
-    """What a value meets."""
+    """The uses of a value."""
 
     constants: dict[int, None] = field(default_factory=dict[int, None])
     """Integers that it is compared with, divided by, counted by."""
@@ -411,7 +411,7 @@ class _Search:
         return max(1, -(-high // self.signature[position].element.bytes))
 
     def _refused(self, trial: _Trial) -> None:
-        """What no argument can mend: pointers that come from elsewhere."""
+        """Refuses a kernel that no arguments can run: pointers that come from elsewhere."""
         end = trial.findings.end
         if end is None:
             return

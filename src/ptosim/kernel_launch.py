@@ -92,14 +92,13 @@ KernelType = TypeVar("KernelType", covariant=True)
 
 @dataclass(frozen=True)
 class RecordedLaunch(Generic[KernelType]):
-    """What runs when a kernel is launched: a kernel of `.pto` text, its arguments, and where it is a recording, for
-    which launch it holds."""
+    """A kernel that is ready to run: `.pto` text, its arguments, and for a recording the launch that it holds for."""
 
     kernel: KernelType
     arguments: Sequence[Any]
     launch: str | None = None
     said: Sequence[tuple[int, str]] = ()
-    """What the program has printed while it was recorded: block and text."""
+    """Lines that the program has printed while it was recorded: block and text."""
 
 
 class RecordedOrigin(Protocol[KernelType]):

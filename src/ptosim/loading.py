@@ -122,8 +122,9 @@ class LoadedModule:
 
 
 def prepared_text(copy: VerifiedModule) -> tuple[str, list[Operation]]:
-    """What the passes of a load make of a module that may be changed: tiles with addresses. Besides the operations that
-    its own serve, but for ends of regions, which are not always written."""
+    """Runs the passes of a load on a module that may be changed: tiles with addresses. Gives the operations that these
+    passes serve; ends of regions, which are not always written, are left out.
+    """
     parsed = _passed(copy, preparing()).parsed
     return text(parsed), [parsed.origin(op) for op in parsed.module.walk() if not isinstance(op, Yield)]
 

@@ -316,7 +316,7 @@ def traced_value(value: Any, what: str, noun: str, kinds: type[Traced] | tuple[t
 
 
 def as_value(value: Any, guess: Attribute | None = None) -> Any:
-    """What may be carried: a traced value as it is, a literal as a constant of the type that is guessed."""
+    """A value that loops can carry: a traced value as it is, a literal as a constant of the guessed type."""
     refuse_unset(value)
     if isinstance(value, Traced):
         return value

@@ -58,12 +58,12 @@ class Unset:
 
 
 def unset(name: str) -> Unset:
-    """What a name holds before anything was assigned to it."""
+    """The marker of a name that is not yet assigned."""
     return Unset(name, "is not set here")
 
 
 def item(holder: Any, key: Any, name: str) -> Any:
-    """What `v[K]` holds before a branch or loop that sets it."""
+    """The marker of `v[K]` before a branch or loop sets it."""
     if isinstance(holder, Traced) or isinstance(key, Traced):
         message = f"{name} cannot be set in a branch or loop that runs on the device"
         hint = "an item of a Python list is carried where its index is known; store to memory with scalar.store"
@@ -280,7 +280,7 @@ def _retyped(types: Types, outcome: dict[str, Any], settled: set[str]) -> bool:
 
 
 def _next(name: str, value: Any, type_: Attribute) -> SSAValue:
-    """What a turn leaves for the next."""
+    """The value that a turn leaves for the next, in the type of the loop."""
     if isinstance(value, Traced) and value.ssa.type != type_:
         if type_ == i1 and isinstance(value, ScalarValue):
             return condition(value)
@@ -337,7 +337,7 @@ def for_range(
 
 
 def _between_turns(name: str, value: Any, is_kept: bool, place: Location | None) -> Any:
-    """What a name that does not go around holds at the start of a turn."""
+    """The value at the start of a turn of a name that the loop does not carry."""
     del is_kept
     return value if not isinstance(value, Unset) else Unset(name, "is not set at the start of a turn", place)
 

@@ -62,7 +62,7 @@ class AuthoredFunction:
         return first
 
     def refuse(self, message: str, hint: str | None = None) -> typing.NoReturn:
-        """What is wrong with the definition."""
+        """Refuses the definition with its error."""
         raise failure(WrongType, f"{self.name}: {message}", self.place, hint=hint)
 
     def parameters(self, keywords: bool = False) -> tuple[AuthoredParameter, ...]:
@@ -138,7 +138,7 @@ def resolved_annotations(function: FunctionType) -> dict[str, Any]:
 
 
 def _evaluated(note: Any, space: dict[str, Any], names: dict[str, Any]) -> Any:
-    """What an annotation means; text in a module whose annotations are text is text twice."""
+    """The meaning of an annotation; text in a module whose annotations are text is text twice."""
     try:
         while isinstance(note, str):
             note = eval(note, space, names)

@@ -20,7 +20,7 @@ from ptosim.language.types import PtrType
 L2_CACHE: Sequence[str] = (
     "nmfv nmlv nmprs nmred naci napw napi nared wbhfv wbhlv wbhprs wbhred wtsfv wtslv wtsprs wtsred"
 ).split()
-"""What a store may say of the cache, by number."""
+"""The cache hints of a store, by number."""
 
 
 def _copy(

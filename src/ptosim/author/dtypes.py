@@ -43,7 +43,7 @@ TILE_PLACES = {
     "bt": "bias",
     "fb": "scaling",
 }
-"""What a tile type calls them."""
+"""The name of each memory in a tile type."""
 
 
 MASK_NAMES = ("b8", "b16", "b32")

@@ -12,7 +12,7 @@ RUNTIME = "__pto"
 """The free variable by which rewritten code reaches what traces it."""
 
 NO_TYPE_PARAMETERS: dict[str, Any] = {"type_params": []} if sys.version_info >= (3, 12) else {}
-"""What a function has besides in newer Pythons."""
+"""The field of a function node that newer Pythons have besides."""
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -47,7 +47,7 @@ def later(node: ast.expr) -> ast.expr:
 
 
 class ExpressionRewrite(ast.NodeTransformer):
-    """What Python decides at once, and a kernel may have to decide when it runs."""
+    """Rewrites expressions that Python decides at once and that a kernel may have to decide when it runs."""
 
     def expression(self, node: ast.expr) -> ast.expr:
         return self.visit(node)

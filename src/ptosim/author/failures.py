@@ -53,7 +53,7 @@ _OWN: dict[type[Exception], type[PTOError]] = {
     TypeError: WrongType,
     ValueError: WrongValue,
 }
-"""What becomes of exceptions that Python raises in the author's own code."""
+"""The reports of exceptions that Python raises in the author's own code."""
 
 
 def failure(
@@ -91,7 +91,7 @@ _SHOWN = {
     "DType": "a type",
     "FifoDirections": "pto.pipe",
 }
-"""What the author calls the classes that Python names in its errors."""
+"""The author's names for classes that Python's errors mention."""
 _OBJECT = re.compile(rf"'({'|'.join(_SHOWN)})'(?: object)?")
 
 

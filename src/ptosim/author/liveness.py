@@ -18,7 +18,7 @@ def item_key(node: ast.expr) -> str | None:
 
 
 class NameUse:
-    """What the statements of one function do with names; each statement is looked at once."""
+    """Reads and writes of names by the statements of one function; each statement is looked at once."""
 
     def __init__(self) -> None:
         self._known: dict[ast.AST, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {}
@@ -114,7 +114,7 @@ class NameUse:
 
 
 def _targets(target: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
-    """What a target of an assignment sets, and what it reads to do so."""
+    """The names that a target of an assignment sets, and those that it reads."""
     match target:
         case ast.Name():
             return frozenset([target.id]), frozenset()

@@ -34,7 +34,7 @@ def make_mask(element_type: Any, pattern: Any) -> Any:
 
 
 class _Later:
-    """What remains of a count, in the type of the count: converted when it is asked for."""
+    """The rest of a count, in the type of the count: converted when it is asked for."""
 
     def __init__(self, remained: ScalarValue, model: ScalarValue) -> None:
         self._remained = remained

@@ -17,7 +17,7 @@ from ptosim.author.place import GENERATED, statement_place
 from ptosim.author.transfers import without_transfers
 
 _LOCAL_SCOPES = ("section", "simt", "tileop")
-"""What makes names that are set inside it its own."""
+"""Nodes whose assignments are local to them."""
 _OF_LOOPS = (ast.Break, ast.Continue)
 
 

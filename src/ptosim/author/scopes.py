@@ -31,7 +31,7 @@ def static_range(*arguments: Any) -> range:
 
 @contextmanager
 def section(kind: Any) -> Generator[None]:
-    """What is inside is for one kind of core."""
+    """Code for one kind of core."""
     trace = explicit_only("pto.section")
     word = choice(kind, ("cube", "vector"), "section")
     body = trace.body
@@ -49,7 +49,7 @@ def section(kind: Any) -> Generator[None]:
 
 @contextmanager
 def vecscope() -> Generator[None]:
-    """What is inside is one interval of the vector unit."""
+    """One interval of the vector unit."""
     trace = current("pto.vecscope")
     if trace.body.kind != "tileop":
         explicit_only("pto.vecscope")
@@ -127,7 +127,7 @@ class ExplicitLoop:
         return self if self._initial else self.iv
 
     def update(self, **values: Any) -> None:
-        """What goes into the next turn: once, with all names."""
+        """Gives the values of the next turn: once, with all names."""
         if self._following is not None:
             raise failure(WrongPlace, "update is called once in a loop")
         if set(values) != set(self._initial):
@@ -159,7 +159,7 @@ class ExplicitLoop:
         self._final = {name: _renamed(value, result, name) for (name, value), result in pairs}
 
     def final(self, name: str) -> Any:
-        """What the last turn has left."""
+        """The values that the last turn has left."""
         if self._final is None:
             raise failure(WrongPlace, f'final("{name}") belongs behind the loop')
         if name not in self._final:
@@ -241,7 +241,7 @@ class ExplicitBranch:
             self._side = None
 
     def assign(self, **values: Any) -> None:
-        """What this side leaves, by name; both sides leave the same names."""
+        """The values that this side leaves, by name; both sides leave the same names."""
         if self._side is None:
             raise failure(WrongPlace, "assign belongs inside with br.then_ or with br.else_")
         if self._assigned[self._side]:
@@ -284,7 +284,7 @@ class ExplicitBranch:
         raise failure(WrongType, f"{name} is a literal on both sides, which has no type", hint="write pto.i32(…)")
 
     def get(self, name: str) -> Any:
-        """What the branch has left under a name."""
+        """The value that the branch has left under a name."""
         if self._results is None:
             raise failure(WrongPlace, f"{name} is known behind the branch")
         if name not in self._results:
@@ -364,7 +364,7 @@ class ExplicitWhile:
 
 
 def yield_(**values: Any) -> None:
-    """What goes into the next turn of pto.while_."""
+    """Gives the values of the next turn of pto.while_."""
     trace = current("pto.yield_")
     if not trace.whiles:
         raise failure(WrongPlace, "pto.yield_ belongs in the body of pto.while_")

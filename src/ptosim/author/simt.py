@@ -306,7 +306,7 @@ def keep(value: Any, *, slot: Any) -> None:
 
 
 def resume(type: Any, *, slot: Any) -> Any:
-    """What the last launch has kept."""
+    """The value that the last launch has kept in a slot."""
     return _made("pto.resume", {}, [type_of(type)], {"slot": IntegerAttr(whole(slot, "slot"), i64)})
 
 

@@ -114,7 +114,7 @@ def derived(kind: type[PTOOperation], shown: str) -> Callable[..., Any]:
 
 @cache
 def pto_name(name: str) -> Any:
-    """What `pto.<name>` is; raises AttributeError for a name that there is not."""
+    """The object behind `pto.<name>`; raises AttributeError for an unknown name."""
     if name in DTYPES:
         return DTYPES[name]
     if name in REMOVED:
@@ -182,7 +182,7 @@ def known_names() -> list[str]:
 
 @cache
 def tile_call(name: str) -> Callable[..., Any]:
-    """What `pto.tile.<name>` is."""
+    """The function behind `pto.tile.<name>`."""
     own = own_calls()
     if name in own:
         return own[name]

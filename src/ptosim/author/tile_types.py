@@ -25,7 +25,7 @@ def described(
     fractal_size: int = 512,
     pad: Any = "Null",
 ) -> TileDescription:
-    """What alloc_tile is asked for, checked. An extent of None is only known when the kernel runs."""
+    """The arguments of alloc_tile, checked. An extent of None is only known when the kernel runs."""
     extents = (shape,) if isinstance(shape, int) else tuple(shape) if isinstance(shape, tuple | list) else None
     if extents is None or len(extents) not in (1, 2):
         raise failure(WrongType, f"the shape of a tile is [rows, cols] or [n], not {shape!r}")

@@ -43,7 +43,7 @@ class TracedFunction:
 
 @dataclass
 class Trace:
-    """What one specialisation of a kernel becomes."""
+    """The program of one specialisation of a kernel, while it is traced."""
 
     target: str
     root: ModuleOp
@@ -135,7 +135,7 @@ class Trace:
 
     @contextmanager
     def into(self, block: Block) -> Generator[None]:
-        """What is traced meanwhile goes into a block."""
+        """Traces into a block meanwhile."""
         self.body.blocks.append(block)
         depth = len(self.body.blocks)
         try:
@@ -146,7 +146,7 @@ class Trace:
 
     @contextmanager
     def function(self, body: TracedFunction) -> Generator[None]:
-        """What is traced meanwhile is another function."""
+        """Traces another function meanwhile."""
         self.bodies.append(body)
         turns, self.turns = self.turns, []
         try:

@@ -444,7 +444,7 @@ class LogicalVectors:
 
 
 def vmi_call(name: str) -> Any:
-    """What `pto.vmi.<name>` is."""
+    """The function behind `pto.vmi.<name>`."""
     if name in _NAMES:
         return globals()[name]
     if name in _OWN:

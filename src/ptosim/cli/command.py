@@ -104,7 +104,7 @@ class Launching(click.Command):
 
 
 def launches(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What a command takes that launches a kernel."""
+    """The options of a command that launches a kernel."""
     for decorate in (
         SET,
         GRID,
@@ -124,7 +124,7 @@ class LaunchedKernel:
     values: list[Any]
     given: Sequence[Any]
     said: Sequence[tuple[int, str]] = ()
-    """What its program has printed while it was recorded."""
+    """Lines that its program has printed while it was recorded."""
 
 
 def launched_with(kernel: Any, words: Sequence[str], grid: int) -> LaunchedKernel:
@@ -162,7 +162,7 @@ class Differs(PTOError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command has found, for --json, and its exit code."""
+    """The findings of a command, for --json, and its exit code."""
 
     findings: Sequence[Diagnostic] = ()
     """Besides what load said."""

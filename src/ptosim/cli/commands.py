@@ -112,7 +112,7 @@ def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool
 
 
 def _verified(files: Sequence[str], verified: Sequence[dict[str, Any]]) -> ReportSubject:
-    """What was verified, where it is one file."""
+    """The verified text, of a single file."""
     from ptosim.report.envelope import ReportSubject
 
     if len(files) > 1:
@@ -323,7 +323,7 @@ def _is_slower(comparisons: Sequence[Comparison], at_most: float | None) -> bool
 
 
 def _beside_it(others: Sequence[Profile], comparisons: Sequence[Comparison]) -> dict[str, Any]:
-    """What JSON says of the other profiles."""
+    """The other profiles, for JSON."""
     return {
         "others": [{"file": each.source.name, "target": each.target.name, **each.result} for each in others],
         "comparisons": [each.to_json() for each in comparisons],
@@ -331,7 +331,7 @@ def _beside_it(others: Sequence[Profile], comparisons: Sequence[Comparison]) -> 
 
 
 def _saved(compare: str | None, machine: Target) -> SavedProfile | None:
-    """What --compare names, where that was saved with --json."""
+    """The profile that --compare names, if it was saved with --json."""
     if compare is None or not compare.endswith(".json"):
         return None
     from ptosim.report.saved_profile import saved_profile

@@ -17,7 +17,7 @@ from ptosim.sanitize.last_writer import LastWrite
 
 @dataclass(frozen=True)
 class Expectation:
-    """What an argument should hold, in the order of its bytes."""
+    """The expected contents of an argument, in the order of its bytes."""
 
     index: int
     path: str

@@ -108,7 +108,7 @@ def _launches(rows: Sequence[Measurement], architecture: str) -> list[Launch]:
 
 
 def _at(row: Measurement, found: Diagnostic) -> Diagnostic:
-    """What is wrong with a launch, at its row; what is wrong with a kernel stands in the kernel."""
+    """Reports the error of a launch at its row; the error of a kernel stands in the kernel."""
     return found if found.location else replace(found, location=row.location)
 
 

@@ -56,7 +56,7 @@ _CORE = _option("--core", type=click.Choice(CORES), default="auto", help="Cores 
 
 
 def specialised(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What a command takes that says how a kernel file is compiled."""
+    """The options of a command that compiles a kernel file."""
     has_cores = any(option.name == "core" for option in getattr(command, "__click_params__", ()))
     for decorate in reversed(_OPTIONS if has_cores else (*_OPTIONS, _CORE)):
         command = decorate(command)

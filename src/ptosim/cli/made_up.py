@@ -62,7 +62,7 @@ def has_sets() -> bool:
 
 
 def _scalars(kernel: Any, words: Sequence[str], sets: Sequence[str]) -> Mapping[str, str]:
-    """What --set says, by name."""
+    """The values of --set, by name."""
     scalars: dict[str, str] = {}
     parameters = {parameter.name: parameter for parameter in kernel.signature}
     for text in sets:

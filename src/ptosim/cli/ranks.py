@@ -65,7 +65,7 @@ class Ranked:
             save(path, self.array(number, rank))
 
     def differences(self, texts: Sequence[str], atol: float, rtol: float) -> list[Diagnostic]:
-        """What differs from the files of --expect."""
+        """Differences from the files of --expect."""
         return [wrong for text in texts for each in self.chosen(text) for wrong in self._differs(*each, atol, rtol)]
 
     def _differs(self, number: int, rank: int, path: str, atol: float, rtol: float) -> Iterator[Diagnostic]:

@@ -177,7 +177,7 @@ def _run(
 
 
 def _checked(kernel: Kernel, launch: Launch) -> CheckReport:
-    """What a check finds on the arguments that the run began with; the kernel has printed already."""
+    """The findings of a check on the arguments that the run began with; the kernel has printed already."""
     from ptosim.checking import examine
     from ptosim.report.progress import progress
 
@@ -198,7 +198,7 @@ def _outcome(wrong: Sequence[Diagnostic], report: CheckReport | None, command: s
 
 
 def _told(report: CheckReport, command: str) -> str:
-    """What the check found, in one line."""
+    """The findings of the check in one line."""
     if not report.findings:
         return "check: clean"
     first, count = report.findings[0], len(report.findings) + report.omitted

@@ -70,7 +70,7 @@ def _term(axis: int, line: Column) -> ColumnTerm:
 
 
 def value(found: ColumnSum, turn: tuple[int, ...]) -> int:
-    """What a form gives in one turn."""
+    """The value of a form in one turn."""
     total = found.base
     for term in found.terms:
         if not term.table:

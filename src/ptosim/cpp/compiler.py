@@ -58,7 +58,7 @@ class Compiler:
 
 @dataclass(frozen=True)
 class CppBuild:
-    """What is compiled: a file, the text that it becomes, and how."""
+    """A build: the file, the text that it becomes, and the options."""
 
     path: Path
     shown: str
@@ -173,7 +173,7 @@ def compile_host(build: CppBuild, compiler: Compiler, files: Sequence[Path], pro
 
 
 def _recorder(compiler: Compiler, target: str, *more: str) -> bytes:
-    """What every program is linked with, compiled once."""
+    """The object that every program is linked with, compiled once."""
     cache_ = kernel_cache()
     flags = ["-std=c++17", "-O2", "-fno-pie", "-fno-omit-frame-pointer", *_ARCHITECTURES[target], *more]
     key = cache_.key(
@@ -222,8 +222,7 @@ def _run(command: Sequence[str], build: CppBuild) -> None:
 
 
 def _diagnostics(text: str, build: CppBuild) -> list[Diagnostic]:
-    """What the compiler says is wrong, at the lines of the user: what it says of our own headers is said where they
-    are used."""
+    """The errors of the compiler, at the lines of the user: errors in our own headers are moved to their use."""
     found, start = list[Diagnostic](), 0
     lines = text.split("\n")
     for number, line in enumerate(lines):

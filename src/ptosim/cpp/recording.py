@@ -31,7 +31,9 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RecordedBlock:
-    """What one block issues: for each operation form and site, and the values of the operands one after the other."""
+    """The issued instructions of one block: for each operation its form and site, and the values of the operands one
+    after the other.
+    """
 
     number: int
     tokens: Numbers
@@ -40,13 +42,13 @@ class RecordedBlock:
 
 @dataclass(frozen=True)
 class KernelRecording:
-    """What the blocks of a launch issue on one kind of core."""
+    """The issued instructions of all blocks of a launch on one kind of core."""
 
     forms: tuple[str, ...]
     sites: tuple[Location | None, ...]
     blocks: tuple[RecordedBlock, ...]
     said: tuple[tuple[int, int, str], ...]
-    """What it prints: block, half of the core, text."""
+    """Printed lines: block, half of the core, text."""
     reads: bool
     """Whether the scalar program reads the arrays: another launch may go another way."""
     asks: bool = False
@@ -67,7 +69,7 @@ class GivenArguments:
 
 @dataclass(frozen=True)
 class RecordingPart:
-    """What is recorded at once: some blocks of a launch, on one of the halves of their core."""
+    """Blocks that are recorded at once, on one of the halves of their core."""
 
     blocks: range
     grid: int

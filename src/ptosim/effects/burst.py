@@ -24,7 +24,7 @@ UB_STRIDE_LIMIT = (1 << 21) - 1
 """The largest strides in bytes, of GM and of a memory on the chip."""
 MOST_ROWS = 1 << 22
 MOST_BYTES = 1 << 28
-"""What one copy may move: the reference engine holds all it has read until it writes."""
+"""The most bytes of one copy: the reference engine holds all it has read until it writes."""
 
 
 @cache

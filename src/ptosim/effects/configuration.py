@@ -55,16 +55,16 @@ class ConfigurationRegister:
     """The roles of the operands of that instruction."""
     fields: tuple[str, ...]
     start: tuple[int, ...]
-    """What the fields hold at the start of a block."""
+    """The fields at the start of a block."""
     unpack: Callable[..., tuple[Any, ...]] = as_written
     """The fields from the operands, on Python ints and IR values alike."""
     requires: Requirements = ()
-    """What the operands must be, by role; of a packed word, what its fields must be, by `parts`."""
+    """The rules of the operands, by role; of a packed word those of its fields, by `parts`."""
     parts: tuple[str, ...] = ()
-    """What requirements call the fields of a packed word."""
+    """The names of the fields of a packed word in requirements."""
 
     verb: str = "set"
-    """What the name of that instruction begins with."""
+    """The beginning of that instruction's name."""
 
     @property
     def setter(self) -> str:

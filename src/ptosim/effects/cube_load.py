@@ -32,7 +32,7 @@ FIELDS = (
     *fits("m_step k_step", STEP_LIMIT),
     *fits("source_stride dest_stride", SHORT_LIMIT),
 )
-"""What `Control` must be, whether it was written or worked out. (The verifier wants a written one to be 1 at least.)"""
+"""The ranges of `Control`, written or computed. (The verifier wants a written one to be 1 at least.)"""
 
 
 class FractalSteps(NamedTuple):

@@ -11,7 +11,7 @@ _OLDER = {
     "l1_l0a": "load_cbuf_to_ca load_cbuf_to_ca_s4",
     "l1_l0b": "load_cbuf_to_cb load_cbuf_to_cb_s4",
 }
-"""What becomes a current load before it runs."""
+"""Older forms that become a current load before they run."""
 
 EFFECTS: dict[str, Effects] = {
     **table(Pipe.MTE1, Taint.MOVEMENT, _OLDER),

@@ -185,7 +185,7 @@ _OLDER = (
     Effects("pto.copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Taint.MOVEMENT, requires=required(*_ROWS, *_STREAM)),
     Effects("pto.copy_ubuf_to_cbuf", Pipe.MTE3, "ub_l1", Taint.MOVEMENT, requires=required(*_OLD_ROWS, *_STREAM)),
 )
-"""What becomes one of the copies above before it runs: its operands are judged as they were written."""
+"""Older forms that become one of the copies above before they run: their operands are judged as written."""
 
 _ATOMIC = table(
     Pipe.S,
@@ -197,6 +197,6 @@ _ATOMIC = table(
 )
 
 ATOMIC_SETTERS = {"pto.set_store_atomic_cfg", *_ATOMIC} - {"pto.set_atomic_none"}
-"""What may make stores to GM atomic."""
+"""Instructions that can make stores to GM atomic."""
 
 EFFECTS = named(*_COPIES, *_OLDER) | _ATOMIC

@@ -32,7 +32,7 @@ HALVES = {
     "split_m": multiple("m", 2, "split_m needs a multiple of 2"),
     "split_n": multiple("n", 32, "split_n needs a multiple of 32"),
 }
-"""What the two vector cores can share."""
+"""Accumulators that the two vector cores can share."""
 QUANT_WORD = 8
 """Bytes of a channel's quantisation word."""
 RELU_WORD = 4

@@ -26,7 +26,7 @@ ACCUMULATOR_FRACTAL = FRACTAL_ROWS * ACCUMULATOR_ROW
 SCALE_GROUP = 32
 """Values along k that share an MX scale."""
 SCALED_STEP = 2 * SCALE_GROUP
-"""What k is a multiple of in a product with scales."""
+"""The divisor of k in a product with scales."""
 SCALE_FRAGMENT = 32
 """Bytes of the scales of 16 rows x 2 groups."""
 SCALE_SHIFT = 4

@@ -9,7 +9,7 @@ from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, table
 
 CAST = "pto.castptr"
-"""What makes a pointer of an address."""
+"""The instruction that makes a pointer of an address."""
 
 
 def element_extent(width: int) -> Callable[[Any], Extent]:

@@ -157,7 +157,7 @@ def _moving(direction: Literal["read", "write"], immediate: bool) -> Callable[[S
 
 
 def _pstu(static: Static) -> tuple[Access, ...]:
-    """What it adds to its stream; when that reaches memory, `vector_stream.append` says."""
+    """The bytes that it adds to its stream; `vector_stream.append` says when they reach memory."""
     size = stream_bytes(_GRANULARITIES[static.mask_strides["value"]])
     return (Access("write", Space.UB, "dest", lambda operands: (0, size), reach="unknown"),)
 

@@ -107,7 +107,7 @@ class Static:
     """The operands, results and unit attributes that are written."""
     target: str = "a5"
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What else the class of the operation says about it: extents, positions, texts."""
+    """Further facts from the class of the operation: extents, positions, texts."""
 
 
 Half = Literal["set", "wait", "get", "release"]
@@ -176,13 +176,13 @@ class Effects:
     """How undefined and racy bytes travel through it."""
     accesses: Callable[[Static], tuple[Access, ...]] = no_accesses
     requires: Callable[[Static], Requirements] = _none_required
-    """What its operands must be; of `Static` it may ask for words and the target."""
+    """The rules of its operands; of `Static` it may ask for words and the target."""
     reads: tuple[str, ...] = ()
     """Special registers read (AR, SQZN, VMS4_SR, CTRL, ...)."""
     writes: tuple[str, ...] = ()
     """Special registers written."""
     signal: Signal | None = None
-    """What it does to a signal, of an instruction that synchronises."""
+    """The effect on a signal, of an instruction that synchronises."""
 
 
 def required(*requirements: Requirement) -> Callable[[Static], Requirements]:

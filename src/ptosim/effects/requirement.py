@@ -23,7 +23,7 @@ class Requirement:
 
     role: str
     rule: str
-    """What it demands, as a message ends: "it must be 0..15"."""
+    """The rule, worded as a message ends: "it must be 0..15"."""
     broken: Callable[..., Any]
     """A condition: of the value, and of those of the roles in `beside`."""
     beside: tuple[str, ...] = ()

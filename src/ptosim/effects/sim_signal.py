@@ -11,7 +11,7 @@ from ptosim.effects.record import Effects, Taint, table
 
 SIGNALS = frozenset(("pto.sim.notify", "pto.sim.wait_words", "pto.sim.test_words"))
 WRITERS = frozenset(("pto.sim.notify", "pto.store_scalar", "pto.st_dev"))
-"""What may write a word that somebody waits for, besides copies."""
+"""Instructions besides copies that may write a word for which somebody waits."""
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,

@@ -21,10 +21,10 @@ COUNTED = (
     *("workitems", "warps", "instructions", "active_lanes"),
     *("ub_requests", "ub_cycles", "gm_requests", "gm_sectors"),
 )
-"""What a profile tells of a launch."""
+"""The counts of a launch that a profile shows."""
 ACCESS = "access"
 LATENCIES = ("integer", "float", "convert", "special", "shuffle", "reduce")
-"""What an instruction of a warp counts as in time."""
+"""The class of latency of an instruction of a warp."""
 _OF_NAME = {
     "float": "addf subf mulf negf maximumf minimumf maxnumf minnumf cmpf absf fma fmin fmax ceil floor rint round",
     "convert": "convert mulhi mul_i32toi64 sitofp uitofp fptosi fptoui extf truncf",

@@ -32,7 +32,7 @@ class StoreStream(NamedTuple):
 
 
 EMPTY = StoreStream()
-"""What `init_align` gives."""
+"""The result of `init_align`."""
 
 
 class Append(NamedTuple):
@@ -91,7 +91,7 @@ def _uvld(static: Static) -> tuple[Access, ...]:
 
 
 def _store(base: str, extent: _Form) -> tuple[Access, ...]:
-    """What a store adds to its stream. When that reaches memory, and with which earlier bytes, `append` says."""
+    """The bytes that a store adds to its stream. `append` says when they reach memory, and with which earlier bytes."""
     return (Access("write", Space.UB, base, extent, reach="unknown"),)
 
 

@@ -44,7 +44,7 @@ class FittedFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a fit found. Errors are relative and by launch."""
+    """The result of a fit. Errors are relative and by launch."""
 
     target: Target
     """With the fitted figures."""
@@ -175,7 +175,7 @@ class _State:
         return np.array([[sum_.get(term, 0) for term in terms] for sum_ in self.sums], float).reshape(-1, len(terms))
 
     def rest(self, terms: Sequence[Term]) -> Floats:
-        """What other figures have to do with the cycles."""
+        """The cycles of each launch that other figures account for."""
         return self.cycles - self.counts(terms) @ np.array([_value(self.target, term) for term in terms], float)
 
     def errors(self, wanted: Floats) -> list[float]:

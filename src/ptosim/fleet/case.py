@@ -18,7 +18,7 @@ GIGABYTE = 1 << 30
 
 @dataclass(frozen=True)
 class Limits:
-    """What a case may take."""
+    """The limits of a case."""
 
     seconds: float = 60.0
     memory: int = 4 * GIGABYTE
@@ -26,7 +26,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What an argument is to hold behind a run: a pickled function of the arguments, or the bytes of a .npy file."""
+    """The expected contents of an argument behind a run: a pickled function of the arguments, or the bytes of a .npy
+    file.
+    """
 
     kind: str
     content: bytes = field(repr=False)

@@ -26,7 +26,7 @@ PATIENCE = 0.25
 
 
 def missing_extra() -> str | None:
-    """What has to be installed for a sweep."""
+    """The packages that a sweep lacks."""
     from importlib.util import find_spec
 
     missing = [name for name in ("dask", "distributed", "pyarrow", "cloudpickle") if find_spec(name) is None]

@@ -28,7 +28,7 @@ Told = Callable[[int, int | None, float], None]
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep has found."""
+    """The results of a sweep."""
 
     out: Path
     """The file of its rows; it goes with this value, where none was asked for."""

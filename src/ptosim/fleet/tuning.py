@@ -23,7 +23,7 @@ Values = tuple[tuple[str, Any], ...]
 """A candidate: the values of the names that are tuned."""
 
 UNTUNED = ("seed",)
-"""What never is a choice."""
+"""Constants that are never tuned."""
 
 
 @dataclass(frozen=True)

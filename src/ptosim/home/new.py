@@ -26,7 +26,7 @@ class KernelTemplate:
     load: str = 'KERNEL = ptosim.load(Path(__file__).with_name("{name}.pto")).kernel()'
     """The line of a test that loads the kernel of a file beside it."""
     arguments: str = ""
-    """What a proof is given, where a kernel is recorded for arguments."""
+    """The arguments of a proof, where a kernel is recorded for arguments."""
 
     @property
     def text(self) -> str:

@@ -26,7 +26,7 @@ class WaitingProcess:
         return cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=folder))
 
     async def said(self, words: Sequence[str], text: str | None, seconds: float) -> dict[str, Any] | None:
-        """What a command says, given a text at its standard input; None where it says nothing in time."""
+        """The output of a command with a text at its standard input; None if it takes too long."""
         given = json.dumps([*words, "--json"]).encode() + b"\n" + (text or "").encode()
         try:
             output, _ = await asyncio.wait_for(self._process.communicate(given), seconds)
@@ -47,5 +47,5 @@ class WaitingProcess:
 
 
 async def said_by(words: Sequence[str], text: str | None, seconds: float, folder: str | None) -> dict[str, Any] | None:
-    """What a command says that is started for it."""
+    """The output of a command that is started for it."""
     return await (await WaitingProcess.started(folder)).said(words, text, seconds)

@@ -34,12 +34,12 @@ from ptosim.sanitize.recorded_touches import RecordedTouches
 
 _FLAGS, _SETS = signalling("flag"), signalling("flag", half="set")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
-"""What a check finds where something is assumed that does not hold."""
+"""Kinds of findings where an assumed order does not hold."""
 MOST_WORK = 4000
 """So many entries are timed in the search: it is to take seconds at most, however long a kernel is."""
 
 SHORT_RUN = 2_000
-"""What makes no more iterations, over all blocks, is timed before it could be compiled."""
+"""The most iterations, over all blocks, of a run that is timed before it could be compiled."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Redundant:
     name: str
     lines: tuple[int, ...]
     cycles: int
-    """What its removal saves."""
+    """The cycles that its removal saves."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SecondBuffer:
 
     lines: tuple[int, ...]
     cycles: int
-    """What one more buffer saves."""
+    """The cycles that one more buffer saves."""
 
 
 @dataclass(frozen=True)

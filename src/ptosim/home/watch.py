@@ -25,7 +25,7 @@ Said = dict[str, Any] | None
 
 @dataclass(frozen=True)
 class Look:
-    """What the commands say of one state of a file; None for one that was stopped."""
+    """The output of the commands for one state of a file; None for one that was stopped."""
 
     run: Said
     check: Said
@@ -116,7 +116,7 @@ async def watch(file: str, words: Sequence[str], say: Callable[[str], None], sec
 
 
 def story(before: Look | None, now: Look, seconds: float) -> Iterator[str]:
-    """What the commands say, beside what they said before."""
+    """The output of the commands, beside their earlier output."""
     stopped = [name for name in COMMANDS if getattr(now, name) is None]
     if stopped:
         yield f"{', '.join(stopped)}: not ended within {seconds:g} s, and stopped: does a loop of the kernel end?"

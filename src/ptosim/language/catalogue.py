@@ -48,7 +48,7 @@ TILE = tuple(
 """Operations on tiles, views and ranks."""
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "index_switch", "function")
-"""What is not PTO's own: arithmetic on scalars, control flow, functions."""
+"""Operations from outside of PTO: arithmetic on scalars, control flow, functions."""
 
 _FOLDERS = {"micro": MICRO, "simt": SIMT, "vmi": VMI, "tile": TILE, "structure": STRUCTURE}
 _FOLDER_OF = {room: folder for folder, rooms in _FOLDERS.items() for room in rooms}

@@ -23,7 +23,7 @@ class OperationPlace:
     end: int
     source: Source = field(compare=False, repr=False)
     block: Block | None = field(default=None, compare=False, repr=False)
-    """What it belongs to."""
+    """The block that it belongs to."""
 
     @property
     def line(self) -> int:
@@ -58,7 +58,7 @@ class Edit:
     where: Literal["after", "before", "at"]
     place: OperationPlace
     operation: str = ""
-    """What is written there, in the words of `.pto`; at an operation, in place of it: nothing deletes it."""
+    """The written operation, in the words of `.pto`; at an operation, its replacement: empty deletes it."""
     comment: str = ""
     """Said behind it."""
     moved: OperationPlace | None = None

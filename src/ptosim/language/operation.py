@@ -127,7 +127,7 @@ class PTOOperation(Readable):
     spaces: ClassVar[Mapping[str, tuple[Space, ...]]] = {}
     """The memory spaces that a pointer role may be in."""
     types: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """What other operands and results must be: types by name, or kinds of types (language/types.py)."""
+    """The types of other operands and results: by name, or kinds of types (language/types.py)."""
     cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
     """The kinds of core that have the instruction; one that belongs inside a vector scope needs no mention."""
     loads_on_any_core: ClassVar[bool] = False
@@ -146,7 +146,7 @@ class PTOOperation(Readable):
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
     absorbed: ClassVar[str] = ""
-    """What takes up an operation that becomes no instruction of its own when tiles are lowered."""
+    """The operation that absorbs this one when tiles are lowered, if it becomes no instruction of its own."""
 
     declared: ClassVar[Mapping[str, Field[Any]]] = {}
     """The fields that this very class adds to those above."""

@@ -101,9 +101,9 @@ class Clocks:
         self.base = core.index * SLOTS
         self.known: list[Clock] = [{} for _ in range(PIPES)]
         self.inherited: list[Clock | None] = [None] * PIPES
-        """What the last entry of each pipe inherited: the same clock has nothing new to say to the next one."""
+        """The clock that the last entry of each pipe inherited: the same clock has nothing new for the next one."""
         self.fenced: Clock = {}
-        """What the scalar unit knew at its last dsb: that is in memory."""
+        """The clock of the scalar unit at its last dsb: these stores are in memory."""
         self.barred: dict[Pipe, int] = {}
         """Of each pipe, what came before its last barrier of its own that stands in the text. The scalar unit does not
         wait for that."""

@@ -57,9 +57,9 @@ if TYPE_CHECKING:
 
 
 _LOOKS = frozenset((PASS, LOAD, FENCE, BARRIER, WATCH))
-"""What changes nothing that a word could depend on."""
+"""Instructions that change nothing that a word could depend on."""
 _SETTLES = frozenset((SET, RELEASE, BARRIER))
-"""What the scalar unit tells others by, or waits for itself: its stores have ended."""
+"""Instructions by which the scalar unit tells others, or waits itself: its stores have ended."""
 _RETURN = Site("return")
 
 

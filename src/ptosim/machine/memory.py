@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 POISON = bytes.fromhex("c17fc17fc1ffc1ff")
-"""What fills, over and over, the on-chip memories of a run that must not rely on zeros. Lanes of f16, bf16 and f32 are
-quiet NaNs, which every arithmetic instruction hands on; integers are positive and negative by turns, so that sums,
-maxima and minima show them."""
+"""The pattern of on-chip memories in a run that must not rely on zeros. Lanes of f16, bf16 and f32 are quiet NaNs,
+which every arithmetic instruction hands on; integers are positive and negative by turns, so that sums, maxima and
+minima show them.
+"""
 
 OFFSET_BITS = 48
 FARTHEST = 1 << (OFFSET_BITS - 1)

@@ -180,7 +180,7 @@ class LogPart(IntEnum):
     SIGNALS = 2
     """Those that no held wait tells of: the row of a wait that was held names the flag and who set it."""
     CORES = 3
-    """What a core leaves at the end of a block."""
+    """The state of a core at the end of a block."""
 
 
 NEXT, END, BASE = range(3)
@@ -263,7 +263,7 @@ MOST_TOUCHES = 1 << 12
 MEMORIES = tuple(Space)
 SPACE_SHIFT = 4
 MOST_FLYING = 1 << 13
-"""What entries in flight may touch, before one more begins."""
+"""The most touched places of entries in flight before one more begins."""
 FLYING_WORDS = 5
 
 # --- rows -------------------------------------------------------------------------------------------------------------

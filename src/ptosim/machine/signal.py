@@ -123,13 +123,13 @@ class SignalWords:
         self.histories: dict[int, WordHistory] = {}
         self.foreseen = Foreseen()
         self.limits: dict[Asker, Clock] = {}
-        """What `foreseen` lacks."""
+        """The limits that `foreseen` lacks."""
         self.passed: dict[int, list[Passed]] = {}
         """By word: waits that it has satisfied, and tests."""
         self._marks: dict[tuple[int, int], tuple[int, int, WordWrite]] = {}
         """By word and pipe: the index and number of its latest write."""
         self.before = 0
-        """What the word was that has been notified last."""
+        """The value before the last notice."""
         self.fruitless = 0
         """Looks in vain since anybody has done anything else."""
 

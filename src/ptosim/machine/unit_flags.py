@@ -19,7 +19,7 @@ SETS, CLEARS = "check_and_set", "check_and_clear"
 
 
 class UnitFlags:
-    """What the flags of one core tell, by the address of the tile."""
+    """The unit flags of one core, by the address of the tile."""
 
     __slots__ = ("_told", "standing")
 
@@ -30,7 +30,7 @@ class UnitFlags:
         """Entries that have found a tile in the other state: what changes it may come later in the program."""
 
     def heard(self, entry: Entry) -> Clock:
-        """What an entry that checks a flag learns when it starts."""
+        """The clock that an entry learns when it starts and checks a flag."""
         assert entry.unit is not None
         address = entry.unit[1]
         is_full, clock = self._told.get(address, (False, {}))
@@ -53,7 +53,7 @@ class UnitFlags:
 
 
 def unit_wait_message(entry: Entry) -> str:
-    """What an entry waits for that never comes."""
+    """The message of an entry whose wait never ends."""
     assert entry.unit is not None
     state, word = (
         ("free", f"store with unit_flag({CLEARS})")

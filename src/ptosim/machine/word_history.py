@@ -37,7 +37,7 @@ class WordWrite:
 
     entry: Entry
     value: int | None
-    """What it sets or adds; None: unknown."""
+    """The value that it sets or adds; None: unknown."""
     adds: bool
     clock: Clock
     after: int

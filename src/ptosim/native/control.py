@@ -136,7 +136,7 @@ def _if(body: FunctionBody, op: Operation) -> None:
 
 
 def _ends(body: FunctionBody, region: Region) -> list[Native]:
-    """What a region passes on at its end."""
+    """The values that a region passes on at its end."""
     last = region.block.last_op
     assert isinstance(last, Yield)
     body.crosses(last.arguments)

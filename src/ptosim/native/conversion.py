@@ -53,7 +53,7 @@ def _pairs(f: FunctionBuilder, codes: Value) -> Value:
 
 @dataclass(frozen=True)
 class _Pair:
-    """What is known of a conversion before it runs."""
+    """A conversion, as far as it is known before it runs."""
 
     source: Element
     dest: Element

@@ -43,7 +43,7 @@ STREAMED_ROW = 512
 
 @dataclass(frozen=True, eq=False)
 class Padding:
-    """What surrounds the data of a UB row: four bytes of pattern, and elements of `width` bytes before and behind."""
+    """The padding around the data of a UB row: four bytes of pattern, elements of `width` bytes before and behind."""
 
     pattern: Value  # i32
     left: Value

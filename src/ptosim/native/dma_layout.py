@@ -43,7 +43,7 @@ class GmMatrix:
 
 
 def _check(core: Core, matrix: GmMatrix) -> None:
-    """What L1 could not hold ends here, before it is read."""
+    """Ends the run if the data exceed L1, before anything is read."""
     small = matrix.small_c0 != 0
     size = core.target.memory[Space.L1]
     # Cut before they are multiplied, so that no product passes 2^63.

@@ -126,7 +126,7 @@ def _observe(core: Core, kind: ProductKind, operands: Any, how: Options) -> None
 
 
 def _start(core: Core, operands: Any, how: Options) -> tuple[Value, Value, Value]:
-    """What the products are added to: its host address or null, and the bytes from a row and a group to the next."""
+    """The start of the sums: its host address or null, and the bytes from a row and a group to the next."""
     m, n = operands.m, operands.n
     size = _where(how.from_accumulators, accumulator_extent(m, n)[1])
     held = core.stretch("reads", Space.L0C, operands.c, size, ACCUMULATOR_FRACTAL)

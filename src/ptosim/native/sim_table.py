@@ -27,7 +27,7 @@ def _width(static: Static) -> dict[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What gathers and scatters share: every run of elements in UB and the row of the table that it meets."""
+    """The common walk of gathers and scatters: every run of elements in UB and the row of the table that it meets."""
 
     f: FunctionBuilder
     core: Core

@@ -312,8 +312,9 @@ def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
 
 
 def _signal(sets: bool, form: Form | None = None) -> Bind:
-    """What an instruction does to semaphores of a form, which the mode says where it has one. Without a pipe (an i64 in
-    its place) the whole core signals or waits, as it does where the scalar unit waits."""
+    """The effect of an instruction on semaphores of a form, given by the mode if it has one. Without a pipe (an i64 in
+    its place) the whole core signals or waits, as it does where the scalar unit waits.
+    """
 
     def facts(static: Static) -> dict[str, Any]:
         form_, pipe = form or form_of(static.integers.get("ffts_mode")), static.words.get("pipe")

@@ -35,8 +35,9 @@ from ptosim.native.vector.tables import distributed, gated, kind_of, unit_of, un
 
 @dataclass(frozen=True)
 class _Way:
-    """What is known of an access before it runs: its mode, the bytes of an element, and whether a moved pointer is a
-    result instead of part of the address."""
+    """An access as far as it is known before it runs: its mode, the bytes of an element, and whether a moved pointer is
+    a result instead of part of the address.
+    """
 
     mode: Any
     unit: int

@@ -100,7 +100,7 @@ def vstu(
 
 @lowering(op.VStur)
 def vstur(core: Core, align: Align, value: Value, dest: Value, mode: str) -> Align:
-    """What the last squeeze has kept, behind what earlier ones have: SQZN bytes at AR."""
+    """Stores the rest of the last squeeze behind those of earlier ones: SQZN bytes at AR."""
     kept, reached = core.register(Register.SQZN), core.register(Register.AR)
     after = append(core, align, dest + reached, value, kept)
     if mode == "POST_UPDATE":

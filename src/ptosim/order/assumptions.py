@@ -146,6 +146,6 @@ class _Rows:
 
 
 def _iteration(each: Symbol) -> Symbol | None:
-    """What a product counts: its one iteration."""
+    """The single iteration that a product counts."""
     counting = [factor for factor in each.factors if factor.is_iteration]
     return counting[0] if len(counting) == 1 else None

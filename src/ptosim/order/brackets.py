@@ -86,7 +86,7 @@ def _name(node: GetBuffer | ReleaseBuffer) -> tuple[object, ...]:
 
 
 def _may_be_same(a: GetBuffer | ReleaseBuffer, b: GetBuffer) -> bool:
-    """What only the run knows is undecided in any case."""
+    """Undecided, if only the run knows it."""
     return a.core == b.core and bool(_ids(a) & _ids(b))
 
 

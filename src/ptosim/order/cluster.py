@@ -256,7 +256,7 @@ class _Merger:
         return model.NodeBlock(nodes)
 
     def _taken(self, queue: deque[model.Node]) -> list[model.Node]:
-        """What a core can go on with by itself."""
+        """The next nodes, as far as a core can run them without the others."""
         found: list[model.Node] = []
         while queue and self._is_free(queue[0]):
             node = queue.popleft()

@@ -89,8 +89,7 @@ class Conflicts:
         return found
 
     def _neighbourhood(self, entry: EntryNode, loop: int | None) -> Iterator[tuple[int, int, bool, int]]:
-        """What an entry touches, what is near that, whether it writes, and who touches it there in the loop, one of the
-        two writing."""
+        """For each place of an entry: nearby places, whether it writes, and conflicting entries of the loop."""
         inside = -1 if loop is None else self._inside[loop]
         for place, writes in self._touched[entry.number]:
             for other in self._near[place]:
@@ -256,7 +255,7 @@ def _take_turns(earlier: ByteRange, later: ByteRange) -> bool:
 
 
 def _turn_by_turn(earlier: ByteRange, later: ByteRange, apart: int = 0) -> list[tuple[Span, Span]]:
-    """What two ranges are in turn, the earlier one so many turns before."""
+    """The relation of two ranges in turn, the earlier one so many turns before."""
     spans, others = earlier.spans, later.spans
     turns = range(lcm(len(spans), len(others)))
     return [(spans[(turn - apart) % len(spans)], others[turn % len(others)]) for turn in turns]

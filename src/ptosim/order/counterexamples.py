@@ -26,7 +26,7 @@ FEW_LAUNCHES = 12
 FEW_EFFORT = 1 << 10
 """Likewise to contradict a proof: as much as takes a few hundredths of a second."""
 PROTOCOL = frozenset("unmatched-wait deadlock double-set undrained semaphore-overflow".split())
-"""What shows that flags or signals do not balance."""
+"""Kinds of findings about flags or signals that do not balance."""
 STUCK = frozenset(("unmatched-wait", "deadlock"))
 SMALL, LARGE = 1, 1 << 16
 """Strides and lengths with which a race has to show."""
@@ -91,8 +91,9 @@ class ReplayTrials:
         return None
 
     def inevitable(self) -> Diagnostic | None:
-        """What shows that flags or signals do not balance in whatever launch: then it does not matter that the analysis
-        cannot follow them."""
+        """Findings that flags or signals do not balance in any launch: then it does not matter that the analysis cannot
+        follow them.
+        """
         found: Diagnostic | None = None
         for replayed in self._replays(FEW_LAUNCHES, MOST_EFFORT):
             wrong = next((each for each in replayed.shown if each.kind in PROTOCOL and each.certain), None)

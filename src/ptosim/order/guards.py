@@ -16,7 +16,7 @@ from ptosim.language.structure.scalar_cast import CmpI
 _TURNED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle", "eq": "eq", "ne": "ne"}
 """The same comparison with its sides exchanged."""
 _OPPOSITE = {"slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt", "ne": "eq"}
-"""What holds where a comparison does not."""
+"""The negation of each comparison."""
 _BELOW = {"slt": -1, "sle": 0, "eq": 0}
 """How far from a number what is compared with it is at most."""
 

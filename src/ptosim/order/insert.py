@@ -107,7 +107,7 @@ class Inserter:
         return earlier.pipe is not later.pipe or later.pipe not in self.program.serial
 
     def _between(self, earlier: EntryNode, later: EntryNode) -> Pair | InsertedBarrier:
-        """What orders two entries."""
+        """The pair that orders two entries."""
         if earlier.pipe is not later.pipe:
             return self._pair(self.program.body, earlier, later, 0, (earlier, later))
         barrier = InsertedBarrier(later.pipe, later, (), (earlier, later))
@@ -163,8 +163,9 @@ class Inserter:
         return block, places.child(block, earlier), places.child(block, meeting.later)
 
     def _tokens(self, pair: Pair, meeting: EarlyStart, state: State) -> tuple[int, ...]:
-        """What the tokens do not cover that are under way before the wait: one of each iteration since the entries that
-        are followed were issued; of this one, if the set comes first."""
+        """The entries under way before the wait that the tokens do not cover: one token for each iteration since the
+        followed entries were issued; of this one, if the set comes first.
+        """
         first = self.walker.token(pair.source, pair.after, state.issued)
         own = self.walker.own[0][pair.source]
         passed = [round_.behind[pair.after] for round_ in meeting.rounds[1:] if pair.after in round_.behind]

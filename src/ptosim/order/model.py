@@ -19,8 +19,9 @@ Id = int | str | Periodic | None
 """Of a flag or a buffer: a number, the name of a private token or of a value that only the run knows, one in turn; None
 where it cannot be followed."""
 Counter = tuple[int, tuple[object, ...], int]
-"""What ids are counted by: the loop of a `Periodic` and where it starts; an array of the scalar unit has a name below
-0 in place of a loop. Each core, the last of the three, counts for itself."""
+"""The counter of ids: the loop of a `Periodic` and its start; an array of the scalar unit has a name below 0 in place
+of a loop. Each core, the last of the three, counts for itself.
+"""
 Span = tuple[Plain, Plain] | None
 """The lowest byte and one past the highest; None for every byte of the memory."""
 

@@ -152,7 +152,7 @@ class Periodic(SymbolicNumber):
 
     loop: int
     start: tuple[object, ...]
-    """What the iteration counts from: empty for 0, else the key of the unknown number."""
+    """The start of the count: empty for 0, else the key of the unknown number."""
     values: tuple[int | Linear, ...]
 
     @property

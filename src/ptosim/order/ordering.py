@@ -73,8 +73,7 @@ def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
 
 
 def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) -> Iterator[Order]:
-    """What the functions lack that leave their order open; `known` are operations that meet in GM, whatever else is
-    assumed."""
+    """The functions with entries of open order; `known` are operations that meet in GM, whatever else is assumed."""
     peers = _peers(module)
     for function, how in unordered(module, sync):
         has_signals = any(op.name in SIGNALS for op in function.walk())
@@ -166,7 +165,7 @@ class _Written:
 
 
 def _before_everything(function: Function, programs: Mapping[CoreKind, OrderProgram]) -> Iterator[Operation]:
-    """What all entries have to end before: the end of a function that has any, and what cannot be looked into."""
+    """Operations that all entries end before: the end of a function that has any, and opaque nodes."""
     nodes = [node for program in programs.values() for node in program.body.walk()]
     yield from {node.op: None for node in nodes if isinstance(node, Opaque)}
     if nodes:
@@ -174,7 +173,7 @@ def _before_everything(function: Function, programs: Mapping[CoreKind, OrderProg
 
 
 def _behind_everything(function: Function) -> Iterator[Operation]:
-    """What has to end before all that follows: calls and loops with a condition, and every entry in such a loop."""
+    """Operations that end before all that follows: calls and loops with a condition, and every entry in such a loop."""
     for op in list(function.walk()):
         if is_opaque(op) or (is_entry(op) and any(isinstance(each, While) for each in around(op))):
             yield op

@@ -65,7 +65,7 @@ class Verdict:
     """The result of the analysis: nothing found is a proof."""
 
     broken: tuple[Diagnostic, ...]
-    """What goes wrong, each with the least number of iterations that shows it."""
+    """The errors, each with the least number of iterations that shows it."""
     undecided: tuple[Diagnostic, ...]
     assumptions: tuple[str, ...]
     unbalanced: bool = False
@@ -145,7 +145,9 @@ def suspected(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verd
 
 
 def _told(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Iterator[Diagnostic]:
-    """What ranks and blocks tell each other, once: whose words are meant and what they cover only a run knows."""
+    """Notes once that signals between ranks and blocks are unknown: only a run knows whose words are meant and which
+    entries they cover.
+    """
     told = (op for op in reached(*entries.values()) if isinstance(op, SimNotify | SimWaitWords | SimTestWords))
     for op in islice(told, 1):
         yield Diagnostic("lint", "warning", WORDS, module.parsed.location(op))
@@ -186,7 +188,7 @@ class _Judge:
         self.broken: dict[tuple[object, ...], Diagnostic] = {}
         self.undecided: dict[tuple[object, ...], Diagnostic] = {}
         self.unknown: list[Operation] = []
-        """What cannot be followed; it may order what seems to be out of order."""
+        """The parts that cannot be followed; they may order entries that seem unordered."""
         self.assumptions: dict[str, None] = {}
         self.unbalanced = False
         """Whether something may be wrong on ways that no run takes."""

@@ -74,7 +74,7 @@ def read(
 
 
 def touched(program: model.OrderProgram) -> tuple[model.EntryTouch, ...]:
-    """What the program of another core touches of memories that this one can reach, as writes."""
+    """The touches of another core's program in memories that this one can reach, as writes."""
     found = {
         range_key(touch.range): model.EntryTouch(True, _everywhere(touch.range))
         for entry in program.entries
@@ -127,7 +127,7 @@ class Reader:
         self.program = model.OrderProgram(model.NodeBlock(), [], {}, serial)
         self.names: Iterator[int] = count()
         self.repeated = _SYNC
-        """What a loop that only synchronises may consist of."""
+        """The operations of a loop that only synchronises."""
 
     def read(self) -> model.OrderProgram:
         self.program.body = self._block(self.function.body.block, ())

@@ -143,7 +143,7 @@ def united(state: State, family: Family) -> None:
 
 
 def _ranked(contents: Sequence[int]) -> list[int]:
-    """What is in one of the sets at least, in two, and so on."""
+    """The members of at least one of the sets, of two, and so on."""
     found = [0] * len(contents)
     for content in contents:
         for rank in reversed(range(1, len(contents))):

@@ -17,9 +17,9 @@ class Round:
     distance: int = 0
     """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
     arm: NodeBlock | None = None
-    """What both the entries that are followed and those they meet are in, and every iteration between takes."""
+    """The branch around both the followed entries and those they meet; every iteration between takes it."""
     behind: dict[Node, Known] = field(default_factory=dict[Node, Known])
-    """What was known behind each node."""
+    """The knowledge behind each node."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ MOST_TRIALS = 24
 
 @dataclass(frozen=True)
 class Goal:
-    """What a result should come up to: no more pairs than were written, and so many cycles at most."""
+    """The bounds of a result: no more pairs than were written, and so many cycles at most."""
 
     pairs: int
     cycles: Callable[[], int]

@@ -39,7 +39,7 @@ class State:
     tokens: dict[Key, tuple[int, ...]] = field(default_factory=dict[Key, tuple[int, ...]])
     """In the order they were set."""
     released: dict[Released, int] = field(default_factory=dict["Released", int])
-    """What the last release of a buffer id by a pipe did not cover."""
+    """The entries that the last release of a buffer id by a pipe did not cover."""
     issued: int = 0
     counters: dict[Counter, int] = field(default_factory=dict[Counter, int])
     """The values of counters, where they are known."""
@@ -137,7 +137,7 @@ class State:
         return {key: len(tokens) for key, tokens in self.tokens.items() if tokens}
 
     def joined(self, other: State) -> State:
-        """What is known whichever way was taken. Tokens of unequal number are not known any more."""
+        """The knowledge that holds whichever way was taken. Tokens of unequal number are forgotten."""
         tokens: dict[Key, tuple[int, ...]] = {}
         released = {*self.released, *other.released}
         for key in {*self.tokens, *other.tokens}:

@@ -33,7 +33,7 @@ def is_stuck(program: OrderProgram, wait: WaitNode) -> bool:
 
 
 def _following(program: OrderProgram, wait: WaitNode) -> Iterator[Node]:
-    """What may come behind a node: the rest of each loop around it and the next iteration, then what is behind them."""
+    """The nodes that may follow: the rest of each loop around it and the next iteration, then the code behind them."""
     nodes = list(program.body.walk())
     around = [node for node in nodes if isinstance(node, LoopNode) and any(each is wait for each in node.body.walk())]
     for loop in reversed(around):

@@ -94,8 +94,9 @@ def touches_of_scope(
 
 
 def touches_of_launch(op: SimtLaunch, values: Values, target: str) -> tuple[EntryTouch, ...]:
-    """What workitems may touch: behind the pointers that they are given as far as intervals say, else UB as a whole or
-    all of these arguments."""
+    """The touches of workitems: behind the pointers that they are given as far as intervals say, else UB as a whole or
+    all of these arguments.
+    """
     found: list[EntryTouch] = []
     given = [value for value in op.arguments if isinstance(value.type, PtrType) and value.type.space is Space.GM]
     origins = {base.origin if isinstance(base := values.of(value), Pointer) else ANYWHERE for value in given}

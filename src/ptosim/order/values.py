@@ -49,7 +49,7 @@ ANYWHERE = "?"
 
 @dataclass
 class Common:
-    """What the programs of several cores have in common: the same computation has the same result on each of them."""
+    """The common computations of several cores: the same computation has the same result on each of them."""
 
     known: dict[tuple[object, ...], facts.Known] = field(default_factory=dict[tuple[object, ...], facts.Known])
     iterations: dict[tuple[int, ...], Symbol] = field(default_factory=dict[tuple[int, ...], Symbol])
@@ -129,7 +129,7 @@ class Values:
     # --- values -------------------------------------------------------------------------------------------------------
 
     def of(self, value: SSAValue) -> facts.Known:
-        """What is known of a value. Its operands come first: chains are as long as a file may be, recursion is not."""
+        """The facts about a value. Its operands come first: chains are as long as a file may be, recursion is not."""
         pending = [value]
         while pending:
             if missing := self._missing(pending[-1]):
@@ -165,7 +165,7 @@ class Values:
         return self._shared(self._computation(value, owner), lambda: self._settled(value, found))
 
     def _computation(self, value: SSAValue, op: PTOOperation) -> tuple[object, ...] | None:
-        """What is computed, if it is the same wherever it is computed from the same numbers; else None."""
+        """The key of a computation that gives the same result from the same numbers everywhere; else None."""
         if not op.name.startswith("arith.") and op.name not in _SAME_FOR_ALL:
             return None
         words = tuple(sorted((name, str(word)) for name, word in op.properties.items()))
@@ -182,7 +182,7 @@ class Values:
         return self.common.known[key]
 
     def _settled(self, value: SSAValue, found: facts.Known | None) -> facts.Known:
-        """What has no closed form is one number in each iteration, and every use of the value means the same."""
+        """A number without a closed form: one in each iteration, the same in every use of the value."""
         if found is None:
             return self._open(value)
         return facts.with_number(found, symbol(Symbol(self.loops_around(value), *bounds(facts.number_of(found)))))
@@ -269,7 +269,7 @@ class Values:
 
 
 def _without(divisor: Symbol, product: Symbol) -> tuple[Symbol, ...] | None:
-    """What is left of a product that is divided by one of its factors; None where it is no factor."""
+    """The quotient of a product by one of its factors; None if it is no factor."""
     factors = product.factors or (product,)
     at = factors.index(divisor) if divisor in factors else None
     return None if at is None else (*factors[:at], *factors[at + 1 :])
@@ -336,7 +336,7 @@ _LEAST = {GetBlockIdx.name: 0, GetBlockNum.name: 1, GetSubblockIdx.name: 0}
 
 
 _SAME_FOR_ALL = (GetBlockIdx.name, GetBlockNum.name)
-"""What every core of a cluster is told the same."""
+"""Values that every core of a cluster has in common."""
 
 # --- operations -------------------------------------------------------------------------------------------------------
 
@@ -419,8 +419,9 @@ def _looked_up(held: Mapping[int, int], indices: list[Number]) -> Number | None:
 
 
 def _tail_rest(values: Values, op: PTOOperation) -> facts.Known | None:
-    """What remains behind a register of lanes. It may fall below zero where the machine says zero, so it serves only
-    where it is asked how many lanes are active: none, then."""
+    """The rest of a count behind a register of lanes. It may fall below zero where the machine says zero, so it serves
+    only to ask how many lanes are active: none, then.
+    """
     mask, rest = op.results
     if not isinstance(mask.type, MaskType) or not all(use.operation.name in _COUNTED for use in rest.uses):
         return None

@@ -43,7 +43,7 @@ class Again(Exception):
         super().__init__()
         self.before = before
         self.tokens = tokens
-        """What the tokens of a new pair do not cover that are under way there."""
+        """The entries under way there that the tokens of a new pair do not cover."""
 
 
 class Walker:
@@ -69,7 +69,7 @@ class Walker:
         self.adds = True
         """Whether `missing` may add something on the way."""
         self.forward: dict[model.Node, Known] = {}
-        """What was known behind each node in the iteration that issues entries."""
+        """The knowledge behind each node in the iteration that issues entries."""
         self._rounds: dict[model.LoopNode, list[Round]] = {}
         self._iterations: dict[model.LoopNode, tuple[int, State]] = {}
         self._pairs: tuple[Pair, ...] = ()
@@ -80,7 +80,7 @@ class Walker:
         self._pending = 0
         """Pairs with a token under way, as their waits."""
         self.end = State()
-        """What is known behind everything."""
+        """The knowledge behind everything."""
         self.turns: dict[int, int] = {}
         """Of the loops that are walked turn by turn, the present one."""
         self.unmatched: list[model.WaitNode] = []
@@ -200,8 +200,9 @@ class Walker:
         return met.get(here.distance, 0) & self.places.inside[here.loop.name]
 
     def _elsewhere(self, block: model.NodeBlock, here: Round) -> int:
-        """What is followed for itself: entries of an arm that is taken in one run of iterations, as others in it meet
-        them. From one to the other the arm is taken each time."""
+        """The classes that are followed apart: entries of a branch that is taken in one run of iterations, as others in
+        it meet them. From one to the other the branch is taken each time.
+        """
         if here.distance == 0:
             return 0
         arm = self.places.arm(block, here.loop)
@@ -425,16 +426,18 @@ class Walker:
         return self.places.inside[loop.name] | self._inside.get(loop, 0)
 
     def tokens_of(self, pair: Pair, members: int) -> tuple[int, ...]:
-        """What the tokens of a pair with a distance do not cover, at the end of the iteration that issued entries."""
+        """The entries that the tokens of a pair with a distance do not cover, at the end of the iteration that issued
+        them.
+        """
         return (*[members] * (pair.distance - 1), self.token(pair.source, pair.after, members))
 
     def token(self, source: Pipe, after: model.Node, members: int) -> int:
-        """What a set behind a node does not cover: what its pipe did not know, and what was issued since."""
+        """The entries that a set behind a node does not cover: those unknown to its pipe, and those issued since."""
         at = self.forward[after]
         return (at.open[source] & at.open[Pipe.S] & ~self.own[0][source] | ~at.issued) & members
 
     def _behind(self, loop: model.LoopNode, outside: State, behind: State) -> State:
-        """What came before the loop is as it was, what is in it as its last iteration leaves it."""
+        """Joins the state before the loop with the one that its last iteration leaves."""
         new, state = behind.issued & ~outside.issued, outside.copy()
         for core, last in zip(state.cores, behind.cores, strict=True):
             for pipe in PIPES:

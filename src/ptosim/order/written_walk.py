@@ -213,8 +213,9 @@ class TurnWalker(Walker):
 
 
 class Last:
-    """What the last iteration of a loop has left, named by the turn that it was: each token behind the loop covers what
-    was left in some of the turns, and all of them together everything. (Waits by a counter are named by their places.)
+    """The state that the last iteration of a loop leaves, named by the turn that it was: each token behind the loop
+    covers the entries of some of the turns, and all of them together every entry. (Waits by a counter are named by
+    their places.)
     """
 
     def __init__(self, walker: TurnWalker) -> None:
@@ -310,7 +311,7 @@ class Waits:
         return found
 
     def go_on(self, state: State, counter: Counter) -> None:
-        """What was one place ahead of a counter is where it is now."""
+        """Moves every place that was one ahead of a counter to the counter."""
         for members in self._by(counter):
             state.rename(dict(zip(members, [members[-1], *members[:-1]], strict=True)))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class TextForms:
-    """What a kernel and a compiled kernel show alike."""
+    """The common text forms of a kernel and a compiled kernel."""
 
     def compiled(self) -> CompiledKernel:
         """The specialisation that is shown and launched."""
@@ -73,7 +73,7 @@ class TextForms:
         return target
 
     def build_metadata(self) -> dict[str, Any]:
-        """What a build would be told."""
+        """The facts that a build would get."""
         made = self.compiled()
         options = made.handle.options
         return {
@@ -120,7 +120,7 @@ class KernelHandle(TextForms):
 
     @property
     def function(self) -> KernelFunction:
-        """What is traced."""
+        """The traced function."""
         return self._kernel
 
     @property

@@ -121,7 +121,7 @@ def _module(value: ModuleType, seen: dict[int, int], attributes: tuple[str, ...]
 
 
 def _members(value: type, seen: dict[int, int]) -> Any:
-    """What a class of the author's holds: constants and methods."""
+    """The members of a class of the author's: constants and methods."""
     if value.__module__.startswith(("ptosim.", "numpy", "torch", "builtins", "enum")) or id(value) in seen:
         return ()
     seen[id(value)] = len(seen)

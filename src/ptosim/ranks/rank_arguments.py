@@ -206,7 +206,7 @@ class InWindow:
 
 Value = int | LaunchQuery | Private | InWindow
 Values = Sequence[tuple[str, Value]]
-"""What each parameter of a kernel is on one rank, with its name."""
+"""The value of each parameter of a kernel on one rank, with its name."""
 
 
 def resolved(

@@ -134,7 +134,7 @@ class Core:
             yield index
 
     def rounds(self, polls: bool) -> Rounds | None:
-        """What tells of a loop that goes round for ever; `polls`: unless others change what it loads."""
+        """The guard that finds a loop without end; `polls`: unless others change the words that it loads."""
         return None if polls and self.together else Rounds()
 
     def iterate(self, rounds: Rounds | None = None, carried: tuple[Any, ...] = ()) -> None:
@@ -354,7 +354,7 @@ class Core:
 
 
 def _unit_flag(what: Observed, arguments: tuple[Any, ...]) -> tuple[str, int] | None:
-    """What a product or a store does with the flag of its tile in L0C, and the address of the tile."""
+    """The effect of a product or a store on the flag of its tile in L0C, and the address of the tile."""
     given = dict(zip(what.parameters, arguments, strict=False))
     word = given["static"].words.get("unit_flag") if "static" in given else None
     return None if word is None else (word, given["c"] if "c" in given else given["source"])

@@ -39,7 +39,7 @@ def mte_gm_l1_frac(core: Core, operands: Operands, layout: str, width: int) -> I
 
 
 def _check(core: Core, granules: int, small: int) -> None:
-    """What L1 could not hold ends here, before it is read."""
+    """Ends the run if the data exceed L1, before anything is read."""
     size = len(core.memories[Space.L1])
     if granules * GRANULE > (SMALL_ROW * size if small else size):
         raise Fault("out-of-bounds", f"writes {granules} granules of {GRANULE} bytes of l1, which has {size} bytes")

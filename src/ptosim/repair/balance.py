@@ -41,7 +41,7 @@ class Token(NamedTuple):
 
 
 Change = Counter[Token]
-"""What is put there, or taken."""
+"""Tokens that are added, and with numbers below 0 removed."""
 
 
 class Balance:
@@ -54,7 +54,7 @@ class Balance:
         self.offset = load_target(self.program.target).sync.subblock_sem_offset
         operations = self.program.operations()
         self.written = {op: words for op in operations if (words := written(self.program, op)) is not None}
-        """What stands on a line of its own, in its words."""
+        """Operations on lines of their own, with their words."""
         self.changes: dict[Operation, Change] = {}
         self._numbers: dict[Operation, dict[str, Counter[int]]] = {}
         """How often an instruction has named which id, by core."""

@@ -41,7 +41,7 @@ def _ends(key: Key) -> Ends:
 
 
 def edits_between(source: Source, text: str) -> tuple[Edit, ...]:
-    """What makes another text of one, line by line."""
+    """The edits from one text to another, line by line."""
     old, new = source.text.split("\n"), with_written_ids(source.text, text).split("\n")
     return tuple(_edits(source, [line.strip() for line in old], [line.strip() for line in new]))
 

@@ -28,7 +28,7 @@ from ptosim.repair.written import BARRIERS, PARTNER, WrittenSync
 from ptosim.sanitize.program import ancestors, launched
 
 INSIDE = For | While | If | Section
-"""What a line may be moved into, and out of."""
+"""The scopes that a line may be moved into, and out of."""
 Variant = tuple[Edit, Change | None]
 """An edit, and what it changes in the sums."""
 

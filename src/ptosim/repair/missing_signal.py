@@ -101,7 +101,7 @@ class SignalHalves:
             )
 
     def _among_drains(self, op: Operation, text: str) -> Iterator[Edit]:
-        """What was primed in one loop is drained in another, behind the loops that use it: next to flags that are."""
+        """Drains a signal primed in one loop in another, behind the loops that use it: next to flags that are."""
         loop = outermost_loop(op)
         follower = loop.next_op if loop is not None else None
         while follower is not None:

@@ -130,7 +130,7 @@ class _Search:
         return self.rehearsal.standing(text) is not ReplayStanding.BETTER
 
     def from_order(self, longest: int) -> Repair | None:
-        """What is written between the pipes of the findings taken away, or all flags, and what is missing inserted."""
+        """Removes the flags between the pipes of the findings, or all flags, and inserts the missing ones."""
         completed = self.rehearsal.trials.completed
         if any(finding.kind in MEANT_OTHERWISE for finding in self.findings):
             return None

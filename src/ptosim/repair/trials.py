@@ -54,9 +54,9 @@ class Trials:
     proof: Callable[[str], bool | None] | None = None
     """Whether a text is in order for every size and branch; None where that is undecided."""
     standing: Callable[[str], ReplayStanding] | None = None
-    """What replays of a text show at few iterations and on every branch, beside those of the text as it was."""
+    """The results of replays of a text at few iterations and on every branch, beside those of the text before."""
     completed: Completed | None = None
-    """What order makes of the text."""
+    """The text that order makes of it."""
 
 
 def identity(finding: Diagnostic, text: EditedText | None = None) -> Identity:

@@ -59,7 +59,7 @@ class _Trial:
 
 @dataclass(frozen=True)
 class SecondRun:
-    """What a run of the reference engine says besides times: its steps, and the lanes of its vector instructions."""
+    """Results of a run of the reference engine besides times: its steps and the lanes of its vector instructions."""
 
     retiming: Retiming
     lanes: Sequence[ExecutedLanes]

@@ -27,7 +27,7 @@ class CheckReport:
     look: Callable[[], Sequence[Finding]] | None = field(default=None, compare=False, repr=False)
     """Finds the notes."""
     subject: ReportSubject = field(default=ReportSubject(), compare=False, repr=False)
-    """What was checked."""
+    """The checked file."""
 
     @cached_property
     def notes(self) -> tuple[Finding, ...]:

@@ -38,7 +38,7 @@ class ReportSubject:
     arguments: Callable[[], Sequence[Described]] = _no_arguments
     """Describes the arguments as they are when it is called."""
     warnings: tuple[Diagnostic, ...] = ()
-    """What load said."""
+    """The warnings of load."""
 
 
 def loaded(outline: ModuleOutline) -> ReportSubject:

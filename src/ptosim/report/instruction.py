@@ -31,7 +31,7 @@ from ptosim.tiles.pending import is_of_tiles, pending
 TARGETS = ("a5", "a2a3")
 LONGEST_LIST = 40  # words
 _MARKS = re.compile(r"([\\*_<>`|\[\]$])")
-"""What Markdown would take for marks of its own."""
+"""Characters that Markdown would take for marks of its own."""
 
 
 @dataclass(frozen=True)

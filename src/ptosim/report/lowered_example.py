@@ -32,7 +32,7 @@ from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.passes.memory_plan import plan_memory
 
 _UNNAMED = (AddPtr, CastPtr, VecScope, SimRequire)
-"""What stands around the work itself."""
+"""Operations around the work itself."""
 
 
 def becomes(operation: type[PTOOperation], example: str) -> list[str]:
@@ -144,7 +144,7 @@ _PAIRED: dict[type[PTOOperation], tuple[str, str]] = {
         "",
     ),
 }
-"""What an entry that is taken, given back or filled needs before and behind."""
+"""The operations before and behind an entry that is taken, given back or filled."""
 
 _SESSION = """{0}_control = pto.alloc_tile : !pto.tile_buf<vec, 1x32xi8>
 {0} = pto.comm.build_async_session({0}_control, {0}_at : !pto.tile_buf<vec, 1x32xi8>, !pto.ptr<i8>)
@@ -157,7 +157,7 @@ _MADE = {
     "!pto.tensor_view<16x64xf32>": "{0} = pto.declare_global -> !pto.tensor_view<16x64xf32>",
     "!pto.pipe": "",
 }
-"""What is made for a kernel, from a pointer perhaps, by its type; a FIFO is there anyway."""
+"""Objects made for a kernel, from a pointer perhaps, by type; a FIFO is there anyway."""
 
 
 def _bound(taken: Mapping[str, str]) -> Iterator[str]:

@@ -156,11 +156,11 @@ class Profile:
         self.grid = grid
         self._recording = recording
         self.parameters = dict(parameters) if isinstance(parameters, Mapping) else dict(enumerate(parameters))
-        """What GM pointers name, by number."""
+        """The names of GM pointers, by number."""
         self.warnings = tuple(map(authored, warnings))
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
         self.subject = replace(subject or ReportSubject(source.name), kernel=kernel, target=target.name, grid=grid)
-        """What was timed."""
+        """The timed file."""
         self._again = again
         self._buffers = buffers
 

@@ -16,14 +16,14 @@ class Proof:
 
     kernel: str
     findings: tuple[Finding, ...]
-    """What goes wrong for some number of iterations."""
+    """The errors for some number of iterations."""
     undecided: tuple[Finding, ...]
-    """What the analysis could not tell."""
+    """The parts that the analysis could not decide."""
     assumptions: tuple[str, ...]
     confirmed: bool | None = None
     """Whether a check with the given arguments shows the counterexample; None where it was not run."""
     subject: ReportSubject = field(default=ReportSubject(), compare=False, repr=False)
-    """What was judged."""
+    """The judged file."""
 
     recorded: str | None = None
     """The launch that was recorded; what holds for it holds for no other."""

@@ -16,7 +16,7 @@ from ptosim.target import Target
 
 @dataclass(frozen=True)
 class SavedProfile:
-    """What was said of an earlier run."""
+    """The saved figures of an earlier run."""
 
     cycles: int
     bound: str

@@ -102,7 +102,7 @@ class _Cache:
     dirty: set[int] = field(default_factory=set[int])
     """Lines that it has stored to and not cleaned."""
     leaving: list[Stored] = field(default_factory=list[Stored])
-    """What it has cleaned since its last fence."""
+    """Lines that it has cleaned since its last fence."""
 
 
 class Caches:

@@ -67,7 +67,7 @@ class Checker(DoubtObserver):
         self.unconsumed: dict[tuple[str, str], Site] = {}
         """Where one pipe or core signals another that does not wait for it."""
         self.imbalances: dict[tuple[Site, Key], Imbalance] = {}
-        """What the run has found without its partner, in the order in which it has."""
+        """Signals without a partner, in the order of the run."""
         self.steps: Counter[Step] = Counter()
         self.standing: set[Site] = set()
         self.is_cut = False

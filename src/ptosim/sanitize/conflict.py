@@ -105,7 +105,7 @@ class Conflict:
     equal: bool = False
     """The writes in no order store equal bytes."""
     use: tuple[Use, Site] | None = None
-    """What made the loaded value count."""
+    """The operation that made the loaded value count."""
     is_told: bool = False
     """Of two ranks or blocks: the second has waited for a notice of the first, which did not cover the access."""
     count: int = 0
@@ -165,7 +165,7 @@ class Findings:
         default_factory=dict[tuple[object, ...], "Conflict | Diagnostic"]
     )
     notes: dict[tuple[object, ...], Diagnostic] = field(default_factory=dict[tuple[object, ...], Diagnostic])
-    """What is no finding."""
+    """Remarks that are no findings."""
 
     def conflict(self, conflict: Conflict) -> None:
         """One more occurrence; a graver one replaces a lighter one."""

@@ -23,7 +23,7 @@ class FenceClocks:
     released: dict[int, Clock] = field(default_factory=dict[int, Clock])
     places: dict[tuple[Any, int], Clock] = field(default_factory=dict[tuple[Any, int], Clock])
     seen: dict[tuple[int, int], Clock] = field(default_factory=dict[tuple[int, int], Clock])
-    """What a workitem knew at an access, by both."""
+    """The clocks of a workitem at an access, by both."""
 
     def note(self, access: WorkitemAccess) -> None:
         self.moment += 1

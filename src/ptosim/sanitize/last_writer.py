@@ -44,7 +44,7 @@ class LastWriter(Observer):
         """For each byte on the chip: a number in `_writers`."""
         self._copying: Entry | None = None
         self._copied: list[Footprint] = []
-        """What the entry has read so far, in order."""
+        """The footprints that the entry has read so far, in order."""
 
     def begin(self, core: Core) -> None:
         """Memories are cleared for a block, and no block reads those of another."""

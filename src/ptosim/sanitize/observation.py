@@ -44,7 +44,7 @@ class Observation:
     standing: frozenset[Site]
     """Where scalar units stood still before their programs were over."""
     global_memory: GlobalShadow
-    """What the run has read and written of the arguments."""
+    """The reads and writes of the arguments."""
     issued: float
     """How many instructions a block has issued."""
     last: int | None = None
@@ -52,7 +52,7 @@ class Observation:
     is_complete: bool = True
     """Each block has run to its end."""
     notes: Sequence[Diagnostic] = ()
-    """What hardware tolerates, where that was asked for."""
+    """Errors that hardware tolerates, if they were asked for."""
 
     @property
     def flags(self) -> set[Flag]:

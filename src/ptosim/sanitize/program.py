@@ -29,8 +29,9 @@ class WrittenProgram:
     """Operations by the place they were written at, and the lines they take up."""
 
     def __init__(self, module: VerifiedModule, written: VerifiedModule | None = None) -> None:
-        """What runs, and the same as it was written, where that differs: there whatever needs no instruction, such as
-        a view, has its line."""
+        """The running program, and the written one if they differ: operations without an instruction, such as a view,
+        have their line there.
+        """
         self.module = module
         self.written = written or module
         self.target = module.target

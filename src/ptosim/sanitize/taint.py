@@ -18,7 +18,7 @@ from ptosim.sanitize.shadow import UNDEFINED
 
 FIRST = {"uninitialized": UNDEFINED + 1, "race": 22, "clobbered": UNDEFINED + 1}
 LAST = {"uninitialized": FIRST["race"] - 1, "race": ORIGIN, "clobbered": ORIGIN}
-"""What is clobbered is looked for in a run of its own."""
+"""The last number of each kind; clobbered memory is looked for in a run of its own."""
 
 
 class Origins:
@@ -46,8 +46,9 @@ class Origins:
 
 
 _GRAVE: frozenset[Use] = frozenset(("scalar", "mask", "address", "condition", "product", "crossed"))
-"""What is undefined must not be used like this; lane by lane, moved or stored by FIXPIPE it may be an unused
-tail."""
+"""Uses that undefined values must not have; lane by lane, moved or stored by FIXPIPE such a value may be an unused
+tail.
+"""
 
 
 def judged(kind: str, use: Use | MachineUse, pipe: Pipe, number: int) -> tuple[Use, Severity]:

@@ -50,7 +50,7 @@ class Subject:
 
     program: WrittenProgram
     regions: Mapping[int, Region]
-    """What pointers to GM name, by number."""
+    """The names of pointers to GM, by number."""
     together: bool = False
     """All blocks run at once, because they wait for each other."""
     mem_bar: MemBar = "relaxed"

@@ -20,7 +20,7 @@ GRANULE_BITS = GRANULE.bit_length() - 1
 PORTION = 1 << 21
 """Bytes of pieces that are looked at together: each takes a few words. More than any memory on the chip has."""
 _PIECE = 64
-"""What a piece costs besides its bytes, in bytes."""
+"""The cost of a piece besides its bytes, in bytes."""
 
 
 class ShadowWindow:

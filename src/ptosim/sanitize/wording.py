@@ -146,7 +146,7 @@ _LEADS: dict[Use, str] = {
 
 
 _OF_WORKITEMS = frozenset(op.name for op in (Load, Ldg, LLVMUndef, Alloca, PrivateLoad, Resume, *SHUFFLES, *ATOMICS))
-"""What workitems load or make."""
+"""The loads and results of workitems."""
 
 _DOING = {Pipe.S: "loads", Pipe.V: "loads", Pipe.M: "reads", Pipe.FIX: "reads"}
 
@@ -169,7 +169,7 @@ def _undefined(conflict: Conflict) -> str:
 
 
 def _leads(conflict: Conflict, use: Use) -> str:
-    """What becomes of a doubtful value. A workitem computes with it where a register spreads it to other lanes."""
+    """The later uses of a doubtful value. A workitem computes with it where a register spreads it to other lanes."""
     of_workitems = conflict.second.pipe is Pipe.V and conflict.second.site.name in _OF_WORKITEMS
     return "it reaches GM after it was computed with" if of_workitems and use == "crossed" else _LEADS[use]
 

@@ -54,7 +54,7 @@ WORKITEM_CLASSES = ("launch", "workitem")
 """A launch of workitems, and the instructions of a warp that the scalar unit does not have: [simt] of a target file."""
 
 SYNC_CLASS = "sync"
-"""What flags, buffers, semaphores and barriers belong to: [latency] of a target file prices what they do."""
+"""The class of flags, buffers, semaphores and barriers: [latency] of a target file prices them."""
 
 WITHOUT_RESULT = frozenset({"store", "store_interleave", "scatter", "mask_store", "rename", "fence"})
 """These have no register result that another instruction could wait for."""

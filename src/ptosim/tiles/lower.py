@@ -49,7 +49,7 @@ from ptosim.tiles.tile_values import GmView, Session, Slots, Tile
 from ptosim.tiles.view import region
 
 Known = Tile | Slots | GmView | Session
-"""What a value of a type of the tile language is."""
+"""The facts about a value of a type of the tile language."""
 
 _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 """Types that no value has afterwards."""
@@ -186,7 +186,7 @@ class _Function:
     def _say_sequence(
         self, build: Builder, op: PTOOperation, said: Lowering, given: Mapping[str, Any], before: Operation | None
     ) -> None:
-        """What an operation is on A2/A3, in the first of the scopes that it has become; the others take no time."""
+        """Writes the A2/A3 sequence of an operation into the first of its scopes; the others take no time."""
         block = build.place.block
         made = _between(block.first_op if before is None else before.next_op, op)
         scopes = [each for each in made if isinstance(each, VecScope)]
@@ -250,7 +250,7 @@ class _Function:
             self._keep_region(build, value, meaning.valid)
 
     def _meaning(self, build: Builder, value: SSAValue) -> Known | SSAValue:
-        """What a value is at this place: a tile with the valid region that it has here."""
+        """The facts about a value at this place: a tile with the valid region that it has here."""
         meaning = self.known.get(value, value)
         if meaning is value and isinstance(value.type, _LOWERED):
             raise Refused("tiles and views that are passed to a function are not lowered: allocate and view inside it")

@@ -34,7 +34,7 @@ class NoticeWords:
         self.latency = latency
         self._said: dict[int, list[Said]] = {}
         self.first: dict[int, int] = {}
-        """What each word was before its first notice."""
+        """The value of each word before its first notice."""
 
     def notify(self, entry: Entry, moment: Moment) -> None:
         notice = entry.notice

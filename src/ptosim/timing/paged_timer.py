@@ -265,7 +265,7 @@ class PagedTimer(Observer):
         moments.passed(page, slot, entry.data, cost)
 
     def _fly(self, page: CorePage, flying: Words, moment: Moment) -> None:
-        """What an entry touches gets its moment, and what has ended by now is dropped."""
+        """Sets the moment of every place that an entry touches, and drops entries that have ended."""
         before, count, width = page[moments.FLYING_COUNT], 0, moments.FLYING_WORDS
         for number in range(before + page[moments.REACHED]):
             record = flying[number * width : (number + 1) * width]

@@ -49,7 +49,7 @@ class _Batch:
 
 
 class Recorder:
-    """What the observer has to say, by number: sites, causes, cores and rows are named once and then counted."""
+    """The records of the observer, by number: sites, causes, cores and rows are named once and then counted."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording

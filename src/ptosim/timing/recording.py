@@ -190,7 +190,7 @@ def place_of(site: Site) -> tuple[int | None, int]:
 
 
 class Issued(NamedTuple):
-    """What is said of the entries of a site; nothing of synchronisation and vector scopes."""
+    """The facts about the entries of a site; none for synchronisation and vector scopes."""
 
     timing_class: str = ""
     names: tuple[str, ...] = ()

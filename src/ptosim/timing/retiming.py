@@ -26,14 +26,14 @@ _NEAR = 192
 
 @dataclass(frozen=True)
 class RetimedChange:
-    """What is different."""
+    """The changes of a run that is timed again."""
 
     shifted: Collection[Any] = ()
     """Keys whose waits are satisfied one turn earlier, as with one more buffer."""
     freed: Collection[Any] = ()
     """Sites of waits and barriers that do not hold; bytes do."""
     cycles: Mapping[Step, int] = field(default_factory=dict[Step, int])
-    """What entries take instead."""
+    """The new cycles of entries."""
 
 
 @dataclass
@@ -132,7 +132,7 @@ class Retiming:
 
     @cached_property
     def _earlier(self) -> Mapping[Step, tuple[Step, ...]]:
-        """What the wait before with the same key, on the same core, was satisfied by."""
+        """The signals that satisfied the wait before with the same key, on the same core."""
         before: dict[tuple[int, Any], tuple[Step, ...]] = {}
         found: dict[Step, tuple[Step, ...]] = {}
         for step, starts in self.log.events:

@@ -13,7 +13,7 @@ from ptosim.timing.work import Prices
 
 MOST_STEPS = 40_000
 UNKNOWN = frozenset({EntryKind.TRANSFER, EntryKind.WATCH, EntryKind.NOTIFY})
-"""What waits for words in GM or goes on by itself is not timed again."""
+"""Waits for words in GM and self-running work, which are not timed again."""
 
 Bytes = tuple[Any, Any, int, int, bool]
 """A memory, the core it belongs to, first byte and one past the last, and whether they are written."""

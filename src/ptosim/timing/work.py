@@ -48,7 +48,7 @@ class Priced:
     program: Body | None = None
     """Of a vector scope."""
     element: Element | None = None
-    """What a matrix product multiplies."""
+    """The elements that a matrix product multiplies."""
     narrow: bool = False
     """A product that takes its f32 operands as tf32, at the pace of narrower ones."""
     operands: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ APPROXIMATE = (
 
 
 class LaunchCounts(Protocol):
-    """What a run has counted of a launch."""
+    """The counts of a launch in a run."""
 
     warps: int
     instructions: Counter[tuple[int, str]]

@@ -12,7 +12,7 @@ from ptosim.language.structure.control import For
 from ptosim.language.types import PtrType, element_of
 
 MOST = 1 << 16
-"""What zero is a multiple of, as far as anybody asks."""
+"""The alignment of zero, the greatest that is asked for."""
 
 
 def known_multiple(value: Number) -> int:
@@ -46,7 +46,7 @@ def _of_counter(block: Block, value: SSAValue) -> int:
 
 
 def known_address_multiple(pointer: SSAValue, offset: Number) -> int:
-    """What the address of an element behind a pointer is a multiple of, in bytes."""
+    """The known alignment of the address of an element behind a pointer, in bytes."""
     assert isinstance(pointer.type, PtrType)
     return gcd(_of_pointer(pointer), known_multiple(offset) * element_of(pointer.type.element).bytes)
 

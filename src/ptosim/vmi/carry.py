@@ -119,7 +119,7 @@ class Carrier:
                 return [type_]
 
     def _learn(self, values: Sequence[SSAValue], parts: Sequence[SSAValue], write: Callable[[], Writer]) -> None:
-        """What each value is, made of the registers that were handed on for it."""
+        """Notes the registers that were handed on for each value."""
         following = iter(parts)
         for value in values:
             own = [next(following) for _ in self._types_of(value)]

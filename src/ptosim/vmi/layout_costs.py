@@ -27,7 +27,7 @@ def shape(value: SSAValue) -> tuple[int, int]:
 
 
 def relayout_cost(value: SSAValue, layout: LaneLayout, wanted: LaneLayout) -> int:
-    """What registers.relayout takes."""
+    """The cost of registers.relayout."""
     lanes, width = shape(value)
     most, cost = VECTOR_BYTES // width, 0
     if layout == wanted or (lanes <= most and _is_one_register(lanes, width, layout, wanted)):
@@ -58,7 +58,7 @@ def _is_one_register(lanes: int, width: int, one: LaneLayout, other: LaneLayout)
 
 
 def cost(op: VmiOperation, layouts: Layouts) -> int:
-    """What an operation takes at its edges, and for its lanes."""
+    """The cost of an operation at its edges, and for its lanes."""
     name = op.name.rpartition(".")[2]
     if (counted := _BY_NAME.get(name)) is not None:
         return counted(op, layouts)

@@ -59,7 +59,7 @@ def _is_taken_in(call: Call) -> bool:
 
 
 def _bring_into_scopes(parsed: ParsedModule, function: Function) -> None:
-    """What is made of scalars is made again in each written scope that uses it; other values stay in theirs."""
+    """Recomputes values made of scalars in each written scope that uses them; other values stay in theirs."""
     copies: dict[tuple[Operation, SSAValue], SSAValue] = {}
     for op in list(function.walk()):
         for index, value in enumerate(op.operands):

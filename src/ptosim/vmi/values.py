@@ -47,7 +47,7 @@ class LogicalVector:
 
 @dataclass
 class LogicalValues:
-    """What is known of the values of a function, and the layouts that have been chosen for them."""
+    """The known facts about the values of a function, and their chosen layouts."""
 
     layouts: Mapping[SSAValue, LaneLayout]
     widths: Mapping[SSAValue, int]

@@ -27,7 +27,7 @@ class Action:
 
 
 def mending(document: Document, finding: dict[str, Any]) -> Action | None:
-    """What the hint of a finding says, where it says it as edits of lines."""
+    """The edits of lines that the hint of a finding holds, if it does."""
     edits = tuple(_line_edit(document, **edit) for edit in finding["edits"])
     title = str(finding["hint"] or "mend it").split("\n")[0].strip()
     return Action(title, edits) if edits else None

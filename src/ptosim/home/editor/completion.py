@@ -19,13 +19,13 @@ Kind = Literal["operation", "value", "function", "type", "word", "attribute", "l
 
 _BEGUN = re.compile(r"[%@!^#]?[\w$.-]*$")
 _ASKED = re.compile(r":[A-Za-z]\w*")
-"""What the form of an operation says of the type of an operand."""
+"""The type of an operand, as the form of an operation writes it."""
 _PLACED = re.compile(r"[@$](\w+)")
 _PAIR = r"pto\.(?:set|wait)_flag\s*\[\s*\"?(?:PIPE_)?(\w+)\"?\s*,\s*\"?(?:PIPE_)?(\w+)\"?\s*,\s*\"?"
 _EVENT = re.compile(rf"{_PAIR}(EVENT_ID\d+)")
 _EVENT_BEGUN = re.compile(rf"{_PAIR}\w*$")
 _ENDS = re.compile(r"^$|[{}]$|^\s*%[^(]*=$")
-"""What stands in a line before the name of an operation: nothing, a brace, or what it gives its results."""
+"""Text in a line before the name of an operation: nothing, a brace, or its results."""
 _NAMED = re.compile(r"[a-z]+\.[\w.]+")
 
 

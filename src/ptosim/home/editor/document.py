@@ -21,7 +21,7 @@ from ptosim.tiles.passes.memory_plan import MemoryPlan
 
 @dataclass(frozen=True)
 class LineCycles:
-    """What a profile says of a line."""
+    """The cycles of a line in a profile."""
 
     line: int
     """From 1."""
@@ -73,7 +73,7 @@ class Document:
 
     @property
     def said_by_text(self) -> tuple[Diagnostic, ...]:
-        """What `ptosim verify` finds without lowering any tiles."""
+        """The findings of `ptosim verify`, as far as no tiles are lowered."""
         return self.module.warnings if self.module is not None else self._loaded[1]
 
     @property
@@ -103,7 +103,7 @@ class Document:
         return self._values.get(defining.start)
 
     def known_of(self, defining: TextToken) -> Iterator[str]:
-        """What is known of a value before anything runs: its type, its number, where it lies."""
+        """Facts about a value before anything runs: its type, its number, its position."""
         value = self.value(defining)
         if value is not None:
             yield f"`{value.type}`"

@@ -24,7 +24,7 @@ def operation_names() -> set[str]:
 
 @dataclass(eq=False)
 class Braces:
-    """What stands between two braces: the names that are defined in it, and how the text names what opens it."""
+    """A pair of braces: the names that are defined in it, and those that the text gives to the opening operation."""
 
     start: int
     end: int
@@ -78,7 +78,7 @@ class Names:
         self.functions: list[Definition] = []
         self.labels: list[Definition] = []
         self.by_token: dict[int, Definition] = {}
-        """What the token that begins at an offset names."""
+        """The definition of the name at the offset of a token."""
         self.regions: list[Braces] = [self.root]
         self._length = length
         self._brackets: list[_Bracket] = []

@@ -112,7 +112,7 @@ def together(document: Document, offset: int) -> list[Definition]:
 
 
 def clash(document: Document, found: list[Definition], name: str) -> str | None:
-    """What is wrong with another name for these: something else has it already where they can be seen."""
+    """The reason why another name for these would clash: it is visible there already."""
     names, own = document.names, {id(each) for each in found}
     others = names.functions if name.startswith("@") else [*names.by_token.values()]
     for other in others:

@@ -30,7 +30,7 @@ KINDS: dict[completion.Kind, lsp.CompletionItemKind] = {
 COLOURS = lsp.SemanticTokensLegend([*outline.COLOURS], ["definition"])
 
 STANDARD_INPUT = "<stdin>"
-"""What a command calls the text that it is given."""
+"""The name that commands give to standard input."""
 
 
 def position(document: Document, offset: int) -> lsp.Position:

@@ -70,7 +70,7 @@ class OpenFile:
 
 
 class Server(LanguageServer):
-    """What `ptosim lsp` runs; requests.py has the questions that it answers."""
+    """The server behind `ptosim lsp`; requests.py answers its questions."""
 
     def __init__(self) -> None:
         super().__init__("ptosim", installed_version())  # pyright: ignore[reportUnknownMemberType]

@@ -29,7 +29,7 @@ from ptosim.language.structure.scalar_cast import CmpI
 from ptosim.language.types import PtrType
 
 LEFT_BY = {"eq": "ne", "ne": "eq", "slt": "ge", "sge": "lt", "sgt": "le", "sle": "gt"}
-"""What holds of a word where a loop ends that goes on while a comparison does."""
+"""The relation between a word and its bound behind a loop that goes on while a comparison holds."""
 TURNED = {"eq": "eq", "ne": "ne", "ge": "le", "le": "ge", "gt": "lt", "lt": "gt"}
 
 

@@ -39,7 +39,7 @@ class WordUses:
     branch: Operation | None = None
     data: Operation | None = None
     count: Operation | None = None
-    """What depends on how often a loop has looked."""
+    """An operation that depends on how often a loop has looked."""
 
 
 @dataclass

@@ -106,7 +106,7 @@ LOOP_SIZES: dict[str, type[PTOOperation]] = {
     "ubtoout": SetLoopSizeUBToOut,
     "outtol1": SetLoopSizeOutToL1,
 }
-"""What sets the sizes of the loops of the older copies, by direction."""
+"""The instructions that set the sizes of the loops of the older copies, by direction."""
 
 
 class SetLoop1StrideOutToL1(_PackedRegister, name="pto.set_loop1_stride_outtol1"):

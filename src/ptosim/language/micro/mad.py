@@ -49,7 +49,7 @@ class _Product(CubeOperation):
 
     products: ClassVar[Mapping[tuple[str, str], tuple[str, ...]]] = _PRODUCTS
     start: ClassVar[str] = "zero"
-    """What C starts from: zero, the accumulators, the bias, or what the word of a raw form says."""
+    """The start of C: zero, the accumulators, the bias, or as the word of a raw form says."""
     spaces = _SPACES
     a = Operand()
     b = Operand()

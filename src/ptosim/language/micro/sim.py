@@ -34,7 +34,7 @@ KINDS = Vocabulary(tuple(SEVERITY))
 SEVERITIES = Vocabulary(("error", "warning"))
 
 MOST_VALUES = 2
-"""What an error of a compiled kernel can carry."""
+"""The most values in an error of a compiled kernel."""
 
 
 class SimRequire(PTOOperation, name="pto.sim.require"):

@@ -77,12 +77,11 @@ from ptosim.language.types import element_of
 Held = tuple[Number, ...] | None
 """The fields of a register; None where only the run knows them."""
 State = dict[str, Held]
-"""What the registers hold, by name."""
+"""The contents of the registers, by name."""
 Field = Callable[..., Number]
-"""What a field of a register holds where an instruction is issued, by its name; the type that it is read as, if not
-i64."""
+"""The field of a register at the issue of an instruction, by its name; the type that it is read as, if not i64."""
 Roles = Mapping[str, Number | Sequence[Number] | Attribute]
-"""What an operation has beyond the operands and properties of the one that was written, by role."""
+"""Operands and properties beyond those of the written operation, by role."""
 Spelled = Callable[[Any, Builder, Field], Roles]
 
 

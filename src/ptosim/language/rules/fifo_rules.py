@@ -30,7 +30,7 @@ _EVEN, _ODD = (1, 2), (3, 4)
 _ARRIVAL = {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
 """Where the entries of a direction arrive."""
 _COLUMNS = 32
-"""What the fixpipe of a5 splits left and right halves by."""
+"""The columns by which the fixpipe of a5 splits left and right halves."""
 
 
 @dataclass
@@ -313,7 +313,7 @@ def _same_settings(vector: EndOfFifo, cube: EndOfFifo) -> Found:
 
 
 def _same_entries(producer: EndOfFifo, consumer: EndOfFifo, target: str) -> Found:
-    """What is popped is shared as it was pushed, and the bytes are taken for what they are."""
+    """Checks that an entry is popped in the shares it was pushed in; its bytes may change their type."""
     for number, pipe in producer.initialised.items():
         if number not in consumer.initialised:
             continue

@@ -58,7 +58,7 @@ def _vector(role: str, value: SSAValue, mode: str) -> Iterator[Problem]:
 
 
 ACCUMULATORS = ("f32", "i32", "si32")
-"""What products leave in L0C."""
+"""The types of products in L0C."""
 
 
 def quant_types(op: PTOOperation) -> Iterator[Problem]:

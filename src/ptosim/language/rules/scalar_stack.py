@@ -13,8 +13,8 @@ from ptosim.language.tile import tile_local
 from ptosim.language.tile.tile_types import LocalArrayType
 
 STACK_BYTES = 32 << 10
-"""What the arrays and structs of a module may take together. Nothing is published; kernels that were seen use a few
-words."""
+"""The most bytes of all arrays and structs of a module. Nothing is published; kernels that were seen use a few words.
+"""
 
 Found = tuple[Operation, Problem]
 

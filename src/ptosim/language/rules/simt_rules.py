@@ -123,7 +123,7 @@ def _packed(op: PTOOperation) -> Attribute | None:
 
 
 def _escapes(section: simt.SectionSimt) -> Iterator[Found]:
-    """What is defined in a section is not used behind it: the text cannot say so, other forms can."""
+    """Checks that values of a section are not used behind it: the text cannot say so, other forms can."""
     for op in section.body.walk():
         if isinstance(op, Terminator) and op.parent_op() is section:
             yield op, Problem(f"{op.name} does not belong in {section.name}")

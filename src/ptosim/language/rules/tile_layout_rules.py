@@ -15,7 +15,7 @@ from ptosim.language.tile.tile_buf import TileBuf, is_fp4
 from ptosim.target import load_target
 
 _TOP_OF_UB = 8 * 1024
-"""What the official planner leaves free at the end of UB on a5."""
+"""The bytes that the official planner leaves free at the end of UB on a5."""
 
 _ADDRESS_ALIGNMENT = {"left": 512, "right": 512, "acc": 512}
 

@@ -92,7 +92,7 @@ def unsigned_name(type_: Attribute) -> str:
 
 
 _ATOMIC = ("f32", "f16", "bf16", "i32", "i16", "i8")
-"""What GM adds to, element by element."""
+"""The types that GM adds element by element."""
 
 
 def may_be_added_to(op: TileOperation, role: str) -> Iterator[Problem]:

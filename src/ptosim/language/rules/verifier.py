@@ -97,7 +97,7 @@ def _known(op: PTOOperation, role: str) -> int | tuple[int | None, ...] | None:
 
 
 def _placement(op: PTOOperation) -> Iterator[Problem]:
-    """What belongs outside of scopes is not in one. (Vector code outside gets its scopes in infer_scopes.py.)"""
+    """Checks that vector code is in a scope and other code outside. (infer_scopes.py adds missing scopes.)"""
     scope = enclosing_scope(op)
     if op.is_scope and scope is not None:
         yield Problem("a vector scope cannot contain another")

@@ -25,7 +25,7 @@ CACHED = frozenset(
         *(f"vector<{count}x{part}>" for count in (2, 4, 8) for part in ("f8E4M3FN", "f8E5M2")),
     )
 )
-"""What pto.ldg and pto.stg load and store."""
+"""The types of pto.ldg and pto.stg."""
 
 
 class Load(ElementLoad, name="pto.load"):

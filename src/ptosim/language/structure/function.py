@@ -231,7 +231,7 @@ def _is_single(type_: Attribute) -> bool:
 
 
 _COUNTS = VectorType(i16, [4])
-"""What a merge says of its lists."""
+"""The properties of a merge about its lists."""
 
 
 Argument = tuple[Parser.UnresolvedArgument | None, Attribute, dict[str, Attribute], LocationForm | None]

@@ -83,7 +83,7 @@ def compare(parser: LocatedParser, parsed: Parsed, type_: Attribute, *but: str) 
 
 
 _FLAGS = frozenset({"overflow", "fastmath", "nneg", "exact", "to_nearest_even"})
-"""What may follow the operands without a meaning here; other rounding modes do have one, and do not exist."""
+"""Words behind the operands that have no meaning here; other rounding modes have one and are not supported."""
 
 
 def _skip_flags(parser: LocatedParser) -> None:

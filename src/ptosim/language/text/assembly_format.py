@@ -388,7 +388,9 @@ def agreed_types(
 
 
 Piece = str | SSAValue | Attribute | Sequence["Piece"]
-"""What an operation prints: text, the name of a value, a type or other attribute, or several of them with commas."""
+"""A printed piece of an operation: text, the name of a value, a type or other attribute, or several of them with
+commas.
+"""
 
 
 def write(printer: Printer, *pieces: Piece) -> None:

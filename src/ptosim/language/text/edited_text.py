@@ -107,7 +107,7 @@ def _splices(edit: Edit) -> Iterator[_Splice]:
 
 
 def _replaced(place: OperationPlace, text: str) -> _Splice:
-    """What says where it comes from stays."""
+    """The edited line; the location at its end stays."""
     location = _LOCATION.search(place.words) if "loc(" in place.words else None
     return _Splice(place.start, place.end, text + (location[0] if location else ""))
 

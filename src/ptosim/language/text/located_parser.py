@@ -44,7 +44,7 @@ MOST_ELEMENTS = 65_536
 """Of a dense literal: far more than any operation takes, and soon filled."""
 
 _OUR_WORDS = {"Could not parse entire input!": "expected an operation or the end of the text"}
-"""What xDSL says, and what is shown instead."""
+"""Messages of xDSL, with ours."""
 
 _SIMPLE_TYPE = re.compile(r"!pto\.[\w.]++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))|[a-z][\w$.]*+")
 """The text of a type with at most one other type or attribute with brackets in it, or of one that is a word."""
@@ -181,7 +181,7 @@ class LocatedParser(Parser):
         return dict(found.data) if found is not None else {}
 
     def parse_optional_location(self) -> None:
-        """What xDSL calls, for block arguments and at the end of an operation in the generic form."""
+        """Parses a location of a block argument, or at the end of an operation in the generic form."""
         if (form := self.parse_optional_loc()) is not None:
             self._read_by_xdsl = self._last_end, form
 
@@ -196,7 +196,7 @@ class LocatedParser(Parser):
         return form
 
     def _parse_block(self) -> Block:
-        """What stands where neither an operation nor the end of the region does."""
+        """Parses a block; refuses text that is neither an operation nor the end of the region."""
         if self.at(MLIRTokenKind.EOF):
             self.raise_error("expected '}': the text ends inside a region")
         if not self.at(MLIRTokenKind.CARET_IDENT):
@@ -324,7 +324,9 @@ class LocatedParser(Parser):
         return Span(start, self._last_end, self.lexer.input)
 
     def raise_error(self, msg: str, at_position: Span | int | None = None, end_position: int | None = None) -> NoReturn:
-        """What is missing at the end of a line is reported there, not at the first token of the next."""
+        """Raises an error; text that is missing at the end of a line is reported there, not at the first token of the
+        next.
+        """
         msg = _OUR_WORDS.get(msg, msg)
         here = self._current_token.span
         if (at_position is None or at_position is here) and "\n" in self.source.text[self._last_end : here.start]:
@@ -437,7 +439,7 @@ class LocatedParser(Parser):
         return self._current_token.text == text
 
     def text_ahead(self, pattern: str) -> str | None:
-        """What the first group of a pattern matches in the text from the next token on."""
+        """The first group of a pattern, matched against the text from the next token on."""
         found = re.compile(pattern).match(self.source.text, self._current_token.span.start)
         return found[1] if found else None
 

@@ -16,7 +16,7 @@ Known = Callable[[str], object]
 
 
 def written_instead(text: str, place: int, message: str, known: Known) -> str | None:
-    """What to write instead of the spelling that an error points at; None where it is none of the pages."""
+    """The spelling for the place of an error; None if none of the pages' spellings stands there."""
     if _EVENT.match(text, place):
         return (
             "events are EVENT_ID0 to EVENT_ID7; one that is computed is an operand, as in "

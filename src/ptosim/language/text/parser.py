@@ -90,7 +90,7 @@ class ParsedModule:
     """In such a module: the name that an operation was written with, where only its spelling has changed."""
 
     names: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
-    """What locations call values, where that is not the name in the text."""
+    """The names of values in locations, if they differ from the names in the text."""
 
     tiles: dict[Operation, list[NamedTile]] = field(default_factory=dict[Operation, "list[NamedTile]"])
     """Where the tiles of a written operation lie, as far as that is known before it runs."""

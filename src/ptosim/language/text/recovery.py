@@ -24,7 +24,7 @@ from ptosim.language.text.located_parser import LocatedParser, Position
 MOST_ERRORS = 20
 
 _OPERATION = (MLIRTokenKind.PERCENT_IDENT, MLIRTokenKind.BARE_IDENT, MLIRTokenKind.STRING_LIT)
-"""What an operation begins with."""
+"""The beginning of an operation."""
 _NAME = re.compile(r"%[\w.$-]+")
 _RESULTS = r"(?:%[\w.$-]+(?:\s*:\s*\d+)?\s*,\s*)*%[\w.$-]+(?:\s*:\s*\d+)?\s*="
 _BEGINS = re.compile(

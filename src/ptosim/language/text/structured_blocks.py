@@ -28,7 +28,7 @@ MOST_BLOCKS = 200
 
 Values = Sequence[SSAValue]
 Names = dict[SSAValue, SSAValue]
-"""What a value is called elsewhere."""
+"""Names of a value elsewhere."""
 Made = TypeVar("Made", bound=Operation)
 
 
@@ -232,7 +232,7 @@ class _Blocks:
         )
 
     def _pass_on(self, within: set[Block], inner: Names, outer: Names) -> None:
-        """What the head of a loop makes has other names in the body and behind the loop."""
+        """Passes the results of a loop's head on to the body and to the code behind the loop, under other names."""
         for value in inner:
             for use in list(value.uses):
                 block = self._block_of(use.operation)

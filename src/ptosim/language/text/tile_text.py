@@ -29,7 +29,7 @@ class Drawing:
 
 
 class Extents(NamedTuple):
-    """What the run says: physical and valid extents, and distances in elements inside of a box and from box to box."""
+    """Numbers of a run: physical and valid extents, and distances in elements inside of a box and from box to box."""
 
     rows: int
     columns: int

@@ -43,7 +43,7 @@ def staged(op: CallOperation, like: str, *roles: str) -> Iterator[Problem]:
 
 
 def chunks_divide(op: CallOperation, view: ViewExtents) -> Iterator[Problem]:
-    """What does not pass at once passes in chunks of the valid region, which the view is a multiple of."""
+    """Checks the chunks of a transfer: a larger region passes in chunks that divide the view."""
     *outer, rows, cols = (1, *view.shape) if view.rank == 1 else view.shape
     valid = op.tile("ping").valid
     whole = tile_place_rules.count((*outer, rows))

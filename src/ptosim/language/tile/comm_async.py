@@ -21,7 +21,7 @@ from ptosim.language.types import PtrType
 
 SYNC_IDS = 8
 CONTROL_BYTES = 8
-"""What the scratch tile of a session must hold."""
+"""The bytes that the scratch tile of a session must hold."""
 
 
 class _Async(CommOperation):

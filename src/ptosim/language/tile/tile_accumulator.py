@@ -16,7 +16,7 @@ from ptosim.language.rules.tile_rules import at_type, name_of
 from ptosim.language.tile.tile_operation import TileOperation
 
 CONVERTED = {"f32": frozenset({"f32", "f16", "bf16"}), "i32": frozenset({"i32"})}
-"""What an accumulator becomes without a parameter."""
+"""The results of an accumulator without a parameter."""
 
 QUANTISED = {
     "a5": {
@@ -25,10 +25,10 @@ QUANTISED = {
     },
     "a2a3": {"f32": frozenset({"i8"}), "i32": frozenset({"i8", "f16"})},
 }
-"""What it becomes with a parameter: one for all columns, or one for each."""
+"""The results with a parameter: one for all columns, or one for each."""
 
 WINDOWS_ALSO = {"a5": {}, "a2a3": {"i32": frozenset({"i16"})}}
-"""What windows of an accumulator become besides, with a parameter."""
+"""Further results of windows of an accumulator, with a parameter."""
 
 PARAMETERS = ("i64", "f16", "bf16", "f32")
 """Elements of a tile of parameters: whole parameter words, or scales."""

@@ -30,7 +30,7 @@ MODES: dict[str, dict[str, frozenset[str]]] = {
     "qf322hif8_pre_scalar": {"f32": frozenset({"hif8"})},
     "qf322fp8_pre_scalar": {"f32": frozenset({"f8E4M3FN"})},
 }
-"""What a push can do, by the elements of the accumulator: the elements that are popped."""
+"""The modes of a push, by the elements of the accumulator: the elements that are popped."""
 A5_MODES = frozenset(mode for mode in MODES if mode.startswith(("qs322bf16", "qf322hif8", "qf322fp8")))
 PAYLOADS = {"a5": ("f16", "bf16", "f32"), "a2a3": ("i64", "si64", "ui64")}
 """Elements of a tile of parameters."""

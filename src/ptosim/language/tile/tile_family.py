@@ -56,7 +56,7 @@ class VectorTile(TileOperation):
     """Rules of one operation of a family, after those of the family."""
 
     note: ClassVar[str] = ""
-    """What the docstring of every operation of the family ends with."""
+    """The last sentence in the docstring of every operation of the family."""
     example: ClassVar[str] = ""
     """An operation of the family; `NAME` and `ELEMENT` stand for what is different."""
 

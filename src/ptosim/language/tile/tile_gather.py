@@ -23,7 +23,7 @@ from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.tile.tile_types import tile_of, view_of
 
 _ATOMIC = {"add": ("i32", "f16", "f32"), "max": ("i32", "f32"), "min": ("i32", "f32")}
-"""What a scatter can combine."""
+"""The operations that a scatter can combine with."""
 
 
 class _ByIndex(TileOperation):

@@ -177,7 +177,7 @@ class TStore(TileOperation, name="pto.tstore"):
             yield at_type(self, "src", f"in acc to have at most {COLUMN_LIMIT} columns on {target}", tile.cols)
 
     def _counts(self) -> Iterator[Problem]:
-        """What is stored fills the view, except where nothing is stored."""
+        """Checks that stored elements fill the view, unless nothing is stored."""
         valid, shape = self.tile("src").valid, place.view_at(self, "dst").shape
         if 0 in (*valid, *shape) or self.has("fp"):  # parameters of columns go with any view
             return

@@ -63,7 +63,7 @@ class TileOperation(PTOOperation):
     numbers: ClassVar[tuple[str, ...]] = ()
     """Attributes that are integers."""
     defaults: ClassVar[Mapping[str, str | int | bool]] = {}
-    """What an attribute that is not written means."""
+    """The values of attributes that are not written."""
     older: ClassVar[Mapping[str, str]] = {}
     """Older names of attributes."""
 

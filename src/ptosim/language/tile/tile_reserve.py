@@ -19,7 +19,7 @@ from ptosim.target import load_target
 _LOCATION = Vocabulary(("vec", "mat"), {"ub": "vec", "l1": "mat"}, printed="#pto.address_space<{}>")
 
 BASE_ALIGNMENT = 256
-"""What the base of a reserved buffer is a multiple of."""
+"""The alignment of the base of a reserved buffer."""
 
 
 def _text(op: ViewOperation, attribute: str) -> str | None:

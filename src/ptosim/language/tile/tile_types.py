@@ -483,7 +483,7 @@ TILE_TYPES: tuple[type[Attribute], ...] = (
 )
 
 PASSED_TYPES: tuple[type[Attribute], ...] = tuple(type_ for type_ in TILE_TYPES if type_ is not StructType)
-"""What functions may take and give; a struct stays where it is declared."""
+"""The types that functions may take and give; a struct stays where it is declared."""
 
 
 # --- what a type says -------------------------------------------------------------------------------------------------

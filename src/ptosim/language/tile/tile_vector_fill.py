@@ -61,7 +61,7 @@ def _several_columns(op: TileOperation, target: str) -> Iterator[Problem]:
 
 
 _COUNTING_BYTES = {2: 1792, 4: 768}
-"""What the library of a2a3 needs, by the bytes of an element."""
+"""The bytes that the library of a2a3 needs, by the bytes of an element."""
 
 
 def _counting_tmp(op: TileOperation, target: str) -> Iterator[Problem]:

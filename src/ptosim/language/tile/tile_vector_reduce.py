@@ -45,7 +45,7 @@ class RowReduction(family.UnaryTmp):
 
 
 def _argument_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
-    """What the library of a2a3 needs: values and indices of every chunk of a row, in whole granules."""
+    """The temporary tile of the a2a3 library: values and indices of every chunk of a row, in whole granules."""
     cols, size = op.tile("src").valid[1], op.tile("src").element_bytes
     chunks, granule = -(-(cols or 0) // (VECTOR_BYTES // size)), GRANULE // size
     least = (-(-2 * chunks // granule) + -(-chunks // granule)) * granule

@@ -95,7 +95,7 @@ def _written_before(op: Operation, value: SSAValue) -> Operation | None:
 
 
 def _rows_of_mask(op: TileOperation, target: str) -> Iterator[Problem]:
-    """What tcmps writes is selected by only where its rows are as far apart as those of the mask."""
+    """Checks that a mask written by tcmps has rows as far apart as the select expects."""
     value, mask = op.segment("mask")[0], op.tile("mask")
     pitch = 8 * mask.cols * mask.element_bytes
     last = _written_before(op, value)

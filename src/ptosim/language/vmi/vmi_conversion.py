@@ -24,8 +24,7 @@ _F4 = ("f4E1M2x2", "f4E2M1x2")
 
 @dataclass(frozen=True)
 class VmiPair:
-    """What a conversion from one element to another takes: roundings, the one that is meant where none is written, and
-    whether it says how to saturate."""
+    """A conversion from one element to another: its roundings, the default one, and whether it takes a saturation."""
 
     roundings: str = ""
     default: str = "R"

@@ -363,7 +363,7 @@ class Core:
     # --- registers ----------------------------------------------------------------------------------------------------
 
     def register(self, register: Register | str) -> Value:
-        """What a register, or a field of a configuration register, holds now, i64."""
+        """The contents of a register, or of a field of a configuration register, i64."""
         return self.f.word(register_word(register)).load(I64, WORD_BYTES)
 
     def set_register(self, register: Register | str, value: Value) -> None:

@@ -47,7 +47,7 @@ def may_access(function: FunctionBuilder, verb: str, pointer: Value) -> Value:
 
 
 def locate(function: FunctionBuilder, pointer: Value) -> GmPlace:
-    """What a GM pointer names."""
+    """The argument behind a GM pointer."""
     number = _number(pointer)
     known = number.compare("ule", function.word(ContextWord.BUFFER_NUM).load(I64, WORD_BYTES))
     number = known.select(number, 0)

@@ -63,7 +63,7 @@ def call_entry(function: FunctionBuilder, runner: FunctionBuilder, operation: in
 
 
 RUNNER = (PTR, I64, PTR)
-"""What the function takes: an entry, its operation, and its words."""
+"""The arguments of the function: an entry, its operation, and its words."""
 
 
 def fill_runner(function: FunctionBuilder) -> None:

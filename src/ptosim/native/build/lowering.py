@@ -81,7 +81,7 @@ def define(
 
 
 def given(**facts: Any) -> Bind:
-    """What a row of a table says, the same for every operation."""
+    """A lowering from a row of a table, the same for every operation."""
     return lambda static: facts
 
 

@@ -167,7 +167,7 @@ _SIGNALS: dict[str, Callable[[HandedOperation, Core, Sequence[int]], None]] = {
     "watch": _watch,
     "test": _test,
 }
-"""What comes with words of GM: a pointer and a place in this process."""
+"""The lowerings of words in GM, each of a pointer and its place in this process."""
 
 
 def entry_symbol(operation: int) -> str:

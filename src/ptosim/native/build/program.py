@@ -58,7 +58,7 @@ def build(module: VerifiedModule, entries: Mapping[CoreKind, PTOFunction], unit:
 
 
 class ObjectBuilder:
-    """What the functions of one object have in common."""
+    """The common parts of all functions of one object."""
 
     def __init__(self, module: VerifiedModule, unit: Unit) -> None:
         self.module = module
@@ -175,7 +175,7 @@ class FunctionBody:
         registers: Sequence[Register],
         fill: Callable[[FunctionBody], None],
     ) -> None:
-        """What a pipe executes: a function of captured values and registers, issued here."""
+        """An entry of a pipe: a function of captured values and registers, issued here."""
         site, f, entries = self.builder.site(op), self.f, self.builder.entries
         core = self.core(op)
         outside = [self.scalar(value) for value in captured]
@@ -288,7 +288,7 @@ class FunctionBody:
         return mask.lanes(width)
 
     def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
-        """What these values are goes by other names from here on."""
+        """Gives these values other names from here on."""
         self.values.update(zip(names, [self[value] for value in values], strict=True))
         self.unit.observer.renamed(values, names)
 
@@ -350,7 +350,7 @@ def captures(op: Operation) -> list[SSAValue]:
 
 
 def _results(outcome: Any) -> tuple[Native, ...]:
-    """What a lowering returned, as a tuple."""
+    """The results of a lowering, as a tuple."""
     if outcome is None:
         return ()
     return cast("tuple[Native, ...]", outcome) if isinstance(outcome, tuple) else (outcome,)
@@ -361,5 +361,5 @@ def _is_register(value: SSAValue) -> bool:
 
 
 def _scalar(argument: Any) -> Any:
-    """What all lanes of a register hold; other arguments as they are."""
+    """The value in all lanes of a register; other arguments as they are."""
     return argument.uniform if isinstance(argument, Value) and argument.uniform is not None else argument

@@ -47,7 +47,7 @@ class SharedEntry:
     """How many loops it stands in."""
     captured: Sequence[SSAValue]
     outside: Sequence[Value]
-    """What each captured value is there."""
+    """The outside value of each captured one."""
     registers: Sequence[Register]
     """Captured after them."""
     fill: Fill
@@ -76,7 +76,7 @@ class SharedEntry:
     # --- what it has in common with others ----------------------------------------------------------------------------
 
     def structure(self) -> Any:
-        """What entries that may share code have in common."""
+        """The common structure of entries that may share code."""
         return (
             self.kind,
             self.loops,
@@ -95,7 +95,7 @@ class SharedEntry:
 
 
 def _known(value: Value) -> IntegerRange | None:
-    """What is known of a value that is no constant."""
+    """The facts about a value that is no constant."""
     return value.range if value.literal is None and value.kind.is_number else None
 
 
@@ -145,7 +145,7 @@ def _differing(group: Sequence[SharedEntry]) -> list[int]:
 
 
 def _range(group: Sequence[SharedEntry], place: int) -> IntegerRange | None:
-    """What is known of a captured constant in all entries."""
+    """The facts about a captured constant in all entries."""
     values = [entry.outside[place] for entry in group]
     if not values[0].kind.is_number:
         return None

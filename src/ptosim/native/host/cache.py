@@ -29,7 +29,7 @@ _DIGEST_BYTES = 32
 
 @dataclass(frozen=True)
 class Compiled:
-    """What is kept of a kernel: its object code, and data that JSON can say."""
+    """The cached parts of a kernel: its object code, and data that JSON can hold."""
 
     image: bytes
     data: Any
@@ -87,7 +87,7 @@ class Cache:
         return source_digest(self.directory)
 
     def load(self, key: str) -> Compiled | None:
-        """What was stored under the key, unless nothing was or the file is not what was written."""
+        """The entry under the key; None if there is none or the file was changed."""
         if self.directory is None or why_unusable(self.directory):
             return None
         path = self._path(key)

@@ -19,7 +19,7 @@ from ptosim.places import AuthoredPlaces, location_from_json
 
 
 class KernelOutline(Protocol):
-    """What is known of a kernel without its operations."""
+    """A kernel without its operations."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +46,7 @@ class KeptKernel:
 
 @dataclass(frozen=True)
 class Request:
-    """What a load asked for: the target, if any, and whether synchronisation is inserted."""
+    """The options of a load: the target, if any, and whether synchronisation is inserted."""
 
     target: str | None = None
     sync: str = "auto"
@@ -54,7 +54,7 @@ class Request:
 
 @dataclass(frozen=True)
 class ModuleOutline:
-    """What a load returns, without the operations."""
+    """The result of a load, without the operations."""
 
     source: Source
     requested: Request

@@ -17,7 +17,7 @@ WORKSPACE_BYTES = 9 << 18  # both operands of a matrix product as doubles: of 4-
 
 
 class Status(IntEnum):
-    """What a compiled function returns: whether its caller may go on."""
+    """The result of a compiled function: whether its caller may go on."""
 
     DONE = 0
     FAILED = 1  # the FAULT words say what happened

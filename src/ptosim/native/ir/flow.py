@@ -284,7 +284,7 @@ class FunctionBuilder(Instructions):
 
     @contextmanager
     def when(self, condition: Value) -> Generator[None]:
-        """What is done only where the condition holds."""
+        """Code that runs only if the condition holds."""
         then, otherwise, joined = self._branch(condition)
         with self._arm(then, joined):
             yield

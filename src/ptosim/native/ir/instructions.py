@@ -83,7 +83,7 @@ class Instructions:
         return place
 
     def once(self, key: object, make: Callable[[], Value]) -> Value:
-        """What was made under this key in this block or one around it, made now if there is none."""
+        """The value made under this key in this block or one around it, made now if there is none."""
         found = self._made(key)
         return self._known[-1].setdefault(key, make()) if found is None else found
 

@@ -62,7 +62,7 @@ def converted(name: str, given: IntegerRange, bits: int, wider: int) -> IntegerR
 
 
 def _wrapped(found: IntegerRange, bits: int) -> IntegerRange:
-    """What is left of a range in so many bits: an integer that does not fit wraps, which keeps its low bits."""
+    """A range wrapped to so many bits: an integer that does not fit keeps its low bits."""
     whole = everything(bits)
     return found if found.within(whole.low, whole.high) else replace(whole, zeros=min(found.zeros, bits))
 
@@ -99,7 +99,7 @@ _Known = IntegerRange | None
 
 
 class IntegerRanges(Arithmetic):
-    """What comes out of integers of which ranges are known; it may be wider than the type, and wraps then."""
+    """Results of integers with known ranges; a range may be wider than the type, and wraps then."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
@@ -164,5 +164,5 @@ _NAMES = {
     **{name: f"{name[1:]}{name[0]}i" for name in ("udiv", "sdiv", "urem", "srem")},
     **{f"llvm.{sign}{name}": f"{name}{sign}i" for sign in "su" for name in ("min", "max")},
 }
-"""What arith calls an instruction of LLVM."""
+"""The instructions of LLVM by their names in arith."""
 _SHIFTS = {"shl": "shli", "ashr": "shrsi", "lshr": "shrui"}

@@ -113,7 +113,7 @@ class Value:
 
     @property
     def range(self) -> IntegerRange:
-        """What is known of an integer scalar."""
+        """The known range of an integer scalar."""
         if self.literal is not None:
             return only(self.literal, self.kind.bits)
         return self.known or everything(self.kind.bits)

@@ -8,4 +8,4 @@ one instruction more.
 from typing import Literal
 
 Observe = Literal["none", "check", "profile"]
-"""What a kernel is compiled for, and part of the key of the cache."""
+"""The purpose that a kernel is compiled for, part of the key of the cache."""

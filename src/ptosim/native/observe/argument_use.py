@@ -28,7 +28,7 @@ class Unknown(Exception):
 
 
 def usage(program: KernelProgram, target: str) -> Usage | None:
-    """What becomes of the parameters of a kernel; None where a pointer cannot be followed."""
+    """The uses of a kernel's parameters; None where a pointer cannot be followed."""
     read: set[int] = set()
     written: set[int] = set()
     try:

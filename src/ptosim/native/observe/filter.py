@@ -129,7 +129,7 @@ class Filter(CodeObserver):
         self.roots.begin_block(f)
 
     def program_ends(self, core: Core) -> None:
-        """What is left over, and copies that nothing has waited for."""
+        """Reports signals that are left over, and copies without a wait."""
         f = core.f
         self.suspect(f, remark_conditions.left_over(f, self._signals.left[core.kind]))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
@@ -204,7 +204,7 @@ class Filter(CodeObserver):
             self.clocks.stores_ended(body.f, body.kind, reach_of(op))
 
     def _fence(self, f: FunctionBuilder, op: MemBar) -> None:
-        """What comes before a fence of vector accesses does not alias what follows, as if another entry began."""
+        """Accesses before a fence do not alias those behind it, as if another entry began."""
         scope, kind = self._scopes.get(f), op.word("order") or "VV_ALL"
         if scope is None or scope.has_scalar_accesses:
             return
@@ -404,8 +404,9 @@ class Filter(CodeObserver):
             self.shadow.note_store(f, stores, touch, before)
 
     def _epoch(self, f: FunctionBuilder, scope: Scope, visit: Visit, which: int) -> Value:
-        """What accesses of a scope are told apart by that a fence orders: its stamp, unless there are fences of some
-        classes only."""
+        """The stamp that a fence orders accesses of a scope by; that of the scope, unless there are fences of some
+        classes only.
+        """
         if not scope.is_partly_fenced:
             return visit.stamp
         return clocks.at(f, layout.EPOCHS + 4 * which).load(words.integer(32), 4)

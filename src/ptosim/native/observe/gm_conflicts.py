@@ -27,7 +27,7 @@ ORDERLESS = [code for code, name in ATOMIC_OPERATIONS.items() if name != "add"]
 
 MOST_ROWS = 1 << 24
 MOST_PAIRS = 1 << 24
-"""What is looked at one by one; where there is more, everything in a buffer is suspicious."""
+"""The most pairs that are looked at one by one; with more, everything in a buffer is suspicious."""
 
 
 class Pieces(NamedTuple):
@@ -60,7 +60,7 @@ Meets = Callable[[int, Integers, Integers, NDArray[np.bool_]], NDArray[np.bool_]
 
 
 class Sifted:
-    """What a run of a kernel that is checked has shown."""
+    """The results of a checked run of a kernel."""
 
     def __init__(self, failed: Sequence[int], records: Integers) -> None:
         self._records = records

@@ -106,7 +106,7 @@ class CodeObserver:
     """To be known when the whole kernel is built."""
 
     def facts(self) -> dict[str, Any]:
-        """What the run time has to know besides, when all is built; data that JSON can say."""
+        """Further facts for the run time when all is built; data that JSON can hold."""
         return {}
 
     # --- the scalar program of a core ---------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class CodeObserver:
         return False
 
     def scope_of(self, f: FunctionBuilder) -> object:
-        """What the code of a function depends on that a scope calls, besides its arguments."""
+        """The context of a function that a scope calls, besides its arguments."""
         return None
 
     def helper_begins(self, caller: FunctionBuilder, f: FunctionBuilder, arguments: Sequence[SSAValue]) -> None:

@@ -41,7 +41,7 @@ EPOCHS = FRESH + 16
 SORTED = EPOCHS + 8
 """The stamp of the last instruction that left counts in VMS4_SR."""
 HELD = SORTED + 8
-"""What store streams hold back (streams.py)."""
+"""The bytes that store streams hold back (streams.py)."""
 FIRST_RECORD = HELD + 24
 """Of this block, in kernels that wait for bytes (ranges.py)."""
 SIGNALLED = FIRST_RECORD + 8
@@ -70,7 +70,7 @@ def row_bytes(is_mixed: bool) -> int:
 
 
 class Semaphore:
-    """What is kept of a counter between cores, in bytes from its beginning on."""
+    """The record of a counter between cores, in bytes from its beginning on."""
 
     SETS = 0
     """How often it was set in this block, and waited for."""

@@ -29,7 +29,7 @@ class RootTrack:
 
     @property
     def cleared(self) -> list[list[int]]:
-        """What a block begins without: where it lies, and how much."""
+        """The memory that is cleared before a block: address and size."""
         return [] if self._place is None else [[self._place, self._layout.granules(UB)]]
 
     def begin_block(self, f: FunctionBuilder) -> None:
@@ -42,7 +42,7 @@ class RootTrack:
         return root.number if root is not None else None
 
     def both(self, op: Operation) -> tuple[int | None, int | None]:
-        """What an operation reads and writes through."""
+        """The pointers that an operation reads and writes through."""
         return self.of(op, "reads"), self.of(op, "writes")
 
     def write(self, f: FunctionBuilder, root: int | None, touch: GranuleTouch) -> None:

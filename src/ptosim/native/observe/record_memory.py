@@ -20,7 +20,7 @@ from ptosim.native.run.memory import HostMemory
 MOST_BYTES = 400 << 20
 """A block that would need more is suspicious: four million records of a core that is alone."""
 LEAST_BYTES = 1 << 16
-"""What has to be there."""
+"""The least bytes of the record."""
 KEPT_BYTES = 1 << 20
 """Where no more than that was written, the memory is kept for the next check: to get it anew takes longer than to run
 many a kernel."""

@@ -162,7 +162,7 @@ def _sort(body: FunctionBody, op: PTOOperation, static: Static) -> Value:
 
 
 def _merge(body: FunctionBody, op: PTOOperation, static: Static) -> Value:
-    """What is written is not read; the counts that it leaves are for the scalar unit to wait for."""
+    """A merge does not read the lists it writes; the scalar unit has to wait for its counts."""
     count, config = (_operand(body, op, role).signed(I64) for role in ("count", "config"))
     lengths = [list_count(count, number) * list_valid(config, number) for number in range(LISTS)]
     records = reduce(lambda one, other: one + other, lengths) * repeats(config)

@@ -5,7 +5,7 @@ from enum import IntEnum
 
 
 class Routine(IntEnum):
-    """What compiled code finds behind ROUTINES of a page."""
+    """The entry of compiled code behind ROUTINES of a page."""
 
     WORK = 0
     HELD = 1

@@ -29,7 +29,7 @@ CHUNK = AT_ONCE * GRANULE
 
 Suspect = Callable[[FunctionBuilder, Value], None]
 Roots = tuple[int | None, int | None]
-"""What an instruction reads and writes through."""
+"""The pointers that an instruction reads and writes through."""
 
 
 def joined(rows: CopyRows) -> CopyRows:
@@ -75,7 +75,7 @@ class Copies:
         core.f.call(routine, *places, high, wide, *(side.steps[1][1].lshr(5) for side in (source, dest)))
 
     def _moved(self, core: Core, slot: int, source: CopyRows, dest: CopyRows, roots: Roots) -> tuple[Value, Value]:
-        """What is read may be undefined; gives where the bits of both memories begin that say so."""
+        """Copies the undefined bits of both memories; gives where these bits begin."""
         read, written = roots
         self._each(core, slot, "moves", source, read)
         self._each(core, slot, "writes", dest, written)

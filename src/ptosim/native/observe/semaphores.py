@@ -87,7 +87,7 @@ class Semaphores(CounterHooks):
         core.f.call(routine, core.f.as_i64(number), stamp)
 
     def _members(self, f: FunctionBuilder) -> tuple[Value, Value]:
-        """What is kept of a meeting for this core, and for the other one."""
+        """The record of a meeting for this core, and for the other one."""
         own = clocks.subblock(f)
         return _pair(f, own, f.parameters[0]), _pair(f, 1 - own, f.parameters[0])
 
@@ -210,7 +210,7 @@ def _counter(f: FunctionBuilder, number: Value) -> Value:
 
 
 def _pair(f: FunctionBuilder, member: Value, number: Value) -> Value:
-    """What is kept of a meeting for one of the vector cores."""
+    """The record of a meeting for one of the vector cores."""
     return _counter(f, member * SEMAPHORE_IDS + number + PAIRS)
 
 

@@ -114,7 +114,7 @@ class Shadow:
     # --- parts --------------------------------------------------------------------------------------------------------
 
     def base(self, f: FunctionBuilder, area: Area) -> Value:
-        """What is kept for a memory lies behind this address."""
+        """The address behind which the shadow of a memory lies."""
         if area.at is not None:
             return f.base(_OBSERVED_OF[area.at])
         return f.base(ContextWord.OBSERVED_CLUSTER if self.layout.is_shared(area.space) else ContextWord.OBSERVED)
@@ -236,7 +236,7 @@ class Shadow:
 
     @property
     def stores(self) -> Stores:
-        """What the scope has stored, as later stores see it."""
+        """The stores of the scope, as later stores see them."""
         return Stores(self.layout.tracks[Space.UB, int(self.layout.is_mixed), V, "writes"], self.stored)
 
     @cached_property

@@ -77,7 +77,7 @@ class SignalEmitter(FlagHooks):
         self._signalled(f, slot)
 
     def _heard(self, core: Core, pipe: Pipe, buffer: Number, clock: Value) -> Value:
-        """What releases of a buffer by other pipes have told."""
+        """The clocks that releases of a buffer by other pipes have told."""
         f = core.f
         for other in (SLOT[each] for each in PIPES_OF[core.kind] if each is not pipe):
             clock = self.clocks.joined(f, clock, self.clocks.load(self.clocks.release(f, buffer, other)))

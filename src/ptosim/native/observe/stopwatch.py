@@ -34,7 +34,7 @@ _ALL = (1 << 64) - 1
 
 Words = ctypes.Array[ctypes.c_int64]
 Touches = tuple[tuple[int, int], ...]
-"""What an entry has touched, as in a page."""
+"""The bytes that an entry has touched, as in a page."""
 Price = Callable[[int, Sequence[int], int, Touches], tuple[int, int]]
 """Of a work, its path, the address of its words and what it has touched: the cycles, and a number for what else there
 is to say."""
@@ -47,7 +47,7 @@ def _memory(words: int) -> Words:
 
 
 class Supplies:
-    """What the launches of one kernel on one target leave to each other."""
+    """State that the launches of one kernel on one target leave to each other."""
 
     def __init__(self, price: Price, works: Mapping[int, int]) -> None:
         self.lock = Lock()
@@ -117,7 +117,7 @@ class Supplies:
 
     @property
     def keys(self) -> Mapping[int, tuple[Key, int]]:
-        """What those numbers stand for: a signal, and the cycles until it is seen."""
+        """The meaning of those numbers: a signal, and the cycles until it is seen."""
         return {number: told for told, number in self._keys.items()}
 
     def _new_table(self, size: int) -> None:
@@ -209,7 +209,7 @@ class WorkerSheet:
             self.kept[LogPart.ROWS] -= 1
 
     def written(self, part: LogPart) -> list[memoryview]:
-        """What a part of the log holds, chunk by chunk, as words."""
+        """The contents of a part of the log, chunk by chunk, as words."""
         last: int = self.kept[part] if part in self.kept else self.header[3 * part + moments.NEXT]
         ends = [*self.ends[part], last]
         counts = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
@@ -250,7 +250,7 @@ class WorkerSheet:
         return self.supplies.find(operation, path, ctypes.addressof(held), _touches(page))
 
     def flying(self, role: str) -> Words:
-        """What entries in flight touch, and behind it what the one has touched that ran last."""
+        """The bytes of entries in flight, and behind them those of the last entry."""
         page = self._pages[role]
         count = page[moments.FLYING_COUNT] + page[moments.REACHED]
         return (ctypes.c_int64 * (count * moments.FLYING_WORDS)).from_address(page[moments.FLYING])
@@ -273,7 +273,7 @@ class WorkerSheet:
         self.header[place + moments.SETS] = number + 1
 
     def hear(self, counter: int) -> tuple[int, int, int, int]:
-        """What the next signal without a wait tells, and the number that stands for it."""
+        """Hears the next signal without a wait, and gives its number."""
         place = _counter(counter)
         number = self.header[place + moments.WAITS]
         self.header[place + moments.WAITS] = number + 1

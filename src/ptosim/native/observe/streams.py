@@ -38,7 +38,7 @@ class Held:
 
     @staticmethod
     def beside(f: FunctionBuilder) -> Held:
-        """What the scope keeps with its core."""
+        """The places in the record of the core that a scope keeps it in."""
         return Held(*(clocks.at(f, HELD + 8 * number) for number in range(3)))
 
     def cleared(self, f: FunctionBuilder) -> Held:

@@ -142,7 +142,7 @@ def results(
 
 
 def _loaded(body: FunctionBody, instruction: ObservedInstruction) -> Sequence[tuple[SSAValue, Value | None]]:
-    """What a load brings, as its table distributes it."""
+    """The undefined bits of a load, distributed as its table says."""
     f, op, record = body.f, instruction.op, instruction.record
     assert record is not None
     (access, *_) = record.accesses(instruction.static)

@@ -177,7 +177,7 @@ def _price(f: FunctionBuilder, page: Value, work: Value, key: Value, words: Valu
 
 
 def price_key(key: Value, work: Value) -> Value:
-    """What a price is found by; never 0. The run time gets it as it is and need not know how it is made."""
+    """The key of a price; never 0. The run time only compares it."""
     mixed = (key + work * 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9
     return (mixed ^ mixed.lshr(29)) | 1
 
@@ -304,12 +304,12 @@ NO_COUNTER = 0
 
 
 def _counter(f: FunctionBuilder, page: Value, number: Value) -> Value:
-    """What is kept of a counter of the cluster."""
+    """The record of a counter of the cluster."""
     return word_at(log_of(f, page), number * moments.COUNTER_WORDS + moments.SEMAPHORES)
 
 
 def _told(counter: Value, number: Value) -> Value:
-    """What one of the last sets of a counter tells."""
+    """The clock of one of the last sets of a counter."""
     return word_at(counter, (number & (moments.RING - 1)) * moments.TOKEN_WORDS + moments.COUNTER_HEAD)
 
 

@@ -48,7 +48,7 @@ _LONG = "a vector scope takes a path of more than {} steps"
 
 @dataclass(frozen=True)
 class TimedWork:
-    """What the run time has to know of an entry to price it."""
+    """The facts that the run time needs to price an entry."""
 
     operation: int
     """Its number in the program that runs."""
@@ -298,7 +298,7 @@ def _head(core: Core, pipe: Pipe) -> int:
 
 
 def _key(f: FunctionBuilder, entry: SharedEntry) -> Value:
-    """What the price of an entry depends on, apart from its path: operands that are no pointers, and registers."""
+    """The parts of an entry's price apart from its path: operands that are no pointers, and registers."""
     key = f.constant(I64, 0)
     if is_scope(entry.op):
         return key

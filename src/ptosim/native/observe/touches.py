@@ -32,7 +32,7 @@ _FAR = moments.ROW_MASK
 _ENDS = {True: (_FAR, 0), False: ((1 << 63) - 1, -(1 << 63))}
 """On chip, and in GM: the lowest byte and one past the highest where nothing was touched."""
 _CALLED = ("reads", "writes")
-"""What called functions do comes first."""
+"""The touches of called functions come first."""
 _PLACES = {None: 0, "aiv0": 2, "aiv1": 3}
 """One more than the place in a cluster of the core whose UB it is; 0 for one's own."""
 _CUBE_PLACE = 1
@@ -45,7 +45,7 @@ _Hull = tuple[Value, Value]
 
 
 class TouchRecorder:
-    """What the entries of a kernel touch, while their code is built."""
+    """Records the touches of the entries of a kernel while their code is built."""
 
     def __init__(self, in_flight: bool) -> None:
         self._in_flight = in_flight  # what they touch is asked for as long as entries fly
@@ -142,7 +142,7 @@ def _of(f: FunctionBuilder, hulls: dict[_Key, _Hull], key: _Key) -> _Hull:
 
 
 def _take_off(core: Core, touched: Sequence[tuple[Space, Value, Value]]) -> None:
-    """What an entry touches is noted behind what those in flight do; when it ends is not known yet."""
+    """Notes the touches of an entry behind those in flight; its end is not known yet."""
     f, page = core.f, page_of(core.f)
     count = load(page, moments.FLYING_COUNT)
     core.fail(count > moments.MOST_FLYING, "unsupported", "too many entries are in flight")

@@ -23,7 +23,7 @@ _SEGMENTS = (Space.FB, Space.FB_RELU)
 
 
 def accesses_of(op: Operation, target: str) -> Iterable[Access]:
-    """What an operation reads and writes."""
+    """The bytes that an operation reads and writes."""
     record = effects().get(op.name)
     return () if record is None or record.accesses is no_accesses else record.accesses(static_of(op, target))
 
@@ -39,7 +39,7 @@ def _slots(op: Operation, verb: str, kind: CoreKind, called: Collection[Operatio
 
 
 def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track]:
-    """What the cores of a kernel touch, as far as it lies on chip."""
+    """The bytes on chip that the cores of a kernel touch."""
     found: set[Track] = set()
     is_mixed = len(entries) > 1
     for kind, entry in entries.items():

@@ -57,7 +57,7 @@ class Store:
     split: Value
     """Whether nz2nz writes fractals of 8 columns."""
     ctrl: Value | None
-    """What makes a store to GM atomic; None where nothing does."""
+    """The register that makes a store to GM atomic; None if none does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ def slope_scalar(f: FunctionBuilder, word: Value) -> Lanes:
 
 
 def saturation(f: FunctionBuilder, clause: str | None, ctrl: Value) -> Saturation:
-    """What a clause says of infinities and NaN, or CTRL where there is none."""
+    """The treatment of infinities and NaN by a clause, or by CTRL if there is none."""
     if clause is not None:
         return Saturation(f.constant(I1, clause == "nosat"), f.constant(I1, clause == "sat_preserve_nan"))
     keep = (ctrl.lshr(KEEP_BIT) & 1) != 0
@@ -178,7 +178,7 @@ def _observe(core: Core, store: Store, parts: Sequence[RepeatPart], dest: Elemen
 
 
 def _observe_part(core: Core, store: Store, part: RepeatPart, layout: str, dest: Element) -> None:
-    """What one memory receives: of on-chip ones rows begin with a granule, or the kernel is suspicious."""
+    """Observes the rows that one memory receives: on chip they begin with a granule, or the kernel is suspicious."""
     shape, bits = store.shape, value_bits(dest)
     m, n = part.shape.m, part.shape.n
 

@@ -58,7 +58,7 @@ class Burst:
         return empty
 
     def check(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
-        """What depends on all sizes together; `width` is that of a destination row, where it is not the length."""
+        """Checks all sizes together; `width` is that of a destination row, if it is not the length."""
         rows = self.length.like(1)
         for loop in self.loops:
             rows = minimum(rows * loop.count, 1 << 41)  # no overflow: a count has 21 bits
@@ -126,7 +126,7 @@ class Burst:
 
 
 def _loops(operands: Operands) -> Iterator[BurstLoop]:
-    """What repeats the rows, where there are such clauses."""
+    """The loops around the rows, from their clauses."""
     if hasattr(operands, "loop_counts"):
         return map(BurstLoop, operands.loop_counts, operands.loop_source_strides, operands.loop_dest_strides)
     return iter(())
@@ -189,7 +189,7 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     core.suspect(lambda: apart ^ True)
 
     def staged() -> None:
-        """What is written must not be read again."""
+        """Copies through a buffer, because written bytes must not be read again."""
         room = f.emit(PTR, f"alloca i8, {extent}, align {GRANULE}")
         room.copy_from(origin, extent)
         _move(f, burst, room, target)

@@ -39,7 +39,7 @@ _DOUBLE = 8
 
 @dataclass(frozen=True)
 class ProductKind:
-    """What is settled when a product is compiled."""
+    """A product, as far as it is known when it is compiled."""
 
     a: Element
     b: Element

@@ -28,7 +28,7 @@ Lanes = Callable[[Value], Value]
 
 @dataclass(frozen=True, eq=False)
 class Saturation:
-    """What becomes of infinities and NaN; conditions, which may be constants."""
+    """The treatment of infinities and NaN; conditions, which may be constants."""
 
     keep: Value
     preserve_nan: Value

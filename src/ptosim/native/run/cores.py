@@ -147,7 +147,7 @@ class Executable:
 
 
 class Tables:
-    """What all contexts hold of one invocation; the addresses are valid as long as this lives."""
+    """The tables that all contexts of one invocation share; the addresses are valid as long as this lives."""
 
     def __init__(self, invocation: Invocation, blocks: range | None = None) -> None:
         self.invocation = invocation
@@ -168,7 +168,7 @@ class Tables:
         }
 
     def of_block(self, block: int) -> dict[ContextWord, int]:
-        """What a block holds that differs from block to block."""
+        """The part of a context that differs from block to block."""
         if self.invocation.by_block is None:
             return self.words
         self._of_block.append(array("q", [signed(word) for word in self.invocation.by_block(block)] or [0]))
@@ -290,7 +290,7 @@ class Core:
         words[ContextWord.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
 
     def clear_before_blocks(self, stretches: Sequence[tuple[int, int]]) -> None:
-        """What compiled code that goes from block to block makes zero before each: addresses and bytes."""
+        """The memory that compiled code clears before each block: addresses and bytes."""
         self._cleared = array("q", [word for stretch in stretches for word in stretch])
         self._words[ContextWord.CLEARED] = self._cleared.buffer_info()[0]
         self._words[ContextWord.CLEARED_NUM] = len(stretches)

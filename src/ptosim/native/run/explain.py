@@ -41,7 +41,7 @@ def explainer(sites: Sequence[Any], source: Source) -> Callable[[CompiledFault],
 
 
 WORKITEM, BARRIER, LAUNCH, PRIVATE = "workitem", "barrier", "launch", "private"
-"""What went wrong in the code of workitems, workitems that wait for ever, and a launch that cannot be."""
+"""Errors in the code of workitems, workitems that wait for ever, and an impossible launch."""
 
 
 def _named(message: str, fault: CompiledFault, is_single: bool, concerned: Details) -> str:

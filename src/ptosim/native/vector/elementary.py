@@ -40,7 +40,7 @@ def exp(function: FunctionBuilder, element: Element, lanes: Value) -> Value:
 
 
 def build_exp(module: ObjectModule, name: str) -> None:
-    """What kernels for processors with AVX-512 call for a whole register of f32."""
+    """The exponential function of a whole register of f32, for processors with AVX-512."""
     element, bits = element_named("f32"), register_type(I32)
     compute = _quick_exp_of if module.avx512 else _exp_of
 

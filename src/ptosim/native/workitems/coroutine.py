@@ -21,7 +21,7 @@ STATE, SITE, ARRIVED, EXISTING = 8, 16, 24, 32
 GOES_ON, WAITS, OVER = 0, 1, 2
 """States; behind the last the statuses with which code leaves."""
 DEADLOCK = 3
-"""What the scheduler of warps returns besides a `Status`."""
+"""The result of the scheduler of warps besides a `Status`."""
 
 
 class WarpCoroutine(FunctionBuilder):

@@ -121,9 +121,9 @@ class WarpBody:
         self.rows: dict[str, EvenLanes] = {}
         """Vectors whose lanes lie a known step apart, by their text."""
         self._varying: set[SSAValue] = set()
-        """What loops carry that is not the same in all lanes."""
+        """Values that loops carry and that differ between lanes."""
         self.left: list[Callable[[], None]] = []
-        """What is done when the code ends."""
+        """Code that runs at the end."""
         self.clocks: Value | None = None
         self.arena = FIRST_PRIVATE
         """Bytes of private memory that are taken."""
@@ -218,7 +218,7 @@ class WarpBody:
                 return static.words.get(parameter, static.integers.get(parameter))
 
     def _lifted(self, op: Operation, lowering: Lowering, static: Static) -> Sequence[WarpValue]:
-        """What the scalar unit does, in every lane; part by part of packed values."""
+        """An operation of the scalar unit in every lane; part by part of packed values."""
         packed = [value for each in op.operands if isinstance(value := self.values[each], PackedLanes)]
         count = max((len(value.parts) for value in packed), default=0)
         if not count:

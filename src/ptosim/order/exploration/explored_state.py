@@ -56,8 +56,9 @@ class ExploredState:
         return frozenset(self.open.items()), frozenset(self.tokens.items()), frozenset(self.releases.items())
 
     def united(self, other: ExploredState) -> ExploredState:
-        """What may still run in one of two states that differ in nothing else. Where a buffer was not released yet, a
-        get learns nothing: as if the release had known of nothing that may run."""
+        """The union of two states that differ only in the entries that may still run. If a buffer was not released yet,
+        a get learns nothing: as if the release had known of nothing that may run.
+        """
         found = self.copy()
         found.open = {pipe: members | other.open[pipe] for pipe, members in self.open.items()}
         found.tokens = {key: members | other.tokens[key] for key, members in self.tokens.items()}
@@ -73,7 +74,9 @@ class ExploredState:
         return reduce(int.__or__, self.open.values(), 0)
 
     def known_to(self, pipe: Pipe) -> int:
-        """What may still run as far as a pipe knows, with what the scalar unit knows that hands work to it."""
+        """The entries that may still run as far as a pipe knows, with the knowledge of the scalar unit that hands work
+        to it.
+        """
         return self.open.get(pipe, 0) & self.open.get(Pipe.S, 0) if pipe is not Pipe.S else self.open.get(pipe, 0)
 
     def start(self, member: int, pipes: Iterable[Pipe]) -> None:

@@ -64,8 +64,7 @@ class Members:
         return self._conflicts[member]
 
     def aged(self, loop: Operation, members: int) -> dict[int, int]:
-        """What entries are called when a loop has gone on, as far as it matters for them in which iteration they were
-        started."""
+        """The names of entries after a loop has gone on, as far as the iteration that started them matters."""
         name = self.loops.get(loop)
         found: dict[int, int] = {}
         for bit, work in list(self._works.items()) if name is not None else ():

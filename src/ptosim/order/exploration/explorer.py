@@ -51,7 +51,7 @@ MOST_EXACT = 16
 """Iterations of a loop that runs a known number of times, each followed for itself."""
 IDS, BUFFERS = 8, 32
 _ELSEWHERE = (SimNotify, SimWaitWords, SimTestWords, SimtLaunch)
-"""What other blocks, ranks and workitems do, which is not followed."""
+"""The doings of other blocks, ranks and workitems, which are not followed."""
 
 States = list[ExploredState]
 
@@ -258,7 +258,7 @@ class Explorer:
         return state
 
     def _forget(self, body: Block, state: ExploredState) -> None:
-        """What was decided in an iteration says nothing of the next one."""
+        """Forgets the decisions of an iteration for the next one."""
         if state.decided:
             own = self._inside(body)
             state.decided = {

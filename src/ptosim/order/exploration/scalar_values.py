@@ -134,8 +134,9 @@ class Numbering:
 
 
 class Counting:
-    """What each index and each argument is counted modulo, so that every remainder is known, and how many of its values
-    are told apart because they are compared with constants."""
+    """The modulus of each index and argument, so that every remainder is known, and the number of its values that are
+    told apart because they are compared with constants.
+    """
 
     def __init__(self, function: Function, numbering: Numbering) -> None:
         self._periods: dict[SSAValue, int] = {}

@@ -22,7 +22,7 @@ _STUCK = frozenset(("deadlock", "unmatched-wait"))
 
 
 class ReplayStanding(Enum):
-    """What replays at few iterations, and on every branch, say of an edited text."""
+    """The results of replays of an edited text, at few iterations and on every branch."""
 
     CLEAN = "in order"
     BETTER = "out of order where it was before, and nowhere else"

@@ -67,7 +67,7 @@ def _with_sum(sizes: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
 
 
 def _values(arguments: Iterable[SSAValue], trips: int) -> list[int | None]:
-    """What an argument may be: nothing that is known where it is no integer."""
+    """The possible values of an argument: none that are known if it is no integer."""
     arguments = list(arguments)
     if not all(map(is_number, arguments)) or not arguments:
         return [None]
@@ -138,7 +138,7 @@ def sizes(functions: Sequence[Function]) -> tuple[int, ...]:
 
 
 def _uses(arguments: Sequence[SSAValue]) -> set[str]:
-    """What an argument decides: bytes, or how a program goes on."""
+    """The uses of an argument: bytes, or branches of the program."""
     pending = [value for value in arguments if is_number(value)]
     seen, found = set[SSAValue](), set[str]()
     while pending:

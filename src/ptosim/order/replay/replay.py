@@ -33,11 +33,11 @@ class Replayed:
     launch: ReplayLaunch
     shown: tuple[Shown, ...]
     doubts: tuple[str, ...]
-    """What data decide that no replay knows."""
+    """Decisions by data that no replay knows."""
     incomplete: str = ""
     """Why it did not come to the end of the programs."""
     effort: int = 0
-    """What it took, in entries."""
+    """The effort in entries."""
 
     @property
     def is_clean(self) -> bool:

@@ -34,7 +34,7 @@ class ReplayLaunch:
     """By argument; pointers and floats are None."""
     blocks: int = 1
     data: int = 0
-    """What is loaded from memory."""
+    """The data that memory gives."""
     arm: int = 0
     """The way that branches take whose condition no replay knows."""
 

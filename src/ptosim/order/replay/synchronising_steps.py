@@ -78,7 +78,7 @@ def _fence(site: Site, op: PTOOperation) -> Step:
 
 
 def _tile_wait(site: Site, op: PTOOperation) -> Step:
-    """What follows waits for the entries that touch some bytes."""
+    """Later entries wait for those that touch some bytes."""
     assert isinstance(op, sync_token.SimTSync)
     addresses, sizes = tuple(op.addresses), tuple(op.sizes)
     spaces = [value.type.space for value in addresses if isinstance(value.type, PtrType)]

@@ -209,7 +209,7 @@ class _Reading:
         return None if lanes is None else lanes * mask.type.stride
 
     def _stored(self, op: PTOOperation, active: Scalar) -> None:
-        """What reaches memory was used."""
+        """Stored registers count as used."""
         for value in op.operands:
             for use, left in self._sources(value).items():
                 use.sure = max(use.sure, min(left, active or 0))

@@ -87,14 +87,15 @@ class Burst:
         return joined_steps(read), joined_steps(written)
 
     def alignments(self, core: Core, source: Side, dest: Side) -> list[int]:
-        """What the rows that are read, and those that are written, must be multiples of; where a stride is none,
-        `check` says so once."""
+        """The divisors of the rows that are read, and of those that are written; where a stride is none, `check` says
+        so once.
+        """
         demanded = [alignment_of(side.space, core.target) for side in (source, dest)]
         pairs = zip(demanded, self.sides, strict=True)
         return [1 if any(_is_off(step, each) for step in steps) else each for each, steps in pairs]
 
     def check(self, core: Core, source: Side, dest: Side, width: int) -> None:
-        """What depends on all sizes together; `width` is that of a destination row."""
+        """Checks all sizes together; `width` is that of a destination row."""
         for kind, message in _complaints(self, source.space, dest.space, width, core.target):
             if kind == "misaligned":
                 core.violation(kind, message)

@@ -83,7 +83,7 @@ class Port(Protocol):
     goes_on: bool = False
     """Whether the run goes on after an access that breaks a rule, as if the bytes outside did not exist."""
     remarks: Remarks | None = None
-    """What only a check wants to know."""
+    """Remarks that only a check reads."""
 
     def read(self, place: AccessPlace, by_use: bool = False) -> Bytes:
         """Bytes of a memory, pieces as a copy, a row perhaps as a view: copy what must outlive the instruction.

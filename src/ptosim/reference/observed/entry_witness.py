@@ -103,7 +103,7 @@ class EntryWitness(Witness):
         return total
 
     def counted(self, counts: Any, facts: Mapping[str, int]) -> None:
-        """What the entry that is carried out has done, which it costs, and what a report says of that."""
+        """The effects of the running entry, for its costs and its report."""
         entry = cast(Entry, self.machine.current)
         entry.facts = {**(entry.facts or {}), **facts, "counts": counts}
 

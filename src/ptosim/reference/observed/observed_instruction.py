@@ -45,14 +45,14 @@ class Act:
     register = 0
     """The taint of the special registers that it reads."""
     special: Mapping[str, int] | None = None
-    """What the special registers have held before it, where it changes them."""
+    """The special registers before it, if it changes them."""
     reads = 0
     met: dict[int, Image] | None = None
     """The taint of those reads that met some."""
     _met: frozenset[int] = frozenset()
     """The numbers that occur in it."""
     numbers: Sequence[NDArray[np.uint8]] = ()
-    """What it has read that says where the rest lies."""
+    """Numbers that it has read and that say where the rest lies."""
     writes = 0
     _replayed = -1
     """The number of reads that the last replay knew."""

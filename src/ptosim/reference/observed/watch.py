@@ -86,7 +86,7 @@ class Watch:
     def operation(
         self, parsed: ParsedModule, op: Operation, site: Site, names: Mapping[SSAValue, str]
     ) -> WatchedOperation:
-        """What stands around an operation of these lines; `names` are the variables of the translated code."""
+        """The code around an operation of these lines; `names` are the variables of the translated code."""
         return WatchedOperation(self, parsed, op, site)
 
     def executed(self, execution: Execution) -> None:

@@ -38,7 +38,7 @@ MOVED = frozenset(
         "builtin.unrealized_conversion_cast"
     ).split()
 )
-"""What only moves its operand, so that undefined bits stay what they are."""
+"""Operations that only move their operand, so that undefined bits stay as they are."""
 
 
 def enter(name: str, function: Callable[..., Any], parameters: tuple[str, ...], bind: Bind | None = None) -> None:

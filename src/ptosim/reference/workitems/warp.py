@@ -56,7 +56,7 @@ class WarpLaunch:
     kinds: dict[int, str] = field(default_factory=dict[int, str])
     """The types of the words that it keeps."""
     tally: WorkitemTally | None = None
-    """What a timed run counts."""
+    """The counts of a timed run."""
 
     @property
     def count(self) -> int:

@@ -32,7 +32,7 @@ from ptosim.tiles.refusal import Refused
 Event = Literal["ready", "free"]
 
 AIV1 = 16
-"""What the cube core adds to an id of AIV0 to mean AIV1 (a5)."""
+"""The offset from an id of AIV0 to the id of AIV1 on the cube core (a5)."""
 
 
 class EntryCount:
@@ -83,7 +83,7 @@ class Line:
     """The bytes before those of this direction."""
     epilogue: Epilogue | None = None
     popped: TileBuf | None = None
-    """What the other end makes of an entry, where it is known."""
+    """The tile that the other end makes of an entry, if it is known."""
     holds_views: bool = False
     """Whether the kernel stores and loads entries itself."""
     quant: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])

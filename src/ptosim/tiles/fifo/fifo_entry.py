@@ -140,7 +140,7 @@ def _to_vector(build: Builder, line: Line, entry: SSAValue, number: Number, spli
 
 
 def _halves(build: Builder, split: int, valid: Extents, columns: int = 32) -> None:
-    """What is shared between two cores, where only the run knows; else a rule of the verifier."""
+    """The halves that two cores share, if only the run knows them; else a rule of the verifier."""
     for which, extent, unit, side in ((1, valid[0], 2, "rows"), (2, valid[1], columns, "columns")):
         if split == which and known(extent) is None:
             even = build.compare("eq", build.remainder(extent, unit), 0)

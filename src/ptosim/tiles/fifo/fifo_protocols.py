@@ -35,10 +35,10 @@ from ptosim.tiles.refusal import Refused
 FIFO = (InitializePipe, FifoOperation, Initialize, Handled)
 """The classes of all operations on FIFOs."""
 TAKEN_APART = (*FIFO, ImportReservedBuffer)
-"""What is no longer there when tiles are lowered."""
+"""The operations that lowering tiles removes."""
 
 Key = int | str
-"""What the ends of a FIFO have in common in a kernel: an id, or the number of its handle."""
+"""The key that the ends of a FIFO share in a kernel: an id, or the number of its handle."""
 
 _COUNT = LocalArrayType(ViewType((1,), i64))
 

@@ -13,7 +13,7 @@ from ptosim.tiles.tile_values import Tile
 from ptosim.tiles.vector.registers import as_element, signless
 
 _REPEATED = {1: 0x01010101, 2: 0x00010001, 4: 1}
-"""What makes a word of 32 bits of an element."""
+"""The operation that repeats an element in a word of 32 bits."""
 
 
 def fill_l1(build: Builder, scalar: SSAValue, dst: Tile) -> None:

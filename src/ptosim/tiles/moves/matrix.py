@@ -182,7 +182,7 @@ def _moved(build: Builder, tile: Tile, location: str, target: str) -> Tile:
 
 @lowering(SetTf32Mode)
 def settf32mode() -> None:
-    """What it says becomes a clause of the products behind it."""
+    """Keeps the mode as a clause of the products behind it."""
 
 
 def rounds_to_tf32(op: Operation) -> bool:

@@ -131,7 +131,7 @@ def tconcatidx(build: Builder, op: TConcatIdx, src0: Tile, src1: Tile, idx0: Til
 
 
 def _columns(build: Builder, idx: Tile, row: SSAValue) -> Number:
-    """What an index says for a row: bytes of the index type, read as columns; none where it is negative."""
+    """The byte columns that an index says for a row, of the index type; none if it is negative."""
     width = idx.kind.bytes
     place = build.index(element_offset(build, idx, row, 0))
     value = build.load_scalar(pointer=idx.pointer(build, bits(width)), offset=place, result=bits(width))

@@ -22,7 +22,7 @@ from ptosim.tiles.refusal import Refused
 from ptosim.tiles.tile_values import Tile
 
 Meaning = Callable[[SSAValue], Tile | None]
-"""What a value is, None where it is not yet known."""
+"""The facts about a value, None if they are not yet known."""
 
 _FRAGMENT = 32
 _LOADS = {"left": ("mte_l1_l0a_mx", 0), "right": ("mte_l1_l0b_mx", 1)}

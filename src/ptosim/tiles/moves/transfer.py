@@ -43,7 +43,7 @@ class QuantisationSource:
     fp: Tile | None
     word: SSAValue | None
     meaning: Meaning
-    """What other tiles of the function are."""
+    """The facts about other tiles of the function."""
 
 
 def transfer(

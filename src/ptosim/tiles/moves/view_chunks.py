@@ -119,7 +119,7 @@ def chunks_of(build: Builder, view: GmView, tile: Tile) -> Chunks:
 
 
 def same_extents(build: Builder, view: GmView, other: GmView) -> None:
-    """What is copied from one view to another has one shape; extents that are written are compared at load."""
+    """Checks that both views of a copy have one shape; written extents are compared at load."""
     for size, wanted in zip(view.sizes, other.sizes, strict=True):
         if size is not wanted and (known(size) is None or known(wanted) is None):
             message = "source and destination of a transfer have other extents"

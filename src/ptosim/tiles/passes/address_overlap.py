@@ -97,8 +97,9 @@ class _Function:
         yield from found.values()
 
     def _lost(self, block: Block, before: _Before) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
-        """What was written and overwritten by another tile when it is read; `before`: what is known in front of the
-        operation that the block belongs to."""
+        """Reads of bytes that another tile has overwritten; `before`: the state in front of the operation that the
+        block belongs to.
+        """
         held, partly, unread = dict(before.held), dict(before.partly), set(before.unread)
         for op in block.ops:
             if not isinstance(op, TileOperation):

@@ -40,7 +40,7 @@ def _function(op: Operation) -> Function:
 
 
 def hand_over(build: Builder, source: str, dest: str, number: int = 0) -> None:
-    """What comes next on one pipe waits for what came before on another."""
+    """Lets the next entry of one pipe wait for earlier ones of another."""
     token = {
         "source": f"PIPE_{source}",
         "destination": f"PIPE_{dest}",

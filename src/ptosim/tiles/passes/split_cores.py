@@ -35,7 +35,7 @@ _SECTIONS = {CoreKind.AIC: SectionCube, CoreKind.AIV: SectionVector}
 _SIGNALS = {CoreKind.AIC: ("PIPE_FIX", 14), CoreKind.AIV: ("PIPE_MTE3", 15)}
 """By the core that goes on first: the pipe and the semaphore with which it says that its part has ended."""
 _AIV1 = 16
-"""What the cube core adds to a semaphore to mean AIV1 (a5)."""
+"""The offset from a semaphore of AIV0 to the one of AIV1 on the cube core (a5)."""
 
 
 def split_parts(module: VerifiedModule) -> VerifiedModule:
@@ -216,7 +216,7 @@ class _Function:
             build.op(name, pipe=place, id_literal=IntegerAttr(number + offset, i64))
 
     def _keep_values_inside(self, part: _Part) -> None:
-        """What a part computes exists on its cores only."""
+        """Keeps the values of a part on its cores."""
         inside: Sequence[Operation] = part.statements
         for op in inside:
             for use in (use for result in op.results for use in result.uses):

@@ -23,7 +23,7 @@ from ptosim.tiles.vector.row_view import plain, reachable
 _HALVES = ("LOWER", "HIGHER")
 
 _Step = Callable[[RegisterAccess, Sequence[RegisterAccess]], None]
-"""What is done with a block: the block as a whole, and each of its registers."""
+"""The steps on a block: on the block as a whole, and on each of its registers."""
 
 
 def _block_elements(tile: Tile) -> int:

@@ -44,7 +44,7 @@ _JOINS: dict[str, Formula] = {
 }
 
 Step = Callable[[RegisterAccess, SSAValue], None]
-"""What is done at a place with the register that is broadcast there."""
+"""The step at a place with the register that is broadcast there."""
 
 # --- an element for each row ------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ BOX = BOX_ROWS * BOX_COLS
 BOXES = 4
 """Those that a register holds."""
 _FARTHEST = 0xFFFF
-"""What a lane of 16 bits can say of the distance to its exponent."""
+"""The farthest distance to its exponent in a lane of 16 bits."""
 
 
 @dataclass(frozen=True)

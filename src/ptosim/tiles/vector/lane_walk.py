@@ -58,7 +58,7 @@ class Lanes:
     most: int
     width: int
     multiple: int = 1
-    """What the count is known to be a multiple of, where it is not known itself."""
+    """A known divisor of the count, if the count is not known."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_mask", self._common_mask())

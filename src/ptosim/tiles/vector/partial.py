@@ -23,7 +23,7 @@ _COMBINED: dict[str, tuple[Formula, str | None]] = {
     "tpartmax": (instruction("vmax"), "min"),
     "tpartmin": (instruction("vmin"), "max"),
 }
-"""What is computed where both sources are valid, and the pad where neither is; without one nothing is written there."""
+"""The value where both sources are valid, and the pad where neither is; without a pad nothing is written there."""
 
 _CHOSEN = {"tpartargmax": "gt", "tpartargmin": "lt"}
 """How an element of src1 compares with that of src0 to be taken in its place."""

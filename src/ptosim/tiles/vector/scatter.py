@@ -74,7 +74,7 @@ def _by_index(build: Builder, op: TScatter, target: str, src: Tile, idx: Tile, d
 
 
 def _extent(build: Builder, src: Tile, idx: Tile, dst: Tile) -> At:
-    """What has a value and an index; a destination of the same shape bounds it, another one is only a place."""
+    """The region with a value and an index; a destination of the same shape bounds it, another one is only a place."""
     bounds = (src, idx, dst) if dst.buf.shape == src.buf.shape else (src, idx)
     rows, cols = src.valid
     for tile in bounds[1:]:

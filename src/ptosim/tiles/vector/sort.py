@@ -25,7 +25,7 @@ from ptosim.tiles.vector.registers import Registers
 GROUP = 32
 RECORD_BYTES = 8
 MOST_REPEATS = 255
-"""What a sort or a merge repeats at most."""
+"""The most repeats of a sort or a merge."""
 
 # --- groups of 32 -----------------------------------------------------------------------------------------------------
 
