@@ -62,12 +62,13 @@ def test_a_module_says_first_which_thing_it_holds():
 
 
 def test_a_docstring_starts_with_its_thing():
-    """Such as 'the bytes that it holds' in place of 'what it holds'."""
+    """Such as 'the bytes that it holds' in place of 'what it holds', 'the name of the flag' in place of 'of the flag'."""
+    hidden = ("What ", "Of ", "Those ", "Who ", "That ")
     found = [
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in FILES
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if isinstance(node.value.value, str) and node.value.value.lstrip().startswith("What ")
+        if isinstance(node.value.value, str) and node.value.value.lstrip().startswith(hidden)
     ]
     assert found == []

@@ -117,7 +117,7 @@ class Diagnostic:
 
     @property
     def rank(self) -> int | None:
-        """Of the core, where there are several ranks: r1.b0.aiv0 is on rank 1."""
+        """The name of a core with its rank, where there are several: r1.b0.aiv0 is on rank 1."""
         first = self.core.partition(".")[0] if self.core else ""
         return int(first[1:]) if first.startswith("r") and first[1:].isdecimal() else None
 

@@ -467,7 +467,7 @@ class _Search:
 
 
 def _whole(numbers: Sequence[str]) -> list[str]:
-    """Those that may be whole tiles, the largest first."""
+    """The numbers that may be sides of whole tiles, the largest first."""
     known = (int(number) for number in numbers if number.lstrip("-").isdecimal())
     return [str(number) for number in sorted({each for each in known if each > 0 and each % 8 == 0}, reverse=True)]
 

@@ -17,7 +17,7 @@ LONGEST_FILE = 2_000_000
 """Characters; a kernel that is longer is not read."""
 
 MOST_CALLS = 32
-"""Of the calls that a place was made by, the innermost are kept."""
+"""The most calls of a place that are kept, the innermost ones."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Location:
     calls: "tuple[Location, ...]" = ()
     """The calls that it was made by, innermost first."""
     text: "Location | None" = field(default=None, compare=False, repr=False)
-    """Of a place in the author's file: where it stands in the text that was loaded."""
+    """The place in the loaded text of a place in the author's file."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
@@ -206,7 +206,7 @@ class AuthoredPlaces:
         return self._files[name]
 
     def to_json(self) -> list[Any]:
-        """Those that the text says: others are known only to what wrote it."""
+        """The parts that the text says: others are known only to its writer."""
         entries = self._entries if self.is_written else []
         return [[start, None if place is None else place.to_json()] for start, place in entries]
 

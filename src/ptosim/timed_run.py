@@ -92,7 +92,7 @@ class Pricing:
     def price(
         self, number: int, path: Sequence[int], words: int, touches: tuple[tuple[int, int], ...]
     ) -> tuple[int, int]:
-        """Of a work with this path, whose words lie there: its cycles, and the number of its cost."""
+        """The price of a work with this path, whose words lie there: its cycles, and the number of its cost."""
         work = self.works[number]
         op = self.module.parsed.operations[work.operation]
         site = self.site(work.operation)

@@ -19,7 +19,7 @@ _BETWEEN = ("contextlib", "functools")
 """Modules of Python that call what a with statement or a decorator is made of."""
 _sources: dict[str, tuple[list[str], Source]] = {}
 _places: dict[tuple[CodeType, int], Location] = {}
-"""Of each instruction that an operation was made at, as long as its file is what it was."""
+"""The place of each instruction that an operation was made at, as long as its file is unchanged."""
 _columns: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
 _roots: set[CodeType] = set()
 

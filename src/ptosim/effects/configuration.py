@@ -98,7 +98,7 @@ def _loops(direction: str, source_limit: int, dest_limit: int) -> tuple[Configur
 
 
 def _packed_loops(direction: str) -> tuple[ConfigurationRegister, ...]:
-    """Those around the copies from GM to L1, each register a packed word."""
+    """The loops around copies from GM to L1, each register a packed word."""
     sizes = f"loop_size_{direction}", _PACKED, _size_fields(direction), (1, 1), packed_sizes, LOOP_SIZES, _SIZES
     strides = (
         (f"loop{loop}_stride_{direction}", _PACKED, _stride_fields(direction, loop), (0, 0), packed_strides)
@@ -115,7 +115,7 @@ FIXPIPE = ("loop3_para", "channel_para", "quant_pre", "relu_alpha", "fix_clip_re
 
 DIMENSIONS = ("dim_z", "dim_y", "dim_x")
 SIMT_FIELDS = tuple(f"simt_{role}" for role in DIMENSIONS)
-"""Of launches that are written as calls: nothing is stored before the first write."""
+"""The registers of launches that are written as calls: nothing is stored before the first write."""
 
 CONFIGURATION: dict[str, ConfigurationRegister] = {
     register.name: register

@@ -13,7 +13,7 @@ VECTOR_BYTES = 256
 GRANULE = 32
 """Bytes of the unit in which memories on the chip are addressed and copied."""
 BLOCKS = VECTOR_BYTES // GRANULE
-"""Of a register: what block reductions, block strides and gathers of blocks go by."""
+"""The blocks of a register, by which block reductions, block strides and gathers of blocks go."""
 
 Kind = Literal["signed", "unsigned", "float", "lowprecision", "packed"]
 Granularity = Literal["b8", "b16", "b32"]

@@ -55,4 +55,4 @@ PIPES_OF: dict[CoreKind, tuple[Pipe, ...]] = {
 SERIAL_PIPES = frozenset({Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE1})
 
 SPECIAL_REGISTERS = ("AR", "SQZN", "VMS4_SR")
-"""Those of the vector unit, whose values may come from data."""
+"""The special registers of the vector unit, whose values may come from data."""

@@ -103,7 +103,7 @@ class PredicateMode:
     unit: int
     """Bytes that the address is a multiple of, and that the offset of the immediate forms counts."""
     bits: Table
-    """Of a load: the memory bit of each predicate bit. Of a store: the predicate bit of each memory bit."""
+    """For a load the memory bit of each predicate bit, for a store the predicate bit of each memory bit."""
 
 
 def _by_name(*modes: PredicateMode) -> dict[str, PredicateMode]:

@@ -60,9 +60,9 @@ class Taint:
     placed_by_mask: bool = False
     """A movement in which the mask decides where each lane goes, not only whether it does."""
     group: Group = "register"
-    """Of a reduction."""
+    """The lanes of a group of a reduction."""
     results: int | None = None
-    """Of a reduction: the lanes of the result that a group fills; None: all there are."""
+    """The lanes of a reduction's result that a group fills; None: all there are."""
 
     NONE: ClassVar[Taint]
     ELEMENTWISE: ClassVar[Taint]
@@ -120,7 +120,7 @@ class Signal:
 
     half: Half
     mechanisms: tuple[Mechanism, ...]
-    """Those that it may belong to; its operands decide between two."""
+    """The mechanisms that it may belong to; its operands decide between two."""
     partner: str
     """The other half in the same spelling."""
 

@@ -82,7 +82,7 @@ class Arithmetic:
         """With the sign of the dividend."""
 
     def remui(self, a: Any, b: Any) -> Any:
-        """Of unsigned numbers."""
+        """The remainder of unsigned numbers."""
 
     def shifted(self, instruction: str, a: Any, amount: Any) -> Any:
         """shli, shrsi or shrui by less than the width."""

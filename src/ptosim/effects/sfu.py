@@ -14,7 +14,7 @@ RECORD_BYTES = 8
 SORT_WIDTH = 32
 """Scores that pto.vbitsort sorts at a time."""
 SORT_ALIGNMENT = 32
-"""Of its three addresses; recommended, not enforced."""
+"""The alignment of its three addresses; recommended, not enforced."""
 
 
 def _sort_accesses(static: Static) -> tuple[Access, ...]:

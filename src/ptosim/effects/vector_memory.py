@@ -149,7 +149,7 @@ class Demand:
 
 @cache
 def demand(mode: LoadMode, width: int) -> Demand:
-    """That of lanes of `width` bytes; a register beside the first has the same lanes."""
+    """The demand of lanes of `width` bytes; a register beside the first has the same lanes."""
     unit = min(width, *map(largest_unit, mode.tables))
     lanes: list[set[int]] = [set() for _ in range(mode.footprint // unit)]
     for table in mode.tables:

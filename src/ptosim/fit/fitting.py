@@ -52,7 +52,7 @@ class Fit:
     undetermined: Sequence[str]
     """Figures on the critical paths that the measurements leave open."""
     measured: Sequence[str]
-    """Those that were measured, and stay."""
+    """The figures that were measured, and stay."""
     before: Sequence[float]
     after: Sequence[float]
 

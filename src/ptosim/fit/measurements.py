@@ -29,7 +29,7 @@ class Measurement:
     grid: int
     cycles: float
     location: Location
-    """Of its first row."""
+    """The place of its first row."""
 
     def __str__(self) -> str:
         name = f"{self.file}:{self.kernel}" if self.kernel else self.file

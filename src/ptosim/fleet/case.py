@@ -45,7 +45,7 @@ class Case:
     words: tuple[str, ...] = ("auto",)
     grid: int = 1
     name: str | None = None
-    """Of the kernel, where the file has several."""
+    """The name of the kernel, in a file with several."""
     target: str | None = None
     schedule: str = "program"
     seed: int = 0

@@ -74,7 +74,7 @@ def connected(scheduler: str | None = None, client: Any = None, workers: int | N
 
 
 def own_version() -> str:
-    """Of ptosim where this runs."""
+    """The version of ptosim that runs here."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 COPIES = 3
-"""Of each array: as given, as the run leaves it, and what a check knows about it."""
+"""The copies of each array: as given, as the run leaves it, and its record for a check."""
 GRACE = 2.0
 """Seconds between the stop of a case and the end of its process."""
 

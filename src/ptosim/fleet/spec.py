@@ -60,7 +60,7 @@ class Spec:
 
     @property
     def size(self) -> int:
-        """Of how many combinations of values."""
+        """The number of combinations of values."""
         count = 1
         for values in self.vary.values():
             count *= len(values)

@@ -32,7 +32,7 @@ class Candidate:
 
     values: Values
     cycles: int | None
-    """Of all sizes together; None where it does not check clean."""
+    """The cycles of all sizes together; None if it does not check clean."""
     says: str
     repeat: str
     full: bool

@@ -75,7 +75,9 @@ class SearchLaunch:
             return profile(kernel, *self.args, grid=self.grid).cycles
 
     def interpreted_cycles(self, kernel: Kernel, max_steps: int = 10**9) -> int:
-        """Of a kernel that runs otherwise than its text says: nothing of it may be compiled and kept for that text."""
+        """The cycles of a kernel that runs otherwise than its text says: nothing of it may be compiled and kept for
+        that text.
+        """
         given = bind(kernel.signature, self.args)
         return measure(kernel, Launch(given, self.grid, max_steps=max_steps, say=None), engine="reference").cycles
 
@@ -336,7 +338,7 @@ class Draft(OrderDraft):
 
     @property
     def pairs(self) -> list[Pair]:
-        """Those that stand between operations of the text, not inside of one."""
+        """The pairs between operations of the text; those inside of one are left out."""
         return [
             pair
             for order in self.orders

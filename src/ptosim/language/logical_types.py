@@ -15,7 +15,7 @@ from ptosim.language.analysis.fast_walk import ByInheritance
 from ptosim.language.types import MASK_STRIDES, element_name, element_of, is_element, parse_element
 
 MOST_LOGICAL_LANES = 16_384
-"""Of a logical vector: far more than kernels use, and soon lowered."""
+"""The most lanes of a logical vector: far more than kernels use, and soon lowered."""
 
 _LOGICAL_GRANULARITIES = ("pred", *MASK_STRIDES)
 

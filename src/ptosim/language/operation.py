@@ -136,7 +136,7 @@ class PTOOperation(Readable):
     """The kind of core that the region of the operation is for."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
     warned_targets: ClassVar[tuple[str, ...]] = ()
-    """Those of them where it loads with a warning, since the machine does not have it."""
+    """Targets where it loads with a warning, since the machine does not have it."""
     is_pure: ClassVar[bool] = False
     """Whether a scalar operation does nothing but compute its results, wherever it stands."""
     only_in_entries: ClassVar[bool] = False

@@ -105,8 +105,7 @@ class Clocks:
         self.fenced: Clock = {}
         """The clock of the scalar unit at its last dsb: these stores are in memory."""
         self.barred: dict[Pipe, int] = {}
-        """Of each pipe, what came before its last barrier of its own that stands in the text. The scalar unit does not
-        wait for that."""
+        """For each pipe the entries before its last own barrier in the text. The scalar unit does not wait for that."""
 
     def reached(self, entry: Entry) -> Clock:
         """The clock of a pipe, or of the scalar unit, when it comes to an entry, before any wait."""
@@ -230,8 +229,9 @@ class Clocks:
         join(progress.ended, self._all_ended({**self.known[0], **ended}, ALL_WRITES))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:
-        """Of each pipe, the entries up to the last that touched bytes of a range. What that entry knew when it began is
-        remembered only of the latest one of a pipe."""
+        """For each pipe the entries up to the last that touched bytes of a range. The knowledge of an entry at its
+        begin is remembered only for the latest one of a pipe.
+        """
         known = dict(known)
         observer = self.core.observer
         for footprint in entry.ranges or ():

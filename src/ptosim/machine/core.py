@@ -210,7 +210,7 @@ class Core:
     # --- barriers -----------------------------------------------------------------------------------------------------
 
     def barrier(self, site: Site, pipe: Pipe, reach: FenceReach = ALL_WRITES) -> None:
-        """That of all pipes waits for stores of the scalar unit as well."""
+        """A barrier of all pipes waits for stores of the scalar unit as well."""
         if pipe is not Pipe.ALL and not has(self, pipe):
             return self.illegal(site, "wrong-pipe", absent(self, pipe))
         if self.words[SLOW]:

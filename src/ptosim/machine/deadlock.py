@@ -362,7 +362,7 @@ def _names_of(cores: Iterable[Core]) -> str:
 
 
 def _named(names: list[str], most: int) -> str:
-    """Of many the first, and how many they are."""
+    """The first of many, and their number."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
 

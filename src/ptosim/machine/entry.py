@@ -30,7 +30,9 @@ class Site:
     pipe: Pipe = Pipe.S
     scope: Location | None = None  # the vector scope around it
     number: int = -1
-    """Of the operation in the program that runs: several may stand at one place, made for one operation of the text."""
+    """The number of the operation in the running program: several may stand at one place, made for one operation of
+    the text.
+    """
     served: str = ""
     """The operation of the text that it was made for, where that is another one: `pto.tadd %sum`."""
 
@@ -99,7 +101,7 @@ class Key:
 
 @cache
 def flag_key(source: Pipe, destination: Pipe, event: int) -> Key:
-    """That of a flag, the same object for all cores."""
+    """The key of a flag, the same object for all cores."""
     return Key("flag", event, source, destination, (event,))
 
 

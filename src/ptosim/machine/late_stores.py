@@ -26,13 +26,13 @@ class LateStore(NamedTuple):
 
 
 class LateStores:
-    """Those of one core, in the order of its program."""
+    """The late stores of one core, in the order of its program."""
 
     def __init__(self) -> None:
         self.pending: list[LateStore] = []
 
     def free(self) -> list[LateStore]:
-        """Those that may end next."""
+        """The stores that may end next."""
         return [
             store
             for number, store in enumerate(self.pending)
@@ -44,7 +44,7 @@ class LateStores:
         store.write()
 
     def settle(self, reach: FenceReach = ALL_WRITES) -> None:
-        """Those that a fence reaches end."""
+        """Ends the stores that a fence reaches."""
         if reach & STORES == STORES:
             ending, self.pending = self.pending, []
         else:

@@ -72,7 +72,7 @@ class Progress:
     """How far a launch of a run is: its cores start when all cores of those before it have ended."""
 
     number: int
-    """Of the launch in the list of the run."""
+    """The number of the launch in the list of the run."""
     before: tuple[Progress, ...]
     left: int
     """Cores that have not ended."""

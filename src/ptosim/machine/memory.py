@@ -38,7 +38,7 @@ class Region:
     """A stretch of global memory that pointers name: an argument, or the part of a window that lies on one rank."""
 
     index: int
-    """Of the argument among those of its rank, or of the window."""
+    """The index of the argument among those of its rank, or of the window."""
     name: str
     """As the parameters behind it are called."""
     size: int

@@ -178,7 +178,7 @@ class LogPart(IntEnum):
     POOL = 1
     """Operands, a word each."""
     SIGNALS = 2
-    """Those that no held wait tells of: the row of a wait that was held names the flag and who set it."""
+    """Signals that no held wait names: the row of a held wait names the flag and its setter."""
     CORES = 3
     """The state of a core at the end of a block."""
 
@@ -278,7 +278,7 @@ CORE_SHIFT = 32
 DETAIL_SHIFT = 40
 ROW_BITS = 40
 ROW_MASK = (1 << ROW_BITS) - 1
-"""Of the second word of a row, the row before it; for a wait the operation that set the signal is above."""
+"""In the second word of a row: the row before it; for a wait the operation that set the signal is above."""
 SITE_MASK = (1 << PIPE_SHIFT) - 1
 
 

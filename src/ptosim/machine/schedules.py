@@ -203,10 +203,10 @@ class QueuedSchedule:
         self.pick_end = pick_end
         self.pick_store = pick_store
         self.turn = 0
-        """Of the cores that poll, where none does anything else."""
+        """The turns of the cores that poll, if none does anything else."""
         self.cores: list[Core] = []
         self.actors: list[tuple[Actor, Actor, list[tuple[PipeQueue, Actor, Actor]]]] = []
-        """Of each core its scalar unit, what ends its stores, and what begins and ends the entries of each pipe."""
+        """For each core its scalar unit, the end of its stores, and begin and end of the entries of each pipe."""
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
         core = queue.core
@@ -259,7 +259,7 @@ class QueuedSchedule:
                 queue.begin(queue.entries.popleft(), [], overlap=queue.pipe not in SERIAL_PIPES)
 
     def _actors(self) -> list[Actor]:
-        """Those that can take the next step: the same object for the same one each time."""
+        """The actors that can take the next step: the same object for the same one each time."""
         if self.cores is not self.turns.cores:
             self.cores = self.turns.cores
             self.actors = [(Actor(core), Actor(core, ends=True), _of_pipes(core)) for core in self.cores]

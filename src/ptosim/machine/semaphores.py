@@ -76,8 +76,9 @@ class SemaphoreCluster:
         return self._pairs[f]
 
     def reverse(self, counter: SyncCounter) -> SyncCounter | None:
-        """Of the same vector core and id, in the other direction; None if no instruction has named it, or if ids do not
-        name a vector core."""
+        """The semaphore of the same vector core and id in the other direction; None if no instruction has named it,
+        or if ids do not name a vector core.
+        """
         if not self._offset or counter.rendezvous is not None:
             return None
         distance = TO_AIC - TO_AIV
@@ -95,7 +96,7 @@ class SemaphoreCluster:
         return self._counters[index]
 
     def counters(self) -> list[SyncCounter]:
-        """Those that any instruction has named so far."""
+        """The counters that any instruction has named so far."""
         pairs = [counter for pair in self._pairs.values() for counter in pair.counters()]
         return [*self._counters.values(), *pairs]
 

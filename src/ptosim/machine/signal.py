@@ -94,7 +94,7 @@ class Foreseen:
     followed: frozenset[int] = frozenset()
     """Words that wait or test have looked at, and that are written otherwise than by notices."""
     limits: Mapping[Asker, Clock] = field(default_factory=dict[Asker, "Clock"])
-    """Of waits that a later write might have satisfied as well: what they learn at most."""
+    """The most that waits learn which a later write might have satisfied as well."""
 
 
 @dataclass(eq=False)
@@ -119,7 +119,7 @@ class SignalWords:
     def __init__(self) -> None:
         self.received: dict[int, int] = {}
         self.roots: dict[tuple[int, ...], int] = {}
-        """Of each group that a collective has joined, the root."""
+        """The root of each group that a collective has joined."""
         self.histories: dict[int, WordHistory] = {}
         self.foreseen = Foreseen()
         self.limits: dict[Asker, Clock] = {}
@@ -139,7 +139,7 @@ class SignalWords:
         self.received[notice.address] = self.received.get(notice.address, 0) + 1
 
     def copies(self, address: int) -> list[tuple[int, int]]:
-        """Of a word in a window: the same word of other ranks, and how many notices each received."""
+        """The copies of a word in a window: the same word of other ranks, and how many notices each received."""
         number, offset = decode(address)
         if number < FIRST_WINDOW:
             return []

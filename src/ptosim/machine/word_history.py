@@ -183,7 +183,7 @@ class Outlook:
 
 
 def _last(sets: Iterable[WordWrite]) -> list[WordWrite]:
-    """Those of some sets that no other one is known to come after."""
+    """The sets that no other one is known to come after."""
     found: list[WordWrite] = []
     for write in reversed(list(sets)):
         if not any(write.known_to(other.clock) for other in found):

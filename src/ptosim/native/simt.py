@@ -117,7 +117,7 @@ def _waits(function: Function) -> bool:
 
 
 def _private_bytes(function: Function) -> int:
-    """Of one workitem, each call counted."""
+    """The bytes of one workitem, each call counted."""
     total = 0
     for op in function.walk():
         if isinstance(op, Alloca):

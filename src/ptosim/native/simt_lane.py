@@ -23,7 +23,7 @@ from ptosim.native.workitems.warp_body import WarpBody
 
 
 def _coordinates(warp: WarpBody) -> tuple[Value, Value, Value]:
-    """Of each workitem, i32."""
+    """The coordinates of each workitem, i32."""
     number = warp.lanes
     if warp.sizes[1].literal == warp.sizes[2].literal == 1:
         zero = warp.f.constant(I32, 0)

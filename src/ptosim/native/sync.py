@@ -160,7 +160,7 @@ def _place(step: FlagStep) -> tuple[Value, Value] | None:
 
 
 def _flag_number(step: FlagStep) -> Number:
-    """Of the sync word of a flag or token that exists."""
+    """The number of a flag or token that exists, from its sync word."""
     if step.private and isinstance(step.event, int):
         return token_word(*step.pipes, step.event)
     return step.event + FLAG_BASES[step.core.kind][step.pipes]

@@ -19,7 +19,7 @@ _Held = frozenset[tuple[Pipe, GetBuffer]]
 _Key = tuple[int, int | str]
 """A core and a buffer id."""
 _State = dict[_Key, frozenset[_Held]]
-"""Of each buffer, what may be held of it; a buffer that is not named is free."""
+"""For each buffer its possible holders; a buffer that is not named is free."""
 _FREE = frozenset({_Held()})
 
 

@@ -52,7 +52,7 @@ class Conflicts:
         self._entries = program.entries
         self._places: list[_Place] = []
         self._touched: list[list[tuple[int, bool]]] = [[] for _ in program.entries]
-        """Of each entry: the places it touches, and whether it writes."""
+        """For each entry the places it touches, and whether it writes."""
         self._distances: dict[tuple[int, int, int | None], int | None] = {}
         self._exact: dict[tuple[int, int, int, int], bool] = {}
         self._gather(program)
@@ -177,7 +177,7 @@ class Conflicts:
         return any((one.op, other.op) in (self._known or ()) for one, other in self._touching(earlier, later, loop))
 
     def _touching(self, earlier: int, later: int, loop: int | None) -> Iterator[tuple[EntryNode, EntryNode]]:
-        """Who touches the two places, one of them writing: different entries, or iterations of a loop."""
+        """Entries that touch the two places, one of them writing: different entries, or iterations of a loop."""
         for one in self._entries:
             for other in self._entries[: one.number + (loop is not None)]:
                 if loop is not None and (loop not in one.loops or loop not in other.loops):

@@ -38,7 +38,7 @@ class Tried:
     """Verdicts on suspicions."""
 
     shown: tuple[Diagnostic, ...]
-    """Those that a replay shows, with what it takes."""
+    """The suspicions that a replay shows, with the launch it takes."""
     unshown: tuple[Diagnostic, ...]
 
 

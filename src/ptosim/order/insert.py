@@ -141,7 +141,7 @@ class Inserter:
         raise Again(before, {pair: self._tokens(pair, meeting, state)})
 
     def _most_needed(self, state: State, meeting: EarlyStart, open_: int) -> EntryNode:
-        """Of the latest open entries of other pipes one that no pair with another pipe would cover as well."""
+        """The entry to wait for: the latest open one of another pipe that a wait for a third pipe does not cover."""
         walker, latest = self.walker, dict[EntryNode, int]()
         for pipe, own in walker.own[0].items():
             if pipe is not meeting.later.pipe and open_ & own:

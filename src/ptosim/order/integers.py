@@ -39,7 +39,7 @@ class ClosedForms(Arithmetic):
     ceildivui = ceildivsi
 
     def remsi(self, a: Number, b: Number) -> Number | None:
-        """Of numbers that are not negative. What a loop counts from there on is taken to be none."""
+        """The remainder of numbers that are not negative. The count of a loop from there on is taken to be none."""
         return modulo(a, b) if isinstance(b, int) and b > 0 and natural(a) else None
 
     def remui(self, a: Number, b: Number) -> Number | None:

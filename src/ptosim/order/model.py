@@ -16,8 +16,9 @@ from ptosim.effects.sync import ALL_WRITES, FenceReach
 from ptosim.order.number import Number, Periodic, Plain
 
 Id = int | str | Periodic | None
-"""Of a flag or a buffer: a number, the name of a private token or of a value that only the run knows, one in turn; None
-where it cannot be followed."""
+"""The id of a flag or a buffer: a number, the name of a private token or of a value that only the run knows, one in
+turn; None if it cannot be followed.
+"""
 Counter = tuple[int, tuple[object, ...], int]
 """The counter of ids: the loop of a `Periodic` and its start; an array of the scalar unit has a name below 0 in place
 of a loop. Each core, the last of the three, counts for itself.
@@ -110,7 +111,7 @@ class SignalNode(Node):
     """A signal between the cores of a cluster, whose programs are followed together."""
 
     pipe: Pipe
-    """That sets, or is held until it was set."""
+    """The pipe that sets, or is held until it was set."""
     id: Id
     partner: int | None
     """The other core; None where the id says which."""

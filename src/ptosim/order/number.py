@@ -36,7 +36,7 @@ class Symbol:
     is_single: bool = True
     """Whether it has one value per iteration; otherwise every use is another one."""
     factors: tuple[Symbol, ...] = ()
-    """Of a product, what is multiplied."""
+    """The factors of a product."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     @property

@@ -28,7 +28,7 @@ class EarlyStart:
 
     later: EntryNode
     rounds: tuple[Round, ...]
-    """Those of the loop, from the one that issued the earlier entry to the present one."""
+    """The rounds of the loop, from the one that issued the earlier entry to the present one."""
 
     @property
     def distance(self) -> int:

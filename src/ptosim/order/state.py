@@ -44,7 +44,7 @@ class State:
     counters: dict[Counter, int] = field(default_factory=dict[Counter, int])
     """The values of counters, where they are known."""
     covered: dict[tuple[object, Pipe], int] = field(default_factory=dict[tuple[object, Pipe], int])
-    """Of each scoped wait ahead and each pipe, what was issued behind the last entry there that it waits for."""
+    """For each scoped wait ahead and each pipe, the entries issued behind the last one there that it waits for."""
     here: int = 0
     """The core whose program is followed."""
     mixed: frozenset[object] = frozenset()

@@ -139,7 +139,7 @@ class Values:
         return self._known[value]
 
     def _missing(self, value: SSAValue) -> list[SSAValue]:
-        """Those operands that are computed, too, and not known yet."""
+        """The operands that are computed, too, and not known yet."""
         if value in self._known or not _is_computed(value):
             return []
         assert isinstance(value.owner, Operation)
@@ -188,7 +188,7 @@ class Values:
         return facts.with_number(found, symbol(Symbol(self.loops_around(value), *bounds(facts.number_of(found)))))
 
     def product(self, a: Number, b: Number) -> Number:
-        """Of two numbers. A product of symbols is a symbol too, the same one wherever it is computed."""
+        """The product of two numbers. A product of symbols is a symbol too, the same one wherever it is computed."""
         if not isinstance(a, Linear) or not isinstance(b, Linear):
             return a * b
         if not all(each.is_single for each in (*a.terms, *b.terms)) or len(a.terms) * len(b.terms) > _MOST_TERMS:
@@ -206,8 +206,9 @@ class Values:
         return total
 
     def quotient(self, a: Number, b: Number) -> Number | None:
-        """Of numbers that are not negative. What counts in multiples of a divisor that only the run knows is counted,
-        and the rest divided is one number wherever it is computed."""
+        """The quotient of numbers that are not negative. Multiples of a divisor that only the run knows are counted,
+        and the rest divided is one number wherever it is computed.
+        """
         if isinstance(b, int) or not isinstance(a, Linear) or not isinstance(b, Linear):
             return integers.quotient(a, b)
         (divisor, factor), *others = b.terms.items()

@@ -82,7 +82,7 @@ class Walker:
         self.end = State()
         """The knowledge behind everything."""
         self.turns: dict[int, int] = {}
-        """Of the loops that are walked turn by turn, the present one."""
+        """The present turn of each loop that is walked turn by turn."""
         self.unmatched: list[model.WaitNode] = []
         """Written waits that no set is there for."""
         self.unbalanced: list[model.Node] = []

@@ -52,7 +52,7 @@ class WorkitemRanges:
         return (given, low, high + width) if known and given is not None else None
 
     def of(self, value: SSAValue) -> Interval:
-        """Of an integer."""
+        """The interval of an integer."""
         found = self._of(value)
         return found if found is not None and found[0] >= -_LARGEST and found[1] < _LARGEST else None
 

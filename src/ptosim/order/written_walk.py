@@ -63,7 +63,7 @@ class TurnWalker(Walker):
         self.changing = {str(node.id): node for node in flags if is_named(node.id) and node.varies}
         """Ids that may be other ones in the next iteration, each by one of its flags."""
         self.crossing: dict[Flag, None] = {}
-        """Those that are set in one iteration and not waited for in it."""
+        """The pairs that are set in one iteration and not waited for in it."""
         self.waits = Waits(self)
         self.last = Last(self)
         self.counted = {loop: _counted(loop) for loop in program.loops.values()}

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ptosim.target.profile import Target
 
 MOST_BLOCKS = 1 << 16
-"""Of one launch: each has a thread."""
+"""The most blocks of one launch: each has a thread."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ class Token(NamedTuple):
     mechanism: Mechanism
     id: int
     source: str
-    """Of a buffer: the pipe."""
+    """The source pipe; for a buffer its pipe."""
     destination: str = ""
 
 
@@ -161,7 +161,7 @@ class Balance:
         return frozenset(token for role in self._roles(op) for token in self._tokens(words, role, words.number))
 
     def missing(self, op: Operation) -> frozenset[int]:
-        """Of the keys that an instruction could name with another id, those that lack what it puts or takes."""
+        """The keys that an instruction could name with another id, and that lack its token."""
         words, found = self.written[op], set[int]()
         for role in self.issued.get(op, ()):
             numbers = range(

@@ -17,7 +17,7 @@ from ptosim.sanitize.observation import Flag
 from ptosim.sanitize.program import WrittenProgram
 
 BUFFER_IDS = 28
-"""Of 32; the last ones are the system's."""
+"""The ids in use, of 32; the last ones are the system's."""
 FLAGS = signalling("flag")
 
 Taken = frozenset[tuple[object, ...]]

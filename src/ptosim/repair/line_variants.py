@@ -106,7 +106,7 @@ class Variants:
         return self._ranked(self._replaced(), rank)
 
     def turned(self, ops: Collection[Operation]) -> Iterator[Proposal]:
-        """Of these lines flags the other way round, and partners."""
+        """The flags among these lines, turned round and with partners."""
         for op in ops:
             own = self.balance.written.get(op)
             if own is not None and own.mechanism is not None:
@@ -215,7 +215,7 @@ def _bodies(op: Operation) -> Iterator[Block]:
 
 
 def _other_arm(block: Block | None, parent: Operation | None, forward: bool) -> Iterator[Block]:
-    """Of a branch what stands behind one arm, or before it."""
+    """The arms of a branch behind one of them, or before it."""
     if isinstance(parent, If):
         arms = [each for region in parent.regions for each in region.blocks]
         yield from (each for each in (arms[1:] if forward else arms[:-1]) if each is not block)

@@ -89,8 +89,7 @@ class FlagPairs:
                 yield (put, take), frozenset(("flag", *each) for each in taken)
 
     def told_apart(self, found: Diagnostic, taken: Taken) -> Iterator[Proposal]:
-        """Of a flag that is set again too early: another id for one of the pairs, or a pair from the wait back to where
-        it is set."""
+        """Another id for one pair of a flag that is set again too early, or a pair from its wait back to its set."""
         places = (found.location, *(other.location for other in found.related))
         ops = [op for place in places for op in self.program.placed(place)]
         flags = [(op, words) for op, words in self._written() if op in ops]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_BLOCKS = 64
 MOST_STRETCHES = 48
-"""Of a block in one argument; neighbours are joined where there are more."""
+"""The most stretches of a block in one argument; neighbours are joined beyond it."""
 _WRITING = frozenset({Pipe.MTE3, Pipe.FIX})
 
 
@@ -53,7 +53,7 @@ def access_map(profile: Profile) -> Sequence[AccessStretch]:
 
 
 def _joined(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those that meet are one; of too many the nearest are joined."""
+    """Stretches that meet are joined; among too many the nearest are joined."""
     joined: list[tuple[int, int]] = []
     for low, high in stretches:
         if joined and low <= joined[-1][1]:

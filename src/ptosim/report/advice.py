@@ -20,7 +20,7 @@ from ptosim.timing.step_log import Step
 
 MOST_ADVICE = 5
 LEAST_SHARE = 0.02
-"""Of all cycles: what saves less is not said."""
+"""The least share of all cycles: smaller savings are not mentioned."""
 CLOSENESS = 0.01
 """How well the steps must give the cycles of the run before anything is said of them."""
 

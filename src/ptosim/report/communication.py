@@ -95,8 +95,9 @@ class Bandwidth:
 
 
 def bandwidth(cycles: int, bytes: int, collective: str, ranks: int, target: Target) -> Bandwidth:
-    """Of a collective that is about so many bytes: of an all-reduce or reduce-scatter what each rank puts in, of an
-    all-gather what each rank gets out, of an all-to-all either."""
+    """The bandwidth of a collective of so many bytes: those that each rank puts into an all-reduce or
+    reduce-scatter, gets out of an all-gather, and either for an all-to-all.
+    """
     algorithm = bytes * target.chip.clock_ghz / cycles if cycles else 0.0
     return Bandwidth(algorithm, algorithm * COLLECTIVES[collective] * (ranks - 1) / ranks)
 
@@ -209,7 +210,7 @@ def link_uses(recording: Recording, target: Target) -> list[LinkUse]:
 
 
 def link_levels(recording: Recording) -> dict[tuple[int, int], list[tuple[int, float]]]:
-    """Of each way between ranks, the bytes per cycle from which moment on."""
+    """The bytes per cycle of each way between ranks, with the moment from which they hold."""
     rows = recording.rows
     changes: dict[tuple[int, int], defaultdict[int, float]] = {}
     for row, source, dest, _, _ in recording.crossings:

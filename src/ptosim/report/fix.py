@@ -17,7 +17,7 @@ class Fix:
     """A repair as far as one was found. Without one the text is as it was."""
 
     name: str
-    """Of the file."""
+    """The name of the file."""
     before: str
     text: str
     verified: bool

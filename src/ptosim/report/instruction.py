@@ -315,7 +315,7 @@ def _cycles(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
 
 
 def _of_workitems(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
-    """Those of a launch, and of instructions that only workitems execute."""
+    """Figures of a launch, and of instructions that only workitems execute."""
     if issubclass(operation, SimtLaunch):
         names = ["launch", "schedulers"]
     elif issubclass(operation, SyncThreads):

@@ -27,7 +27,7 @@ class InstructionUse:
 
 
 def instruction_mix(counted: Iterable[ExecutedLanes]) -> Sequence[InstructionUse]:
-    """Those that executed most first."""
+    """The instructions, those that executed most first."""
     sums: dict[tuple[int | None, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for each in counted:
         if each.times:

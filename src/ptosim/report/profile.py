@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ptosim.tiles.passes.memory_plan import PlacedTile
 
 MOST_ROWS = 6000
-"""Of a recording that is timed again for advice;"""
+"""The most rows of a recording that is timed again for advice;"""
 MOST_COMPUTED = 150_000
 """and the most busy cycles of V: its steps are made by the reference engine, which takes a second or two for these."""
 

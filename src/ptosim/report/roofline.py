@@ -34,7 +34,7 @@ class RooflinePoint:
     intensity: float
     """Cycles of computation for each byte that moves."""
     share: float
-    """Of the peak of the cores that ran."""
+    """The share of the peak of the cores that ran."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Roofline:
 
 
 def roofline(profile: Profile) -> Roofline:
-    """Of the whole kernel, and of the lines that compute most."""
+    """The rooflines of the whole kernel, and of the lines that compute most."""
     return Roofline(tuple(_points(profile)), _bandwidth(profile))
 
 

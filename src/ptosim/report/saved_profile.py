@@ -25,7 +25,7 @@ class SavedProfile:
     source: Source
     """The lines that took time, where they stood; all others are blank."""
     target: Target
-    """Of the run that it is compared with."""
+    """The target of the run that it is compared with."""
     rests_on: Sequence[Any] = ()
 
 

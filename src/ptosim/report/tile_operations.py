@@ -24,7 +24,7 @@ class TileOperationTime:
     name: str
     count: int
     cycles: int
-    """Of one execution."""
+    """The cycles of one execution."""
     sum: str
     """How these add up: "7 + 64 × 2 (vadd) + 18 = 153"."""
     lane_use: float | None

@@ -110,7 +110,7 @@ class FifoUse:
     most: int
     """Slots that were filled and not yet given back."""
     mean: float
-    """Of them, over the time that its consumers ran."""
+    """Their mean number, over the time that its consumers ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,9 @@ class LineTime:
 
     line: int
     busy: int
-    """Of its pipes, summed over cores; for a line of a vector function what it adds to the chain that decides."""
+    """The busy cycles of its pipes, summed over cores; for a line of a vector function its part of the chain that
+    decides.
+    """
     critical: int
     """On the critical path."""
     waiting: int

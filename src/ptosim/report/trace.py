@@ -61,7 +61,7 @@ def _events(profile: Profile) -> Iterator[str]:
 
 
 class _Places:
-    """Of each core its process, and the number of its first thread: that of a pipe is so many further on."""
+    """For each core its process, and the number of its first thread: the thread of a pipe is so many further on."""
 
     def __init__(self, recording: Recording) -> None:
         """A core is a process, unless there are ranks."""

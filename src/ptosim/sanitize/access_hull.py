@@ -31,7 +31,7 @@ class Hulls:
         self._size = size
         self.latest: list[Hull] = []
         self.before = Hull(0, size, 0)
-        """Of all entries before the latest ones together; the stamp is the highest of theirs."""
+        """The hull of all entries before the latest ones; the stamp is the highest of theirs."""
 
     def of(self, stamp: int) -> Hull:
         """The hull of the entry with this lowest stamp; empty when it is new."""

@@ -90,7 +90,7 @@ class CacheLines:
 
 @dataclass
 class _Cache:
-    """Of one core."""
+    """The cache of one core."""
 
     waits: int = 0
     held: set[int] = field(default_factory=set[int])

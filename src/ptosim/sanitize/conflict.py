@@ -107,7 +107,9 @@ class Conflict:
     use: tuple[Use, Site] | None = None
     """The operation that made the loaded value count."""
     is_told: bool = False
-    """Of two ranks or blocks: the second has waited for a notice of the first, which did not cover the access."""
+    """Whether the second of two ranks or blocks has waited for a notice of the first, which did not cover the
+    access.
+    """
     count: int = 0
     clobber: Clobber | None = None
     workitem: Workitem | None = None

@@ -97,7 +97,7 @@ class ClashOutcome:
     part: WindowPart
     """The bytes of the access that this is about."""
     width: int
-    """Of the pieces of the access."""
+    """The width of the pieces of the access."""
 
     def is_equal(self, clash: Clash, equal: NDArray[np.bool_]) -> bool:
         """Whether the bytes of a clash already were what the access stores, by those of the access that were."""

@@ -33,7 +33,7 @@ _Set = tuple[ScopeAccess, ...]
 
 
 class HiddenAccesses:
-    """Of one scope; `is_over` tells of an access that no later one can alias any more."""
+    """The accesses of one scope; `is_over` tells of an access that no later one can alias any more."""
 
     def __init__(self, size: int, is_over: Callable[[ScopeAccess], bool]) -> None:
         self._numbers: NDArray[np.int32] = np.zeros(size, np.int32)

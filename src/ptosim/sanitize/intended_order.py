@@ -41,7 +41,7 @@ class Iterations:
         ring[entry.n % KEPT] = entry.n, entry.loops
 
     def of(self, index: int, number: int) -> Loops | None:
-        """Of the entry with this number on the pipe with this index in clocks; None if it was too long ago."""
+        """The entry with this number on the pipe with this index in clocks; None if it was too long ago."""
         ring = self._rings.get(index)
         if ring is None or ring[number % KEPT][0] != number:
             return None

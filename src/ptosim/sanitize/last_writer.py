@@ -29,7 +29,7 @@ class LastWrite:
     block: int
     loops: tuple[int, ...]
     source: LastWrite | None = None
-    """Of a copy: who had written what it copied."""
+    """The writer of the copied bytes, if the last write was a copy."""
 
 
 class LastWriter(Observer):

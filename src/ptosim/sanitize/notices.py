@@ -50,7 +50,7 @@ class Notices:
         self.waiting: set[int] = set()
         """The cores that have waited for a notice."""
         self._weak_stores: set[tuple[int, Pipe, int]] = set()
-        """Those that a barrier of their pipe was taken to end."""
+        """The stores that a barrier of their pipe was taken to end."""
         self._own: dict[tuple[int, Pipe, Site], Entry] = {}
         """Notices of words of the own rank before which a store has ended and not arrived."""
         self._waiters: dict[int, set[int]] = {}
@@ -109,7 +109,7 @@ class Notices:
         self._say(entry, "race", message, "warning", (other, f"{pipe} writes here"), hint=_before(FENCE))
 
     def _told_to_others(self) -> None:
-        """Of notices of words of the own rank, those that another core waits for."""
+        """The notices of words of the own rank for which another core waits."""
         for (address, pipe, store), entry in self._own.items():
             if self._waiters.get(address, set()) - {entry.core.index}:
                 self._may_overtake(entry, pipe, store)

@@ -65,9 +65,9 @@ class UnorderedAccess(NamedTuple):
 
     track: OnChipTrack
     stamps: Stamps
-    """Of all bytes of the access."""
+    """The stamps of all bytes of the access."""
     hit: NDArray[np.bool_]
-    """Those that the two have in common."""
+    """The bytes that the two have in common."""
 
 
 def of_core(core: Core, latest: Iterable[tuple[int, int]]) -> Clock:

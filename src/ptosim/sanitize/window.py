@@ -116,7 +116,7 @@ def joined(starts: Any, width: int) -> tuple[Any, int]:
 
 
 class WindowPart(NamedTuple):
-    """Those pieces of an access that lie in a memory, or what of a single one does."""
+    """The pieces of an access that lie in a memory, or the part of a single one that does."""
 
     starts: Starts
     width: int

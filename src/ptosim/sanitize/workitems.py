@@ -42,7 +42,7 @@ class TouchedCells(NamedTuple):
     cells: Ints
     workitems: Ints
     numbers: Ints
-    """Of the access in the epoch."""
+    """The numbers of the accesses in the epoch."""
     data: Ints
     starts: Ints
 

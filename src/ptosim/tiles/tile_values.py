@@ -26,7 +26,7 @@ class Tile:
     buf: TileBuf
     """Element, shape and layout, as the type says them."""
     address: SSAValue
-    """Of element (0, 0), in bytes of the memory: i64."""
+    """The address of element (0, 0), in bytes of the memory: i64."""
     valid: tuple[Number, Number]
     """Rows and columns of the valid region, within the shape."""
     storage: tuple[int, int]
@@ -141,15 +141,15 @@ class GmView:
     """A part of a tensor in GM, read as five dimensions: sizes and strides count elements."""
 
     pointer: SSAValue
-    """Of its first element."""
+    """The pointer to its first element."""
     sizes: tuple[Number, ...]
     strides: tuple[Number, ...]
     rank: int
-    """Of the tensor as it is written."""
+    """The rank of the tensor as it is written."""
     layout: ViewLayout | None
     """As it is written."""
     shape: tuple[Number, ...]
-    """Of the whole tensor, as it is written."""
+    """The shape of the whole tensor, as it is written."""
 
     @property
     def element(self) -> Attribute:

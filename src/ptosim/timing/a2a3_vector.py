@@ -31,7 +31,7 @@ _NOT_OF_THE_VECTOR_UNIT = frozenset({"scalar", "rename", "fence"})
 
 REPEAT_BYTES = 256
 MOST_REPEATS = 255
-"""Of one instruction: more are several instructions."""
+"""The most repeats of one instruction: more are several instructions."""
 
 Counts = Counter[tuple[str, int]]  # executions by timing class and line
 Sized = tuple[ModelSequence, SequenceSize]

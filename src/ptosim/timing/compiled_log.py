@@ -37,7 +37,7 @@ class LoggedOperands:
     words: int
     issued: Issued
     columns: tuple[int | tuple[int, Callable[[Ints], Ints]], ...]
-    """Of each name the constant that it is, or its word and how that is read."""
+    """For each name its constant, or its word and how that is read."""
 
 
 class Price(NamedTuple):
@@ -64,7 +64,7 @@ class LoggedProgram(Protocol):
     def site(self, operation: int) -> Site: ...
 
     def operands(self, operation: int) -> LoggedOperands:
-        """Of an operation that is no vector scope."""
+        """The operands of an operation that is no vector scope."""
         ...
 
 
@@ -170,7 +170,7 @@ def _cores(recording: Recording, blocks: _Blocks, kind: KernelKind, moved: Calla
 
 
 def _last_rows(recording: Recording) -> None:
-    """Of cores that only a part is recorded of: until when, and what ended then."""
+    """Ends the cores that are recorded in part: their end, and the entry that ended then."""
     cores, ends = (np.asarray(column, np.int64) for column in (recording.rows.core, recording.rows.end))
     for number, run in enumerate(recording.cores):
         if run.recorded is None:
@@ -369,13 +369,13 @@ def _unwrapped(numbers: Ints, ranks: Ints) -> Ints:
 
 
 def _numbers(ranks: Ints) -> Ints:
-    """Of each record the place in its block."""
+    """The place of each record in its block."""
     _, first, counts = np.unique(ranks, return_index=True, return_counts=True)
     return np.arange(len(ranks)) - np.repeat(first, counts)
 
 
 def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told: LoggedProgram) -> None:
-    """Of each row what it reads, then what it writes; `details` are the numbers of prices, NOTHING for waits."""
+    """For each row its reads, then its writes; `details` are the numbers of prices, NOTHING for waits."""
     rows = np.flatnonzero(details[:MOST_TOUCHING] != moments.NOTHING)
     numbers, at = np.unique(details[rows], return_inverse=True)
     prices: list[int] = numbers.tolist()

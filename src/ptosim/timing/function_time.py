@@ -42,7 +42,7 @@ class VectorFunctionTiming:
     limit: str  # what bounds it: launch, issue, loop, load/store, execute ports, SFU, reduction port, dependency ...
     heads: tuple[float, ...] = ()
     instructions: tuple[PricedInstruction, ...] = ()
-    """Of a tile operation on A2A3: what it pays once, and the instructions that it is there."""
+    """The instructions of a tile operation on A2A3: its single costs, and its instructions there."""
 
     @property
     def sum(self) -> str:

@@ -23,7 +23,7 @@ class Said:
     seen: int
 
     def seen_by(self, core: Core) -> int:
-        """Who gave it sees it at once."""
+        """The core that gave the notice sees it at once."""
         return self.moment[0] if self.entry.core is core else self.seen
 
 

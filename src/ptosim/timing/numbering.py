@@ -36,7 +36,7 @@ def _sites(recording: Recording) -> None:
 
 
 def _standing(recording: Recording) -> list[tuple[int, int]]:
-    """Of each site: the module, as modules are met, and where it stands there. Those without a number come last."""
+    """For each site the module, as modules are met, and its place there. Sites without a number come last."""
     modules: dict[int, int] = {}
     found: list[tuple[int, int]] = []
     for number, site in enumerate(recording.sites):

@@ -45,8 +45,9 @@ Touch = tuple[Space, int | None, int, int]
 
 
 Hulls = dict[tuple[Site, Space, int | None], tuple[int, int]]
-"""Of an instruction, a memory and the core that it belongs to: the lowest byte that was touched, and one past the
-highest."""
+"""For an instruction, a memory and the core that it belongs to: the lowest byte that was touched, and one past the
+highest.
+"""
 
 
 class Done(NamedTuple):
@@ -395,7 +396,7 @@ def _rank_of(core: Core, address: Any) -> int:
 
 
 def _stretches(hulls: Hulls) -> list[Stretch]:
-    """Of the memories on the chip."""
+    """The stretches of the memories on the chip."""
     return [
         (core, moments.MEMORIES.index(space), low, high)
         for (_, space, core), (low, high) in hulls.items()

@@ -71,7 +71,7 @@ class RecordingRows(ColumnTable):
     start: array[int] = field(default_factory=lambda: array("q"))
     end: array[int] = field(default_factory=lambda: array("q"))
     detail: array[int] = field(default_factory=lambda: array("i"))
-    """Of a vector function the number of its timing, of a wait that of its cause; otherwise NOTHING."""
+    """The number of a vector function's timing, or of the cause of a wait; otherwise NOTHING."""
     bytes: array[int] = field(default_factory=lambda: array("q"))
     """Moved by a copy."""
     arguments: array[int] = field(default_factory=lambda: array("q"))
@@ -92,7 +92,7 @@ class SignalTable(ColumnTable):
     wait_time: array[int] = field(default_factory=lambda: array("q"))
     """When the wait was over."""
     id: array[int] = field(default_factory=lambda: array("h"))
-    """Of the flag, buffer or semaphore."""
+    """The id of the flag, buffer or semaphore."""
 
 
 @dataclass(slots=True)

@@ -33,14 +33,14 @@ class Step:
     site: Site
     loops: tuple[int, ...]
     operations: int
-    """Of the scalar unit since the step before."""
+    """The operations of the scalar unit since the step before."""
     key: Any = None
     cycles: int = 0
     bytes: int = 0
     timing_class: str = ""
     """Empty for a vector scope."""
     steady: float = 0
-    """Of a vector scope: how long its busiest unit is taken, which is what it adds to one that is under way."""
+    """The steady cycles of a vector scope: how long its busiest unit is taken, its addition to one under way."""
     sources: tuple[Step, ...] = ()
     """Sets and releases that a wait has consumed; of a set, entries of other pipes that it speaks for."""
     touched: list[Bytes] = field(default_factory=list[Bytes])

@@ -139,7 +139,7 @@ class _Run:
         self.machine.pause(getattr(self.machine.unit, figure), cause, line)
 
     def repeat(self, seen: dict[object, tuple[int, int]], iteration: int, turns: LoopTurns) -> int:
-        """If the machine is in a state that it was in before, the iterations that need not be simulated."""
+        """The iterations that need not be simulated, if the machine is in a state that it was in before."""
         state, now = signature(self.machine, self.values), self.machine.cycle
         earlier, then = seen.get(state, (iteration, now))
         seen[state] = iteration, now

@@ -36,7 +36,9 @@ _OF_WHOLE_FRACTALS = frozenset({"l1_l0a", "l1_l0b"})
 """Copies that take as long where fractals lie behind the end of L1: these are zeros, and nothing is read for them."""
 
 MOST_OPERATIONS = 200_000
-"""Of a vector scope whose calls are written out. No file has room for so many without calls that call again."""
+"""The most operations of a vector scope whose calls are written out. No file has room for so many without calls that
+call again.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class Priced:
     timing_class: str
     """Empty for a vector scope."""
     program: Body | None = None
-    """Of a vector scope."""
+    """The program of a vector scope."""
     element: Element | None = None
     """The elements that a matrix product multiplies."""
     narrow: bool = False
@@ -175,8 +177,9 @@ def _merged_records(priced: Priced, facts: Mapping[str, Any], written: int) -> i
 
 
 def _tiles(priced: Priced, facts: Mapping[str, Any], written: int) -> int:
-    """Of a matrix product: none where accumulators start without operands. The raw forms have m, k and n in one word,
-    12 bits each."""
+    """The tiles of a matrix product: none if accumulators start without operands. The raw forms have m, k and n in
+    one word, 12 bits each.
+    """
     if priced.element is None:
         return 0
     word = facts.get("packed", 0)

@@ -37,7 +37,7 @@ class LaneDemand:
 
 
 def demands(function: Function) -> dict[SSAValue, LaneDemand]:
-    """Of each loaded vector the lanes that are needed, where these are not all."""
+    """The needed lanes of each loaded vector, if these are not all."""
     reading = _Reading({})
     found: dict[SSAValue, LaneDemand] = {}
     for op in function.walk():

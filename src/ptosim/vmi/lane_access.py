@@ -61,7 +61,7 @@ def _loaded(step: Recipe, offset: Number, layout: LaneLayout) -> Iterator[SSAVal
 
 
 def demanded(step: Recipe, layout: LaneLayout) -> list[SSAValue | None]:
-    """Of each register the lanes that some use needs; None where that is all of them."""
+    """The lanes of each register that some use needs; None if that is all of them."""
     lanes, width = step.type("result").lanes, step.width("result")
     mask = step.demand()
     bits = mask.known(step.write)

@@ -60,7 +60,7 @@ def complement(step: Recipe) -> None:
 
 @recipe("vabs", "absf", "absi")
 def absolute(step: Recipe) -> None:
-    """Of bf16 the sign bit is cleared."""
+    """The absolute value; of bf16 by its sign bit."""
     if element_of(step.type("input").element).name != "bf16":
         unary(step)
         return

@@ -37,7 +37,7 @@ class LaneLayout:
         return self.parts * self.registers_of_part(lanes, width)
 
     def runs(self, lanes: int, width: int) -> Iterator[tuple[int, int, int]]:
-        """Of each register: its part, the lane of the part that it begins with, and how many of them it holds."""
+        """For each register its part, its first lane in the part, and the number of lanes that it holds."""
         held = self.held(width)
         for part in range(self.parts):
             there = (lanes + self.parts - 1 - part) // self.parts

@@ -38,7 +38,7 @@ class Document:
     version: int
     text: Text
     cycles: Sequence[LineCycles] = ()
-    """Of the last profile of this very text."""
+    """The cycles of the last profile of this very text."""
 
     @cached_property
     def source(self) -> Source:

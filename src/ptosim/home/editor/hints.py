@@ -25,7 +25,7 @@ class Remark:
 
 
 def remarks(document: Document) -> Iterator[Remark]:
-    """Those of the whole text, in its order."""
+    """The remarks on the whole text, in its order."""
     found = [*_addresses(document), *_inserted(document), *_cycles(document)]
     yield from sorted(found, key=lambda remark: remark.offset)
 

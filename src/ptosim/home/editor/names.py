@@ -18,7 +18,7 @@ _CLOSING = {"(": ")", "[": "]", "<": ">", "{": "}"}
 
 
 def operation_names() -> set[str]:
-    """Of all operations, those that stand without their dialect included."""
+    """The names of all operations, those that stand without their dialect included."""
     return {operation.name for operation in (*operations(), *structural_operations())} | _SHORT
 
 
@@ -303,7 +303,7 @@ class Names:
         return list(seen.values())
 
     def same_function(self, definition: Definition) -> list[Definition]:
-        """Of a function: those of the same name, which nested modules may each have."""
+        """The functions of one name, which nested modules may each have."""
         return [each for each in self.functions if each.token.text == definition.token.text] or [definition]
 
 

@@ -84,7 +84,7 @@ def _beside(document: Document, name: str) -> Path:
 
 
 def _range(document: Document, place: dict[str, Any]) -> lsp.Range:
-    """Of a place in this text; of one in another file by what is said of it alone."""
+    """The range of a place; in another file by its line, column and length alone."""
     line, column, length = place["line"], place["column"], place["length"]
     if _is_own(document, place):
         start = min(document.source.offset(line, column), len(document.text.content))

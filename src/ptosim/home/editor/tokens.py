@@ -37,7 +37,7 @@ class TextToken:
 
     @property
     def name(self) -> str:
-        """Of a value: what all its results share."""
+        """The common name of all results of a value's operation."""
         return self.text.partition("#")[0] if self.kind == "value" else self.text
 
 

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation
 
 
 class ByInheritance(ABCMeta):
-    """Of classes whose instances are told by inheritance alone: nothing registers with them."""
+    """A walk for classes whose instances are told by inheritance alone: nothing registers with them."""
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__

@@ -50,7 +50,7 @@ class _Flow:
     branch: Operation | None = None
     data: Operation | None = None
     loops: list[While] = field(default_factory=list[While])
-    """Those that go on or end by them."""
+    """Loops that go on or end by them."""
 
 
 class WordAnswers:
@@ -137,7 +137,7 @@ class WordAnswers:
         return _common(sides)
 
     def _compared(self, op: CmpI, holds: bool, around: frozenset[SSAValue]) -> Answered | None:
-        """Of a word with a number, or of an answer with true or false."""
+        """A comparison of a word with a number, or of an answer with true or false."""
         left = LEFT_BY.get(op.word("predicate") or "")
         if left is None:
             return _NONE

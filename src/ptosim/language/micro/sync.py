@@ -58,7 +58,7 @@ _ABSENT_PIPES = (
     *("VIRTUAL_PIPE_MTE2_L1A", "VIRTUAL_PIPE_MTE2_L1B"),
 )
 EVENT_IDS = 8
-"""Of every pair of pipes on the machines that are known; a target file may say otherwise, up to 16."""
+"""The event ids of every pair of pipes on the known machines; a target file may say otherwise, up to 16."""
 
 PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
 PIPES_OR_EVENT_TYPES = Vocabulary(_REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=EVENT_TYPES)

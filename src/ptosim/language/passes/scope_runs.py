@@ -113,7 +113,7 @@ class Runs:
         return op in needed and self.kind(op) is ScopeRole.SCALAR
 
     def leaving(self, run: ScopeRun, needed: set[Operation]) -> list[Operation]:
-        """Those of them that cannot stay before the scope."""
+        """Operations that cannot stay before the scope."""
         return [op for op in run.ops if op in needed and self.kind(op) is ScopeRole.VECTOR]
 
 

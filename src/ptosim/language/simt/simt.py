@@ -24,7 +24,7 @@ from ptosim.language.text.located_parser import LocatedParser
 
 DIMENSIONS = ("dim_x", "dim_y", "dim_z")
 MOST_WORKITEMS = 2048
-"""Of one launch."""
+"""The most workitems of one launch."""
 MAX_THREADS, MAX_REGISTERS = "pto.simt_max_threads", "pto.simt_max_regs"
 """Attributes of a function of workitems."""
 DEFAULT_THREADS = 1024

@@ -68,7 +68,9 @@ def _lines(lines: list[str], kept: _Kept) -> Iterator[str]:
 def _tree(
     positions: Mapping[Operation, Position], size: int, printed: Mapping[Operation, Stretch], length: int
 ) -> _Node:
-    """Of several operations at one place the outermost counts: what was left out stands where its parent does."""
+    """The operations as a tree by place. Among several at one place the outermost counts: left-out text stands where
+    its parent does.
+    """
     root = _Node(-1, size + 1, (0, length))
     path, seen = [root], set[int]()
     places = [(positions[op].start, -positions[op].end, op) for op in printed if op in positions]

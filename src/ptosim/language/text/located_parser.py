@@ -41,7 +41,7 @@ _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.cal
 
 
 MOST_ELEMENTS = 65_536
-"""Of a dense literal: far more than any operation takes, and soon filled."""
+"""The most elements of a dense literal: far more than any operation takes, and soon filled."""
 
 _OUR_WORDS = {"Could not parse entire input!": "expected an operation or the end of the text"}
 """Messages of xDSL, with ours."""

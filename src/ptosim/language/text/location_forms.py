@@ -46,7 +46,7 @@ class LocationForm:
     place: Location | None = None
     name: str | None = None
     parts: tuple[LocationForm, ...] = ()
-    """Of which the first that has a place counts."""
+    """The parts of a fused location; the first that has a place counts."""
     caller: LocationForm | None = None
     turns: tuple[tuple[str, int], ...] = ()
     alias: str | None = None

@@ -24,7 +24,7 @@ from ptosim.language.types import element_of
 
 BRANCHES = (BranchOp, ConditionalBranchOp, SwitchOp)
 MOST_BLOCKS = 200
-"""Of a region: the ways between more of them take long to follow."""
+"""The most blocks of a region: the ways between more of them take long to follow."""
 
 Values = Sequence[SSAValue]
 Names = dict[SSAValue, SSAValue]

@@ -34,7 +34,7 @@ PARAMETERS = ("i64", "f16", "bf16", "f32")
 """Elements of a tile of parameters: whole parameter words, or scales."""
 
 RELUS = ("no_relu", "normal_relu")
-"""Those that need no parameter of their own; there is no operand for one."""
+"""Words that need no parameter of their own; there is no operand for one."""
 
 
 def leaves(op: TileOperation, target: str, element: Attribute, window: bool = False) -> Iterator[Problem]:

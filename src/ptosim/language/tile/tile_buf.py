@@ -27,7 +27,7 @@ COMPACTS = ("null", "normal", "row_plus_one")
 NORMAL, ROW_PLUS_ONE = COMPACTS.index("normal"), COMPACTS.index("row_plus_one")
 
 PARAMETER_BYTES = 8
-"""Of the word that a column has in the fixpipe buffer."""
+"""The bytes of a column's word in the fixpipe buffer."""
 
 
 _LAYOUTS: dict[tuple[str, str], Layout] = {

@@ -21,7 +21,7 @@ from ptosim.language.tile.tile_types import TileBufType
 
 _AXES = Vocabulary(("row", "col"))
 _FACTORS = {"P1111": 1, "P0101": 2, "P1010": 2, "P0001": 4, "P0010": 4, "P0100": 4, "P1000": 4}
-"""Of how many elements a pattern takes one."""
+"""The number of elements from which a pattern takes one."""
 _OFFSETS = elements("i16 i32", "i32")
 _GATHERED = elements("i8 i16 i32 f16 f32 f8E4M3FN f8E5M2", "i16 i32 f16 f32")
 """Elements that are gathered by index."""

@@ -29,7 +29,7 @@ from ptosim.native.observe.hooks import UNOBSERVED, CodeObserver
 from ptosim.target.profile import load_target
 
 _ATOMIC_BITS = range(6, 11)
-"""Of CTRL: what makes stores to GM atomic."""
+"""The bits of CTRL that make stores to GM atomic."""
 
 
 def compile_kernel(

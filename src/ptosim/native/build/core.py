@@ -65,7 +65,7 @@ class Unit:
     may_set_ctrl: bool = True
     """Whether some instruction of the kernel writes all of CTRL."""
     observer: CodeObserver = UNOBSERVED
-    """Who adds code of its own."""
+    """The observer that adds code of its own."""
     routines: dict[str, FunctionBuilder] = field(default_factory=dict[str, FunctionBuilder])
     reads: int = 0
     """How many copies read rows of GM."""

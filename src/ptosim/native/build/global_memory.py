@@ -36,7 +36,7 @@ class GmPlace:
 
 
 def _number(pointer: Value) -> Value:
-    """Of the buffer. Half its range is added so that an offset below 0 still belongs to it."""
+    """The number of the buffer. Half its range is added so that an offset below 0 still belongs to it."""
     return (pointer + FARTHEST).lshr(OFFSET_BITS)
 
 

@@ -55,7 +55,9 @@ class HandedOperation:
     loops: int = 0
     captured: int = 0
     members: tuple["HandedOperation", ...] = ()
-    """Of a "run": operations that follow each other, handed over together; what they capture follows each other too."""
+    """The members of a "run": operations that follow each other, handed over together; their captured values follow
+    each other too.
+    """
 
     @property
     def words(self) -> int:

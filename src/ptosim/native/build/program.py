@@ -42,7 +42,7 @@ from ptosim.native.vector.numbers import lane_type
 from ptosim.native.vector.registers import Mask, full_mask, splat, view, zeroed
 
 _FLAGS = signalling("flag", "token")
-"""Those that follow each other are lowered together."""
+"""Operations of flags and tokens; those that follow each other are lowered together."""
 
 _STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}
 _REGISTERS = {register.name.lower(): register for register in Register}

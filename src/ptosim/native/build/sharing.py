@@ -39,7 +39,7 @@ class SharedEntry:
     """Something that a pipe executes, and what it finds where it is issued."""
 
     number: int
-    """Of its operation."""
+    """The number of its operation."""
     op: Operation
     place: Location | None
     kind: CoreKind
@@ -164,8 +164,9 @@ class Entries:
 
     unit: Unit
     waiting: list[SharedEntry] = field(default_factory=list[SharedEntry])
-    """Those that may share code, which is built when all of them are known. Behind its words each gets one more, which
-    is how many came before it."""
+    """Entries that may share code, which is built when all of them are known. Each gets one more word, the number of
+    entries before it.
+    """
 
     def build_alone(self, entry: SharedEntry) -> None:
         function, words = entry.begin(self.unit)

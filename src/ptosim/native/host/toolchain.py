@@ -22,7 +22,7 @@ llvm: Any = llvm_binding  # llvmlite has no type information
 PASSES = ("sroa", "simplify_cfg", "instruction_combine", "loop_rotate")
 COROUTINES = "presplitcoroutine"
 LEVEL = 1
-"""Of the code generator: a higher one takes longer, and its code is no faster."""
+"""The level of the code generator: a higher one takes longer, and its code is no faster."""
 
 
 class InvalidIR(RuntimeError):

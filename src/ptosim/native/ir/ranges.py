@@ -68,7 +68,7 @@ def _wrapped(found: IntegerRange, bits: int) -> IntegerRange:
 
 
 def indices(lower: IntegerRange, upper: IntegerRange, step: IntegerRange) -> IntegerRange:
-    """Those of a loop that is entered, by a positive step."""
+    """The indices of a loop that is entered, by a positive step."""
     zeros = min(lower.zeros, step.zeros)
     last = (upper.high - 1) >> zeros << zeros
     return IntegerRange(lower.low, max(lower.low, last), zeros)

@@ -54,7 +54,7 @@ def _accesses(op: Operation, target: str) -> Iterator[tuple[SSAValue, str]]:
 
 
 def _parameters(value: SSAValue, entry: PTOFunction, seen: set[SSAValue]) -> set[int]:
-    """Those that a pointer may come from."""
+    """The parameters that a pointer may come from."""
     if value in seen:
         return set()
     seen.add(value)

@@ -175,7 +175,7 @@ class Filter(CodeObserver):
             self._held[f] = Held.beside(f)
 
     def _visit(self, core: Core, verb: str) -> Visit:
-        """Of an access on chip."""
+        """The visit of an access on chip."""
         f = core.f
         visit = self._visits.get(f)
         if visit is None:

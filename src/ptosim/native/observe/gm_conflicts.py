@@ -65,7 +65,7 @@ class Sifted:
     def __init__(self, failed: Sequence[int], records: Integers) -> None:
         self._records = records
         self.blocks = {*failed, *suspicious_blocks(records)}
-        """Those that have to be judged. One that has failed may not have told of all its accesses to GM."""
+        """The blocks that have to be judged. A failed block may not have told of all its accesses to GM."""
 
     def written(self, besides: Collection[int]) -> dict[int, list[tuple[Integers, Integers]]]:
         """By the number of a buffer, from 0 on: the bytes that blocks other than these have written, as stretches from
@@ -181,7 +181,7 @@ def _stretches(records: Integers) -> Iterator[tuple[Integers, Integers]]:
 
 
 def _meeting(pieces: Pieces, writes: NDArray[np.bool_]) -> Integers:
-    """Those that overlap another one, one of the two a write."""
+    """The stretches that overlap another one, one of the two a write."""
     order = np.argsort(pieces.low, kind="stable")
     low, high, write = pieces.low[order], pieces.high[order], writes[order]
     hit = np.zeros(len(order), np.bool_)
@@ -218,7 +218,7 @@ def _out_of_order(records: Integers, pieces: Pieces) -> set[int]:
 
 
 def _slots(records: Integers) -> Integers:
-    """Who made each, by place in the cluster and pipe."""
+    """The maker of each access, by place in the cluster and pipe."""
     return (records[:, KIND] & ((1 << ATOMIC) - 1)) >> 1
 
 

@@ -43,7 +43,7 @@ SORTED = EPOCHS + 8
 HELD = SORTED + 8
 """The bytes that store streams hold back (streams.py)."""
 FIRST_RECORD = HELD + 24
-"""Of this block, in kernels that wait for bytes (ranges.py)."""
+"""The first record of this block, in kernels that wait for bytes (ranges.py)."""
 SIGNALLED = FIRST_RECORD + 8
 """There, per pipe, how many entries had begun when it last came to something that does not count as one."""
 LATEST = SIGNALLED + PIECE
@@ -55,11 +55,12 @@ KNOWN = (LATEST + 8 * SITES + 8 + 63) & -64
 PLACES = 4
 """Pieces of a clock in a kernel of several cores, the last of them unused."""
 CORES_OF_PIECES = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
-"""Of each core of a cluster, cube core first: which cores the pieces of its clocks are about. Its own comes first."""
+"""For each core of a cluster, cube core first: the cores of the pieces of its clocks. Its own comes first."""
 
 RECORD_HEAD = 8
-"""Of a record, words of 64 bits before its clock: pointer, bytes of a row, rows, distance, kind (place, slot and
-direction, and from bit ATOMIC on how CTRL has a store combine), block, stamp, nothing."""
+"""The words of a record before its clock, 64 bits each: pointer, bytes of a row, rows, distance, kind (place, slot
+and direction, and from bit ATOMIC on the atomic operation of a store), block, stamp, nothing.
+"""
 ATOMIC = 16
 CLOCK_AT = 8 * RECORD_HEAD
 
@@ -78,7 +79,7 @@ class Semaphore:
     HEAD = 8
     """How many of the waits are known, from the first, to have ended before the sets that followed."""
     LAST_SLOT = 12
-    """Of the last set: its slot and its stamp."""
+    """The slot and the stamp of the last set."""
     LAST_STAMP = 16
     WAITED = 64
     """Per wait, the last RING of them, slot and stamp."""

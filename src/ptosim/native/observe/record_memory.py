@@ -54,7 +54,7 @@ class Reserve:
 
 @cache
 def reserve() -> Reserve:
-    """That of this process."""
+    """The memory of this process."""
     return Reserve()
 
 
@@ -114,7 +114,7 @@ class RecordMemory:
 
 
 class Rooms:
-    """Those of the cores of a cluster, and how a block finds what they keep."""
+    """The rooms of the cores of a cluster, and the offsets by which a block finds them."""
 
     def __init__(self, cluster: NativeCluster, outline: Mapping[str, Any]) -> None:
         self._outline = outline

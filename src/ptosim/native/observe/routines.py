@@ -22,9 +22,9 @@ class Routine(IntEnum):
     FLY = 12
     SEEK = 13
     PRICE = 14
-    """Of the run time: the address of a price (page, work, key, words), or 0 where the run must end."""
+    """Answered by the run time: the address of a price (page, work, key, words), or 0 if the run must end."""
     ROOM = 15
-    """Of the run time: makes room in a part of the log (log, its word)."""
+    """Answered by the run time: makes room in a part of the log (log, its word)."""
 
 
 SYMBOLS = {routine: f"time_{routine.name.lower()}" for routine in Routine if routine < Routine.PRICE}

@@ -32,7 +32,7 @@ class Scope:
 
     stores: Class
     overtaken: dict[Operation, Class]
-    """Of the loads that some store need not wait for: which ones."""
+    """The loads that some store need not wait for."""
     is_fenced: bool
     """A mem_bar stands in it."""
     is_partly_fenced: bool

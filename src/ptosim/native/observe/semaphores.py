@@ -117,7 +117,7 @@ class Semaphores(CounterHooks):
     # --- sets ---------------------------------------------------------------------------------------------------------
 
     def _set(self, f: FunctionBuilder, kind: CoreKind, pipe: Pipe) -> None:
-        """Of the counter with this number."""
+        """A set of the counter with this number."""
         (number,) = f.parameters
         waiter = _waiter(kind, number)
         place = _counter(f, number)

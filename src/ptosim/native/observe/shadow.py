@@ -71,7 +71,7 @@ def element(f: FunctionBuilder, address: Value, extent: int) -> GranuleTouch:
 
 
 def active(f: FunctionBuilder, touch: GranuleTouch, lanes: Value, unit: int) -> GranuleTouch:
-    """Those words of an access whose units are active; of less than a granule any unit stands for all."""
+    """The words of an access whose units are active; of less than a granule any unit stands for all."""
     if lanes.kind.lanes * unit == touch.some.kind.bits * WORD:
         some, whole = words.of_lanes(f, lanes, unit)
     else:
@@ -81,7 +81,7 @@ def active(f: FunctionBuilder, touch: GranuleTouch, lanes: Value, unit: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class Visit:
-    """Who accesses memory: a kind of core, the slot under which it is counted, what it knows, and its stamp."""
+    """An accessing core: its kind, the slot under which it is counted, its clock, and its stamp."""
 
     kind: CoreKind
     slot: int
@@ -223,7 +223,7 @@ class Shadow:
             self.put_stamp(f, area, start, visit.stamp, touch)
 
     def own_tracks(self, f: FunctionBuilder, kind: CoreKind, space: Space) -> list[tuple[int, int | Value]]:
-        """Of the pipes of a kind of core in one memory: the slot of each, and where the track begins."""
+        """The tracks of a kind of core in one memory: the slot of each pipe, and the begin of its track."""
         tracks = [track for track in self.layout.tracks if track[:2] == (space, self._place(kind))]
         seen = [(slot, self._seen(f, kind, Area(space), place, slot, verb)) for _, place, slot, verb in tracks]
         return [(slot, start) for slot, found in seen for piece, start in found if piece == 0]

@@ -28,7 +28,9 @@ _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
 CHUNKS = {LogPart.ROWS: 1 << 16, LogPart.POOL: 1 << 18, LogPart.SIGNALS: 1 << 16, LogPart.CORES: 1 << 12}
 """Records of a chunk."""
 MOST_RECORDS = 1 << 21
-"""Of one part of a log: what a longer run does only counts. To find the path through so many rows takes seconds."""
+"""The most records in one part of a log: beyond that a run only counts. To find the path through so many rows takes
+seconds.
+"""
 FIRST_PRICES = 1 << 10
 _ALL = (1 << 64) - 1
 
@@ -36,8 +38,9 @@ Words = ctypes.Array[ctypes.c_int64]
 Touches = tuple[tuple[int, int], ...]
 """The bytes that an entry has touched, as in a page."""
 Price = Callable[[int, Sequence[int], int, Touches], tuple[int, int]]
-"""Of a work, its path, the address of its words and what it has touched: the cycles, and a number for what else there
-is to say."""
+"""The price of a work, by its path, the address of its words and its touches: the cycles, and a number for its
+further facts.
+"""
 MOST_VARIANTS = 1 << 10
 """Most touch patterns per work; later ones share one price."""
 

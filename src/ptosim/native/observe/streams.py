@@ -94,7 +94,7 @@ class Shifted:
         return Shifted(f, place.lshr(2) & 7, (place & 3) != 0, place.lshr(5))
 
     def touches(self, words: Value) -> tuple[GranuleTouch, GranuleTouch]:
-        """Those words of the register in memory."""
+        """The words of the register in memory."""
         low = words << self.first
         high = words.lshr(1).lshr(63 - self.first)  # a shift by 64 is none
         both = self.is_odd.select(low << 1, low.like(0))

@@ -53,7 +53,7 @@ class ObservedInstruction:
     loaded: list[Value] = field(default_factory=list[Value])
     """Per access, the words that are not defined or racy."""
     covered: tuple[Value, Value] | None = None
-    """Of a store of blocks: the words of its register that are stored in part, and those that are wholly."""
+    """For a store of blocks: the words of its register that are stored in part, and those that are wholly."""
     stored: Value | None = None
     """The doubtful words of its stored value, in the order of memory; None where it is clean for certain."""
 
@@ -75,7 +75,7 @@ class DoubtBits:
             self._of[value] = taint
 
     def operands(self, op: Operation) -> list[tuple[SSAValue, Value]]:
-        """Those of an instruction that may be doubtful."""
+        """The operands of an instruction that may be doubtful."""
         return [(value, taint) for value in op.operands if (taint := self.of(value)) is not None]
 
 

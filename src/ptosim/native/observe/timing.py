@@ -57,7 +57,7 @@ class TimedWork:
     loops: int
     """Words before those that it captures."""
     constants: Sequence[int | None]
-    """Of the values that it captures, None for those that are words."""
+    """The constants among the captured values, None for words."""
     registers: Sequence[str]
     """Registers captured behind them."""
     remembered: int
@@ -78,9 +78,9 @@ class Timing(CodeObserver):
         self._uncounted = 0
         self._touches = TouchRecorder(waits_for_bytes)
         self._paths: dict[FunctionBuilder, tuple[Value, Value]] = {}
-        """Of a scope that calls no function: its path so far, length and hash, which stay in registers."""
+        """The path so far of a scope that calls no function: length and hash, which stay in registers."""
         self._rows: dict[FunctionBuilder, Value] = {}
-        """Of a gather or scatter: how many rows of a table its indices have named, which is its path."""
+        """The number of rows of a table that the indices of a gather or scatter have named, which is its path."""
 
     def facts(self) -> dict[str, Any]:
         return {"works": list(map(astuple, self.works))}

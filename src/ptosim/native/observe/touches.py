@@ -39,7 +39,7 @@ _CUBE_PLACE = 1
 """The same for the other memories, which belong to the cube core."""
 
 _Key = tuple[int, str, str | None, Space]
-"""Of an access: its operation, its verb, whose UB it is, and the memory."""
+"""The key of an access: its operation, its verb, the owner of its UB, and the memory."""
 _Hull = tuple[Value, Value]
 """The addresses of the lowest byte and of one past the highest."""
 
@@ -100,7 +100,7 @@ class TouchRecorder:
         self._grow(core, verb, Space.UB, None, low.signed(I64), high.signed(I64), some)
 
     def parts(self, core: Core, verb: str, starts: Value, extent: int, units: Value) -> None:
-        """Of those units of so many bytes at several addresses that are active."""
+        """The active ones of units of so many bytes at several addresses."""
         each = units.kind.lanes // starts.kind.lanes
         for number in range(starts.kind.lanes):
             part = shuffle(core.f, range(number * each, (number + 1) * each), units)

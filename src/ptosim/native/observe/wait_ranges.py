@@ -97,7 +97,7 @@ class Ranges:
         known.store(f.intrinsic("llvm.umax", I32, known.load(I32, 4), stamp), 4)
 
     def _know_what_they_knew(self, f: FunctionBuilder, kind: CoreKind) -> None:
-        """Of a pipe of which the latest entry has ended, also what that one knew when it began."""
+        """Adds the knowledge at its begin of the latest entry of a pipe that has ended."""
         for slot in (SLOT[pipe] for pipe in PIPES_OF[kind] if pipe is not Pipe.S):
             own = self.clocks.known(f, STEPS)
             count = clocks.count(f, slot)

@@ -27,7 +27,7 @@ def every(f: FunctionBuilder, bits: int) -> Value:
 
 
 def of_lanes(f: FunctionBuilder, lanes: Value, width: int) -> tuple[Value, Value]:
-    """Of lanes of so many bytes each: the words of which some byte is active, and those of which all are."""
+    """The words of lanes of so many bytes each: those of which some byte is active, and those of which all are."""
     count = lanes.kind.lanes
     bits = max(1, count * width // WORD)
     if lanes.text == "splat (i1 true)":
@@ -67,7 +67,7 @@ def if_any(f: FunctionBuilder, bits: Value, kind: Type = I64) -> Value:
 
 @cache
 def _sources(table: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Of a table of bytes: the words that each word of the result has bytes from."""
+    """For each word of a table's result the words that it has bytes from."""
     starts = range(0, len(table), WORD)
     return tuple(
         tuple(sorted({byte // WORD for byte in table[start : start + WORD] if byte != NOTHING})) for start in starts

@@ -80,7 +80,7 @@ class Invocation:
 
 @dataclass(frozen=True)
 class WorkitemsAtFault:
-    """Those of a launch that have failed: the dimensions, the number of the warp, and bits of its lanes."""
+    """The failed workitems of a launch: the dimensions, the number of the warp, and bits of its lanes."""
 
     sizes: tuple[int, int, int]
     warp: int
@@ -92,7 +92,7 @@ class WorkitemsAtFault:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Of the lanes."""
+        """The numbers of the lanes."""
         return tuple(lane for lane in range(WARP) if self.lanes >> lane & 1)
 
 
@@ -209,7 +209,7 @@ class NativeCluster:
         addresses |= {UB_OF[role]: memory.address for role, memory in self._ub.items()}
         self.stretches = [(memory.address, memory.written) for memory in self._memories]
         self.state = HostMemory(executable.shared_state, executable.shared_state) if executable.shared_state else None
-        """Of code that is watched."""
+        """The state of code that is watched."""
         self.cores = {role: Core(role, executable, stop, self._visible(role, addresses), self) for role in roles}
         if self.state is not None:
             self._introduce(self.state)

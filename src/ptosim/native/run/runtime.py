@@ -33,7 +33,7 @@ BlockDone = Callable[[], None]
 
 
 def processors() -> int:
-    """Those that this process may use."""
+    """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

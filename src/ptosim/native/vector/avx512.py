@@ -15,7 +15,7 @@ LANES = 16
 """f32 lanes in a register of the processor."""
 
 _AS_ALWAYS = 4
-"""Of an instruction that may round in its own way: it does not."""
+"""The rounding operand of an instruction that may round in its own way: it does not."""
 
 
 def look_up(f: FunctionBuilder, table: Sequence[float], numbers: Value) -> Value:
@@ -72,7 +72,7 @@ def _call(f: FunctionBuilder, name: str, kind: Type, *arguments: Value) -> Value
 
 
 def _parts(f: FunctionBuilder, *vectors: Value) -> Iterator[tuple[Value, ...]]:
-    """Of each vector what one register of the processor holds, one such part after the other."""
+    """For each vector the part that one register of the processor holds, one such part after the other."""
     count = vectors[0].kind.lanes
     lanes = min(count, LANES)
     for start in range(0, count, lanes):

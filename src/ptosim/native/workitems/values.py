@@ -44,7 +44,7 @@ ALL_LANES = (1 << WARP) - 1
 
 
 def part_type(element: Element) -> Type:
-    """Of the numbers that a value consists of."""
+    """The type of the numbers that a value consists of."""
     return Type(f"i{(element.part or element).bits}")
 
 
@@ -73,7 +73,7 @@ def from_vectors(type_: Attribute, parts: Iterator[Value]) -> WarpValue:
 
 
 def vector_types(types: Iterable[Attribute]) -> list[Type]:
-    """Those of values as they cross a join."""
+    """The types of values as they cross a join."""
     found: list[Type] = []
     for type_ in types:
         kind, count = parts_of(type_)

@@ -56,7 +56,7 @@ def multiply(a: Turning, b: Turning) -> Turning:
 
 
 def remainder(a: Turning, by: Turning) -> Turning | None:
-    """Of a natural number; None where more than one remainder is possible."""
+    """The remainder of a natural number; None if more than one is possible."""
     if by == 1:
         return 0
     if not isinstance(by, int) or by < 1 or not is_natural(a):

@@ -42,7 +42,7 @@ class Baseline:
         return _gravities(self._replayer, islice(launches(self._functions, MOST_LAUNCHES), MOST_LAUNCHES))
 
     def standing(self, module: VerifiedModule, entries: Mapping[CoreKind, Function]) -> ReplayStanding:
-        """Of the same kernel, edited."""
+        """The standing of the same kernel, edited."""
         edited = _gravities(Replayer(module, entries), self._gravities)
         known = [(before, edited[launch]) for launch, before in self._gravities.items() if launch in edited]
         pairs = [(before, now) for before, now in known if now is not None]

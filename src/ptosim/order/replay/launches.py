@@ -164,4 +164,4 @@ def decide_bytes(functions: Sequence[Function]) -> bool:
 
 
 _CHOOSING = frozenset(("arith.cmpi", "arith.remui", "arith.remsi", "arith.andi"))
-"""Of a number these leave a few: a branch, a slot."""
+"""Operations that leave few values of a number: a branch, a slot."""

@@ -51,7 +51,7 @@ def spaced(base: int, steps: Steps) -> Starts:
 
 
 def lowest_and_highest(starts: Starts) -> tuple[int, int]:
-    """Of the starts of at least one piece."""
+    """The lowest and highest byte of the starts of at least one piece."""
     if isinstance(starts, range):
         return min(starts[0], starts[-1]), max(starts[0], starts[-1])
     return int(starts.min()), int(starts.max())

@@ -50,7 +50,7 @@ class Complaint:
     severity: Severity = "error"
     bytes: tuple[int, int] | None = None
     site: Site | None = None
-    """Of an instruction that touches no memory; others are known."""
+    """The place of an instruction that touches no memory; others are known."""
     hint: str | None = None
     is_fatal: bool = True
     """A run without a check ends here."""
@@ -73,7 +73,7 @@ class AccessPlace(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its data: a row for each piece, or one dimension."""
+        """The shape of its data: a row for each piece, or one dimension."""
         return (len(self.starts), self.width) if self.in_pieces else (self.width,)
 
 

@@ -43,7 +43,7 @@ class EntryWitness(Witness):
         self._reads: dict[Where, list[int]] = {}
         self._writes: dict[Where, list[int]] = {}
         self._loads: defaultdict[Site | None, list[int]] = defaultdict(list)
-        """Of whole registers from UB, which are by far the most."""
+        """Loads of whole registers from UB, which are by far the most."""
         self._stores: defaultdict[Site | None, list[int]] = defaultdict(list)
         self.act: Site | None = None
         """The instruction that accesses memory."""

@@ -22,7 +22,7 @@ class ExecutedLanes:
 
     site: Site
     lanes: int
-    """Of a register of its elements."""
+    """The lanes of a register of its elements."""
     stride: int
     """Bits of a mask for each lane."""
     is_masked: bool
@@ -37,7 +37,7 @@ class ExecutedLanes:
 
 @dataclass
 class LaneCount:
-    """Those of all instructions that compute, load or store registers."""
+    """The lanes of all instructions that compute, load or store registers."""
 
     instructions: list[ExecutedLanes] = field(default_factory=list[ExecutedLanes])
 

@@ -41,7 +41,7 @@ class Act:
     taint."""
 
     taints: Taints | None = None
-    """Of the operands; None when all are clean."""
+    """The taints of the operands; None when all are clean."""
     register = 0
     """The taint of the special registers that it reads."""
     special: Mapping[str, int] | None = None

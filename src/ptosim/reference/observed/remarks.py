@@ -19,7 +19,7 @@ _ONCE = (1, 1)
 
 
 class Remarks:
-    """Of one core."""
+    """The remarks of one core."""
 
     def __init__(self, say: Callable[[Complaint], None], site: Callable[[], Site]) -> None:
         self._say = say

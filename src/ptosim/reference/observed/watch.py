@@ -39,7 +39,7 @@ class WatchedValue:
     name: str
     type: str
     element: Element | None
-    """Of a register, pointer, array or scalar; None for masks, align values and structures."""
+    """The element of a register, pointer, array or scalar; None for masks, align values and structures."""
     value: Any
 
 
@@ -166,7 +166,7 @@ class WatchedOperation:
 
 
 def element_of_value(type_: Attribute) -> Element | None:
-    """Of a register, pointer, array or scalar."""
+    """The element of a register, pointer, array or scalar."""
     if isinstance(type_, LocalArrayType):
         return element_of(type_.data.element)
     return None if isinstance(type_, MaskType | AlignType | StructType) else element_of(type_)

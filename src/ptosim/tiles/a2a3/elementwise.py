@@ -30,7 +30,7 @@ _UNARY = {
     "tshls": "vshl",
     "tshrs": "vshr",
 }
-"""Of one tile, whether a scalar stands beside it or not."""
+"""Operations of one tile, with or without a scalar."""
 
 _BINARY = {
     "tadd": ("vadd",),

@@ -90,7 +90,7 @@ def treduce(
     root: int,
     target: str,
 ) -> None:
-    """Of each chunk the root's, then that of every other member in ascending order, then the store."""
+    """Reduces each chunk: the root's, then that of every other member in ascending order, then the store."""
     _remark(build, dst, group, root)
     others, tiles = [view for number, view in enumerate(group) if number != root], _tiles(ping, pong)
     chunks = chunks_of(build, group[root], ping)

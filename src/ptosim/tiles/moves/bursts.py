@@ -13,7 +13,7 @@ from ptosim.language.types import element_of
 from ptosim.tiles.moves.view_folding import Axis, Piece
 
 Copy = Callable[[SSAValue, SSAValue, Piece, Axis, tuple[Axis, ...]], None]
-"""Of GM and the local memory: the rows of a piece, and the loops around them."""
+"""A copy between GM and the local memory: the rows of a piece, and the loops around them."""
 
 
 def each_copy(build: Builder, piece: Piece, gm: SSAValue, local: SSAValue, copy: Copy) -> None:

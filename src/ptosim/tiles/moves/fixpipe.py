@@ -35,7 +35,7 @@ _QUANTISED = {
     ("i32", "bf16"): "qs322bf16_pre",
     ("i32", "i16"): "deqs16",
 }
-"""Those with one, by accumulator and destination: for each column, or one for all."""
+"""The quantised stores, by accumulator and destination: a parameter for each column, or one for all."""
 
 _ATOMIC = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16": "s16", "i8": "s8"}
 _CLAUSES = {Space.GM: "mte_l0c_gm", Space.L1: "mte_l0c_l1", Space.UB: "mte_l0c_ub"}

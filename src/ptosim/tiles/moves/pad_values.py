@@ -10,7 +10,7 @@ from ptosim.language.tile.tile_buf import CUSTOM_PAD, PADS
 from ptosim.tiles.tile_values import Tile
 
 _LARGEST = {"f32": 0x7F7FFFFF, "f16": 0x7BFF, "bf16": 0x7F7F}
-"""Of floats; the least is the same with the sign bit."""
+"""The largest floats; the least is the same with the sign bit."""
 
 
 def pad_bits(element: Element, pad: int) -> int:

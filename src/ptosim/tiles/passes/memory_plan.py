@@ -145,7 +145,7 @@ class PlacedTile:
     first: int
     last: int
     line: int
-    """Of the allocation."""
+    """The line of the allocation."""
 
 
 @dataclass(frozen=True)

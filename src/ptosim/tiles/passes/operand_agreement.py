@@ -74,8 +74,9 @@ def remark_partial_overlap(build: Builder, op: PTOOperation, tiles: Mapping[str,
 
 
 def _remark_overlap(build: Builder, dst: Tile, role: str, distance: int) -> None:
-    """Of a source that begins so many bytes above the destination. Where it begins below, and there is more than a
-    register, bytes are loaded after they were stored, and that is told."""
+    """The remark on a source that begins so many bytes above the destination. If it begins below, and there is more
+    than a register, bytes are loaded after they were stored, and that is told.
+    """
     end = build.times(build.times(dst.rows, dst.cols), dst.kind.bytes)
     told = VECTOR_BYTES if distance < 0 else None
     if (size := known(end)) is None:

@@ -23,7 +23,7 @@ from ptosim.tiles.vector.relayout_by_index import element_pointer, store_lanes
 BOX_ROWS, BOX_COLS = 16, 2
 BOX = BOX_ROWS * BOX_COLS
 BOXES = 4
-"""Those that a register holds."""
+"""The boxes that a register holds."""
 _FARTHEST = 0xFFFF
 """The farthest distance to its exponent in a lane of 16 bits."""
 

@@ -113,7 +113,7 @@ def sum_above_zero(v: Registers) -> OfTwo:
 
 
 def product(v: Registers) -> OfTwo:
-    """Of bytes the low half of a product of 16 bits."""
+    """The low half of a product of bytes, of 16 bits."""
     multiply = instruction("vmul")
     return (in_halves(multiply) if v.kind.bytes == 1 else multiply)(v)
 
@@ -169,7 +169,9 @@ def _whole_quotient(v: Registers) -> OfTwo:
 
 
 def _unsigned_quotient(v: Registers) -> OfTwo:
-    """Of 32 bits, by signed divisions: half of a is divided, and what remains decides about the last bit."""
+    """The quotient of numbers of 32 bits, by signed divisions: half of a is divided, and the remainder decides about
+    the last bit.
+    """
     signed = v.of(with_sign(v.element, "signless"))
     one_bit, one, zero = v.build.constant(1, with_sign(v.element, "signless", 16)), v.scalar(1), signed.every(0)
 

@@ -90,7 +90,7 @@ def _by_index(build: Builder, op: TGather, target: str, src: Tile, idx: Tile, ds
 
 
 def _by_pattern(build: Builder, op: TGather, src: Tile, dst: Tile) -> None:
-    """Of every so many columns, or rows, the one that the pattern marks."""
+    """Takes from every so many columns, or rows, the one that the pattern marks."""
     first, factor = PATTERNS[str(op.pattern)]
     src, dst = (as_bits(build, tile) for tile in by_rows(op, src, dst))
     if op.setting("axis") == "col":

@@ -23,7 +23,9 @@ from ptosim.tiles.vector.registers import Registers, with_sign
 from ptosim.tiles.vector.relayout_by_index import OFFSET_LIMIT, element_pointer
 
 Visit = Callable[[SSAValue, SSAValue, SSAValue, IntegerAttr | None], None]
-"""Of a pointer, a register of offsets from it, the mask of the lanes that lie there, and how many elements follow."""
+"""A visit of a pointer, a register of offsets from it, the mask of the lanes that lie there, and the number of
+elements that follow.
+"""
 
 
 def each_range(build: Builder, target: str, data: Tile, idx: Tile, at: SSAValue, mask: SSAValue, visit: Visit) -> None:

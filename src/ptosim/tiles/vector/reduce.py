@@ -24,7 +24,7 @@ from ptosim.tiles.vector.row_view import bounded
 from ptosim.tiles.vector.single_element import store_first
 
 _INFINITY = {"f32": 0x7F800000, "f16": 0x7C00}
-"""Of floats; with the sign bit the least of all."""
+"""The infinity of floats; with the sign bit the least of all."""
 
 
 def _zero(element: Element) -> int:

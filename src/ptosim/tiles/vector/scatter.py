@@ -114,7 +114,7 @@ def _by_the_scalar_unit(build: Builder, src: Tile, idx: Tile, dst: Tile) -> None
 
 
 def _by_pattern(build: Builder, op: TScatter, src: Tile, dst: Tile) -> None:
-    """Of every so many columns, or rows, the one that the pattern marks."""
+    """Fills of every so many columns, or rows, the one that the pattern marks."""
     first, factor = PATTERNS[str(op.pattern)]
     src, dst = (as_bits(build, tile) for tile in by_rows(op, src, dst))
     by_columns = op.setting("axis") == "col"
