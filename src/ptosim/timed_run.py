@@ -75,6 +75,7 @@ class Pricing:
         self._gauge = Gauge(module, prices.target)
         self.supplies = Supplies(self.price, {work.operation: number for number, work in enumerate(self.works)})
         self.latency = prices.target.latency
+        self.memory = prices.target.memory
 
     @property
     def keys(self) -> Mapping[int, tuple[Key, int]]:

@@ -6,6 +6,7 @@ import itertools
 import queue
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib import import_module
 from statistics import median
@@ -191,12 +192,16 @@ class Fleet:
         batch = self._under_way.pop(future, None)
         if batch is None:
             return []
-        if future.status == "finished":
+        reason: BaseException | None = None
+        if future.status in ("finished", "error"):
             try:
                 return future.result()
+            except CancelledError:
+                pass
+            except Exception as failure:  # rows may go with the worker that holds them, after the future has finished
+                reason = failure
             finally:
                 future.release()
-        reason = future.exception() if future.status == "error" else None
         has_gone = isinstance(reason, killed_worker) or reason is None
         if has_gone and len(batch) > 1:
             self._again += [(case,) for case in batch]

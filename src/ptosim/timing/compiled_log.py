@@ -55,6 +55,8 @@ class LoggedProgram(Protocol):
     priced: list[Price]
     """By number."""
     latency: Latency
+    memory: Mapping[str, int]
+    """Bytes of each memory on the chip."""
 
     @property
     def keys(self) -> Mapping[int, tuple[Key, int]]:
@@ -379,7 +381,7 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
     rows = np.flatnonzero(details[:MOST_TOUCHING] != moments.NOTHING)
     numbers, at = np.unique(details[rows], return_inverse=True)
     prices: list[int] = numbers.tolist()
-    sets = [_joined_touches(told.priced[number].touches) for number in prices]
+    sets = [_joined_touches(told.priced[number].touches, told.memory) for number in prices]
     counts = np.array([len(touched) for touched in sets], np.int64)
     table = np.array([touch for touched in sets for touch in touched], np.int64).reshape(-1, 5)
     each = counts[at]
@@ -391,13 +393,17 @@ def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told:
     _fill(recording.touches, row=row, writes=writes, core=core, space=spaces, low=low, high=high)
 
 
-def _joined_touches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int, int]]:
+def _joined_touches(
+    touches: Sequence[tuple[int, int]], memory: Mapping[str, int]
+) -> list[tuple[int, int, int, int, int]]:
     """Whether it writes, the place of the core whose memory it is (-1: one's own), the memory, first byte and one past
-    the last."""
+    the last, of those that the memory has: a load from L1 may reach past its end."""
     found: dict[int, list[tuple[int, int, int, int]]] = {0: [], 1: []}
     for first, high in touches:
         if high:
             tag = first >> moments.ROW_BITS
             place = (tag >> 1 & 7) - 1
-            found[tag & 1].append((place, tag >> moments.SPACE_SHIFT, first & moments.ROW_MASK, high))
+            space = tag >> moments.SPACE_SHIFT
+            end = min(high, memory[moments.MEMORIES[space]])
+            found[tag & 1].append((place, space, first & moments.ROW_MASK, end))
     return [(writes, *stretch) for writes, stretches in found.items() for stretch in joined(stretches)]
