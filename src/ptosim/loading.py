@@ -20,6 +20,7 @@ from ptosim.language.analysis.tile_modules import TILES, mark_tiles
 from ptosim.language.load import VerifiedModule, load
 from ptosim.language.micro.scope import VecScope
 from ptosim.language.passes.element_accesses import name_element_accesses
+from ptosim.language.passes.idle_vector_cores import add_idle_vector_cores
 from ptosim.language.passes.infer_scopes import infer_scopes
 from ptosim.language.passes.inline_regions import inline_regions
 from ptosim.language.passes.launch_parameters import feed_launch_parameters
@@ -50,6 +51,7 @@ def preparing() -> Sequence[Pass]:
         _rewriting(mark_tiles),  # a module with tiles says so, whatever becomes of them
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
+        _rewriting(add_idle_vector_cores),  # what a cube core writes to lies in a core of the kernel
         _rewriting(section_calls),  # a core reaches only functions for its kind
         _rewriting(launch_sections),  # workitems run functions
         _rewriting(inline_tiles),  # no tile or view is passed to a function

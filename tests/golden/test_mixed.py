@@ -665,15 +665,31 @@ def test_the_vector_cores_have_ub() -> None:
     assert ptosim.check(kernel, np.ones(64, "f4")).findings == ()
 
 
-def test_a_cube_core_without_vector_cores_cannot_write_their_ub() -> None:
+@pytest.mark.parametrize("kind", ["kernel", "module"])
+@pytest.mark.parametrize("start", [0, 1 << 18])
+def test_a_kernel_of_the_cube_core_alone_writes_ub_of_idle_vector_cores(kind: str, start: int) -> None:
+    """They have their memory, which ends where it always does, and run nothing."""
     copy = f"""{COMMON}    %l1 = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, l1>
-    pto.mte_l1_ub %l1, %ub0, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+    %at = arith.constant {start} : i64
+    %ub = pto.castptr %at : i64 -> {P}
+    pto.mte_l1_ub %l1, %ub, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
       : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64
     pto.barrier <PIPE_ALL>"""
-    text = module(copy, f"%c: {F32}", attributes="pto.kernel_kind = #pto.kernel_kind<cube>")
-    kernel, said = ptosim.load(text).kernel(), "this kernel runs on aic alone: there is no aiv0 to reach"
+    cube = "pto.kernel_kind = #pto.kernel_kind<cube>"
+    text = module(copy, f"%c: {F32}", attributes="pto.kernel" if kind == "module" else cube)
+    if kind == "module":
+        text = text.replace("attributes {", f"attributes {{{cube}, ", 1)
+    loaded = ptosim.load(text)
+    kernel, cycles = loaded.kernel(), []
     for engine in ("reference", "native"):
-        with pytest.raises(ptosim.PTOError, match=said):
+        if start:
+            with pytest.raises(ptosim.PTOError, match=f"out-of-bounds: writes bytes {start}"):
+                kernel(np.ones(64, "f4"), engine=engine)
+        else:
             kernel(np.ones(64, "f4"), engine=engine)
-    (found,) = ptosim.check(kernel, np.ones(64, "f4")).findings
-    assert (found.kind, found.message, found.line) == ("unsupported", said, line_of(text, "pto.mte_l1_ub"))
+            cycles.append(ptosim.profile(kernel, np.ones(64, "f4"), engine=engine).cycles)
+    assert len({*cycles}) == (not start)
+    found = ptosim.check(kernel, np.ones(64, "f4")).findings
+    expected = [("out-of-bounds", line_of(text, "pto.mte_l1_ub"))] if start else []
+    assert [(each.kind, each.line) for each in found if each.severity == "error"] == expected
+    assert str(ptosim.load(str(loaded.lowered())).kernel().signature) == str(kernel.signature)

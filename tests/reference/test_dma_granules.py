@@ -174,18 +174,6 @@ def test_ub_to_l1_and_back_on_both_vector_cores(to_l1: str, to_aiv0: str, schedu
     assert (x == y).all()
 
 
-def test_a_kernel_of_the_cube_core_alone_has_no_ub_to_write() -> None:
-    text = module(
-        "%n: i64",
-        f"""%l1_0 = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, l1>
-        %back = pto.castptr %c0_i64 : i64 -> P<f32>
-        {TO_AIV0.replace("%c16", "%c16_i64").replace("%c1,", "%c1_i64,").replace("%c0", "%c0_i64")}""",
-    )
-    found = failure(text, 0)
-    assert found.kind == "unsupported"
-    assert found.message == "this kernel runs on aic alone: there is no aiv0 to reach"
-
-
 # --- GM to L1 ---------------------------------------------------------------------------------------------------------
 
 

@@ -225,16 +225,25 @@ def test_other_orders_give_the_same(schedule: str) -> None:
 
 
 def collective(
-    name: str, members: int, shape: tuple[int, ...], element: str, tile: str, root: int, pong: bool, op: str
+    name: str,
+    members: int,
+    shape: tuple[int, ...],
+    element: str,
+    tile: str,
+    root: int,
+    pong: bool,
+    op: str,
+    view: tuple[int, ...] = (),
 ):
-    """The root runs it on a buffer of its own and the windows of all ranks; the others do nothing."""
+    """The root runs it on a buffer of its own (`view`: one of these extents) and the windows of all ranks; the others
+    do nothing."""
     whole = shape if name in ("pto.comm.tbroadcast", "pto.comm.treduce") else (shape[0] * members, *shape[1:])
     w = Writer({"buffer": f"!pto.ptr<{element}>", "window": f"!pto.ptr<{element}>", **CONTEXT})
     tiles = [w.tile(tile), w.tile(tile)] if pong else [w.tile(tile)]
     acc = [w.tile(tile)] if name == "pto.comm.treduce" else []
     is_root = w.new(f"arith.cmpi eq, %rank, {w.constant(root, 'i32')} : i32")
     group = [w.view(w.remote("%window", element, w.constant(peer)), shape, element) for peer in range(members)]
-    buffer = w.view("%buffer", whole, element)
+    buffer = w.view("%buffer", view or whole, element)
     settings = f"root = {root} : i32" + (f", reduceOp = #pto<reduce_op {op}>" if op else "")
     w.do(f"scf.if {is_root} {{")
     w.call(name, buffer, *acc, ("recv", tiles), ("group", group), rest=f" {{{settings}}}")
@@ -283,6 +292,32 @@ def test_collectives(name: str, shape: tuple[int, ...], element: str, tile: str,
                     assert np.array_equal(buffers[chosen][part], counted(count, element, 100 * rank))
             if name == "pto.comm.tgather":
                 assert (buffers[chosen][ranks * count :] == dtype.type(-1)).all()
+
+
+@pytest.mark.parametrize("name", ["pto.comm.tgather", "pto.comm.tscatter"])
+@pytest.mark.parametrize(("length", "of_view"), [(1024, 1024), (1024, 256), (700, 256)])
+def test_members_of_a_line_follow_each_other_behind_a_view_of_fewer(name: str, length: int, of_view: int) -> None:
+    """Four members of 256. The address runs on behind the view; the end of the buffer stops a run."""
+    kernel = collective(name, 4, (256,), "f32", "1x256xf32", 1, False, "", view=(of_view,)).kernel()
+    for engine in ENGINES:
+        world = ptosim.World(4)
+        window, buffers = world.symmetric(256, "f4"), [counted(length, "f32", 5000 * rank) for rank in range(4)]
+        for rank in range(4):
+            window[rank][:] = counted(256, "f32", 100 * rank)
+        given = buffers[1].copy()
+        world.launch(kernel, ptosim.each(*buffers), window, world.context(window), ptosim.RANK, ptosim.RANKS)
+        said = [(found.kind, found.severity) for found in world.check().findings]
+        assert ("lint", "warning") in said if of_view < 1024 else not said
+        assert ("out-of-bounds" in [kind for kind, _ in said]) == (length < 1024)
+        if length < 1024:
+            with pytest.raises(ptosim.PTOError, match="out-of-bounds"):
+                world.run(engine=engine)
+            continue
+        world.run(engine=engine)
+        for rank in range(4):
+            found = (buffers[1][256 * rank :][:256], window[rank])[name.endswith("tscatter")]
+            expected = (counted(256, "f32", 100 * rank), given[256 * rank :][:256])[name.endswith("tscatter")]
+            assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize(("shape", "element", "tile", "root", "pong"), COLLECTIVES)
@@ -372,16 +407,24 @@ def test_transfers(name: str, target: str, ranks: int) -> None:
 
 
 @pytest.mark.parametrize("target", ["a5", "a3"])
-def test_blocks_have_shares_of_a_transfer(target: str) -> None:
-    """comm_block_offset moves source and destination by so many bytes for each block."""
-    kernel = transferring("pto.comm.tput_async", target, "{comm_block_offset = 1024 : i64} ").kernel()
+@pytest.mark.parametrize("name", ["pto.comm.tput_async", "pto.comm.tget_async"])
+@pytest.mark.parametrize("grid", [1, 3])
+def test_an_offset_moves_both_sides_of_a_transfer_the_same_in_every_block(name: str, target: str, grid: int) -> None:
+    kernel = transferring(name, target, "{comm_block_offset = 1024 : i64} ").kernel()
     for engine in ENGINES:
         world = ptosim.World(2)
         window, work = world.symmetric(768, "f4"), world.symmetric(64, "i1")
         x = [counted(768, "f32", 1000 * rank) for rank in range(2)]
-        world.launch(kernel, ptosim.each(*x), window, work, world.context(window), ptosim.RANK, ptosim.RANKS, grid=3)
+        for rank in range(2):
+            window[rank][:] = -1
+        given = [line.copy() for line in x]
+        world.launch(kernel, ptosim.each(*x), window, work, world.context(window), ptosim.RANK, ptosim.RANKS, grid=grid)
         world.run(engine=engine)
-        assert all(np.array_equal(window[1 - rank], x[rank]) for rank in range(2))
+        for rank in range(2):
+            moved, source = (window[1 - rank], given[rank]) if "tput" in name else (x[rank], np.full(768, -1, "f4"))
+            kept = np.full(768, -1, "f4") if "tput" in name else given[rank]
+            assert np.array_equal(moved[256:512], source[256:512])
+            assert np.array_equal(moved[:256], kept[:256]) and np.array_equal(moved[512:], kept[512:])
 
 
 def test_prefetches_are_hints() -> None:

@@ -250,8 +250,11 @@ class Collective(_Staged):
                 yield at_type(self, place, wanted, name_of(view.element))
 
     def holds(self, parts: int) -> Iterator[Problem]:
-        """The root's buffer has room for so many members, one below the other, or behind it where it is a line."""
+        """The root's buffer has room for so many members, one below the other. Several members of a line follow each
+        other, and a view of the first of them is enough: the address runs on, up to the end of the buffer."""
         buffer, members = tile_place_rules.view_at(self, self.buffer), self.members()
+        if parts > 1 and buffer.rank == 1:
+            return
         size, part = tile_place_rules.count(buffer.shape), tile_place_rules.count(members[0].shape) if members else None
         if size is None or part is None:
             return
@@ -261,7 +264,7 @@ class Collective(_Staged):
         if size < part * parts:
             several = f"{parts} members of {part} need {part * parts}"
             message = f"{self.buffer} has {size} elements, but {several if parts > 1 else f'a member has {part}'}"
-        elif len(buffer.shape) > 1 and any(there < wanted for there, wanted in zip(found, needed, strict=True)):
+        elif buffer.rank > 1 and any(there < wanted for there, wanted in zip(found, needed, strict=True)):
             message = f"{self.buffer} is {_sides(found)}, but it holds {_sides(needed)}"
         if message:
             yield Problem(message, at=f"{self.buffer}_type", kind="out-of-bounds")
@@ -300,7 +303,8 @@ class CommTGather(Collective, name="pto.comm.tgather"):
     """Collect the buffers of a group.
 
     Only the root executes it: rows [r H, (r + 1) H) of dst become the view of member r, where H is the number of its
-    rows. Further rows of dst keep their contents.
+    rows. Further rows of dst keep their contents. A dst of one dimension takes the elements of the members one after
+    the other, also where it is a view of fewer: only the end of its buffer stops it.
 
         pto.comm.tgather(%dst, recv(%ping), group(%g0, %g1) : !pto.partition_tensor_view<32x64xf32>,
             !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>, !pto.partition_tensor_view<16x64xf32>)
@@ -320,7 +324,8 @@ class CommTScatter(Collective, name="pto.comm.tscatter"):
     """Distribute the rows of a buffer over a group.
 
     Only the root executes it: the view of member r becomes rows [r H, (r + 1) H) of src, where H is the number of its
-    rows. Further rows of src are not read.
+    rows. Further rows of src are not read. A src of one dimension has the elements of the members one after the other,
+    also where it is a view of fewer: only the end of its buffer stops it.
 
         pto.comm.tscatter(%src, recv(%ping), group(%g0, %g1) : !pto.partition_tensor_view<32x64xf32>,
             !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>, !pto.partition_tensor_view<16x64xf32>)

@@ -44,7 +44,7 @@ class BuildAsyncSession(_Async, name="pto.comm.build_async_session"):
     """Begin a queue of transfers.
 
     The scratch tile holds control words, the workspace the state of the engine. `sync_id` is 0 to 7; `block_bytes` and
-    `queue_num` are positive; `comm_block_offset` shifts source and destination by that many bytes for each block.
+    `queue_num` are positive; `comm_block_offset` shifts source and destination by that many bytes, in every block.
 
         %s = pto.comm.build_async_session(%scratch, %workspace : !pto.tile_buf<vec, 1x32xi8>, !pto.ptr<i8, gm>)
             -> !pto.async_session

@@ -91,7 +91,6 @@ def lower(
     unit = Unit(
         load_target(module.target),
         drop,
-        len(program.entries) == 1,
         ObjectModule(host.has_avx512, sifting=observer.purpose == "check"),
         may_store_atomically=any(map(_may_make_atomic, operations)),
         may_set_ctrl=any(isinstance(op, SetCtrl) for op in operations),

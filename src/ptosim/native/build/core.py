@@ -54,8 +54,6 @@ class Unit:
     target: Target
     drop: bool
     """Whether GM accesses outside read zeros and write nothing, instead of being errors."""
-    alone: bool = True
-    """Whether a core of the kernel has no other beside it."""
     module: ObjectModule = field(default_factory=ObjectModule)
     operations: list[HandedOperation] = field(default_factory=list[HandedOperation])
     entries: set[int] = field(default_factory=set[int])
@@ -276,10 +274,6 @@ class Core:
         size = self.target.memory[space.value]
         misaligned = (address & (alignment - 1)) != 0
         site = self.site("access", [verb, space.value, size, None, alignment])
-        if at is not None and self.unit.alone:
-            self.f.check(misaligned & (extent > 0), site, address, extent)
-            message = f"this kernel runs on {self.kind} alone: there is no {at} to reach"
-            self.fail(extent > 0, "unsupported", message)
         wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
         self.f.check(wrong & (extent > 0), site, address, extent)
         if told:

@@ -208,9 +208,6 @@ class Memories(Port):
 
     def other(self, role: str) -> Mapping[Space, Bytes]:
         """The memories of another core of the cluster."""
-        if role not in self.cluster:
-            own = self.core.machine.role
-            raise Fault("unsupported", f"this kernel runs on {own} alone: there is no {role} to reach")
         return self.cluster[role]
 
     def _windows(self, verb: str, place: AccessPlace) -> tuple[Bytes, Starts, bool]:
@@ -264,8 +261,6 @@ class Memories(Port):
     def footprint(self, place: AccessPlace) -> Footprint:
         """An access in the words of the machine's observers."""
         space, starts, width, _, at, _ = place
-        if at is not None:
-            self.other(at)
         machine = self.core.machine
         owner = machine if at is None else machine.cluster.member(at)
         return Footprint(space, None if space is GM else owner, starts, width)

@@ -12,6 +12,7 @@ from ptosim.tiles.communication.comm_copy import through
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.moves.copy import load_tile, store_tile
 from ptosim.tiles.moves.view_chunks import Chunk, chunks_of, hear, part, tell
+from ptosim.tiles.run_conditions import require
 from ptosim.tiles.tile_values import GmView, Tile
 from ptosim.tiles.vector.elementwise_scope import computed
 from ptosim.tiles.vector.formula import Formula, instruction
@@ -57,6 +58,7 @@ def tgather(
     build: Builder, dst: GmView, ping: Tile, pong: Tile | None, group: Sequence[GmView], root: int, target: str
 ) -> None:
     _remark(build, dst, group, root)
+    _within(build, dst, group)
     for number, member in enumerate(group):
         through(build, member, [_share(build, dst, member, number)], _tiles(ping, pong), target)
 
@@ -66,8 +68,18 @@ def tscatter(
     build: Builder, src: GmView, ping: Tile, pong: Tile | None, group: Sequence[GmView], root: int, target: str
 ) -> None:
     _remark(build, src, group, root)
+    _within(build, src, group)
     for number, member in enumerate(group):
         through(build, _share(build, src, member, number), [member], _tiles(ping, pong), target)
+
+
+def _within(build: Builder, line: GmView, group: Sequence[GmView]) -> None:
+    """Members that reach beyond a line are only remarked, as a partition beyond its view is."""
+    needed = build.times(len(group), group[0].sizes[-1])
+    if line.rank == 1:
+        message = "the members reach beyond the view of the root: {} elements, of which it has {}"
+        within = build.compare("sle", needed, line.sizes[-1])
+        require(build, within, "lint", message, shown=(needed, line.sizes[-1]))
 
 
 def _share(build: Builder, view: GmView, member: GmView, number: int) -> GmView:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.builder import Builder, known
@@ -71,13 +71,12 @@ def _transfer(build: Builder, dst: GmView, src: GmView, session: Session) -> SSA
 
 
 def _shifted(build: Builder, view: GmView, session: Session) -> GmView:
-    """Where the block has its share."""
+    """Where its transfers begin, in every block: a kernel whose blocks have shares adds them to its addresses."""
     if not session.block_offset:
         return view
     if session.block_offset % view.width:
         raise Refused(f"comm_block_offset {session.block_offset} is no multiple of {view.width} bytes", kind="invalid")
-    block = build.cast(build.op("pto.get_block_idx", result=i64), IndexType())
-    start = build.times(block, session.block_offset // view.width)
+    start = session.block_offset // view.width
     return part(build, replace(view, strides=(*view.strides[:-1], 1)), (0, 0, 0, 0, start), view.sizes)
 
 
