@@ -33,6 +33,9 @@ ORDER = {
     "reference": ("Reference", "Everything, to look up."),
 }
 
+GUIDE = "## Where to read on"
+"""The heading of the README behind which all pages stand in the order in which to read them."""
+
 TO_FOLDER = re.compile(r"\]\((?:\.\./)*examples(?:/\w+)?/?\)")
 
 
@@ -137,11 +140,21 @@ def assemble() -> None:
     write("reference/instructions", "# Instructions", listed("Groups", "By what they do.", groups))
     parts = [WELCOME]
     for folder, (title, about) in ORDER.items():
-        names = sorted(f"docs/{folder}/{page.stem}" for page in (SOURCE / "docs" / folder).glob("*.md"))
+        names = in_order(folder)
         more = [*generated, "reference/instructions", "CHANGELOG"] if folder == "reference" else []
         parts.append(listed(title, about, names + more))
     write("index", *parts)
     shutil.copy(ROOT / "docs" / "conf.py", SOURCE / "conf.py")
+
+
+def in_order(folder: str) -> list[str]:
+    """The pages of a folder as the README lists them."""
+    guide = (ROOT / "README.md").read_text("utf-8").partition(GUIDE)[2]
+    names = list(dict.fromkeys(re.findall(rf"\]\((docs/{folder}/[\w-]+)\.md\)", guide)))
+    pages = {f"docs/{folder}/{page.stem}" for page in (SOURCE / "docs" / folder).glob("*.md")}
+    if other := pages.symmetric_difference(names):
+        sys.exit(f"docs/{folder} and the README's list of pages differ in {', '.join(sorted(other))}")
+    return names
 
 
 WELCOME = """# ptosim
