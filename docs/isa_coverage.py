@@ -69,7 +69,7 @@ def group(name: str, writes: str = "") -> Vocabulary:
     """What the tests and kernels of a group name, of the files that write something."""
     paths = [path for pattern in GROUPS[name] for path in sorted(ROOT.glob(pattern))]
     files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
-    texts = [file.read_text() for file in files if file.suffix in (".py", ".pto")]
+    texts = [file.read_text() for file in files if file.suffix in (".py", ".pto", ".txt")]
     return vocabulary("\n".join(text for text in texts if writes in text))
 
 

@@ -57,6 +57,7 @@ CASES = {
     "language": 8,
     "vmi": 2,
     "test_logical_programs": 12,
+    "test_substitutions": 100,
     **dict.fromkeys(("test_example_arguments", "test_cli"), 12),
     "test_layouts": 8,
     "test_mutated": 2,

@@ -147,10 +147,10 @@ class TQuantMx(VectorTile, name="pto.tquant.mx"):
     checks = (in_vec(*_MX_TILES), apart(*_MX_TILES), same_element("src", "max", "scaling"))
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        found = [*super().tile_rules(target), *self._kinds()]
+        found = [*super().tile_rules(target), *self._elements_and_layouts()]
         yield from found or group_rules(self, fp4=self.word("quant_type") == "MXFP4_E2M1")
 
-    def _kinds(self) -> Iterator[Problem]:
+    def _elements_and_layouts(self) -> Iterator[Problem]:
         """Elements and layouts of all tiles; one row is linear, whatever its type says of boxes."""
         kind = str(self.word("quant_type"))
         if kind not in _MX_SOURCES:
