@@ -570,7 +570,7 @@ def reserve_buffer(name: Any, *, size: Any, location: Any, auto: Any = ..., base
     """Storage for the slots of a FIFO, by name."""
     ...
 def resume(type: Any, *, slot: Any) -> Any:
-    """What the last launch has kept."""
+    """The value that the last launch has kept in a slot."""
     ...
 def rls_buf(pipe: Any, buf_id: Any, mode: Any = ...) -> Any:
     """Release a buffer."""
