@@ -22,13 +22,15 @@ class ProgramWriter:
 
     def text(self) -> str:
         self.lines = []
+        self.lines.append("    v = [a, b]")
         self._block(1, 4, [], in_loop=False)
+        self.lines.append("    c = c + v[0] - v[1]")
         return HEAD + "\n".join([*self.lines, "    return a, b, c"]) + "\n"
 
     def _expression(self, known: list[str], depth: int = 2) -> str:
         choice = self.random.random()
         if depth == 0 or choice < 0.35:
-            return self.random.choice([*NAMES, *(f"I({name})" for name in known)])
+            return self.random.choice([*NAMES, "v[0]", "v[1]", *(f"I({name})" for name in known)])
         if choice < 0.45:
             condition = self._condition(known)
             return f"({self._expression(known, 0)} if {condition} else {self._expression(known, 0)})"
@@ -46,6 +48,9 @@ class ProgramWriter:
             return f"({plain} {self.random.choice(['and', 'or'])} {self._expression(known, 0)} > 3)"
         if choice < 0.4:
             return f"-3 < {self._expression(known, 0)} <= 40"
+        if choice < 0.45:
+            word = self.random.choice(["in", "not in"])
+            return f"{self._expression(known, 0)} {word} (1, 2, {self._expression(known, 0)})"
         return plain
 
     def _block(self, indent: int, length: int, known: list[str], in_loop: bool, depth: int = 3) -> None:
@@ -56,8 +61,16 @@ class ProgramWriter:
             self.lines.append("    " * indent + "pass")
 
     def _statement(self, space: str, indent: int, known: list[str], in_loop: bool, depth: int) -> None:
-        kind = self.random.choice(["set", "set", "add", "if", "for", "while", "static"])
-        if depth == 0 or kind in ("set", "add"):
+        kind = self.random.choice(["set", "set", "add", "item", "items", "swap", "if", "for", "while", "static"])
+        if kind == "item":
+            self.lines.append(f"{space}v[{self.random.randint(0, 1)}] = {self._expression(known)}")
+        elif kind == "items":
+            self.lines.append(f"{space}for u in unrolled(2):")
+            self.lines.append(f"{space}    v[{self.random.choice(['u', '1 - u'])}] += {self._expression(known)} + u")
+        elif kind == "swap":
+            first, second = self.random.sample([*NAMES, "v[0]", "v[1]"], 2)
+            self.lines.append(f"{space}{first}, {second} = {second}, {self._expression(known)}")
+        elif depth == 0 or kind in ("set", "add"):
             name = self.random.choice(NAMES)
             sign = "=" if kind != "add" else self.random.choice(["+=", "-=", "*="])
             self.lines.append(f"{space}{name} {sign} {self._expression(known)}")
@@ -87,6 +100,11 @@ class ProgramWriter:
             bounds = self.random.choice([f"{turns}", f"1, {turns + 1}", f"0, {2 * turns}, 2"])
             self.lines.append(f"{space}for {name} in range({bounds}):")
             self._block(indent + 1, 3, [*known, name], True, depth - 1)
+        elif self.random.random() < 0.3:
+            self.lines.append(f"{space}{name} = 0")
+            self.lines.append(f"{space}while ({name} := {name} + 1) <= {turns}:")
+            self._block(indent + 1, 3, [*known, name], True, depth - 1)
+            return
         else:
             self.lines.append(f"{space}{name} = 0")
             self.lines.append(f"{space}while {name} < {turns}:")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
+import ptosim.testing
 from ptosim import pto, scalar
 
 RNG = np.random.default_rng(2)
@@ -336,6 +337,25 @@ def test_workitems_take_tiles_in_auto_mode_and_in_tileops():
     tiles_of_workitems[1](x, y)
     assert np.array_equal(y, x * np.float32(3) * np.float32(2))
     assert not ptosim.check(tiles_of_workitems, x, y).findings
+
+
+@pto.simt
+def stepped(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm"), by=2.0, *, turns=3, width=32):
+    at = pto.get_tid_x()
+    for turn in pto.static_range(turns):
+        scalar.store(scalar.load(x, at + turn * width) * by, y, at + turn * width)
+
+
+@pto.jit(kernel_kind="vector")
+def left_out(x: pto.ptr(pto.f32, "gm"), y: pto.ptr(pto.f32, "gm"), z: pto.ptr(pto.f32, "gm")):
+    stepped[32, 1, 1](x, y, turns=4)
+    stepped[32, 1, 1](x, z, 3.0)
+
+
+def test_constants_of_workitems_that_a_launch_leaves_out_have_their_defaults():
+    x = RNG.random(128, "f4")
+    expected = {"y": x * np.float32(2), "z": np.where(np.arange(128) < 96, x * np.float32(3), np.float32(0))}
+    ptosim.testing.check(left_out, x, np.zeros_like(x), np.zeros_like(x), expect=expected)
 
 
 def test_a_text_with_lines_reads_back_with_its_places():

@@ -118,6 +118,18 @@ pto.vecscope {{
     np.testing.assert_array_equal(at(memory, 32768, "f4", N), np.where(np.arange(N) < 30, X + 2, 0))
 
 
+def test_registers_of_constants_are_made_in_the_scope_that_is_inferred() -> None:
+    whole = "L<256xf32>"
+    body = f"""%a = pto.vmi.vload %ub_f32[%c0] : P<f32> -> {whole}
+%k = pto.vmi.create_mask %c256 : index -> Q<256>
+%m = pto.vmi.vcmax %a, %k {{group = 4}} : {whole}, Q<256> -> L<4xf32>
+%r = pto.vmi.vbrc %m {{group = 4}} : L<4xf32> -> {whole}
+pto.vmi.vstore %r, %ub32768_f32[%c0] : {whole}, P<f32>"""
+    values = (np.arange(256) * 37 % 101).astype("f4")
+    memory = run_logical(body, image((0, values)), scoped=False)
+    np.testing.assert_array_equal(at(memory, 32768, "f4", 256), np.repeat(values.reshape(4, 64).max(axis=1), 64))
+
+
 def test_a_value_does_not_outlive_its_scope() -> None:
     body = f"{LOADED}pto.vecscope {{\n%r = pto.vmi.vneg %a : {V} -> {V}\n{STORED}\n}}"
     with pytest.raises(ptosim.PTOError) as caught:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ptosim.author.coerce import INDEX, as_value, condition, index, literal, literal_type, pattern
 from ptosim.author.failures import UnsupportedControl, WrongType, WrongValue, failure
+from ptosim.author.items import SpreadNames, moving, spread_sides
 from ptosim.author.operators import binary
 from ptosim.author.place import here
 from ptosim.author.trace import current
@@ -34,13 +35,12 @@ _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
 class Unset:
     """A name that has no value here; it complains as soon as it is used."""
 
-    def __init__(self, name: str, why: str, place: Location | None = None) -> None:
-        self._said = name, why, place
+    def __init__(self, name: str, why: str, place: Location | None = None, hint: str | None = None) -> None:
+        self._said = name, why, place, hint or f"set {name} before, so that it has a value on every way"
 
     def complain(self) -> NoReturn:
-        name, why, place = self._said
+        name, why, place, hint = self._said
         related = (Related(place, "here"),) if place is not None else ()
-        hint = f"set {name} before, so that it has a value on every way"
         raise failure(UnsupportedControl, f"{name} {why}", related=related, hint=hint)
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -65,9 +65,7 @@ def unset(name: str) -> Unset:
 def item(holder: Any, key: Any, name: str) -> Any:
     """The marker of `v[K]` before a branch or loop sets it."""
     if isinstance(holder, Traced) or isinstance(key, Traced):
-        message = f"{name} cannot be set in a branch or loop that runs on the device"
-        hint = "an item of a Python list is carried where its index is known; store to memory with scalar.store"
-        raise failure(UnsupportedControl, message, hint=hint)
+        raise moving(name)
     if isinstance(key, Unset):
         key.complain()
     try:
@@ -148,6 +146,17 @@ def chain(signs: Sequence[str], first: Any, *others: Later) -> Any:
     return made
 
 
+def among(value: Any, held: Any) -> Any:
+    """`in`."""
+    if not isinstance(held, tuple | list) or not any(isinstance(each, ScalarValue) for each in (value, *held)):
+        return value in held
+    found: Any = False
+    for each in cast("Sequence[Any]", held):
+        before, equal = found, value == each
+        found = either(lambda before=before: before, lambda equal=equal: equal)
+    return found
+
+
 def static_test(value: Any, word: str) -> Any:
     """The condition of an `if` that holds break, continue or return: Python has to know it."""
     if isinstance(value, Traced):
@@ -174,20 +183,30 @@ def branch(
     for block, side in zip(blocks, (then, otherwise), strict=True):
         with trace.into(block):
             found.append(side(*values))
-    return _merged(decided, blocks, names, found)
+    one_way = _one_way(here())
+    spread, sides, gathered = spread_sides(names, found, one_way)
+    return gathered(_merged(decided, blocks, spread, sides, one_way))
+
+
+def _one_way(place: Location | None) -> Callable[[str], Unset]:
+    return lambda name: Unset(name, "is set on one way only", place)
 
 
 def _merged(
-    decided: SSAValue, blocks: tuple[Block, Block], names: Sequence[str], found: Sequence[Sequence[Any]]
+    decided: SSAValue,
+    blocks: tuple[Block, Block],
+    names: Sequence[str],
+    found: Sequence[Sequence[Any]],
+    one_way: Callable[[str], Unset],
 ) -> tuple[Any, ...]:
-    trace, place = current(), here()
+    trace = current()
     results: list[Any] = [None] * len(names)
     joined: list[tuple[int, Any, Any, Attribute]] = []
     for number, (name, a, b) in enumerate(zip(names, *found, strict=True)):
         if _is_same(a, b):
             results[number] = a
         elif isinstance(a, Unset) or isinstance(b, Unset):
-            results[number] = Unset(name, "is set on one way only", place)
+            results[number] = one_way(name)
         else:
             joined.append((number, a, b, _common_type(name, a, b)))
     for block, side in zip(blocks, (0, 1), strict=True):
@@ -223,7 +242,8 @@ def _common_type(name: str, a: Any, b: Any) -> Attribute:
             raise failure(WrongType, message)
         message = f"{name} is {a!r} on one way and {b!r} on the other: two literals have no type"
         kind = "f32" if isinstance(a, float) or isinstance(b, float) else "i32"
-        raise failure(WrongType, message, hint=f"give one of them a type: {name} = pto.{kind}({a!r})")
+        set_to = "" if " " in name else f"{name} = "
+        raise failure(WrongType, message, hint=f"give one of them a type: {set_to}pto.{kind}({a!r})")
     if not isinstance(a, Traced) or not isinstance(b, Traced):
         return a.ssa.type if isinstance(a, Traced) else b.ssa.type
     first, second = a.ssa.type, b.ssa.type
@@ -320,26 +340,42 @@ def for_range(
     kept: Sequence[str],
 ) -> tuple[Any, ...]:
     """`for i in range(…)`."""
-    place = here()
-    given = dict(zip(names, values, strict=True))
-    carried = _carried(names, values, kept)
+    place, spread = here(), SpreadNames(names, values)
+    each_name, each_kept = spread.names(names), spread.names(kept)
+    each_value = spread.values(names, values)
+    given = dict(zip(each_name, each_value, strict=True))
+    carried = _carried(each_name, each_value, each_kept)
     lower, upper, step = range_bounds(arguments)
     bounds = loop_bounds(lower, upper, step)
 
     def turn(iv: Any, state: dict[str, Any]) -> dict[str, Any]:
-        inside = {name: state.get(name, _between_turns(name, given[name], name in kept, place)) for name in names}
-        return dict(zip(kept, body(iv, *(inside[name] for name in names)), strict=True))
+        inside = [state.get(name, _between_turns(name, given[name], place)) for name in each_name]
+        return dict(zip(each_kept, spread.turn(kept, body(iv, *spread.gathered(names, inside))), strict=True))
 
     outcome = loop(bounds, counter, carried, {name: given[name] for name in carried}, turn)
-    behind = Unset(counter, "counts the turns of a loop and has no value behind it", place)
-    last = "is what the last turn of a loop has set, if there was one"
-    return (behind, *(outcome[name] if name in outcome else Unset(name, last, place) for name in kept))
+    hint = f"keep it under another name, which is set before the loop and inside: last = {counter}"
+    behind = Unset(counter, "counts the turns of a loop and has no value behind it", place, hint)
+    return behind, *_behind(spread, kept, each_kept, outcome, place)
 
 
-def _between_turns(name: str, value: Any, is_kept: bool, place: Location | None) -> Any:
+def _between_turns(name: str, value: Any, place: Location | None) -> Any:
     """The value at the start of a turn of a name that the loop does not carry."""
-    del is_kept
     return value if not isinstance(value, Unset) else Unset(name, "is not set at the start of a turn", place)
+
+
+def _behind(
+    spread: SpreadNames,
+    kept: Sequence[str],
+    each_kept: Sequence[str],
+    outcome: dict[str, Any],
+    place: Location | None,
+) -> tuple[Any, ...]:
+    """The values of names behind a loop."""
+
+    def gone(name: str) -> Unset:
+        return Unset(name, "is what the last turn of a loop has set, if there was one", place)
+
+    return spread.gathered(kept, [outcome[name] if name in outcome else gone(name) for name in each_kept], gone)
 
 
 def loop_bounds(lower: Any, upper: Any, step: Any) -> tuple[SSAValue, SSAValue, SSAValue]:
@@ -388,8 +424,11 @@ def while_loop(
     kept: Sequence[str],
 ) -> tuple[Any, ...]:
     """`while`."""
-    place, given = here(), dict(zip(names, values, strict=True))
-    carried = _carried(names, values, kept)
+    place, spread = here(), SpreadNames(names, values)
+    each_name, each_kept = spread.names(names), spread.names(kept)
+    each_value = spread.values(names, values)
+    given = dict(zip(each_name, each_value, strict=True))
+    carried = _carried(each_name, each_value, each_kept)
     if not carried:
         message = "this loop never ends: nothing that its condition reads is set inside it, and no break leaves it"
         raise failure(UnsupportedControl, message)
@@ -402,12 +441,12 @@ def while_loop(
             {name: _like(initial[name], arg, name) for name, arg in zip(carried, block.args, strict=True)}
             for block in (before, after)
         ]
-        inside = [{name: state.get(name, given[name]) for name in names} for state in states]
+        inside = [spread.gathered(names, [state.get(name, given[name]) for name in each_name]) for state in states]
         with trace.into(before):
-            goes_on = condition(test(*(inside[0][name] for name in names)))
+            goes_on = condition(test(*inside[0]))
             trace.make(Condition, {"condition": goes_on, "arguments": list(before.args)})
         with trace.into(after):
-            outcome = dict(zip(kept, body(*(inside[1][name] for name in names)), strict=True))
+            outcome = dict(zip(each_kept, spread.turn(kept, body(*inside[1])), strict=True))
             if not _retyped(types, outcome, settled):
                 following = [_next(name, outcome[name], initial[name].ssa.type) for name in carried]
                 trace.make(Yield, {"arguments": following})
@@ -415,8 +454,7 @@ def while_loop(
     starts = [initial[name].ssa for name in carried]
     made = trace.make(While, {"arguments": starts}, inner_types, regions=[Region(before), Region(after)])
     found = {name: _like(initial[name], result, name) for name, result in zip(carried, made.results, strict=True)}
-    last = "is what the last turn of a loop has set, if there was one"
-    return tuple(found[name] if name in found else Unset(name, last, place) for name in kept)
+    return _behind(spread, kept, each_kept, found, place)
 
 
 # --- loops over a range that may be left ------------------------------------------------------------------------------

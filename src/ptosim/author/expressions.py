@@ -1,4 +1,4 @@
-"""Expressions of the rewrite: and, or, not, chained comparisons, conditional expressions, and names for values."""
+"""Expressions of the rewrite: and, or, not, in, chained comparisons, conditional expressions, and names for values."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ExpressionRewrite(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)
-        if _has_walrus(node):
+        if has_walrus(node):
             return node
         name = "both" if isinstance(node.op, ast.And) else "either"
         return standing_at(node, runtime_call(name, *map(later, node.values)))
@@ -84,8 +84,11 @@ class ExpressionRewrite(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn) and not has_walrus(node):
+            call = runtime_call("among", node.left, node.comparators[0])
+            return standing_at(node, call if isinstance(node.ops[0], ast.In) else runtime_call("negate", call))
         plain = all(isinstance(sign, ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq | ast.NotEq) for sign in node.ops)
-        if len(node.ops) == 1 or not plain or _has_walrus(node):
+        if len(node.ops) == 1 or not plain or has_walrus(node):
             return node
         signs: list[ast.expr] = [ast.Constant(_SIGNS[type(sign)]) for sign in node.ops]
         others = map(later, node.comparators)
@@ -93,7 +96,7 @@ class ExpressionRewrite(ast.NodeTransformer):
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         self.generic_visit(node)
-        if _has_walrus(node):
+        if has_walrus(node):
             return node
         return standing_at(node, runtime_call("choose", node.test, later(node.body), later(node.orelse)))
 
@@ -117,5 +120,5 @@ def _named(target: ast.expr) -> ast.expr | None:
     return None
 
 
-def _has_walrus(node: ast.AST) -> bool:
+def has_walrus(node: ast.AST) -> bool:
     return any(isinstance(each, ast.NamedExpr) for each in ast.walk(node))

@@ -10,11 +10,18 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def item_key(node: ast.expr) -> str | None:
-    """`v[K]` as a name, where v is a plain name; None for another subscript."""
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and not isinstance(node.slice, ast.Slice):
-        return ast.unparse(node) if not isinstance(node.slice, ast.Tuple) else None
-    return None
+ANY_ITEM = "[*]"
+"""Behind the name of a list or dictionary: any of its items, and of those inside it."""
+
+
+def item_key(node: ast.Subscript) -> str | None:
+    """`v[K]` as a name, where v is a plain name; `v[*]` for an item of an item; None where there is no such name."""
+    inside: ast.expr = node.value
+    if isinstance(inside, ast.Name) and not isinstance(node.slice, ast.Slice | ast.Tuple):
+        return ast.unparse(node)
+    while isinstance(inside, ast.Subscript):
+        inside = inside.value
+    return f"{inside.id}{ANY_ITEM}" if isinstance(inside, ast.Name) else None
 
 
 class NameUse:
@@ -73,6 +80,7 @@ class NameUse:
                 own, target_reads = _targets(node.target)
                 inner = self.reads(node.body) - own
                 read = self.read_by(node.iter) | target_reads | inner | self.reads(node.orelse)
+                own |= _walrus(node.iter)
                 return self.stores(node.body) | self.stores(node.orelse) | own, read, frozenset()
             case ast.While():
                 read = self.read_by(node.test) | self.reads(node.body) | self.reads(node.orelse)
@@ -124,8 +132,8 @@ def _targets(target: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
         case ast.Starred():
             return _targets(target.value)
         case ast.Subscript() if (key := item_key(target)) is not None:
-            names = (node.id for node in ast.walk(target.slice) if isinstance(node, ast.Name))
-            return frozenset([key]), frozenset(names)
+            names = frozenset(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+            return frozenset([key]), names if key.endswith(ANY_ITEM) else names - {key.partition("[")[0]}
         case _:
             names = (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
             return frozenset(), frozenset(names)

@@ -10,9 +10,16 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from ptosim.author.expressions import NO_TYPE_PARAMETERS, ExpressionRewrite, call_name, runtime_call, standing_at
+from ptosim.author.expressions import (
+    NO_TYPE_PARAMETERS,
+    ExpressionRewrite,
+    call_name,
+    has_walrus,
+    runtime_call,
+    standing_at,
+)
 from ptosim.author.failures import UnsupportedControl, failure
-from ptosim.author.liveness import NameUse, own_transfers
+from ptosim.author.liveness import ANY_ITEM, NameUse, own_transfers
 from ptosim.author.place import GENERATED, statement_place
 from ptosim.author.transfers import without_transfers
 
@@ -106,7 +113,7 @@ class FunctionRewrite:
             node.body = self._block(node.body, live)
             node.orelse = self._block(node.orelse, live) if node.orelse else []
             return [node]
-        stored = sorted(self._use.stores([node]))
+        stored = self._stored([node])
         merged = [name for name in stored if self._is_live(name, live)]
         self._unset |= {*stored}
         number = self._next()
@@ -137,8 +144,8 @@ class FunctionRewrite:
         if own_transfers(node.body, _OF_LOOPS) or node.orelse:
             return self._block(without_transfers(node, self._next(), self._refuse), live)
         index = node.target.id
-        self._no_moving_items(node.body, {index})
-        stored = sorted(self._use.stores(node.body) - {index})
+        self._no_counted_items(node.body, index)
+        stored = [name for name in self._stored(node.body) if name != index]
         read = self._use.reads(node.body)
         kept = [name for name in stored if self._is_live(name, read | live)]
         self._unset |= {*stored, index}
@@ -167,17 +174,18 @@ class FunctionRewrite:
 
     def _while(self, node: ast.While, live: frozenset[str]) -> list[ast.stmt]:
         self._no_return(node)
+        if has_walrus(node.test):
+            node = self._tested_inside(node)
         if own_transfers(node.body, _OF_LOOPS) or node.orelse:
             return self._block(without_transfers(node, self._next(), self._refuse), live)
-        self._no_moving_items(node.body, set())
-        stored = sorted(self._use.stores([node]))
+        stored = self._stored([node])
         read = self._use.reads(node.body) | self._use.read_by(node.test)
         kept = [name for name in stored if self._is_live(name, read | live)]
         self._unset |= {*stored}
         number = self._next()
-        test = ast.Return(self._expressions.expression(node.test))
+        test = standing_at(node.test, ast.Return(self._expressions.expression(node.test)))
         test_function = self._function(node, f"test_{number}", stored, [], None)
-        test_function.body = [standing_at(node.test, test)]
+        test_function.body.append(test)
         body = self._loop_body(node, f"body_{number}", stored, node.body, kept, live | read)
         call = runtime_call(
             "while_loop",
@@ -188,6 +196,13 @@ class FunctionRewrite:
             _strings(kept),
         )
         return [test_function, body, self._rebound(node, kept, standing_at(node.test, call))]
+
+    def _tested_inside(self, node: ast.While) -> ast.While:
+        """A loop whose condition sets a name decides in its body, where names can be set."""
+        if node.orelse:
+            self._refuse(node.test, "a loop with else cannot set a name in its condition", "set it inside the loop")
+        leaves = ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], [])
+        return standing_at(node.test, ast.While(ast.Constant(True), [leaves, *node.body], []))
 
     def _loop_body(
         self,
@@ -203,16 +218,23 @@ class FunctionRewrite:
         self._in_run_time_loop = outside
         return made
 
-    def _no_moving_items(self, statements: Sequence[ast.stmt], counters: set[str]) -> None:
-        """An item of a list goes around a loop where its index is the same in every turn."""
-        moving = {*self._use.stores(statements)} | counters
-        for node in (each for statement in statements for each in ast.walk(statement)):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                indices = {each.id for each in ast.walk(node.slice) if isinstance(each, ast.Name)}
-                if indices & moving:
-                    name = ast.unparse(node)
-                    hint = "items are carried where their index is known; store to memory with scalar.store"
-                    self._refuse(node, f"{name} cannot be set in a loop that runs on the device", hint)
+    def _stored(self, statements: Sequence[ast.stmt]) -> list[str]:
+        """Names and items that statements set. Where the index of an item is set there as well, any item may be."""
+        found = self._use.stores(statements)
+        names = {name for name in found if "[" not in name}
+        held = {name.partition("[")[0] for name in found if name.endswith(ANY_ITEM) or _index_names(name) & names}
+        keys = {name for name in found - names if name.partition("[")[0] not in held | names}
+        return sorted(names | keys | {f"{name}{ANY_ITEM}" for name in held - names})
+
+    def _no_counted_items(self, statements: Sequence[ast.stmt], counter: str) -> None:
+        """An item of a list goes around a loop where its index is known."""
+        items = (each for statement in statements for each in ast.walk(statement) if isinstance(each, ast.Subscript))
+        for node in items:
+            is_counted = any(isinstance(each, ast.Name) and each.id == counter for each in ast.walk(node.slice))
+            if is_counted and isinstance(node.ctx, ast.Store):
+                name = ast.unparse(node)
+                hint = "items are carried where their index is known; store to memory with scalar.store"
+                self._refuse(node, f"{name} cannot be set in a loop that runs on the device", hint)
 
     def _no_return(self, node: ast.For | ast.While) -> None:
         for each in own_transfers(node.body, (ast.Return,)):
@@ -277,7 +299,8 @@ class FunctionRewrite:
             if "[" not in name:
                 return ast.Name(name, ast.Load())
             key = _item(name, ast.Load())
-            assert isinstance(key, ast.Subscript)
+            if not isinstance(key, ast.Subscript):
+                return key
             return runtime_call("item", key.value, key.slice, ast.Constant(name))
 
         return ast.Tuple([value(each) for each in names], ast.Load())
@@ -298,10 +321,22 @@ class FunctionRewrite:
 
 
 def _item(name: str, context: ast.expr_context) -> ast.expr:
+    if name.endswith(ANY_ITEM):
+        holder = name.removesuffix(ANY_ITEM)
+        held = runtime_call("items", ast.Name(holder, ast.Load()), ast.Constant(holder))
+        return held if isinstance(context, ast.Load) else ast.Subscript(held, ast.Constant(None), context)
     made = ast.parse(name, mode="eval").body
     assert isinstance(made, ast.Subscript)
     made.ctx = context
     return made
+
+
+def _index_names(name: str) -> set[str]:
+    """The names that the index of an item reads."""
+    if "[" not in name or name.endswith(ANY_ITEM):
+        return set()
+    made = _item(name, ast.Load())
+    return {each.id for each in ast.walk(made) if isinstance(each, ast.Name)} - {name.partition("[")[0]}
 
 
 def _strings(names: Iterable[str]) -> ast.expr:

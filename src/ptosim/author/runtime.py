@@ -2,6 +2,7 @@
 
 from ptosim.author.control_flow import (
     advance,
+    among,
     both,
     bounds,
     branch,
@@ -20,10 +21,12 @@ from ptosim.author.control_flow import (
     within,
     yes,
 )
+from ptosim.author.items import items
 from ptosim.author.values import name_value
 
 __all__ = [
     "advance",
+    "among",
     "both",
     "bounds",
     "branch",
@@ -32,6 +35,7 @@ __all__ = [
     "either",
     "for_range",
     "item",
+    "items",
     "leave",
     "name_value",
     "negate",

@@ -105,8 +105,13 @@ class WorkitemHelper:
         return trace
 
     def _function(self, trace: Trace, args: Sequence[Any], static: Mapping[str, Any]) -> tuple[str, list[SSAValue]]:
-        plain = [each for each in self.parameters if each.name not in static]
+        rest = [each for each in self.parameters if each.name not in static]
+        plain = [each for each in rest if not each.is_keyword]
+        left_out = [*plain[len(args) :], *(each for each in rest if each.is_keyword)]
         unknown = [name for name in static if name not in {each.name for each in self.parameters}]
+        if all(each.default is not AuthoredFunction.unannotated for each in left_out):
+            static = {**static, **{each.name: each.default for each in left_out}}
+            plain = plain[: len(args)]
         if unknown or len(args) != len(plain):
             listed = ", ".join(each.name for each in self.parameters)
             what = f"has no parameter '{unknown[0]}'" if unknown else f"takes ({listed}); {len(args)} values are given"

@@ -64,17 +64,17 @@ def _bring(parsed: ParsedModule, runs: Runs, run: ScopeRun) -> None:
     start = run.ops[0]
     for user in [inner for op in run.ops for inner in op.walk()]:
         for index, value in enumerate(user.operands):
-            if _is_foreign(runs, run, value):
+            if _is_foreign(parsed, runs, run, value):
                 _copy(parsed, runs, run, value, start)
                 user.operands[index] = run.copies[value]
 
 
-def _is_foreign(runs: Runs, run: ScopeRun, value: SSAValue) -> bool:
+def _is_foreign(parsed: ParsedModule, runs: Runs, run: ScopeRun, value: SSAValue) -> bool:
     """Whether a value is made in another run and can be made in this one."""
     owner = value.owner
     if not is_vector_state(value.type) or not isinstance(owner, Operation):
         return False
-    return runs.run_of(owner) not in (None, run) and is_producer(owner)
+    return runs.run_of(owner) not in (None, run) and is_producer(parsed, owner)
 
 
 def _copy(parsed: ParsedModule, runs: Runs, run: ScopeRun, value: SSAValue, start: Operation) -> None:
@@ -84,7 +84,7 @@ def _copy(parsed: ParsedModule, runs: Runs, run: ScopeRun, value: SSAValue, star
     if value in run.copies:
         return
     for operand in owner.operands:
-        if _is_foreign(runs, run, operand):
+        if _is_foreign(parsed, runs, run, operand):
             _copy(parsed, runs, run, operand, start)
     new = parsed.copied(owner, run.copies)
     block.insert_op_before(new, start)

@@ -21,6 +21,7 @@ from ptosim.language.micro.sync_fence import MemBar
 from ptosim.language.operation import PTOOperation, is_scope, needs_scope
 from ptosim.language.structure.control import For, If, Terminator, While
 from ptosim.language.structure.function import Function
+from ptosim.language.text.parser import ParsedModule
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, is_vector_state
 
 
@@ -147,19 +148,23 @@ def _inside(op: Operation) -> Iterator[Operation]:
     return (inner for region in op.regions for block in region.blocks for inner in block.ops)
 
 
-def is_producer(op: Operation) -> bool:
-    """Whether an operation makes a register or mask out of scalars and masks so made: then it can be said again."""
+def is_producer(parsed: ParsedModule, op: Operation) -> bool:
+    """Whether an operation makes a register or mask out of scalars and masks so made: then it can be said again.
+
+    A register of a lowered operation may be made in several steps.
+    """
     record = effects().get(op.name)
     if record is None or record.reads or record.writes or not needs_scope(op):
         return False
     no_stream = not any(isinstance(value.type, AlignType) for value in op.results)
-    return no_stream and all(_is_made_anywhere(value) for value in op.operands)
+    return no_stream and all(_is_made_anywhere(parsed, op, value) for value in op.operands)
 
 
-def _is_made_anywhere(value: SSAValue) -> bool:
-    if isinstance(value.type, MaskType):
+def _is_made_anywhere(parsed: ParsedModule, op: Operation, value: SSAValue) -> bool:
+    is_step = isinstance(value.type, VregType) and parsed.origin(op).name != op.name
+    if is_step or isinstance(value.type, MaskType):
         owner = value.owner
-        return is_producer(owner) if isinstance(owner, Operation) else is_parameter(value)
+        return is_producer(parsed, owner) if isinstance(owner, Operation) else is_parameter(value)
     return not isinstance(value.type, VregType | AlignType | PtrType)
 
 
