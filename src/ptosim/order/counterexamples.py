@@ -10,9 +10,11 @@ from xdsl.ir import Operation
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import CoreKind
 from ptosim.language.load import VerifiedModule
+from ptosim.language.micro.sim_signal import SimNotify, SimTestWords, SimWaitWords
+from ptosim.language.micro.system import GetBlockIdx
 from ptosim.language.passes.launch_parameters import name_of
 from ptosim.language.structure.control import If
-from ptosim.language.structure.function import Function
+from ptosim.language.structure.function import Function, reached
 from ptosim.order.replay.byte_shadow import Shown
 from ptosim.order.replay.launches import decide_bytes, launches, sizes
 from ptosim.order.replay.replay import Replayed, Replayer
@@ -25,6 +27,8 @@ MOST_EFFORT = 1 << 15
 FEW_LAUNCHES = 12
 FEW_EFFORT = 1 << 10
 """Likewise to contradict a proof: as much as takes a few hundredths of a second."""
+GRIDS = (2, 3)
+"""Blocks of a launch that shows what they have to do with each other."""
 PROTOCOL = frozenset("unmatched-wait deadlock double-set undrained semaphore-overflow".split())
 """Kinds of findings about flags or signals that do not balance."""
 STUCK = frozenset(("unmatched-wait", "deadlock"))
@@ -90,6 +94,20 @@ class ReplayTrials:
                     return self._told(shown.diagnostic, shown, replayed.launch)
         return None
 
+    def between_blocks(self) -> Diagnostic | None:
+        """Bytes that two blocks touch in no order, in a kernel that tells its blocks apart: one that does not is meant
+        for one. What they tell each other by words is not followed."""
+        operations = list(reached(*self.functions))
+        if any(isinstance(op, SimNotify | SimWaitWords | SimTestWords) for op in operations):
+            return None
+        for blocks in GRIDS if any(isinstance(op, GetBlockIdx) for op in operations) else ():
+            for replayed in self._replays(FEW_LAUNCHES, FEW_EFFORT, blocks):
+                for shown in replayed.shown if not replayed.doubts and not replayed.incomplete else ():
+                    is_it = shown.is_between_blocks and shown.certain
+                    if is_it and self._shows_at_all_sizes(shown.diagnostic, replayed.launch):
+                        return self._told(shown.diagnostic, shown, replayed.launch)
+        return None
+
     def inevitable(self) -> Diagnostic | None:
         """Findings that flags or signals do not balance in any launch: then it does not matter that the analysis cannot
         follow them.
@@ -102,9 +120,9 @@ class ReplayTrials:
             found = found or self._told(wrong.diagnostic, wrong, replayed.launch)
         return found
 
-    def _replays(self, most: int, effort: int) -> Iterator[Replayed]:
+    def _replays(self, most: int, effort: int, blocks: int = 1) -> Iterator[Replayed]:
         for launch in launches(self.functions, most):
-            replayed = self._replayer.replay(launch, effort)
+            replayed = self._replayer.replay(replace(launch, blocks=blocks), effort)
             yield replayed
             effort -= replayed.effort
             if effort <= 0:
@@ -132,6 +150,7 @@ class ReplayTrials:
         longest = max((function.body.block.args for function in self.functions), key=len)
         named = zip(longest, launch.scalars, strict=True)
         given = [f"%{name_of(self.module.parsed, value)} = {number}" for value, number in named if number is not None]
+        given += [f"a grid of {launch.blocks}"] if launch.blocks > 1 else []
         if given:
             yield f"replayed with {' and '.join([', '.join(given[:-1]), given[-1]] if given[1:] else given)}"
 

@@ -103,6 +103,8 @@ def _proven_or_not(module: VerifiedModule, entries: dict[CoreKind, Function]) ->
         verdict = replace(verdict, undecided=(), unbalanced=False, states=states)
     elif verdict.undecided and not suspicious and not verdict.is_unfollowed:
         verdict = replace(verdict, broken=trials.confirm([], unbalanced=True).shown)
+    if not verdict.broken and (between := trials.between_blocks()) is not None:
+        return replace(verdict, broken=(between,), undecided=())
     assumed = set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS, WORKITEMS_APART}
     if verdict.broken or verdict.undecided or assumed:
         return verdict

@@ -33,6 +33,7 @@ class Shown:
     """Whether the bytes are sure to be touched."""
     by_use: bool = False
     """Whether it counts only if what was loaded is used in the end."""
+    is_between_blocks: bool = False
 
     @property
     def kind(self) -> str:
@@ -127,20 +128,23 @@ class ByteShadow(Observer):
     def _race(self, record: _Record, entry: Entry, touched: Touched, trail: Trail) -> None:
         certain = meeting(record.touched.sure, touched.sure) if record.touched.sure and touched.sure else False
         verbs = {True: "writes", False: "reads"}
+        blocks = record.entry.core.block, entry.core.block
+        between = f"block {blocks[1]} {verbs[touched.writes]} {touched.space}, which block {blocks[0]} "
+        inside = f"{entry.pipe} may access {touched.space} before {record.entry.pipe} has ended its own access"
         diagnostic = Diagnostic(
             "race",
             "error",
-            f"{entry.pipe} may access {touched.space} before {record.entry.pipe} has ended its own access",
+            inside if len({*blocks}) == 1 else f"{between}{verbs[record.touched.writes]}, in no order",
             entry.site.location,
             label=f"{entry.pipe} {verbs[touched.writes]} here",
             related=_related(record, verbs[record.touched.writes]),
             pipe=entry.pipe,
         )
         by_use = record.touched.by_use or touched.by_use
-        self._show(Shown(diagnostic, (record.trail, trail), certain, by_use))
+        self._show(Shown(diagnostic, (record.trail, trail), certain, by_use, len({*blocks}) > 1))
 
     def _show(self, shown: Shown) -> None:
-        key = (shown.kind, shown.certain, *shown.places)
+        key = (shown.kind, shown.certain, shown.is_between_blocks, *shown.places)
         self.shown.setdefault(key, shown)
 
 

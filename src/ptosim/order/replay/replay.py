@@ -53,8 +53,8 @@ class Replayer:
         self.target = load_target(module.target)
         self.kind = KernelKind.MIXED if len(entries) > 1 else _KINDS[next(iter(entries))]
 
-    def replay(self, launch: ReplayLaunch, effort: int = MOST_EFFORT, together: bool = False) -> Replayed:
-        """One launch: its first block, or all of them at once; as far as so many entries go."""
+    def replay(self, launch: ReplayLaunch, effort: int = MOST_EFFORT) -> Replayed:
+        """One launch, all its blocks at once, as far as so many entries go."""
         runs: dict[Core, ScalarRun] = {}
         shadow = ByteShadow(lambda core: runs[core].trail if core in runs else (), effort)
 
@@ -71,7 +71,7 @@ class Replayer:
         )
         incomplete = ""
         try:
-            scheduler.run_grid() if together else scheduler.run_block(0)
+            scheduler.run_grid() if launch.blocks > 1 else scheduler.run_block(0)
         except Unreplayable as reason:
             incomplete = str(reason)
         except PTOError as problem:
