@@ -23,7 +23,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 def shown(page: Path) -> list[tuple[str, str]]:
     """The blocks that name their file in a first line, and the code below it."""
-    found = [text.split("\n", 1) for language, text in blocks(page) if language in ("python", "toml")]
+    found = [text.split("\n", 1) for language, text in blocks(page) if language in ("python", "toml", "text")]
     return [(first.removeprefix("# "), code) for first, code in found if re.match(r"# [\w/]+\.\w+$", first)]
 
 
@@ -39,7 +39,7 @@ def test_every_part_of_an_instruction_is_shown() -> None:
 
 
 def test_every_part_of_a_tile_operation_is_shown() -> None:
-    parts = {file.split("/")[-3 if file.startswith("src/") else -2] for file, _ in shown(TILE_OPERATION)}
+    parts = {file.split("/")[-3 if file.startswith("src/") else 1] for file, _ in shown(TILE_OPERATION)}
     assert parts == {"language", "tiles"} and len(shown(TILE_OPERATION)) == 4
 
 

@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
+import pytest
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, SSAValue
 
@@ -138,9 +139,11 @@ class Subject:
     """An operation that is verified with other types, words and numbers."""
 
     def __init__(self, line: str) -> None:
+        self.line = line
         names, types = re.findall(r"%\d+", line.partition(")")[0]), _listed(line)
         arguments = ", ".join(f"{name}: {type_}" for name, type_ in zip(names, types, strict=True))
-        parsed = parse(Source("entry", f"func.func @f({arguments}) {{\n{line}\nreturn\n}}"))
+        self.text = f"func.func @f({arguments}) {{\n{{}}\nreturn\n}}"
+        parsed = parse(Source("entry", self.text.replace("{}", line)))
         self.op = next(op for op in parsed.module.walk() if isinstance(op, PTOOperation) and op.name in line)
         self.values = [*self.op.roles(), *zip(self.op.result_roles, self.op.results, strict=False)]
         self.element = next(
@@ -208,6 +211,15 @@ class Subject:
                 self.op.properties[role] = other
                 yield role, name, name, self.said(target)
             self.op.properties[role] = value
+            if role in self.op.words:
+                yield role, "a word of no language", "nonsense", self._unread(role)
+
+    def _unread(self, role: str) -> Said:
+        """What the parser says of a word that it does not know."""
+        line = re.sub(rf'\b{role} = "?[^",}}]*"?', f'{role} = "nonsense"', self.line)
+        with pytest.raises(PTOError) as raised:
+            parse(Source("entry", self.text.replace("{}", line)))
+        return tuple((found.severity, found.kind, role, found.message) for found in raised.value.diagnostics)
 
     def _others(self, role: str, value: Attribute) -> Iterator[tuple[str, Attribute]]:
         if role in self.op.words:

@@ -2,14 +2,9 @@
 
 import pytest
 
-from language.scalar_kernel import accepts, rejects, same, text_of, warns
+from language.scalar_kernel import accepts, rejects, text_of, warns
 from language.vector_kernel import printed, read
-from ptosim.language.catalogue import operations
-from ptosim.language.micro import cube_load, cube_load_raw
 from tables import table
-
-ROOM = (cube_load.__name__, cube_load_raw.__name__)
-OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
 
 X = "%s_i64"
 SIX = ", ".join([X] * 6)
@@ -18,126 +13,12 @@ B = "%p_f16_l1, %p_f16_l0b"
 TILES = [("mte_l1_l0a", A, "m", "k"), ("mte_l1_l0b", B, "k", "n")]
 SCALES = [("mte_l1_l0a_mx", A, "m", "k"), ("mte_l1_l0b_mx", B, "k", "n")]
 FULL = ("m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
-MX_FULL = ("x_start", "y_start", "x_step", "y_step", "source_stride", "dest_stride")
-
-
-def test_the_room_is_complete() -> None:
-    names = """mte_l1_l0a mte_l1_l0b mte_l1_l0a_mx mte_l1_l0b_mx mte_l1_bt mte_l1_fb load_cbuf_to_ca load_cbuf_to_cb
-        load_cbuf_to_ca_s4 load_cbuf_to_cb_s4 load_cbuf_to_ca_mx load_cbuf_to_cb_mx copy_cbuf_to_bt copy_cbuf_to_fbuf"""
-    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
-
-
-# --- fields -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "pointers", "first", "second"), [*TILES, *SCALES])
-class TestFields:
-    def full(self, name: str) -> tuple[str, ...]:
-        return MX_FULL if name.endswith("_mx") else FULL
-
-    def written(self, name: str) -> str:
-        """The names of the full group as the text has them."""
-        return ", ".join(self.full(name)).replace("source_", "src_").replace("dest_", "dst_")
-
-    def test_by_position(self, name: str, pointers: str, first: str, second: str) -> None:
-        for count in (2, 4, 6):
-            accepts(f"pto.{name} {pointers}, {', '.join([X] * count)}")
-
-    def test_of_another_number(self, name: str, pointers: str, first: str, second: str) -> None:
-        shape = f"{first}, {second}"
-        forms = f"2 ({shape}); 4 ({shape}, start_row, start_col); 6 ({', '.join(self.full(name))})"
-        for count in (1, 3, 5, 7):
-            body = f"pto.{name} {pointers}, ^{', '.join([X] * count)}"
-            message = f"pto.{name} takes {forms} integers after the pointers, not {count}"
-            rejects(body, message, kind="syntax")
-
-    def test_by_name_in_any_order(self, name: str, pointers: str, first: str, second: str) -> None:
-        by_position = f"pto.{name} {pointers}, %16, %32, %0, %s_i64"
-        by_name = f"start_col({X}), {second}(%32), start_row(%0), {first}(%16)"
-        same_constants = "%a = arith.addi %16, %32 : i64\n%b = arith.addi %0, %0 : i64\n"
-        same(same_constants + by_position, same_constants + f"pto.{name} {pointers}, {by_name} : <f16, l1>")
-
-    def test_all_six_by_name(self, name: str, pointers: str, first: str, second: str) -> None:
-        fields = self.written(name).split(", ")
-        by_name = ", ".join(f"{field}({X})" for field in reversed(fields))
-        same(f"pto.{name} {pointers}, {SIX}", f"pto.{name} {pointers}, {by_name}")
-
-    def test_types_follow_the_written_order(self, name: str, pointers: str, first: str, second: str) -> None:
-        body = f"pto.{name} {pointers}, {second}(%s_i32), {first}({X}), start_row({X}), start_col({X})"
-        message = f"{second} must be i64, not i32"
-        rejects(body.replace("(%s_i32)", "(^%s_i32)") + " : <f16, l1>, " + dest(pointers) + ", i32, i64 x3", message)
-
-    def test_twice(self, name: str, pointers: str, first: str, second: str) -> None:
-        message = f"field '{first}' is given twice"
-        rejects(f"pto.{name} {pointers}, {first}({X}), ^{first}({X})", message, kind="syntax")
-
-    def test_of_an_unknown_name(self, name: str, pointers: str, first: str, second: str) -> None:
-        message = f"unknown field 'rows'; known: {first}, {second}, start_row, start_col; {self.written(name)}"
-        rejects(f"pto.{name} {pointers}, ^rows({X})", message, kind="syntax")
-
-    def test_of_an_incomplete_or_mixed_group(self, name: str, pointers: str, first: str, second: str) -> None:
-        full = self.written(name).replace(",", "")
-        message = f"named fields must be exactly {first} {second} start_row start_col, or {full}"
-        rejects(f"pto.{name} {pointers}, ^{first}({X}), {second}({X})", message, kind="syntax")
-        mixed = f"{first}({X}), {second}({X}), start_row({X}), start_col({X}), src_stride({X})"
-        rejects(f"pto.{name} {pointers}, ^{mixed}", message, kind="syntax")
-
-    def test_mixed_with_positions(self, name: str, pointers: str, first: str, second: str) -> None:
-        message = "expected operand: an SSA value such as %x"
-        rejects(f"pto.{name} {pointers}, {X}, ^{second}({X})", message, kind="syntax")
-
-    def test_spaces_and_widths(self, name: str, pointers: str, first: str, second: str) -> None:
-        source, destination = pointers.split(", ")
-        space = destination[-3:]
-        rejects(f"pto.{name} ^%p_f16_ub, {destination}, {X}, {X}", "source must point to l1, not ub")
-        rejects(f"pto.{name} {source}, ^%p_f16_l0c, {X}, {X}", f"dest must point to {space}, not l0c")
-        message = "dest has elements of f32, but source has f16: their widths differ"
-        rejects(f"pto.{name} {source}, ^%p_f32_{space}, {X}, {X}", message)
-        accepts(f"pto.{name} {source}, %p_bf16_{space}, {X}, {X}")
-
-    def test_extents_and_starts(self, name: str, pointers: str, first: str, second: str) -> None:
-        accepts(f"pto.{name} {pointers}, %1, %1, %0, %0")
-        rejects(f"pto.{name} {pointers}, ^%0, {X}", f"{first} is 0; it must be positive")
-        rejects(f"pto.{name} {pointers}, {X}, {X}, ^%n1, {X}", "start_row is -1; it must be at least 0")
-        rejects(f"pto.{name} {pointers}, {X}, {X}, {X}, ^%n1", "start_col is -1; it must be at least 0")
-        warns(f"pto.{name} {pointers}, {X}, {X}, ^%2, {X}", "start_row counts fractals, not rows or columns")
-
-    def test_the_generic_form_needs_a_whole_group(self, name: str, pointers: str, first: str, second: str) -> None:
-        sizes = ", ".join(["1"] * 2 + ["0"] * 8 + ["1", "0"])
-        types = f"!pto.ptr<f16, l1>, !pto.ptr<f16, {pointers[-3:]}>, i64"
-        body = f'^"pto.{name}"({pointers}, {X}) {{operandSegmentSizes = array<i32: {sizes}>}} : ({types}) -> ()'
-        rejects(body, f"pto.{name} needs {first}, {second} or {', '.join(self.full(name))}")
-
-
-def dest(pointers: str) -> str:
-    return f"<f16, {pointers[-3:]}>"
 
 
 # --- control fields ---------------------------------------------------------------------------------------------------
 
 CONTROL = [(name, pointers) for name, pointers, _, _ in TILES]
 CONTROL += [("load_cbuf_to_ca", A), ("load_cbuf_to_cb", B)]
-
-
-@pytest.mark.parametrize(("name", "pointers"), CONTROL)
-def test_full_control_fits_its_fields(name: str, pointers: str) -> None:
-    accepts(f"pto.{name} {pointers}, %0, %65535, %1, %255, %1, %65535")
-    for index, role in enumerate(FULL):
-        low, high = (0, 65535) if "start" in role else (1, 255) if "step" in role else (1, 65535)
-        for value, text in ((low - 1, f"%n{1 - low}" if low == 0 else "%0"), (high + 1, f"%{high + 1}")):
-            fields = [X] * 6
-            fields[index] = f"^{text}"
-            message = f"{role} is {value}; it must be {low}..{high}"
-            rejects(f"pto.{name} {pointers}, {', '.join(fields)}", message)
-
-
-@pytest.mark.parametrize(("name", "pointers"), CONTROL)
-def test_elements_are_moved_as_they_are(name: str, pointers: str) -> None:
-    space = pointers[-3:]
-    for source, data in (("f16", "bf16"), ("i8", "f8E4M3FN"), ("f32", "i32")):
-        accepts(f"pto.{name} %p_{source}_l1, %p_{data}_{space}, {SIX}")
-    message = "dest has elements of i8, but source has f16: their widths differ"
-    rejects(f"pto.{name} %p_f16_l1, ^%p_i8_{space}, {SIX}", message)
 
 
 @pytest.mark.parametrize(("name", "pointers"), CONTROL)
@@ -176,12 +57,6 @@ def test_transposed_bytes_need_an_even_number_of_fractals(side: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "pointers", "first", "second"), SCALES)
-def test_scale_loads_have_no_upper_bounds(name: str, pointers: str, first: str, second: str) -> None:
-    accepts(f"pto.{name} {pointers}, %0, %0, %0, %100000, %0, %0")
-    rejects(f"pto.{name} {pointers}, {X}, {X}, ^%n1, {X}, {X}, {X}", "x_step is -1; it must be at least 0")
-
-
-@pytest.mark.parametrize(("name", "pointers", "first", "second"), SCALES)
 def test_scale_loads_at_known_addresses_are_aligned(name: str, pointers: str, first: str, second: str) -> None:
     space = pointers[-3:]
 
@@ -217,22 +92,6 @@ def test_packed_elements_have_their_own_raw_load(name: str, space: str) -> None:
     rejects(f"pto.{name}_s4 ^%p_f4E2M1x2_l1, %p_f4E1M2x2_{space}, {SIX}, %0", message)
     message = f"pto.{name}_s4 needs one packed 4-bit element type on both sides, not i8 and i8"
     rejects(f"pto.{name}_s4 ^%p_i8_l1, %p_i8_{space}, {SIX}, %0", message)
-
-
-@pytest.mark.parametrize(("name", "space"), [("mte_l1_l0a", "l0a"), ("mte_l1_l0b", "l0b")])
-def test_structured_loads_take_packed_elements(name: str, space: str) -> None:
-    accepts(f"pto.{name} %p_f4E2M1x2_l1, %p_f4E2M1x2_{space}, {X}, {X}")
-
-
-@pytest.mark.parametrize(("name", "pointers"), [("load_cbuf_to_ca_mx", A), ("load_cbuf_to_cb_mx", B)])
-def test_raw_scale_loads(name: str, pointers: str) -> None:
-    accepts(f"pto.{name} {pointers}, {SIX} : <f16, l1>, {dest(pointers)}, i64 x6")
-    accepts(f"pto.{name} {pointers}, %0, %0, %0, %0, %0, %100000")
-    for index, role in enumerate(MX_FULL):
-        fields = ["%0" if at != index else "^%n1" for at in range(6)]
-        rejects(f"pto.{name} {pointers}, {', '.join(fields)}", f"{role} is -1; it must be at least 0")
-    message = "dest has elements of f32, but source has f16: their widths differ"
-    rejects(f"pto.{name} %p_f16_l1, ^%p_f32_{pointers[-3:]}, {SIX}", message)
 
 
 @pytest.mark.parametrize(("name", "space"), [("l0a_mx", "l0a"), ("l0b_mx", "l0b")])
@@ -290,45 +149,3 @@ def test_bias_types(source: str) -> None:
         else:
             known = "f32 from f32, f16, bf16, i32 from i32"
             rejects(body, f"pto.mte_l1_bt does not fill {into} from {source}; known: {known}")
-
-
-SIZES = ("len_burst", "n_burst", "source_gap", "dest_gap")
-
-
-def rows(name: str, **given: str) -> str:
-    """A copy of rows into the bias table or the fixpipe buffer, in either spelling."""
-    length, count, *gaps = (given.get(role, X) for role in SIZES)
-    space = "bt" if name.endswith("bt") else "fb"
-    sizes = f"{length} nburst({count}, {', '.join(gaps)})"
-    if name.startswith("copy"):
-        sizes = ", ".join((*(("%s_i1",) if space == "bt" else ()), count, length, *gaps))
-    return f"pto.{name} %p_f32_l1, %p_f32_{space}, {sizes}"
-
-
-@pytest.mark.parametrize("name", ["mte_l1_bt", "mte_l1_fb", "copy_cbuf_to_bt", "copy_cbuf_to_fbuf"])
-def test_rows_fit_their_fields(name: str) -> None:
-    accepts(rows(name, len_burst="%1", n_burst="%1", source_gap="%0", dest_gap="%0"))
-    accepts(rows(name, **dict.fromkeys(SIZES, "%65535")))
-    for role in SIZES:
-        rejects(rows(name, **{role: "^%n1"}), f"{role} is -1; it must be 0..65535")
-        rejects(rows(name, **{role: "^%65536"}), f"{role} is 65536; it must be 0..65535")
-    for role in ("len_burst", "n_burst"):
-        warns(rows(name, **{role: "^%0"}), f"{role} is 0: the copy does nothing")
-
-
-def test_parameter_rows_have_free_types() -> None:
-    for source in ("ui64", "ui32", "f32", "f16"):
-        accepts(f"pto.mte_l1_fb %p_{source}_l1, %p_f32_fb{ROWS}")
-    rejects(f"pto.mte_l1_fb %p_f32_l1, ^%p_f32_bt{ROWS}", "dest must point to fb, not bt")
-    rejects(f"pto.mte_l1_bt %p_f32_l1, ^%p_f32_fb{ROWS}", "dest must point to bt, not fb")
-    message = "unknown clause 'loop'; known, in this order: nburst"
-    rejects(f"pto.mte_l1_fb %p_f32_l1, %p_f32_fb{ROWS} ^loop({X}, {X}, {X})", message, kind="syntax")
-
-
-def test_raw_copies_to_the_tables() -> None:
-    accepts(f"pto.copy_cbuf_to_bt %p_f16_l1, %p_f32_bt, %s_i1, {X}, {X}, {X}, {X}")
-    message = "convert must be i1, not i64"
-    rejects(f"pto.copy_cbuf_to_bt %p_f16_l1, %p_f32_bt, ^{X}, {X}, {X}, {X}, {X}", message)
-    accepts(f"pto.copy_cbuf_to_fbuf %p_ui64_l1, %p_f32_fb, {X}, {X}, {X}, {X}")
-    message = "source_gap is -1; it must be 0..65535"
-    rejects(f"pto.copy_cbuf_to_fbuf %p_ui64_l1, %p_f32_fb, {X}, {X}, ^%n1, {X}", message)

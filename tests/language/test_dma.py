@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.scalar_kernel import accepts, example_module, rejects, same, text_of, warns
+from language.scalar_kernel import accepts, example_module, rejects, same, text_of
 from language.vector_kernel import printed, read
 from ptosim.language.catalogue import operations
 from ptosim.language.load import text
@@ -31,52 +31,6 @@ def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None
     assert printed(read(once)) == once
 
 
-def test_the_room_is_complete() -> None:
-    registers = [f"set_loop_size_{path}" for path in ("outtoub", "ubtoout", "outtol1")]
-    registers += [f"set_loop{n}_stride_{path}" for n in (1, 2) for path in ("outtoub", "ubtoout", "outtol1")]
-    registers += [f"set_atomic_{word}" for word in "none add max min f32 f16 bf16 s32 s16 s8".split()]
-    registers += ["set_mov_pad_val", "set_pad_val_outtol1", "set_store_atomic_cfg", "set_mte2_nz_para"]
-    copies = """copy_gm_to_ubuf copy_ubuf_to_gm copy_ubuf_to_ubuf copy_ubuf_to_cbuf copy_cbuf_to_ubuf copy_gm_to_cbuf
-        copy_gm_to_cbuf_multi_nd2nz copy_gm_to_cbuf_multi_dn2nz mte_gm_ub mte_ub_gm mte_ub_ub mte_ub_l1 mte_l1_ub
-        mte_gm_l1 mte_gm_l1_frac sim.l1_gm raw_fill_l1 create_cbuf_matrix"""
-    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in [*registers, *copies.split()]}
-
-
-# --- registers --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("path", ["outtoub", "ubtoout"])
-def test_loop_sizes(path: str) -> None:
-    accepts(f"pto.set_loop_size_{path} %1, %2097151 : i64, i64")
-    accepts(f"pto.set_loop_size_{path} {X}, {X}")
-    rejects(f"pto.set_loop_size_{path} ^%0, %1 : i64, i64", "loop1 is 0; it must be 1..2097151")
-    rejects(f"pto.set_loop_size_{path} %1, ^%2097152 : i64, i64", "loop2 is 2097152; it must be 1..2097151")
-    rejects(f"pto.set_loop_size_{path} %1, ^%n1 : i64, i64", "loop2 is -1; it must be 1..2097151")
-    rejects(f"pto.set_loop_size_{path} ^%s_i32, %1 : i32, i64", "loop1 must be i64, not i32")
-
-
-@pytest.mark.parametrize("loop", [1, 2])
-def test_loop_strides(loop: int) -> None:
-    gm, ub = (1 << 40) - 1, (1 << 21) - 1
-    accepts(f"pto.set_loop{loop}_stride_outtoub %{gm}, %{ub} : i64, i64")
-    accepts(f"pto.set_loop{loop}_stride_ubtoout %{ub}, %{gm} : i64, i64")
-    message = f"dest_stride is {ub + 1}; it must be 0..{ub}"
-    rejects(f"pto.set_loop{loop}_stride_outtoub %{gm}, ^%{ub + 1} : i64, i64", message)
-    message = f"source_stride is {ub + 1}; it must be 0..{ub}"
-    rejects(f"pto.set_loop{loop}_stride_ubtoout ^%{ub + 1}, %{gm} : i64, i64", message)
-    rejects(f"pto.set_loop{loop}_stride_outtoub ^%n1, %0", f"source_stride is -1; it must be 0..{gm}")
-    rejects(f"pto.set_loop{loop}_stride_outtol1 ^%s_i32 : i32", "packed must be i64, not i32")
-
-
-@pytest.mark.parametrize("name", ["set_mov_pad_val", "set_pad_val_outtol1"])
-def test_pad_values(name: str) -> None:
-    for type_ in ("i8", "i16", "i32", "f16", "bf16", "f32"):
-        accepts(f"pto.{name} %s_{type_} : {type_}")
-    for type_ in ("i64", "ui8", "si32", "index", "i1"):
-        message = f"a pad value must be one of i8, i16, i32, f16, bf16, f32, not {type_}"
-        rejects(f"pto.{name} ^%s_{type_} : {type_}", message)
-
-
 # --- positional copies ------------------------------------------------------------------------------------------------
 
 
@@ -102,31 +56,6 @@ def test_stores_with_8_and_10_operands() -> None:
     rejects(f"pto.copy_ubuf_to_gm {UB}, {GM}, {X}, {X}, {X}, {X}, {X}, {X}, ^{X}", message, kind="syntax")
 
 
-def test_the_destination_stride_of_a_store_comes_first() -> None:
-    gm, ub = (1 << 40) - 1, (1 << 21) - 1
-    accepts(f"pto.copy_ubuf_to_gm {UB}, {GM}, {X}, {X}, {X}, {X}, %{gm}, %{ub}")
-    message = f"source_stride is {gm}; it must be 0..{ub}"
-    rejects(f"pto.copy_ubuf_to_gm {UB}, {GM}, {X}, {X}, {X}, {X}, %{ub}, ^%{gm}", message)
-
-
-def test_operand_types_of_a_load() -> None:
-    rest = f"{X}, ^%s_i32, {X}, {X}, {X}, %s_i1, {X}, {X}, {X}"
-    rejects(load(rest=rest), "n_burst must be i64, not i32")
-    accepts(load())
-
-
-def test_field_widths_of_a_load() -> None:
-    def with_(n: str = X, length: str = X, left: str = X, cache: str = X, gm: str = X, ub: str = X) -> str:
-        return load(rest=f"{X}, {n}, {length}, {left}, {X}, %s_i1, {cache}, {gm}, {ub}")
-
-    accepts(with_("%65535", "%65535", "%8", "%15", f"%{(1 << 40) - 1}", "%2097151"))
-    rejects(with_(n="^%n1"), "n_burst is -1; it must be 0..2097151")
-    rejects(with_(length="^%2097152"), "len_burst is 2097152; it must be 0..2097151")
-    rejects(with_(gm="^%n1"), "source_stride is -1; it must be 0..1099511627775")
-    warns(with_(n="^%65536"), "n_burst is 65536; some machines have 16 bits for it")
-    warns(with_(length="^%0"), "len_burst is 0: the copy does nothing")
-
-
 def test_without_padding_older_copies_of_a2a3_are_whole_granules() -> None:
     def body(length: str, padding: str) -> str:
         rest = f"{X}, {X}, {length}, {X}, {X}, %pad, {X}, {X}, {X}"
@@ -142,61 +71,6 @@ def test_without_padding_older_copies_of_a2a3_are_whole_granules() -> None:
     grouped = f"pto.mte_ub_gm {UB}, {GM}, %100 nburst{GROUP}"
     accepts(grouped, target="a2a3")
     accepts(grouped)
-
-
-WIDTHS = "dest has elements of f16, but source has f32: their widths differ"
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "dest", "rest"),
-    [
-        ("copy_gm_to_ubuf", "gm", "ub", f", {X}, {X}, {X}, {X}, {X}, %s_i1, {X}, {X}, {X}"),
-        ("copy_ubuf_to_gm", "ub", "gm", f", {X}, {X}, {X}, {X}, {X}, {X}"),
-        ("copy_ubuf_to_ubuf", "ub", "ub", f", {X}, {X}, {X}, {X}, {X}"),
-        ("copy_ubuf_to_cbuf", "ub", "l1", f", {X}, {X}, {X}, {X}, {X}"),
-        ("copy_cbuf_to_ubuf", "l1", "ub", f", {X}, {X}, {X}, {X}, {X}"),
-        ("copy_gm_to_cbuf", "gm", "l1", f", {X}, {X}, {X}, {X}"),
-        ("copy_gm_to_cbuf_multi_nd2nz", "gm", "l1", f", {X}, {X}, {X}, {X}, {X}, {X}, %s_i1"),
-        ("copy_gm_to_cbuf_multi_dn2nz", "gm", "l1", f", {X}, {X}, {X}, {X}, {X}, {X}, %s_i1"),
-        ("mte_gm_ub", "gm", "ub", f", {X}, {X} nburst{GROUP}"),
-        ("mte_ub_gm", "ub", "gm", f", {X} nburst{GROUP}"),
-        ("mte_ub_ub", "ub", "ub", f", {X} nburst{GROUP}"),
-        ("mte_ub_l1", "ub", "l1", f", {X} nburst{GROUP}"),
-        ("mte_l1_ub", "l1", "ub", f", {X} nburst{GROUP}"),
-        ("mte_gm_l1", "gm", "l1", f", {X} nburst{GROUP}"),
-        ("sim.l1_gm", "l1", "gm", f", {X} nburst{GROUP}"),
-        (
-            *("mte_gm_l1_frac", "gm", "l1"),
-            f", nd2nz, shape({X}, {X}), src_layout({X}), dst_group({X}, {X}, {X}, {X}), ctrl({X}, %s_i1)",
-        ),
-    ],
-)
-class TestPointers:
-    def test_of_equal_width(self, name: str, source: str, dest: str, rest: str) -> None:
-        accepts(f"pto.{name} %p_f32_{source}, %p_f32_{dest}{rest}")
-        accepts(f"pto.{name} %p_f32_{source}, %p_i32_{dest}{rest}")
-        rejects(f"pto.{name} %p_f32_{source}, ^%p_f16_{dest}{rest}", WIDTHS)
-
-    def test_into_the_spaces_of_the_name(self, name: str, source: str, dest: str, rest: str) -> None:
-        rejects(f"pto.{name} ^%p_f32_l0c, %p_f32_{dest}{rest}", f"source must point to {source}, not l0c")
-        rejects(f"pto.{name} %p_f32_{source}, ^%p_f32_bt{rest}", f"dest must point to {dest}, not bt")
-
-
-@pytest.mark.parametrize("name", ["copy_ubuf_to_cbuf", "copy_cbuf_to_ubuf", "mte_ub_l1", "mte_l1_ub"])
-def test_paths_between_the_cores_exist_on_a5_only(name: str) -> None:
-    source, dest = (L1, UB) if name in ("copy_cbuf_to_ubuf", "mte_l1_ub") else (UB, L1)
-    rest = f", {X} nburst{GROUP}" if name.startswith("mte") else f", {X}, {X}, {X}, {X}, {X}"
-    message = f"pto.{name} does not exist on a2a3"
-    rejects(f"^pto.{name} {source}, {dest}{rest}", message, kind="wrong-target", target="a2a3")
-    accepts(f"pto.{name} {source}, {dest}{rest}")
-
-
-def test_granule_copies() -> None:
-    accepts(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %65535, %65535, %65534, %65535 : <f32, ub>, <f32, ub>, i64 x5")
-    message = "source_gap is 65536; it must be 0..65535"
-    rejects(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %1, %1, ^%65536, %0", message)
-    accepts(f"pto.copy_ubuf_to_cbuf {UB}, {L1}, %0, %4095, %1, %0, %0")
-    accepts(f"pto.copy_cbuf_to_ubuf {L1}, {UB}, %1, %1, %1, %0, %0")
 
 
 # --- grouped copies ---------------------------------------------------------------------------------------------------
@@ -246,13 +120,6 @@ def test_loops_of_grouped_copies() -> None:
     accepts(f"pto.sim.l1_gm {L1}, {GM}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
 
 
-def test_gaps_of_grouped_copies() -> None:
-    accepts(f"pto.mte_ub_ub {UB}, {UB}, %1 nburst(%4, %65535, %0)")
-    message = "dest_gap is 65536; it must be 0..65535"
-    rejects(f"pto.mte_ub_ub {UB}, {UB}, %1 nburst(%4, %0, ^%65536)", message)
-    rejects(f"pto.mte_ub_l1 {UB}, {L1}, %1 nburst(^%s_i32, %0, %0)", "n_burst must be i64, not i32")
-
-
 # --- layout conversion ------------------------------------------------------------------------------------------------
 
 
@@ -279,11 +146,6 @@ def test_layout_converting_copies(mode: str) -> None:
     assert f" : {frac_types(mode)}\n" in text_of(frac(mode))
     same(frac(mode), f"{frac(mode)} : {frac_types(mode)}")
     same(frac(mode, layout=f"{X}, {X}"), f"{frac(mode, layout=f'{X}, {X}')} : {frac_types(mode, 'i64, i64')}")
-
-
-def test_constants_of_layout_converting_copies() -> None:
-    accepts(frac(shape="%16, %50", layout="%0, %0", group="%1, %0, %0, %0", control="%15, %s_i1"))
-    rejects(frac(layout="^%n1"), "inner_stride is -1; it must be 0..1099511627775")
 
 
 def test_small_c0_needs_at_most_four_columns() -> None:

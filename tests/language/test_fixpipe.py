@@ -9,19 +9,7 @@ import pytest
 
 from language.scalar_kernel import accepts, rejects, same, text_of
 from language.store_kernel import CLAUSES, FOUR, STORES, X, store
-from ptosim.language.catalogue import operations
-from ptosim.language.micro import fixpipe, fixpipe_raw
 from tables import table
-
-ROOM = (fixpipe.__name__, fixpipe_raw.__name__)
-OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
-
-
-def test_the_room_is_complete() -> None:
-    names = """mte_l0c_l1 mte_l0c_gm mte_l0c_ub copy_matrix_cc_to_gm copy_matrix_cc_to_cbuf copy_matrix_cc_to_ub
-        set_loop3_para set_channel_para set_quant_pre set_relu_alpha set_fix_clip_relu set_fpc"""
-    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
-
 
 # --- clauses ----------------------------------------------------------------------------------------------------------
 
@@ -102,32 +90,6 @@ def test_atomic_stores(type_: str, operation: str) -> None:
     assert clause in text_of(store("gm", clause))
 
 
-# --- 1: spaces --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", STORES)
-def test_spaces(name: str) -> None:
-    accepts(store(name))
-    wrong = "gm" if name != "gm" else "ub"
-    rejects(store(name).replace("%p_f32_l0c", "^%p_f32_l0a"), "source must point to l0c, not l0a")
-    body = store(name).replace(f"%p_f32_{name}", f"^%p_f32_{wrong}")
-    rejects(body, f"dest must point to {name}, not {wrong}")
-
-
-@pytest.mark.parametrize("name", STORES)
-def test_scalar_operands(name: str) -> None:
-    rejects(store(name, sizes=f"{X}, ^%s_i32, {X}, {X}"), "n must be i64, not i32")
-
-
-def test_the_unified_buffer_is_reached_on_a5_only() -> None:
-    message = "pto.mte_l0c_ub does not exist on a2a3"
-    rejects(f"^{store('ub')}", message, kind="wrong-target", target="a2a3")
-    raw = f"pto.copy_matrix_cc_to_ub %p_f32_l0c, %p_f32_ub, {X}, {X}"
-    rejects(f"^{raw}", "pto.copy_matrix_cc_to_ub does not exist on a2a3", kind="wrong-target", target="a2a3")
-    accepts(raw)
-    accepts(store("gm"), target="a2a3")
-
-
 # --- 2 to 4: destination mode -----------------------------------------------------------------------------------------
 
 
@@ -165,48 +127,6 @@ def test_splits_exclude_other_clauses(mode: str) -> None:
     ):
         word = clause.partition("^")[2].partition("(")[0]
         rejects(store("ub", clause, mode=mode), f"{mode} excludes {word}")
-
-
-# --- 11 to 13: layout -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", STORES)
-class TestLayout:
-    def test_columns_need_a_stride(self, name: str) -> None:
-        message = "nz2dn needs the source stride of its loop0: nz2dn(%stride)"
-        rejects(store(name, "nz2dn^, sat"), message, kind="syntax")
-        accepts(store(name, f"nz2dn({X}), sat"))
-
-    def test_columns_with_a_unit_flag_need_stride_1(self, name: str) -> None:
-        accepts(store(name, "unit_flag(check_only), nz2dn(%1)"))
-        message = "unit_flag with nz2dn needs a loop0 stride that is the constant 1"
-        rejects(store(name, "unit_flag(check_only), nz2dn(^%2)"), message)
-        rejects(store(name, f"unit_flag(check_and_clear), nz2dn(^{X})"), message)
-
-    def test_fractals_need_f32(self, name: str) -> None:
-        accepts(store(name, f"nz2nz({X})"))
-        body = store(name, "pre_quant(%s_f32, mode = f32_f16), ^nz2nz", dest="f16")
-        rejects(body, "nz2nz needs a destination of f32, not of f16")
-        rejects(store(name, "^nz2nz", "i32", "i32"), "nz2nz needs a destination of f32, not of i32")
-
-    def test_operands_of_other_layouts(self, name: str) -> None:
-        rejects(store(name, f"nz2nd^({X})"), "expected ':' and the types of the operands", kind="syntax")
-
-    def test_loop3_needs_a_written_layout(self, name: str) -> None:
-        message = "loop3 needs nz2nd or nz2dn, written out"
-        rejects(store(name, f"^loop3({X}, {X}, {X})"), message)
-        rejects(store(name, f"nz2nz, ^loop3({X}, {X}, {X})"), message)
-        accepts(store(name, f"nz2nd, loop3({X}, {X}, {X})"))
-
-    def test_loop3_needs_three_operands(self, name: str) -> None:
-        takes = "this clause takes 3 operands (loop3_count, loop3_source_stride, loop3_dest_stride)"
-        message = f"Expected ',' before loop3_dest_stride: {takes}, not 2"
-        rejects(store(name, f"nz2nd, loop3({X}, {X}^)"), message, kind="syntax")
-        rejects(
-            store(name, f"nz2nd, loop3({X}^)"),
-            f"Expected ',' before loop3_source_stride: {takes}, not 1",
-            kind="syntax",
-        )
 
 
 # --- 14: order of clauses ---------------------------------------------------------------------------------------------
@@ -261,39 +181,6 @@ def test_unknown_words(name: str, clauses: str, message: str) -> None:
 def test_only_stores_to_gm_are_atomic(name: str) -> None:
     message = f"unknown clause 'atomic'; known, in this order: {CLAUSES}"
     rejects(store(name, "^atomic(type = f32, op = add)"), message, kind="syntax")
-
-
-def test_stream_and_cache_hint() -> None:
-    accepts(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %3, %15")
-    accepts(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, %0")
-    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, ^%n1, %0", "sid is -1; it must be 0..3")
-    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, ^%n1", "l2_cache_ctl is -1; it must be 0..15")
-    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, ^%4, %0", "sid is 4; it must be 0..3")
-    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, ^%16", "l2_cache_ctl is 16; it must be 0..15")
-
-
-# --- raw forms --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "space"), [("gm", "gm"), ("cbuf", "l1"), ("ub", "ub")])
-def test_raw_stores(name: str, space: str) -> None:
-    accepts(f"pto.copy_matrix_cc_to_{name} %p_f32_l0c, %p_f16_{space}, {X}, {X}")
-    body = f"pto.copy_matrix_cc_to_{name} %p_f32_l0c, %p_f16_{space}, {X}, ^%s_i32"
-    rejects(body, "config1 must be i64, not i32")
-    body = f"pto.copy_matrix_cc_to_{name} %p_f32_l0c, ^%p_f16_fb, {X}, {X}"
-    rejects(body, f"dest must point to {space}, not fb")
-
-
-@pytest.mark.parametrize("name", ["set_quant_pre", "set_relu_alpha", "set_fix_clip_relu", "set_fpc"])
-def test_registers(name: str) -> None:
-    accepts(f"pto.{name} {X} : i64")
-    rejects(f"pto.{name} ^%s_f32 : f32", "packed must be i64, not f32")
-
-
-@pytest.mark.parametrize("name", ["set_loop3_para", "set_channel_para"])
-def test_registers_in_two_halves(name: str) -> None:
-    accepts(f"pto.{name} {X}, {X} : i64, i64")
-    rejects(f"pto.{name} {X}, ^%s_i32 : i64, i32", "high must be i64, not i32")
 
 
 # --- the generic form -------------------------------------------------------------------------------------------------

@@ -2,12 +2,8 @@
 
 import pytest
 
-from language.scalar_kernel import accepts, rejects, text_of, warns
-from ptosim.language.catalogue import operations
-from ptosim.language.micro import mad
+from language.scalar_kernel import accepts, rejects, text_of
 from tables import table
-
-OPERATIONS = [operation for operation in operations() if operation.__module__ == mad.__name__]
 
 X = "%s_i64"
 FP8 = ("f8E4M3FN", "f8E5M2")
@@ -17,7 +13,6 @@ PLAIN += [("bf16", "bf16", "f32"), ("f32", "f32", "f32"), ("hif8", "hif8", "f32"
 PLAIN += [(a, b, "f32") for a in FP8 for b in FP8]
 SCALED = [(a, b, "f32") for a in (*FP8, *FP4) for b in (*FP8, *FP4)]
 STRUCTURED = ("mad", "mad_acc", "mad_bias", "mad_mx", "mad_mx_acc", "mad_mx_bias")
-RAW = ("mad_raw", "mad_bias_raw", "mad_mx_raw", "mad_mx_bias_raw")
 
 
 def written(name: str, a: str, b: str, c: str = "f32", sizes: str = f"{X}, {X}, {X}") -> str:
@@ -31,10 +26,6 @@ def product(
     if "_mx" in name and a == "f16":
         a, b = "f8E4M3FN", "f8E4M3FN"
     return f"{written(name, a, b, c, sizes)} {clauses}"
-
-
-def test_the_room_is_complete() -> None:
-    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in (*STRUCTURED, *RAW)}
 
 
 # --- clauses ----------------------------------------------------------------------------------------------------------
@@ -141,57 +132,3 @@ def test_products(name: str) -> None:
 def test_scaled_products(name: str) -> None:
     for a, b, c in SCALED:
         accepts(product(name, a, b, c))
-
-
-ELEMENTS = "i8 si8 ui8 i16 i32 f16 bf16 f32 f8E4M3FN f8E5M2 f8E8M0 hif8 f4E2M1x2 f4E1M2x2".split()
-
-
-@pytest.mark.parametrize("name", [*STRUCTURED, *RAW])
-def test_other_products(name: str) -> None:
-    table = SCALED if "_mx" in name else [("i8", "i8", "i32"), ("si8", "si8", "si32"), *PLAIN]
-    known = {(a, b) for a, b, _ in table}
-    for a in ELEMENTS if name in ("mad", "mad_mx") else ("f16", "hif8"):
-        for b in ELEMENTS:
-            if (a, b) not in known:
-                body = written(name, a, b).replace(f"%p_{b}_l0b", f"^%p_{b}_l0b")
-                rejects(body, f"pto.{name} does not multiply {a} by {b}; known: ...")
-
-
-@pytest.mark.parametrize(("a", "b", "right"), [*PLAIN, ("f8E4M3FN", "f4E2M1x2", "f32")])
-def test_accumulators(a: str, b: str, right: str) -> None:
-    name = "mad_mx" if b in FP4 else "mad"
-    for c in ("f16", "bf16", "ui32", "i16", "f32", "i32"):
-        if c[-3:] != right[-3:]:
-            body = written(name, a, b, c).replace(f"%p_{c}_l0c", f"^%p_{c}_l0c")
-            rejects(body, f"{a} x {b} accumulates in {right.removeprefix('s')}, not in {c}")
-
-
-def test_spaces() -> None:
-    for role, space, wrong in (("a", "l0a", "l1"), ("b", "l0b", "l0a"), ("c", "l0c", "ub"), ("bias", "bt", "fb")):
-        for name in ("mad_bias", "mad_bias_raw"):
-            element = "f32" if role in ("c", "bias") else "f16"
-            body = product(name).replace(f"%p_{element}_{space}", f"^%p_{element}_{wrong}")
-            rejects(body, f"{role} must point to {space}, not {wrong}")
-
-
-# --- extents ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", STRUCTURED)
-@pytest.mark.parametrize(("index", "role"), list(enumerate("mnk")))
-def test_extents_have_twelve_bits(name: str, index: int, role: str) -> None:
-    def sizes(value: str) -> str:
-        return product(name, sizes=", ".join(value if at == index else X for at in range(3)))
-
-    low, high = ("%64", "%4032") if role == "k" and "_mx" in name else ("%1", "%4095")
-    accepts(sizes(low))
-    accepts(sizes(high))
-    for value, text in ((0, "^%0"), (-1, "^%n1"), (4096, "^%4096")):
-        rejects(sizes(text), f"{role} is {value}; it must be 1..4095")
-
-
-def test_scaled_products_go_in_steps_of_64() -> None:
-    accepts(product("mad_mx", sizes=f"{X}, {X}, %128"))
-    message = "k is 32; the hardware multiplies scaled operands in steps of 64"
-    for name in ("mad_mx", "mad_mx_acc", "mad_mx_bias"):
-        warns(product(name, sizes=f"{X}, {X}, ^%32"), message)

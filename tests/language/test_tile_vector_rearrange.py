@@ -13,28 +13,6 @@ T = "<16x64xf32>"
 WORDS = "<16x64xi32>"
 
 SELECTIONS = rules("""
-pto.tcmp ins(%a, %b : <16x64xf32>, ~<16x64x«i32|f32»>) outs(%d : <16x64xi8>)
-  ⇒ pto.tcmp expects src1 to have the element type of src0, f32, not i32
-pto.tcmp ins(%a, %b : <16x64xf32>, <16x64xf32>) outs(%d : ~<16x64x«i16|ui8»>)
-  ⇒ pto.tcmp expects dst to have elements of i8 on a5, not i16
-pto.tcmp ins(%a, %b : <16x64xf32>, ~<«32|16»x64xf32, valid=16x64>) outs(%d : <16x64xi8>)
-  ⇒ pto.tcmp expects src1 to have the shape of src0, 16x64, not 32x64
-pto.tcmp ins(%a, %b : <16x64xf32>, ~<16x64xf32«, valid=8x64|»>) outs(%d : <16x64xi8>)
-  ⇒ pto.tcmp expects src1 to have the valid shape of src0, 16x64, not 8x64
-pto.tcmps ins(%a, %x : <16x64xf32>, f32) outs(%d : ~<16x64xi8, valid=«8|16»x32>)
-  ⇒ pto.tcmps expects dst to have the valid rows of src, 16, not 8
-pto.tcmps ins(%a, %x : <16x64xf32>, f32) outs(%d : ~<16x64x«i32|i8»>)
-  ⇒ pto.tcmps expects dst to have elements of i8 on a5, not i32
-pto.tsel ins(%m, %a, %b : ~<16x64x«f32|i16»>, <16x64xf32>, <16x64xf32>) outs(%d : <16x64xf32>)
-  ⇒ pto.tsel expects mask to have elements of i8, i16, i32 on a5, not f32
-pto.tsel ins(%m, %a, %b : <16x64xi8>, <16x64xf32>, ~<16x64x«i32|f32»>) outs(%d : <16x64xf32>)
-  ⇒ pto.tsel expects src1 to have the element type of src0, f32, not i32
-pto.tsel ins(%m, %a, %b : <16x64xi8>, ~<16x64xf32«, blayout=col_major|»>, <16x64xf32>) outs(%d : <16x64xf32>)
-  ⇒ pto.tsel expects src0 with blayout row_major, not col_major
-pto.tsels ins(%m, %a, %x : ~<32x64xi8«, blayout=col_major|»>, <16x64xf32>, f32) outs(%d : <16x64xf32>)
-  ⇒ pto.tsels expects mask with blayout row_major, not col_major
-pto.tsels ins(%m, %a, %x : <16x64xi8>, <16x64xf32>, ~«index|f32») outs(%d : <16x64xf32>)
-  ⇒ pto.tsels expects scalar to be a signless integer or a float, not index
 pto.tcmps ins(%a, %x : <4x64xf32>, f32) outs(%m : <4x«64|16»xui8>)
 pto.tsel ins(~%m, %b, %c : <4x«64|16»xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf32>)
   ⇒ [lint warning] pto.tsel reads a row of mask every 512 bits, but pto.tcmps writes one every 64
@@ -48,8 +26,6 @@ pto.tsel ins(~%m, %b, %c : <4x64xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf
 """)
 
 CONVERSIONS = rules("""
-pto.tcvt ins(%a {satmode = ~#pto<saturation_mode «OFF|ON»>} : <16x64xf32>) outs(%d : <16x64xbf16>)
-  ⇒ [lint warning] pto.tcvt clamps from f32 to bf16, whatever satmode says
 pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi32>) outs(%d : <16x64x«ui16|si16»>)
   ⇒ [lint warning] pto.tcvt clamps from i32 to ui16, whatever satmode says
 pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi16>) outs(%d : <16x64x«ui8|ui32»>)
@@ -58,8 +34,6 @@ pto.tcvt ins(%a : <16x64xf32>) outs(%d : ~<16x«32|64»xf16>)
   ⇒ pto.tcvt expects dst to have the shape of src, 16x64, not 16x32
 pto.tcvt ins(%a : <16x64xf32, valid=?x32>) outs(%d : ~<16x64xf16, valid=8x«64|32»>)
   ⇒ pto.tcvt expects dst to have the valid shape of src, ?x32, not 8x64
-pto.tcvt ins(%a : <16x64xbf16>) outs(%d : ~<16x«64|32»x!pto.f4E2M1x2>)
-  ⇒ pto.tcvt expects dst to have the shape of src, 16x64, not 16x128
 pto.tcvt ins(%a : <16x32x«f16|bf16»>) outs(%d : ~<16x16x!pto.f4E1M2x2>) ⇒ pto.tcvt does not convert f16 to f4E1M2x2
 pto.tcvt ins(%a : <16x32x«bf16|f16»>) outs(%d : ~<16x32x!pto.hif8>) ⇒ pto.tcvt does not convert bf16 to hif8
 pto.tcvt ins(%a : <16x32xf8E5M2>) outs(%d : ~<16x32x«f16|f32»>) ⇒ pto.tcvt does not convert f8E5M2 to f16
@@ -73,18 +47,8 @@ pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : <16x64xf32>, "row
   ⇒ pto.tgather expects dst to have 1/2 of the 64 valid columns of src, not 16
 pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P1000>} : <16x64xf32>, "col") outs(%d : ~<«8|4»x64xf32>)
   ⇒ pto.tgather expects dst to have 1/4 of the 16 valid rows of src, not 8
-pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P1111>} : <16x64xf32>, "row") outs(%d : ~<16x64x«i32|f32»>)
-  ⇒ pto.tgather expects dst to have the element type of src, f32, not i32
-pto.tgather ins(%a, %i : <16x64xf32>, ~<16x64x«f32|i16»>) outs(%d : <16x64xf32>)
-  ⇒ pto.tgather expects idx to have elements of i16, i32 on a5, not f32
-pto.tgather ins(%a, %i, %t : <16x64xf32>, ~<16x64x«i16|ui32»>, <16x64x«i16|ui32»>) outs(%d : <16x64xf32>)
-  ⇒ [a2a3] pto.tgather expects idx to have elements of i32 on a2a3, not i16
 pto.tgather ins(%a, ~%i«|, %t» : <16x64xf32>, <16x64xi32>«|, <16x64xi32>») outs(%d : <16x64xf32>)
   ⇒ [a2a3] pto.tgather requires tmp on a2a3
-pto.tgather ins(%a, %i : <16x64xf32>, <16x64xi32>) outs(%d : ~<16x64xf32, valid=16x«32|?»>)
-  ⇒ pto.tgather expects dst with every column valid, not 32 of 64
-pto.tgather ins(%a, %i : <16x64xf32>, ~<16x64xi32, valid=16x«32|64»>) outs(%d : <16x64xf32>)
-  ⇒ pto.tgather expects idx with every column valid, not 32 of 64
 pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : ~<16x64x«f32|i32»>, <16x8xi32>)
   ⇒ pto.tgather expects dst to have elements of i32 on a5, not f32
 pto.tgather ins(%a, %x, %t : <16x64xf32>, f32, <16x64xi32>) outs(%d, %c : <16x64xi32>, ~<16x8x«f32|i32»>)
@@ -98,33 +62,18 @@ pto.tscatter ins(%a, {maskPattern = #pto.mask_pattern<P1010>} : <16x32xf32>, "ro
   ⇒ pto.tscatter expects dst to have 2 times of the 32 valid columns of src, not 32
 pto.tscatter ins(%a, {maskPattern = ~#pto.mask_pattern<P1010>} : <16x32xf32>«|, "row"») outs(%d : <16x64xf32>)
   ⇒ pto.tscatter with maskPattern requires an axis, "row" or "col"
-pto.tscatter ins(%a, %i : <16x64xf32>, ~<16x64x«f32|i32»>) outs(%d : <16x64xf32>)
-  ⇒ pto.tscatter expects idx to have elements of i16, i32 on a5, not f32
 pto.tscatter ins(%a, «~%i, |»{maskPattern = #pto.mask_pattern<P1111>} : <16x64xf32>«, <16x64xi32>|», "row") outs(%d :
     <16x64xf32>)
   ⇒ pto.tscatter takes idx or maskPattern, not both
 pto.tscatter ins(~%a«|, %i» : <16x64xf32>«|, <16x64xi32>») outs(%d : <16x64xf32>)
   ⇒ pto.tscatter requires idx or maskPattern
-pto.tgatherb ins(%a, %i : <16x64xf32>, ~<16x16x«i16|ui32»>) outs(%d : <16x64xf32>)
-  ⇒ pto.tgatherb expects idx to have elements of i32 on a5, not i16
 """)
 
 _COUNTS = "%c = arith.constant dense<0> : vector<4xi16>"
 SORTS = rules(f"""
-pto.tsort32 ins(%a, %i : <1x64xf32>, ~<1x64x«i16|ui32»>) outs(%d : <1x128xf32>)
-  ⇒ pto.tsort32 expects idx to have elements of i32 on a5, not i16
-pto.tsort32 ins(%a, %i : <1x64xf32>, <1x64xi32>) outs(%d : ~<1x128x«i32|f32»>)
-  ⇒ pto.tsort32 expects dst to have the element type of src, f32, not i32
-pto.tmrgsort ins(%a, %n : ~<«2|1»x256xf32>, i32) outs(%d : <1x256xf32>)
-  ⇒ pto.tmrgsort expects src0 with 1 valid row, not 2
 %n = arith.constant «96|128» : i32
 pto.tmrgsort ins(%a, ~%n : <1x256xf32>, i32) outs(%d : <1x256xf32>)
   ⇒ pto.tmrgsort expects a blockLen that is a positive multiple of 64, not 96
-%n = arith.constant «0|64» : i64
-pto.tmrgsort ins(%a, ~%n : <1x256xf32>, i64) outs(%d : <1x256xf32>)
-  ⇒ pto.tmrgsort expects a blockLen that is a positive multiple of 64, not 0
-pto.tmrgsort ins(%a, %n : <1x256xf32>, ~«f32|ui32») outs(%d : <1x256xf32>)
-  ⇒ pto.tmrgsort expects blockLen to be an integer, not f32
 {_COUNTS}
 pto.tmrgsort ins(%a, %n : <1x256xf32>, i32) outs(%d«, ~%c|» : <1x256xf32>«, vector<4xi16>|»)
   ⇒ pto.tmrgsort of blocks has no executed
@@ -178,16 +127,12 @@ MX_GROUPS = rules(
         "pto.tquant.mx expects src with a multiple of 32 valid rows, the groups, not 48",
     ),
     f"""
-{groups(F32, "~<32x64xi8«, valid=32x32|»>", EXPS, FLAT, FLAT)}
-  ⇒ pto.tquant.mx expects dst with the valid shape 32x64, not 32x32
 {groups(F32, "~<32x«128|64»xi8, valid=32x64>", EXPS, FLAT, FLAT)}
   ⇒ pto.tquant.mx expects dst to have 64 columns, as src, not 128
 {groups(F16, "~<32x«64|32»x!pto.f4E2M1x2, valid=32x32>", EXPS, FLAT16, FLAT16, "MXFP4_E2M1")}
   ⇒ pto.tquant.mx expects dst to have 32 columns, as src, not 64
 {groups(F32, BYTES, EXPS, "~<32x«8|2»xf32, valid=32x2>", FLAT)}
   ⇒ pto.tquant.mx expects max to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 32x2 of 32x8
-{groups(F32, BYTES, EXPS, FLAT, "~<1x128xf32, valid=1x«128|64»>")}
-  ⇒ pto.tquant.mx expects scaling to have the valid shape 32x2 in rows of 2, or 1x64 in one row, not 1x128 of 1x128
 {groups(F32, BYTES, EXPS, FLAT, "~<1x«64|128»xf32, valid=1x64>")}
   ⇒ pto.tquant.mx expects scaling to have room for 128 elements, which are written, not 64
 {groups(F16, BYTES, EXPS, FLAT16, "~<1x«64|128»xf16, valid=1x64>")}
@@ -239,29 +184,17 @@ MX_GROUPS = rules(
   ⇒ pto.tquant.mx has exp_zz only with grpAxis axis1 and storeMode
 {groups(F32, BYTES, EXPS, FLAT, FLAT, z="~<1x«96|64»xui8>", more=", storeMode = #pto<vec_store_mode nd>")}
   ⇒ pto.tquant.mx expects exp_zz to have 64 exponents, one for each group, not 96
-{groups(F32, BYTES, EXPS, "~<32x2x«f16|f32»>", FLAT)}
-  ⇒ pto.tquant.mx expects max to have the element type of src, f32, not f16
 {groups(F16, FP4, EXPS, FLAT16, FLAT16, "MXFP4_E2M1", ", quantScaleAlg = ~#pto<quant_scale_alg «nv|ocp»>")}
   ⇒ pto.tquant.mx has the nv formula only for MXFP8
 """,
 )
 
 A2A3_TABLES = rules("""
-pto.tgather ins(%a, %i, %t : ~<16x64x«i8|f16»>, <16x64xi32>, <16x64xi32>) outs(%d : <16x64x«i8|f16»>)
-  ⇒ [a2a3] pto.tgather expects src to have elements of i16, i32, f16, f32 on a2a3, not i8
-pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64x«f32|i32»>) outs(%d : <16x64xf16>)
-  ⇒ [a2a3] pto.tgather expects tmp to have the element type of idx, i32, not f32
-pto.tgather ins(%a, %i, %t : <16x64xf16>, <16x64xi32>, ~<16x64xi32«, valid=8x64|»>) outs(%d : <16x64xf16>)
-  ⇒ [a2a3] pto.tgather expects tmp to have the valid shape of idx, 16x64, not 8x64
 pto.tgather ins(%a, %x, %t : <16x64x«i32|f32»>, «i32|f32», <16x64xi32>) outs(%n, %c : <16x64xi32>, <16x8xi32>) {cmpMode
     = ~#pto<cmp gt>}
   ⇒ [a2a3] pto.tgather compares integers with eq only on a2a3, not gt
 pto.tgather ins(%a, {maskPattern = #pto.mask_pattern<P0101>} : ~<16x64x«i8|bf16»>, "row") outs(%d : <16x32x«i8|bf16»>)
   ⇒ [a2a3] pto.tgather expects src to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8
-pto.tgather ins(%a, %i : ~<1x32x«bf16|f8E5M2»>, <1x32xi32>) outs(%d : <1x32x«bf16|f8E5M2»>)
-  ⇒ pto.tgather expects src to have elements of i8, i16, i32, f16, f32, f8E4M3FN, f8E5M2 on a5, not bf16
-pto.tsel ins(%m, %a, %b : <32x32xi8>, ~<32x32x«i8|i16»>, <32x32x«i8|i16»>) outs(%d : <32x32x«i8|i16»>)
-  ⇒ [a2a3] pto.tsel expects src0 to have elements of i16, i32, f16, bf16, f32 on a2a3, not i8
 pto.tsel ins(%m, %a, %b, %t : <32x32xi8>, <32x32xi16>, <32x32xi16>, ~<1x32x«i16|i32»>) outs(%d : <32x32xi16>)
   ⇒ [a2a3] pto.tsel expects tmp to have elements of 4 bytes, not i16
 pto.thistogram ins(%a, %i : <32x64xui16>, <32x1xui8, blayout=col_major>) outs(%d : <32x256xui32>) {byte = 1 : i32,
@@ -276,36 +209,12 @@ pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d, %t 
 """)
 
 QUANTISED = rules("""
-pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : ~<32x64x«i16|ui8»>) {quant_type =
-    #pto<quant_type INT8_SYM>}
-  ⇒ pto.tquant expects dst to have elements of i8 or si8 or ui8 for INT8_SYM, not i16
-pto.tquant ins(%a, ~%s«|, %o» : <32x64xf32>, <32x1xf32, blayout=col_major>«|, <32x1xf32, blayout=col_major>») outs(%d :
-    <32x64xui8>) {quant_type = #pto<quant_type INT8_ASYM>}
-  ⇒ pto.tquant requires an offset for INT8_ASYM
 pto.tquant ins(%a, %s«, ~%o|» : <32x64xf32>, <32x1xf32, blayout=col_major>«, <32x1xf32, blayout=col_major>|») outs(%d :
     <32x64xi8>) {quant_type = #pto<quant_type INT8_SYM>}
   ⇒ pto.tquant has no offset for INT8_SYM
-pto.tquant ins(%a, %s : <32x64xf32>, ~<32x1x«i32|f32», blayout=col_major>) outs(%d : <32x64xi8>) {quant_type =
-    #pto<quant_type INT8_SYM>}
-  ⇒ pto.tquant expects fp to have elements of f32 on a5, not i32
-pto.tquant ins(%a, %s : <32x64xf32>, <32x1xf32, blayout=col_major>) outs(%d : <32x64xi8>) {quant_type =
-    ~#pto<quant_type «MXFP8|INT8_SYM»>}
-  ⇒ pto.tquant expects INT8_SYM or INT8_ASYM, not MXFP8; see pto.tquant.mx
-pto.tquant ins(%a, %s : ~<32x64xf32«, valid=16x64|»>, <32x1xf32, valid=?x1, blayout=col_major>) outs(%d : <32x64xi8>)
-    {quant_type = #pto<quant_type INT8_SYM>}
-  ⇒ pto.tquant expects src to have the valid shape of dst, 32x64, not 16x64
 pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : ~<32x64x«f8E5M2|f8E4M3FN»>, <1x64xui8>, <1x64xf32>,
     <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}
   ⇒ pto.tquant.mx expects dst to have elements of i8 or ui8 or f8E4M3FN for MXFP8, not f8E5M2
-pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>, <1x128xf32,
-    valid=1x64>) {quant_type = ~#pto<quant_type «INT8_SYM|MXFP8»>}
-  ⇒ pto.tquant.mx expects MXFP8 or MXFP4_E2M1, not INT8_SYM; see pto.tquant
-pto.tquant.mx ins(%a : ~<32x64x«f32|bf16»>) outs(%d, %e, %m, %s : <32x32x!pto.f4E2M1x2>, <1x64xui8>, <1x64x«f32|bf16»>,
-    <1x128x«f32|bf16», valid=1x64>) {quant_type = #pto<quant_type MXFP4_E2M1>}
-  ⇒ pto.tquant.mx expects src to have elements of f16, bf16 for MXFP4_E2M1, not f32
-pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, ~<1x64x«i16|si8»>, <1x64xf32>, <1x128xf32,
-    valid=1x64>) {quant_type = #pto<quant_type MXFP8>}
-  ⇒ pto.tquant.mx expects exp to have elements of i8, si8, ui8, not i16
 pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, ~%«m|s» : <32x64xf8E4M3FN>, <1x64xui8>, <1x128xf32, valid=1x64>,
     <1x128xf32, valid=1x64>) {quant_type = #pto<quant_type MXFP8>}
   ⇒ pto.tquant.mx expects max and scaling to use different storage
@@ -313,25 +222,12 @@ pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, ~%«m|s» : <32x64xf8E4M3FN
     <32x64x«f8E4M3FN|i8»>«, <1x64xui8>, <1x64xf32>, <1x128xf32, valid=1x64>|») {quant_type = #pto<quant_type
     «MXFP8|INT8_SYM»>}
   ⇒ [wrong-target a2a3] pto.tquant.mx does not exist on a2a3
-pto.tdequant ins(%a, %s, %o : <32x64xi8>, <32x1xf32, blayout=col_major>, <32x1xf32, blayout=col_major>) outs(%d :
-    ~<32x64x«f16|f32»>)
-  ⇒ pto.tdequant expects dst to have elements of f32 on a5, not f16
 """)
 
 _HISTOGRAM = "<32x1xui8, blayout=col_major>"
 HISTOGRAMS = rules(f"""
-pto.thistogram ins(%a, %i : ~<32x64x«i16|ui16»>, {_HISTOGRAM}) outs(%d : <32x256xui32>)
-  ⇒ pto.thistogram expects src to have elements of ui16 or ui32, not i16
-pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x1x«i8|ui8», blayout=col_major>) outs(%d : <32x256xui32>)
-  ⇒ pto.thistogram expects idx to have elements of ui8, not i8
-pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x256x«i32|ui32»>)
-  ⇒ pto.thistogram expects dst to have elements of ui32, not i32
-pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x1xui8, valid=«16|32»x1, blayout=col_major>) outs(%d : <32x256xui32>)
-  ⇒ pto.thistogram expects idx to have the valid rows of src, 32, not 16
 pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x«128|256»xui32>)
   ⇒ pto.thistogram expects dst with 256 columns, not 128
-pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : <32x256xui32>) {{byte = ~«2|0» : i32}}
-  ⇒ pto.thistogram expects byte 0..1 for elements of 2 bytes, not 2
 pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x«32|1»xui8, blayout=col_major>) outs(%d : <32x256xui32>)
   ⇒ pto.thistogram expects idx to be one column (blayout col_major), not DN of 32 columns
 pto.thistogram ins(%a, %i : <32x64xui32>, ~<«1|2»x32xui8>) outs(%d : <32x256xui32>) {{byte = 1 : i32}}
@@ -340,7 +236,6 @@ pto.tprint ins(%a, %w : <16x64xf32>, ~!pto.partition_tensor_view<16x64x«f16|f32
   ⇒ pto.tprint expects tmp to have the element type of src, f32, not f16
 pto.tprint ins(%v«, ~%w|» : !pto.partition_tensor_view<16x64xf32>«, !pto.partition_tensor_view<16x64xf32>|»)
   ⇒ pto.tprint takes tmp only for a tile
-pto.tprint ins(%a : ~«f32|<mat, 16x64xf32>») ⇒ pto.tprint expects src to be a tile or a view, not f32
 """)
 
 RULES = [*SELECTIONS, *CONVERSIONS, *GATHERS, *SORTS, *MX_GROUPS, *A2A3_TABLES, *QUANTISED, *HISTOGRAMS]

@@ -18,19 +18,7 @@ pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64 disable_gemv^
 pto.mad %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, %s_i64, %s_i64, %s_i64^, %s_i64 ⇒ expected ':' and the types of the operands
 """)
 
-THE_BIAS_HAS_THE_TYPE_OF_THE_ACCUMULATOR = rows(rejects)("""
-pto.mad_bias %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%p_f16_bt, %s_i64, %s_i64, %s_i64
-  ⇒ the bias is f16, but the accumulator is f32
-pto.mad_bias_raw %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%p_i32_bt, %s_i64 ⇒ the bias is i32, but the accumulator is f32
-""")
-
-THE_RAW_WORD = rows(rejects)("""
-pto.mad_raw %p_f16_l0a, %p_f16_l0b, %p_f32_l0c, ^%s_i32 ⇒ packed must be i64, not i32
-""")
-
 RULES = [
     *MISPLACED_CLAUSES,
     *CLAUSES_ARE_NOT_SEPARATED_BY_COMMAS,
-    *THE_BIAS_HAS_THE_TYPE_OF_THE_ACCUMULATOR,
-    *THE_RAW_WORD,
 ]

@@ -9,8 +9,6 @@ CASTS_THAT_ARE_NOT = rows(lambda cast, message: rejects(f"%p = pto.castptr {cast
 ~%ub : !pto.ptr<f32, ub> -> !pto.ptr<f32, gm>
   ⇒ ptr-to-ptr cast must stay within the same PTO memory space, but !pto.ptr<f32, ub> becomes !pto.ptr<f32, gm>
 ~%m : i64 -> i64 ⇒ pto.castptr needs a pointer on one side; i64 becomes i64
-~%f : f32 -> !pto.ptr<f32, ub> ⇒ a pointer is cast from and to integers, not f32
-~%ub : !pto.ptr<f32, ub> -> f32 ⇒ a pointer is cast from and to integers, not f32
 """)
 
 TYPES_THAT_DO_NOT_EXIST = rows(
@@ -26,11 +24,6 @@ TYPES_THAT_DO_NOT_EXIST = rows(
 """)
 
 ACCESSES_THAT_ARE_NOT = rows(rejects)("""
-%x = pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> ~i32 ⇒ pto.load_scalar from !pto.ptr<f32, ub> gives f32, not i32
-pto.store_scalar ~%n, %ub[%i] : !pto.ptr<f32, ub>, i32 ⇒ pto.store_scalar to !pto.ptr<f32, ub> takes f32, not i32
-%x = pto.load_scalar ~%l1[%i] : !pto.ptr<f32, l1> -> f32 ⇒ pointer must point to gm or ub, not l1
-pto.store_scalar %f, ~%l1[%i] : !pto.ptr<f32, l1>, f32 ⇒ pointer must point to gm or ub, not l1
-%x = pto.load_scalar %ub[~%n] : !pto.ptr<f32, ub> -> f32 ⇒ offset must be index, not i32
 %x = pto.load_scalar ~%m[%i] : i64 -> f32 ⇒ pointer must be a pointer, not i64
 """)
 
@@ -38,7 +31,6 @@ LISTS_THAT_ARE_NOT = rows(rejects)("""
 %x = pto.load_scalar %ub[%i] : ~!pto.ptr<f32, gm> -> f32
   ⇒ pointer has type !pto.ptr<f32, ub>, but the type list says !pto.ptr<f32, gm>
 pto.store_scalar %f, %ub[%i] : !pto.ptr<f32, ub>, ~f16 ⇒ value has type f32, but the type list says f16
-pto.vecscope { pto.print ~%v : !pto.vreg<64xf32> } ⇒ pto.print shows scalars and pointers, not !pto.vreg<64xf32>
 """)
 
 ACCESSES_PAST_THE_CACHE_BELONG_IN_AN_ENTRY = rows(rejects)("""

@@ -23,9 +23,6 @@ WINDOW = """%r = arith.constant {} : index
 """
 
 PATHS_THAT_A_MACHINE_HAS_NOT = rows(twins)(f"""
-{MOV.format("MAT<16x64xf16>", "~«ND|LEFT»<16x64xf16>")}
-  ⇒ [a5] pto.tmov cannot move from mat to vec on a5; it moves acc to mat, acc to vec, mat to bias, mat to left, mat to
-    right, mat to scaling, vec to mat, vec to vec
 {MOV.format("NZ<16x64xf16>", "~«MAT|NZ»<16x64xf16>")}
   ⇒ [a2a3] pto.tmov cannot move from vec to mat on a2a3; it moves acc to mat, acc to vec, mat to bias, mat to left, mat
     to right, mat to scaling, vec to vec
@@ -36,10 +33,6 @@ PATHS_THAT_A_MACHINE_HAS_NOT = rows(twins)(f"""
 """)
 
 WHAT_A_MOVE_MAY_NOT_BE = rows(twins)(f"""
-{MOV.format("MAT<16x64xf16>", "~LEFT<«32|16»x64xf16>")}
-  ⇒ pto.tmov expects dst to have the shape of src, 16x64, not 32x64
-{MOV.format("MAT<16x64xf16>", "~LEFT<16x64x«b|»f16>")}
-  ⇒ pto.tmov expects dst to have the element type of src, f16, not bf16
 {MOV.format("!pto.tile_buf<mat, 1x32x«i8|i32»>", "~BIAS<1x32xi32>")}
   ⇒ pto.tmov expects dst in bias to come from bf16 to f32, f16 to f32, f32 to f32, i32 to i32, not i8 to i32
 {MOV.format("!pto.tile_buf<mat, «2|1»x32xf32>", "~BIAS<«2|1»x32xf32>")}
@@ -114,22 +107,14 @@ WHAT_A_WINDOW_MAY_NOT_BE = rows(twins)(f"""
   ⇒ [a5] col 16 + 64 columns of the window exceed the 64 columns of src
 {WINDOW.format("«-16|0»", 0)}{EXTRACT.format("MAT<64x64xf16>", "LEFT<16x64xf16>").replace("%r", "~%r")}
   ⇒ [a5] row is -16; a window begins inside the tile
-{WINDOW.format("«17|16»", 0)}{INSERT.format("ND<16x64xf16, valid=16x64>", "ND<32x64xf16>").replace("%r", "~%r")}
-  ⇒ [a5] row 17 + 16 rows of the window exceed the 32 rows of dst
-{EXTRACT.format("MAT<64x64xf16>", "LEFT<16x64xf16>").replace("index, index", "~«i64|index», index")}
-  ⇒ [a5] pto.textract expects row to be index, not i64
 {EXTRACT.format("MAT<64x64xf16>", "~!pto.tile_buf<right, 64x16xf16«|, slayout=col_major»>")}
   ⇒ [a5] pto.textract expects dst to be laid out as ZN (row_major, col_major boxes) in right, not ND
 {EXTRACT.format("MAT<64x64xf16>", "~!pto.tile_buf<left, 16x64xf16, slayout=«col_major|row_major»>")}
   ⇒ [a2a3] pto.textract expects dst to be laid out as ZZ (row_major, row_major boxes) in left of a2a3, not ZN
 {EXTRACT.format("~«DN|ND»<64x64xf16>", "ND<16x64xf16>")}
   ⇒ [a5] pto.textract expects src to be laid out as ND (row_major, none_box) between tiles in vec, not DN
-{EXTRACT.format("ND<64x64xf16>", "~ND<16x64x«b|»f16>")}
-  ⇒ [a5] pto.textract expects dst to have the element type of src, f16, not bf16
 {EXTRACT.format("ACC<64x64xf32>", "~MAT<16x64x«f32|bf16»>")}
   ⇒ [a2a3] pto.textract expects dst of acc to have elements of f16 or bf16 on a2a3, not f32
-{INSERT.format("ND<16x64xf16>", "~«NZ|ND»<64x64xf16>")}
-  ⇒ [a5] pto.tinsert expects dst to be laid out as ND like src, not NZ
 {INSERT.format("ND<16x64xf16>", "ND<64x64xf16>")} {{«tinsertMode = ~#pto.tinsert_mode<split2>|»}}
   ⇒ [a5] tinsertMode is for moves from vec to mat, not from vec to vec
 """)

@@ -25,15 +25,9 @@ ONE = "(c2v_consumer_buf = %a : i32)"
 
 WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(lambda text, message, target: twins(text, message, target, "cube"))(
     f"""
-{INIT.format("dir_mask = ~«4|1», slot_size = 64", ONE)}
-  ⇒ [a5] dir_mask is 4; it must be 1 (cube to vector), 2 (vector to cube) or 3
-{INIT.format("dir_mask = 1, slot_size = ~«0|64»", ONE)} ⇒ [a5] slot_size is 0; it must be positive
-{INIT.format("dir_mask = 1, slot_size = 64, slot_num = ~«-1|1»", ONE)} ⇒ [a5] slot_num is -1; it must be positive
 {INIT.format("dir_mask = 1, slot_size = 64«, local_slot_num = ~2|»", ONE)} ⇒ [a5] local_slot_num exists on a2a3 only
 {INIT.format("dir_mask = 1, slot_size = 64, local_slot_num = ~«9|8»", GLOBAL)}
   ⇒ [a2a3] local_slot_num is 9, more than the 8 slots
-{INIT.format("dir_mask = 1, slot_size = 64", "(c2v_consumer_buf = ~%a : «i64|i32»)")}
-  ⇒ [a5] c2v_consumer_buf must be i32, not i64
 {INIT.format("dir_mask = ~«2|1», slot_size = 64", ONE)}
   ⇒ [a5] dir_mask 2 needs v2c_consumer_buf, where its entries arrive
 """,
@@ -77,7 +71,6 @@ WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(lambda text, message, target: t
         "a5",
     ),
     f"""
-{cube("pto.tpush_to_aiv(%c : ~«MAT|ACC»<16x64xf32>) {split = 0}")} ⇒ [a5] pto.tpush_to_aiv expects entry in acc, not mat
 {cube("pto.tpush_to_aiv(%c : ~«i32|ACC<16x64xf32>») {split = 0}")}
   ⇒ [a5] pto.tpush_to_aiv expects entry to be a tile or a tensor view, not i32
 """,
@@ -90,9 +83,6 @@ WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(lambda text, message, target: t
         "acc_push_epilogue must be #pto.acc_push_epilogue<...>, not 1 : i64",
         "a5",
     ),
-    f"""
-{cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«5|0»}")} ⇒ [a5] split is 5; it must be 0..4
-""",
     (
         cube("%t = pto.tpop_from_aiv {split = 0} -> ~«NZ|MAT»<16x64xf16>\npto.tfree_from_aiv {split = 0}"),
         "pto.tpop_from_aiv expects result in mat, not vec",
@@ -101,10 +91,6 @@ WHAT_ONE_OPERATION_OF_THE_CUBE_MAY_NOT_BE = rows(lambda text, message, target: t
     f"""
 {cube("%v = pto.talloc_to_aiv {split = 0} -> ~«PV|TV»<16x64xf32>", "dir_mask = 1, slot_size = 4096", SLOTS)}
   ⇒ [a5] pto.talloc_to_aiv gives a tensor view of its slot, not !pto.partition_tensor_view<16x64xf32>
-{cube("pto.set_quant_scalar(%s : ~f«16|32») {id = 0}", QUANT.format("deqf16_scalar"), ONE)}
-  ⇒ [a5] pto.set_quant_scalar expects scale to be f32, not f16
-{cube("pto.set_quant_vector(%s : ~«BIAS|FP»<1x64xf32>) {id = 0}", QUANT.format("deqf16_vec"), ONE)}
-  ⇒ [a5] pto.set_quant_vector expects fp in scaling, not bias
 """,
 )
 

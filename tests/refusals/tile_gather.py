@@ -9,23 +9,12 @@ TABLE = "PV<128x64xf32>"
 
 WHAT_AN_INDEX_MAY_NOT_BE = rows(twins)(
     f"""
-{GATHER.format("~PV<128x64xf«16|32»>", "ND<1x16xi32>", "ND<16x64xf32>", "row")}
-  ⇒ pto.mgather expects mem to have elements of f32 like dst, not f16
-{GATHER.format(TABLE, "~ND<1x«32xi16|16xi32»>", "ND<16x64xf32>", "row").replace("32xi16", "16xi16")}
-  ⇒ pto.mgather expects idx to have elements of i32, not i16
 {GATHER.format(TABLE, "~ND<1x«24|16»xi32>", "ND<16x64xf32>", "row")}
   ⇒ pto.mgather expects idx of coalesce row to have the valid shape 1x16 or, in a column, 16x1, not 1x24 (row_major)
 {GATHER.format(TABLE, "~ND<16x«32|64»xi32>", "ND<16x64xf32>", "elem")}
   ⇒ pto.mgather expects idx of coalesce elem to have the valid shape of dst, 16x64, not 16x32
-{GATHER.format(TABLE, "~«NZ|ND»<16x64xi32>", "ND<16x64xf32>", "elem")}
-  ⇒ pto.mgather expects idx with slayout none_box, not row_major
-{GATHER.format(TABLE, "ND<1x16xi32>", "~«ACC|ND»<16x64xf32>", "row")} ⇒ pto.mgather expects dst in vec or mat, not acc
-{GATHER.format("PV<128x64xf16>", "~«ND|PV»<1x16xi32>", "MAT<16x64xf16>", "row")}
-  ⇒ pto.mgather expects idx to be a view for a dst in mat, not !pto.tile_buf<vec, 1x16xi32>
 {GATHER.format("PV<128x64xf16>", "~«PV|ND»<1x16xi32>", "ND<16x64xf16>", "row")}
   ⇒ pto.mgather expects idx to be a tile for a dst in vec, not !pto.partition_tensor_view<1x16xi32>
-{GATHER.format("PV<128x64xf16>", "~PV<1x16xi«16|32»>", "MAT<16x64xf16>", "row")}
-  ⇒ pto.mgather expects idx to have elements of i32, not i16
 {GATHER.format("PV<128x64xf16>", "PV<1x16xi32>", "~MAT<16x«8|64»xf16>", "row")}
   ⇒ pto.mgather expects dst in mat to have a multiple of 16 columns, not 8
 {GATHER.format("PV<128x64xf16>", "PV<16x64xi32>", "MAT<16x64xf16>", "«elem|row»").replace("%d", "~%d")}
@@ -57,7 +46,6 @@ pto.mgather ins(%mem, %idx«, ~%w|» : PV<128x64xf16>, ND<1x16xi32>«, PV<16x64x
 {SCATTER.format("~ND<16x64x«u|»i32>", "ND<1x16xi32>", "PV<128x64x«u|»i32>")} {{scatterAtomicOp = #pto<scatter_atomic_op
     max>}}
   ⇒ pto.mscatter expects src to have a sign for scatterAtomicOp max, not ui32
-{SCATTER.format("~«MAT|ND»<16x64xf32>", "ND<1x16xi32>", TABLE)} ⇒ pto.mscatter expects src in vec, not mat
 """,
 )
 

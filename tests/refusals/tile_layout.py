@@ -103,17 +103,9 @@ ADDRESSES_ARE_ALIGNED = [
 """),
 ]
 
-AN_ADDRESS_IS_AN_I64 = rows(twins)("""
-%t = pto.alloc_tile addr = ~%«i|a» : TB ⇒ addr must be i64, not index
-%t = pto.alloc_tile : TB
-%u = pto.tassign %t, ~%«i|a» : TB -> TB
-  ⇒ addr must be i64, not index
-""")
-
 RULES = [
     *SEVERAL_TILES_HAVE_WHOLE_ROWS_TOO,
     *ADDRESSES_ARE_ALIGNED,
-    *AN_ADDRESS_IS_AN_I64,
     *ROWS_AND_BOXES_ARE_WHOLE,
     *TWO_SHAPES_ARE_ONLY_WARNED_OF,
     *A_TILE_ENDS_WITHIN_ITS_MEMORY,

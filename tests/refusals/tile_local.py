@@ -9,22 +9,16 @@ DECLARED = f"%s = pto.declare_struct -> {STRUCT}\n%l = pto.declare_local_array -
 
 RULES = rows(lambda text, message: twins(DECLARED + text, message))(f"""
 %y = pto.local_array_get ~%l[%i«|, %j»] : {ARRAY} -> i32 ⇒ expects 2 indices, one for each dimension of {ARRAY}, not 1
-%y = pto.local_array_get %l[~%«c2|c1», %j] : {ARRAY} -> i32 ⇒ indices[0] is 2; it must be 0..1
 pto.local_array_set %l[%i, ~%«cm1|c2»], %x : {ARRAY}, i32 ⇒ indices[1] is -1; it must be 0..2
-%y = pto.local_array_get %l[~%«w|i», %j] : {ARRAY} -> i32 ⇒ indices[0] must be index, not i32
-%y = pto.local_array_get %l[%i, %j] : {ARRAY} -> ~«f32|i32» ⇒ result must be i32, not f32
-pto.local_array_set %l[%i, %j], ~%«f|x» : {ARRAY}, «f32|i32» ⇒ value must be i32, not f32
 %y = pto.local_array_get ~%«v|l»[%i, %j] : «TV|{ARRAY}» -> i32 ⇒ array must be !pto.local_array, not TV
 %y = pto.struct_get %s[~«2|0»] : {STRUCT} -> i32 ⇒ the path has 2, but {STRUCT} has fields 0..1
 %y = pto.struct_get %s[~«-1|0»] : {STRUCT} -> i32 ⇒ the path has -1, but {STRUCT} has fields 0..1
 %y = pto.struct_get %s[~0«, 0|»] : {STRUCT} -> i32 ⇒ the path leads into i32, which has no fields
 %y = pto.struct_get %s[~1«|, 0»] : {STRUCT} -> f32 ⇒ the path ends at !pto.struct<f32, index>; it must end at a scalar
-%y = pto.struct_get %s[0] : {STRUCT} -> ~«f32|i32» ⇒ result must be i32, not f32
 pto.struct_set %s[1, 0], ~%«x|f» : {STRUCT}, «i32|f32» ⇒ value must be f32, not i32
 %y = pto.struct_get ~%«l|s»[0] : «{ARRAY}|{STRUCT}» -> i32 ⇒ struct must be !pto.struct, not {ARRAY}
 %d = pto.declare_struct -> ~!pto.«local_array<2xi32>|struct<i32>»
   ⇒ result must be !pto.struct, not !pto.local_array<2xi32>
-%d = pto.declare_local_array -> ~«i32|!pto.local_array<2xi32>» ⇒ result must be !pto.local_array, not i32
 """)
 
 NUMBERS_WITHOUT_END = rows(lambda text, message: twins(DECLARED + text, message, kind="syntax"))(f"""

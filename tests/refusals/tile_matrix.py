@@ -12,9 +12,6 @@ PLAIN = "bf16 x bf16 -> f32, f16 x f16 -> f32, f32 x f32 -> f32, i8 x i8 -> i32"
 ROW, ROW_SCALES, ROW_RESULT = "LEFT<1x64xf8E4M3FN>", "SA<1x2x!pto.f8E8M0>", "ACC<16x32xf32, valid=1x32>"
 
 WHAT_A_PRODUCT_MAY_NOT_BE = rows(twins)(f"""
-{PRODUCT.format("~«RIGHT|LEFT»<16x64xf16>", R, A)} ⇒ [a5] pto.tmatmul expects lhs in left, not right
-{PRODUCT.format(L, "~«LEFT|RIGHT»<64x32xf16>", A)} ⇒ [a5] pto.tmatmul expects rhs in right, not left
-{PRODUCT.format(L, R, "~«NZ|ACC»<16x32xf32>")} ⇒ [a5] pto.tmatmul expects dst in acc, not vec
 {PRODUCT.format(L, R, "~ACC<16x32x«f16|f32»>")} ⇒ [a2a3] pto.tmatmul has no f16 x f16 -> f16 on a2a3; known: {PLAIN}
 {PRODUCT.format("LEFT<16x64x«u|»i8>", "RIGHT<64x32xi8>", "~ACC<16x32xi32>")}
   ⇒ [a2a3] pto.tmatmul has no ui8 x i8 -> i32 on a2a3; known: {PLAIN}
@@ -23,39 +20,14 @@ WHAT_A_PRODUCT_MAY_NOT_BE = rows(twins)(f"""
 {PRODUCT.format(L, "~RIGHT<«48|64»x32xf16>", A)} ⇒ [a5] K is 64 in lhs (16x64), but 48 in rhs (48x32)
 {PRODUCT.format("LEFT<16x64xf16, valid=16x60>", "~RIGHT<64x32xf16, valid=6«4|0»x32>", A)}
   ⇒ [a5] K is 60 in lhs (16x64), but 64 in rhs (64x32)
-{PRODUCT.format(L, R, "~ACC<«32|16»x32xf32>")} ⇒ [a5] M is 16 in lhs (16x64), but 32 in dst (32x32)
 {PRODUCT.format(L, R, "~ACC<16x«48|32»xf32>")} ⇒ [a5] N is 32 in rhs (64x32), but 48 in dst (16x48)
 {PRODUCT.format("~LEFT<16x«4096|4080»xf16>", "RIGHT<«4096|4080»x16xf16>", "ACC<16x16xf32>")}
   ⇒ [a5] pto.tmatmul expects lhs to have K in 0..4095, not 4096
-{PRODUCT.format(L, "~!pto.tile_buf<right, 64x32xf16«|, slayout=col_major»>", A)}
-  ⇒ [a5] pto.tmatmul expects rhs to be laid out as ZN (row_major, col_major boxes) on a5, not ND
 {PRODUCT.format(L, R, "~!pto.tile_buf<acc, 16x32xf32, slayout=row_major«|, blayout=col_major»>")}
   ⇒ [a5] pto.tmatmul expects dst to be laid out as NZ (col_major, row_major boxes) on a5, not ZZ
-pto.tmatmul.bias ins(%a, %b, %bias : LEFT<16x64xf16>, RIGHT<64x32xf16>, ~BIAS<«2|1»x32xf32>) outs(%c : ACC<16x32xf32>)
-  ⇒ [a5] pto.tmatmul.bias expects bias to have one row, not 2
-pto.tmatmul.bias ins(%a, %b, %bias : LEFT<16x64xf16>, RIGHT<64x32xf16>, ~BIAS<1x32xf«16|32»>) outs(%c : ACC<16x32xf32>)
-  ⇒ [a5] pto.tmatmul.bias expects bias to have the element type of dst, f32, not f16
-pto.tmatmul.bias ins(%a, %b, %bias : LEFT<16x64xf16>, RIGHT<64x32xf16>, ~«FP|BIAS»<1x32xf32>) outs(%c : ACC<16x32xf32>)
-  ⇒ [a5] pto.tmatmul.bias expects bias in bias, not scaling
-pto.tmatmul.acc ins(%d, %a, %b : ~ACC<«32|16»x32xf32>, LEFT<16x64xf16>, RIGHT<64x32xf16>) outs(%c : ACC<16x32xf32>)
-  ⇒ [a5] pto.tmatmul.acc expects acc to have the shape of dst, 16x32, not 32x32
-pto.tgemv ins(%a, %b : ~LEFT<16x64xf16, valid=«2|1»x64>, RIGHT<64x32xf16>) outs(%c : ACC<16x32xf32, valid=1x32>)
-  ⇒ [a5] pto.tgemv expects lhs with one valid row, not 2
-pto.tgemv ins(%a, %b : LEFT<1x64xf16>, RIGHT<64x32xf16>) outs(%c : ~ACC<16x32xf32, valid=«16|1»x32>)
-  ⇒ [a5] pto.tgemv expects dst with one valid row, not 16
 """)
 
 WHAT_A_SCALED_PRODUCT_MAY_NOT_BE = rows(twins)(
-    f"""
-{SCALED.format("LEFT<16x64x«f16|f8E5M2»>", SA, "RIGHT<64x32x«f16|f8E5M2»>", SB).replace("ACC", "~ACC")}
-  ⇒ pto.tmatmul.mx has no f16 x f16 -> f32 on a5; known: f4E1M2x2 x f4E1M2x2 -> f32, f4E1M2x2 x f4E2M1x2 -> f32,
-    f4E2M1x2 x f4E1M2x2 -> f32, f4E2M1x2 x f4E2M1x2 -> f32, f8E4M3FN x f8E4M3FN -> f32, f8E4M3FN x f8E5M2 -> f32,
-    f8E5M2 x f8E4M3FN -> f32, f8E5M2 x f8E5M2 -> f32
-{SCALED.format(ML, SA, MR, "~SB<«4|2»x32x!pto.f8E8M0>")}
-  ⇒ pto.tmatmul.mx expects rhs_scale to be 2x32, one scale for 32 values of rhs, not 4x32
-{SCALED.format(ML, "~SA<16x«4|2»x!pto.f8E8M0>", MR, SB)}
-  ⇒ pto.tmatmul.mx expects lhs_scale to be 16x2, one scale for 32 values of lhs, not 16x4
-""",
     (
         SCALED.format(
             "~LEFT<16x«96|64»xf8E4M3FN>",
@@ -65,29 +37,13 @@ WHAT_A_SCALED_PRODUCT_MAY_NOT_BE = rows(twins)(
         ),
         "pto.tmatmul.mx expects lhs to have a multiple of 64 columns, K, not 96",
     ),
-    f"""
-{SCALED.format(ML, "~!pto.tile_buf<«mat|scaling», 16x2x!pto.f8E8M0, slayout=row_major, fractal=32>", MR, SB)}
-  ⇒ pto.tmatmul.mx expects lhs_scale in scaling, not mat
-""",
 )
 
 EVERY_FORM_HAS_ITS_RULES = rows(twins)(f"""
-pto.tmatmul.mx.acc ins(%d, %a, %as, %b, %bs : ~ACC<16x32x«i|f»32>, {ML}, {SA}, {MR}, {SB}) outs(%c : {A})
-  ⇒ pto.tmatmul.mx.acc expects acc to have the element type of dst, f32, not i32
-pto.tmatmul.mx.bias ins(%a, %as, %b, %bs, %bias : {ML}, {SA}, {MR}, {SB}, ~BIAS<1x32xf«16|32»>) outs(%c : {A})
-  ⇒ pto.tmatmul.mx.bias expects bias to have the element type of dst, f32, not f16
-pto.tgemv.acc ins(%d, %a, %b : ~«NZ|ACC»<16x32xf32>, LEFT<1x64xf16>, {R}) outs(%c : {ROW_RESULT})
-  ⇒ pto.tgemv.acc expects acc in acc, not vec
 pto.tgemv.bias ins(%a, %b, %bias : LEFT<1x64xf16>, {R}, ~BIAS<«16|1»x32xf32>) outs(%c : {ROW_RESULT})
   ⇒ pto.tgemv.bias expects bias to have one row, not 16
 pto.tgemv.mx ins(%a, %as, %b, %bs : {ROW}, ~SA<«16|1»x2x!pto.f8E8M0>, {MR}, {SB}) outs(%c : {ROW_RESULT})
   ⇒ pto.tgemv.mx expects lhs_scale to be 1x2, one scale for 32 values of lhs, not 16x2
-pto.tgemv.mx.acc ins(%d, %a, %as, %b, %bs : ACC<16x32xf32>, {ROW}, {ROW_SCALES}, {MR}, {SB}) outs(%c : ~ACC<16x32xf32,
-    valid=«16|1»x32>)
-  ⇒ pto.tgemv.mx.acc expects dst with one valid row, not 16
-pto.tgemv.mx.bias ins(%a, %as, %b, %bs, %bias : {ROW}, {ROW_SCALES}, {MR}, {SB}, ~«FP|BIAS»<1x32xf32>) outs(%c :
-    {ROW_RESULT})
-  ⇒ pto.tgemv.mx.bias expects bias in bias, not scaling
 """)
 
 SCALED_PRODUCTS_ARE_FOR_A5 = rows(rejects, sort="wrong-target", target="a2a3")("""

@@ -8,29 +8,16 @@ STORE = "pto.tstore ins(%t : {}) outs(%w : {})"
 PHASE = " {stPhase = ~#pto<st_phase «final|unspecified»>}"
 
 WHAT_A_LOAD_MAY_NOT_BE = rows(twins)(f"""
-{LOAD.format("PV<16x64xf32>", "~«ACC|ND»<16x64xf32>")} ⇒ [a5] pto.tload expects dst in vec or mat or scaling, not acc
-{LOAD.format("PV<16x64x«f16|f32»>", "~ND<16x64xf32>")}
-  ⇒ [a5] pto.tload expects dst to have elements of 2 bytes like src, not of 4
 {LOAD.format("~PV<«0|16»x64xf32>", "ND<16x64xf32>")} ⇒ [a5] pto.tload expects src to have positive extents, not 0x64
-{LOAD.format("PV<16x64xf32>", "~!pto.tile_buf<vec, 16x64xf32«, slayout=col_major|»>")}
-  ⇒ [a5] pto.tload expects dst to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or NZ (col_major,
-    row_major boxes) in vec, not ZN
 {LOAD.format("PV<16x64xi64>", "~ND<16x64xi64, pad=«2|1»>")}
   ⇒ [a5] pto.tload expects dst of 8-byte elements with pad 0 (null) or 1 (zero) on a5, not 2
-{LOAD.format("PV<16x64x«!pto.hif8|i8»>", "~ND<16x64x«!pto.hif8|i8»>")}
-  ⇒ [a2a3] dst: dtype hif8 is not supported by pto.tload on a2a3
 {LOAD.format("«ND|PV»<16x64xf32>", "ND<16x64xf32>").replace("%w : «", "%w : ~«")}
   ⇒ [a5] src must be a view, not !pto.tile_buf<vec, 16x64xf32>
 """)
 
 WHAT_A_STORE_MAY_NOT_BE = rows(twins)(f"""
-{STORE.format("~«MAT|NZ»<16x64xf16>", "PV<16x64xf16>")} ⇒ [a5] pto.tstore expects src in vec or acc on a5, not mat
-{STORE.format("~«LEFT|MAT»<16x64xf16>", "PV<16x64xf16>")}
-  ⇒ [a2a3] pto.tstore expects src in vec or acc or mat on a2a3, not left
 {STORE.format("ND<16x64xf32>", "~PV<16x6«0|4»xf32>")}
   ⇒ [a5] pto.tstore expects dst static element count (960) to match src valid_shape 16x64 (1024)
-{STORE.format("ND<16x64xf32>", "~PV<16x64xf«16|32»>")}
-  ⇒ [a5] pto.tstore expects dst to have elements of 4 bytes like src, not of 2
 {STORE.format("ACC<16x64xi32>", "~PV<16x64x«f16|i32»>")}
   ⇒ [a5] pto.tstore expects dst of i32 in acc without a quantisation parameter to have elements of i32 on a5, not f16
 {STORE.format("ACC<16x64xf32>, %q : i64", "~PV<16x64x«f16|i8»>")}
@@ -53,9 +40,6 @@ WHAT_A_STORE_MAY_NOT_BE = rows(twins)(f"""
   ⇒ [a5] pto.tstore expects dst of atomic_add to have elements of f32, f16, bf16, i32, i16, i8, not ui8
 {STORE.format("~ACC<16x«4096|2048»xf32>", "PV<16x«4096|2048»xf32>")}
   ⇒ [a2a3] pto.tstore expects src in acc to have at most 4095 columns on a2a3, not 4096
-{STORE.format("~!pto.tile_buf<vec, 16x64xf16«, slayout=col_major|»>", "PV<16x64xf16>")}
-  ⇒ [a5] pto.tstore expects src to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or NZ
-    (col_major, row_major boxes) in vec, not ZN
 """)
 
 TILES_ARE_NO_RESULTS = rows(rejects, sort="unsupported")("""
@@ -63,12 +47,4 @@ TILES_ARE_NO_RESULTS = rows(rejects, sort="unsupported")("""
   ⇒ pto.tload writes to its outs(...); results are not simulated
 """)
 
-PREFETCHES = rows(twins)("""
-pto.tprefetch ins(%w : PV<16x64xf32>) outs(%t : ~«ACC|ND»<16x64xf32>) ⇒ pto.tprefetch expects dst in vec or mat, not acc
-pto.tprefetch ins(%w : PV<16x64xf«16|32»>) outs(%t : ~ND<16x64xf32>)
-  ⇒ pto.tprefetch expects dst to have elements of 2 bytes like src, not of 4
-pto.tprefetch ins(%w : ~PV<16x64x«f8E5M2|i8»>) outs(%t : ND<16x64xi8>)
-  ⇒ [a2a3] src: dtype f8E5M2 is not supported by pto.tprefetch on a2a3
-""")
-
-RULES = [*TILES_ARE_NO_RESULTS, *PREFETCHES, *WHAT_A_LOAD_MAY_NOT_BE, *WHAT_A_STORE_MAY_NOT_BE]
+RULES = [*TILES_ARE_NO_RESULTS, *WHAT_A_LOAD_MAY_NOT_BE, *WHAT_A_STORE_MAY_NOT_BE]

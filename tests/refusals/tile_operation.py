@@ -28,8 +28,6 @@ pto.tadd ins(%a, %b : {T}, {T}~] outs(%d : {T})
 pto.tadd ins(%a, %b : ~<loc=vec, dtype=f32>, {T}) outs(%d : {T})
   ⇒ expected '!pto.tile_buf' before '<': a tile type is written in full
 pto.tadd ins(%a, %b ~no_tmp : {T}, {T}) outs(%d : {T}) ⇒ pto.tadd has no word 'no_tmp' in ins(...)
-pto.tcmp ins(%a, %b {{cmpMode = ~#pto<cmp less>}} : {T}, {T}) outs(%d : <16x64xui8>)
-  ⇒ unknown cmpMode 'less'; known: eq, ne, lt, le, gt, ge
 pto.tcmp ins(%a, %b {{cmpMode = ~#pto<round_mode RINT>}} : {T}, {T}) outs(%d : <16x64xui8>)
   ⇒ cmpMode must be #pto<cmp ...>, not of kind round_mode
 pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp lt>}} : {T}, {T}) outs(%d : <16x64xui8>) {{cmpMode = ~#pto<cmp gt>}}
@@ -43,14 +41,7 @@ pto.tgather ins(%a, {{maskPattern = #pto.mask_pattern<P0101>}} : {T}, ~"rows") o
 pto.tgather ins(%a : {T}~) outs(%d : {T}) ⇒ ins(...) of pto.tgather has src, [idx], [tmp]; 1 given
 """)
 
-A_RULE_ABOUT_A_TYPE_POINTS_AT_THE_OPERAND_IN_THE_GENERIC_FORM = rows(rejects)("""
-pto.tcvt ins(%a : <16x64xf32>) outs(%d : <16x64xf16>)
-"pto.tabs"(%a, ~%d) : (<16x64xf32>, <16x64xf16>) -> ()
-  ⇒ pto.tabs expects dst to have the element type of src, f32, not f16
-""")
-
 A_TILE_IS_A_TILE = rows(rejects)("""
-pto.tadd ins(%a, %b : <16x64xf32>, ~f32) outs(%d : <16x64xf32>) ⇒ src1 must be a tile, not f32
 pto.tprint ins(%a, %b : <16x64xf32>, ~<16x64xf32>) ⇒ tmp must be a view, not !pto.tile_buf<vec, 16x64xf32>
 """)
 
@@ -62,7 +53,6 @@ pto.vecscope {
 """)
 
 RULES = [
-    *A_RULE_ABOUT_A_TYPE_POINTS_AT_THE_OPERAND_IN_THE_GENERIC_FORM,
     *A_TILE_IS_A_TILE,
     *TILE_OPERATIONS_STAND_OUTSIDE_OF_VECTOR_SCOPES,
     *WHAT_CANNOT_BE_READ,

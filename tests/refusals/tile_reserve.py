@@ -37,7 +37,6 @@ RULES_OF_RESERVING = rows(twins)(f"""
 {reserve().replace("base = 8192 : i64", 'base = ~«"b"|256»')} ⇒ [invalid] base must be an integer, not "b"
 {reserve().replace('name = "s", ', '«|name = "s", »').replace("pto.", "~pto.", 1)}
   ⇒ [invalid] pto.reserve_buffer needs the attribute 'name', a string
-{reserve().replace("-> i32", "-> ~«i64|i32»")} ⇒ [invalid] the address of a buffer has type i32, not i64
 {reserve().replace("size = 4096 : i64, ", "«|size = 4096 : i64, »").replace("pto.", "~pto.", 1)}
   ⇒ [syntax] pto.reserve_buffer needs the attribute 'size'
 """)
@@ -52,7 +51,6 @@ RULES_OF_IMPORTING = rows(importing)("""
 {name = ~"«r|s»", peer_func = @c_aiv} -> i32 ⇒ @c_aiv reserves no buffer 'r'
 {name = ~"s", peer_func = @c_«aic|aiv»} -> i32 ⇒ @c_aic reserves no buffer 's'
 {name = "s", peer_func = ~«"c_aiv"|@c_aiv»} -> i32 ⇒ peer_func must be a function such as @consumer, not "c_aiv"
-{name = "s", peer_func = @c_aiv} -> ~«i64|i32» ⇒ the address of a buffer has type i32, not i64
 """)
 
 RULES = [*RULES_OF_RESERVING, *RULES_OF_IMPORTING]

@@ -1,6 +1,6 @@
 """What is refused of views of tiles."""
 
-from language.view_kernel import TB, rejects, twins, warns
+from language.view_kernel import TB, rejects, twins
 from refusals.rule import rows
 
 TILE = "%t = pto.alloc_tile : TB\n"
@@ -11,25 +11,10 @@ BOXED_TILE = f"%t = pto.alloc_tile : {BOXED}\n"
 SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
 SUB = "!pto.tile_buf<vec, 8x32xf32>"
 
-OPEN_EXTENTS_ARE_GIVEN = rows(twins)(f"""
-%t = pto.alloc_tile «|valid_row = %m »valid_col = %n : ~{OPEN}
-  ⇒ valid_row operand is required because result type v_row is ?
-%t = pto.alloc_tile valid_row = %n «|valid_col = %n »: ~{OPEN}
-  ⇒ valid_col operand is required because result type v_col is ?
-%t = pto.alloc_tile valid_row = ~%n : !pto.tile_buf<vec, 16x64xf32«|, valid=?x64»>
-  ⇒ valid_row operand is given, but result type v_row is 16, not ?
-%t = pto.alloc_tile valid_row = ~%«cm1|c0» valid_col = %n : {OPEN} ⇒ valid_row is -1; it must not be negative
-%t = pto.alloc_tile valid_row = ~%«w|m» valid_col = %n : {OPEN} ⇒ valid_row must be index, not i32
-%t = pto.alloc_multi_tile : ~!pto.multi_tile_buf<vec, 16x64xf32, valid=«?|8»x64, count=2>
-  ⇒ valid_row operand is required because result type v_row is ?
-""")
-
 SETTING_THE_VALID_REGION = rows(twins)(f"""
 %t = pto.alloc_tile «|valid_row = %m valid_col = %n »: «TB|{OPEN}»
 pto.set_validshape %t, %m, %n : ~«TB|{OPEN}»
   ⇒ expects a tile with valid=?x?, not TB
-{OPEN_TILE}pto.set_validshape %t, ~%«c17|c16», %n : {OPEN} ⇒ valid_row is 17; it must be 0..16
-{OPEN_TILE}pto.set_validshape %t, %n, ~%«cm1|c0» : {OPEN} ⇒ valid_col is -1; it must be 0..64
 {OPEN_TILE}%u = pto.subview %t[%i, %j] sizes [16, 64] valid [%m, %n] : {OPEN} -> {OPEN}
 pto.set_validshape ~%«u|t», %m, %n : {OPEN}
   ⇒ expects a tile of alloc_tile, declare_tile, bitcast or treshape, not a subview
@@ -44,22 +29,15 @@ SUBVIEWS = rows(lambda text, message: twins(TILE + text, message))(f"""
   ⇒ expects the element type, location and layout of TB, not of !pto.tile_buf<mat, 8x32xf32>
 %u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<vec, 8x32xf32«, pad=1|»>
   ⇒ expects the element type, location and layout of TB, not of !pto.tile_buf<vec, 8x32xf32, pad=1>
-%u = pto.subview %t[~%«cm1|c0», %j] sizes [8, 32] : TB ⇒ row is -1; it must not be negative
-%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<vec, 8x32xf32, valid=«?|5»x32>
-  ⇒ valid_row operand is required because result type v_row is ?
 %five = arith.constant 5 : index
 %all = arith.constant 32 : index
 %u = pto.subview %t[%i, %j] sizes [8, 32] valid [%five, %all] : TB -> ~!pto.tile_buf<vec, 8x32xf32, valid=«3|5»x32>
   ⇒ valid_row is 5, but the result type says v_row is 3
-%u = pto.subview %t[%i, ~%«cm1|c0»] sizes [8, 32] : TB ⇒ col is -1; it must not be negative
-%u = pto.subview %t[~%«w|i», %j] sizes [8, 32] : TB ⇒ row must be index, not i32
 %u = pto.subview %t[%i, %j] sizes [8, 32] valid [~%«c17|c8», %n] : TB ⇒ valid_row is 17; it must be 0..8
 %u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, ~%«cm1|c0»] : TB ⇒ valid_col is -1; it must be 0..32
 """)
 
 SUBVIEWS_OF_BOXES = rows(lambda text, message: twins(BOXED_TILE + text, message))(f"""
-%u = pto.subview %t[%i, %j] sizes [~«8|16», 16] : {BOXED}
-  ⇒ size of the rows is 8; it must be a multiple of the 16 of a box
 %u = pto.subview %t[%i, %j] sizes [~16, «8|16»] : {BOXED}
   ⇒ size of the cols is 8; it must be a multiple of the 16 of a box
 %u = pto.subview %t[~%«c8|c16», %j] sizes [16, 16] : {BOXED} ⇒ row is 8; it must be a multiple of the 16 of a box
@@ -67,34 +45,19 @@ SUBVIEWS_OF_BOXES = rows(lambda text, message: twins(BOXED_TILE + text, message)
 """)
 
 OTHER_VIEWS = rows(lambda text, message: twins(TILE + text, message))("""
-%u = pto.treshape %t : TB -> ~!pto.tile_buf<«mat|vec», 16x64xf32>
-  ⇒ expects a result in vec, where the source is, not in mat
-%u = pto.treshape %t : TB -> ~!pto.tile_buf<vec, 16x«32|64»xf32>
-  ⇒ expects a result of 4096 bytes, as many as the source, not 2048
-%u = pto.treshape %t : TB -> ~!pto.tile_buf<vec, 16x64xf32«, slayout=row_major|»>
-  ⇒ expects a result without boxes, like the source, not with
 %u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x«32|64»xi32>
   ⇒ expects the location, shape, valid region and layout of TB, not of !pto.tile_buf<vec, 16x32xi32>
 %u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x64xi32«, valid=1x64|»>
   ⇒ expects the location, shape, valid region and layout of TB, not of !pto.tile_buf<vec, 16x64xi32, valid=1x64>
-%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x64x«f32|i32»> ⇒ expects another element type than f32
-%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x64x«i64|i32»>
-  ⇒ expects a result of at most 4096 bytes, those of the source, not 8192
 %u = pto.tassign %t, %a : TB -> ~!pto.tile_buf<vec, 16x64x«i32|f32»>
   ⇒ expects the type of the source, TB, not !pto.tile_buf<vec, 16x64xi32>
-%q = pto.tile_buf_addr %t : TB -> ~!pto.ptr<«i32|f32», ub>
-  ⇒ expects !pto.ptr<f32, ub>, where the tile is, not !pto.ptr<i32, ub>
-%q = pto.tile_buf_addr %t : TB -> ~!pto.ptr<f32, «gm|ub»>
-  ⇒ expects !pto.ptr<f32, ub>, where the tile is, not !pto.ptr<f32, gm>
 %q = pto.tile_buf_addr ~%«v|t» : «TV|TB» -> !pto.ptr<f32, ub> ⇒ source must be !pto.tile_buf, not TV
-%r = pto.tile_valid_rows %t : TB -> ~«i32|index» ⇒ result must be !index, not i32
 %u = pto.treshape %t : ~«TV|TB» -> TB ⇒ source has type TB, but the type list says TV
 """)
 
 CHOOSING_A_SLOT = rows(lambda text, message: twins(f"%s = pto.alloc_multi_tile : {SEVERAL}\n{text}", message))(f"""
 %u = pto.multi_tile_get %s[~%«c2|c1»] : {SEVERAL} -> TB ⇒ slot 2 of %s, which has slots 0 and 1
 %u = pto.multi_tile_get %s[~%«cm1|c0»] : {SEVERAL} -> TB ⇒ slot -1 of %s, which has slots 0 and 1
-%u = pto.multi_tile_get %s[~%«w|i»] : {SEVERAL} -> TB ⇒ slot must be index, not i32
 %u = pto.multi_tile_get %s[%i] : {SEVERAL} -> ~«{SUB}|TB» ⇒ expects TB, a tile of the source, not {SUB}
 """)
 
@@ -126,15 +89,8 @@ WHAT_THE_NEWEST_PARSER_REFUSES = rows(rejects, kind="syntax")("""
 %t = ~pto.bind_tile : TB ⇒ unknown operation 'pto.bind_tile': it was retired; pto.alloc_tile with addr places a tile
 """)
 
-A_VALID_EXTENT_BEYOND_THE_TILE_IS_CLIPPED_BY_THE_RUN = rows(warns, kind="invalid")("""
-%t = pto.alloc_tile valid_row = %m valid_col = ~%c65 : !pto.tile_buf<vec, 16x64xf32, valid=?x?>
-  ⇒ valid_col is 65, but the tile has 64; a run uses 64
-""")
-
 RULES = [
     *WHAT_THE_NEWEST_PARSER_REFUSES,
-    *A_VALID_EXTENT_BEYOND_THE_TILE_IS_CLIPPED_BY_THE_RUN,
-    *OPEN_EXTENTS_ARE_GIVEN,
     *SETTING_THE_VALID_REGION,
     *SUBVIEWS,
     *SUBVIEWS_OF_BOXES,

@@ -45,28 +45,13 @@ TYPES = rules(f"""
 """)
 
 LOADS = rules(f"""
-%x = pto.vlds ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32> ⇒ source must point to ub, not gm
-%x = pto.vlds %p_f32_ub[~%s_«i64|index»] : {_P} -> V<f32> ⇒ offset must be index, not i64
 %x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>» ⇒ result must be a vector register, not f32
 %x = pto.vlds %p_f32_ub «~|[%s_index] »: {_P} -> V<f32> ⇒ [syntax] Expected '[' before offset
 %x, %n = pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>, ~{_OTHER} ⇒ {_UPDATED.format("vlds")}
 %x = pto.vlds %p_f32_ub[%s_index] {{dist = ~"«BDINTLV|BRC_BLK»"}} : {_P} -> V<f32>
   ⇒ [syntax] unknown dist 'BDINTLV'; known: {_LOADS}
-%x = pto.vlds %p_i64_ub[%s_index], ~"«BRC_B32|NORM»" : !pto.ptr<i64, ub> -> V<i64>
-  ⇒ registers of 64-bit elements are loaded with dist NORM only, not BRC_B32
-%x = pto.vlds %p_f32_ub[%s_index], ~"«SPLT4CHN|UNPK4»" : {_P} -> V<f32>
-  ⇒ [lint warning] dist SPLT4CHN is unsupported on current hardware; it is simulated as the instruction set words it
-%x, %y = pto.vldsx2 %p_f32_ub[%s_index], ~"«NORM|BDINTLV»" : {_P}, index -> V<f32>, V<f32>
-  ⇒ [syntax] unknown dist 'NORM'; known: BDINTLV, DINTLV_B8, DINTLV_B16, DINTLV_B32
-%x, %y = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, ~V<«f16|f32»>
-  ⇒ high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>
 %x, %y, %n = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<f32>, ~{_OTHER}
   ⇒ {_UPDATED.format("vldsx2")}
-%x, %y = pto.vldsx2 %p_«i64|i32»_ub[%s_index], ~"DINTLV_B32" : !pto.ptr<«i64|i32», ub>, index -> V<«i64|i32»>,
-    V<«i64|i32»>
-  ⇒ registers of 64-bit elements are loaded with dist NORM only, not DINTLV_B32
-%x = pto.vsldb %p_f32_ub, ~%s_«i32|i16», %s_i16, %b32 : {_P}, «i32|i16», i16, M<b32> -> V<f32>
-  ⇒ block_stride must be i16, not i32
 %x = pto.vsldb %p_f32_ub, ~%s_«i16|i32», %b32 : {_P}, «i16|i32», M<b32> -> V<f32> ⇒ control must be i32, not i16
 %x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, ~%«b16|b32» : {_P}, i16, i16, M<«b16|b32»> -> V<f32>
   ⇒ {mask("b16", "f32", 64, "b32")}
@@ -77,23 +62,13 @@ LOADS = rules(f"""
 """)
 
 STRIDED = rules(f"""
-%x = pto.vsld %p_f32_ub[~%s_«i32|index»], "STRIDE_S8_B32" : {_P} -> V<f32> ⇒ offset must be index, not i32
 %x = pto.vsld %p_f32_ub[%s_index], "STRIDE_S8_B32" : {_P} -> ~«f32|V<f32>» ⇒ result must be a vector register, not f32
-%x = pto.vsld %p_f32_ub[%s_index], ~"«STRIDE_S2_B32|STRIDE_S8_B32»" : {_P} -> V<f32>
-  ⇒ [syntax] unknown stride 'STRIDE_S2_B32'; known: ...
-pto.vsst %v_f32, %p_f32_ub[~%s_«i64|index»], "STRIDE_S8_B32" ⇒ offset must be index, not i64
 pto.vsst ~%«s|v»_f32, %p_f32_ub[%s_index], "STRIDE_S8_B32" ⇒ value must be a vector register, not f32
 """)
 STORES = rules(f"""
-%x, %y = pto.vldsx2 %p_f32_ub[~%s_«i32|index»], "BDINTLV" : {_P}, «i32|index» -> V<f32>, V<f32>
-  ⇒ offset must be index, not i32
-pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[~%s_«i64|index»], "INTLV_B32", %b32 ⇒ offset must be index, not i64
 pto.vsstb ~%«s|v»_f32, %p_f32_ub, %s_i16, %s_i16, %b32 ⇒ value must be a vector register, not f32
 pto.vstsx2 ~%«s|v»_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", %b32 ⇒ low must be a vector register, not f32
-pto.vsts %v_f32, ~%p_f32_«gm|ub»[%s_index], %b32 ⇒ dest must point to ub, not gm
-pto.vsts %v_f32, %p_f32_ub[~%s_«i32|index»], %b32 ⇒ offset must be index, not i32
 pto.vsts ~%«s|v»_f32, %p_f32_ub[%s_index] ⇒ value must be a vector register, not f32
-pto.vsts %v_f32, %p_f32_ub[%s_index], ~%«s_i32|b32» ⇒ mask must be a mask, not i32
 {sts("f32", "«b16|b32»")} ⇒ {mask("b16", "f32", 64, "b32")}
 {sts("f16", "«b32|b16»")} ⇒ {mask("b32", "f16", 128, "b16")}
 {sts("ui8", "«b16|b8»")} ⇒ {mask("b16", "ui8", 256, "b8")}
@@ -105,17 +80,8 @@ pto.vsts %v_f32, %p_f32_ub[%s_index], ~%«s_i32|b32» ⇒ mask must be a mask, n
 {sts("i64", "«b16|b32»")} ⇒ [lint warning] {mask("b16", "i64", 32, "b32")}
 pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {{dist = ~"«INTLV_B32|NORM_B32»"}}
   ⇒ [syntax] unknown dist 'INTLV_B32'; known: {_STORES}
-pto.vsts %v_ui8, %p_ui8_ub[%s_index], %b32 {{dist = ~"«MRG4CHN_B8|PK4_B32»"}}
-  ⇒ [lint warning] dist MRG4CHN_B8 is unsupported on current hardware; it is simulated as the instruction set words it
-pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {{dist = ~"«NORM_B16|NORM_B32»"}}
-  ⇒ [lint warning] dist NORM_B16 looks at mask bits between those of f32 lanes, which are not set
 %n = pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {_P}, M<b32> -> ~{_OTHER} ⇒ {_UPDATED.format("vsts")}
-pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], ~"«PK_B32|INTLV_B32»", %b32
-  ⇒ [syntax] unknown dist 'PK_B32'; known: INTLV_B8, INTLV_B16, INTLV_B32
-pto.vstsx2 %v_f32, ~%w_«f16|f32», %p_f32_ub[%s_index], "INTLV_B32", %b32
-  ⇒ high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>
 pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", ~%«b8|b32» ⇒ {mask("b8", "f32", 64, "b32")}
-pto.vsstb %v_f32, %p_f32_ub, %s_i16, ~%s_«index|i16», %b32 ⇒ repeat_stride must be i16, not index
 pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, ~%«b8|b32» ⇒ {mask("b8", "f32", 64, "b32")}
 pto.vsstb %v_f32, %p_f32_ub, %s_i32, «%s_i32, %s_i32, ~|»%b32
   ⇒ [syntax] pto.vsstb takes 5 operands (value, dest, block_stride, repeat_stride, mask), not 6
@@ -139,34 +105,15 @@ GATHERS = rules(
         for name in ("vgather2", "vgather2_bc", "vgatherb")
     ),
     f"""
-%x = pto.vgather2_bc %p_i32_ub, ~%v_«f32|si32», %b32 : !pto.ptr<i32, ub>, V<«f32|si32»>, M<b32> -> V<i32>
-  ⇒ pto.vgather2_bc does not take elements of type f32; it takes ...
-%x = pto.vgather2_bc %p_«f16|f32»_ub, ~%v_i32, %«b16|b32» : !pto.ptr<«f16|f32», ub>, V<i32>, M<«b16|b32»> ->
-    V<«f16|f32»>
-  ⇒ offsets has 64 lanes, but result has 128
 pto.vscatter ~%«s|v»_f32, %p_f32_ub, %v_i32, %b32 ⇒ value must be a vector register, not f32
 pto.vscatter %v_f32, ~%«s_i64|p_f32_ub», %v_i32, %b32 ⇒ dest must be a pointer, not i64
 {gather("f32", "«si32|i32»", "b32", "f32").replace("%v", "~%v")}
   ⇒ offsets for elements of type f32 must be i32, ui32, not si32
-{gather("f16", "«i32|ui16»", "«b32|b16»", "f16").replace("%v", "~%v")}
-  ⇒ offsets for elements of type f16 must be i16, ui16, not i32
 {gather("f32", "i32", "«b16|b32»", "f32").replace("%«", "~%«")} ⇒ {mask("b16", "i32", 64, "b32")}
 {gather("i32", "i32", "b32", "«ui32|i32»").replace("pto.v", "~pto.v")}
   ⇒ result must have lanes of i32 or si32 for elements of type i32, not ui32
-{gather("f16", "i16", "b16", "«bf16|f16»").replace("pto.v", "~pto.v")}
-  ⇒ result must have lanes of f16 for elements of type f16, not bf16
-{gather("ui8", "i16", "b16", "«ui8|ui16»").replace("pto.v", "~pto.v")}
-  ⇒ result must have lanes of ui16 for elements of type ui8, not ui8
-{gather("«i64|i32»", "i32", "b32", "i32").replace("%p", "~%p")}
-  ⇒ pto.vgather2 does not gather elements of type i64; it gathers ...
-%x = pto.vgather2 ~%p_f32_«gm|ub», %v_i32, %b32 : !pto.ptr<f32, «gm|ub»>, V<i32>, M<b32> -> V<f32>
-  ⇒ source must point to ub, not gm
 %x = pto.vgather2_bc %p_f32_ub, %v_i32, ~%«b8|b32» : {_P}, V<i32>, M<«b8|b32»> -> V<f32>
   ⇒ {mask("b8", "f32", 64, "b32")}
-%x = pto.vgather2_bc %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> ~V<«i32|f32»>
-  ⇒ result has elements of type i32, but source has f32
-%x = pto.vgatherb %p_f32_ub, ~%v_«i16|i32», %b32 : {_P}, V<«i16|i32»>, M<b32> -> V<f32>
-  ⇒ pto.vgatherb does not take elements of type i16; it takes i32, si32, ui32...
 %x = pto.vgatherb %p_f16_ub, %v_i32, ~%«b16|b32» : !pto.ptr<f16, ub>, V<i32>, M<«b16|b32»> -> V<f16>
   ⇒ {mask("b16", "i32", 64, "b32")}
 """,
@@ -178,13 +125,7 @@ pto.vscatter %v_f32, ~%«s_i64|p_f32_ub», %v_i32, %b32 ⇒ dest must be a point
         for name in ("vgather2", "vgather2_bc", "vgatherb")
     ),
     f"""
-pto.vscatter %v_f32, %p_f32_ub, ~%«s|v»_i32, %b32 ⇒ offsets must be a vector register, not i32
-pto.vscatter %v_f32, ~%p_«i32|f32»_ub, %v_i32, %b32 ⇒ dest has elements of type i32, but value has f32
-pto.vscatter ~%v_«i64|i32», %p_«i64|i32»_ub, %w_i32, %b32 ⇒ pto.vscatter stores elements of 8, 16 or 32 bits, not i64
-pto.vscatter %v_f16, %p_f16_ub, ~%v_«i32|i16», %«b32|b16»
-  ⇒ offsets for elements of type f16 must be i16, si16, ui16, not i32
 pto.vscatter %v_i8, %p_i8_ub, %w_i16, ~%«b8|b16» ⇒ {mask("b8", "i16", 128, "b16")}
-pto.vscatter %v_f32, ~%p_f32_«gm|ub», %v_i32, %b32 ⇒ dest must point to ub, not gm
 """,
 )
 
@@ -200,10 +141,7 @@ _LOOP = "scf.for %i = %s_index to %s_index step %s_index"
 
 STREAMS = rules(
     f"""
-%x = pto.init_align : ~«i32|!pto.align» ⇒ result must be !pto.align, not i32
-%x = pto.uvld %p_f32_ub[~%s_«i32|index»] : {_P} -> V<f32> ⇒ offset must be index, not i32
 %x = pto.uvld %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>» ⇒ result must be a vector register, not f32
-{_VLDAS}%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> V<f32>, ~«i32|{_A}» ⇒ align_out must be !pto.align, not i32
 {_INIT}%b = pto.vstur %a, ~%«s|v»_f32, %p_f32_ub, "POST_UPDATE" : {_A}, «f32|V<f32>», {_P} -> {_A}
 pto.vstar %b, %p_f32_ub
   ⇒ value must be a vector register, not f32
@@ -213,12 +151,6 @@ pto.vsta %b, %n[%s_index]
 {_INIT}%b, %o = ~pto.vstu %a, %s_index, %v_f32, %p_f32_ub«|, "POST_UPDATE"» : {_A}, index, V<f32>, {_P} -> {_A}, index
 pto.vsta %b, %p_f32_ub[%o]
   ⇒ expected mode: one of POST_UPDATE, NO_POST_UPDATE
-{_INIT}%b, %o = pto.vstu %a, ~%s_«i32|index», %v_f32, %p_f32_ub, "POST_UPDATE" : {_A}, «i32|index», V<f32>, {_P} ->
-    {_A}, index
-pto.vsta %b, %p_f32_ub[%o]
-  ⇒ offset must be index, not i32
-%x = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> ~«i32|!pto.align» ⇒ result must be !pto.align, not i32
-%a = pto.vldas ~%p_f32_«gm|ub» : !pto.ptr<f32, «gm|ub»> -> {_A} ⇒ source must point to ub, not gm
 """,
     Rule(f"«{_INIT}|{_VLDAS}»" + _VLDUS.format(1, "~%a"), _ROOT.format("vldas", "load")),
     Rule(f"«{_VLDAS}|{_INIT}»" + _VSTUS.format(1, "~%a") + _FLUSH.format("%a1"), _ROOT.format("init_align", "store")),
@@ -264,9 +196,6 @@ return }}
   ⇒ an increment needs a third result, the advanced pointer
 {_VLDAS}%x, %b, %n = pto.vldus %p_f32_ub, %a, ~%s_«i32|index» : {_P}, {_A}, «i32|index» -> V<f32>, {_A}, {_P}
   ⇒ increment must be index, not i32
-{_INIT}%b = pto.vstus %a, ~%s_«index|i32», %v_f32, %p_f32_ub : {_A}, «index|i32», V<f32>, {_P} -> {_A}
-{_FLUSH.format("%b")}
-  ⇒ offset must be i32, not index
 """,
     *(
         Rule(
@@ -287,26 +216,13 @@ return }}
 {_INIT}%b, %n = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, ~{_OTHER}
 pto.vstas %b, %n, %s_i32
   ⇒ {_UPDATED.format("vstus")}
-{_INIT}%b = pto.vstur %a, %v_f32, %p_f32_ub, ~"«UPDATE|POST_UPDATE»" : {_A}, V<f32>, {_P} -> {_A}
-pto.vstar %b, %p_f32_ub
-  ⇒ [syntax] unknown mode 'UPDATE'; known: POST_UPDATE, NO_POST_UPDATE
 {_VLDAS}%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> ~«f32|V<f32>», {_A} ⇒ result must be a vector register, not f32
-{_INIT}%b = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> ~«i32|{_A}»
-  ⇒ align_out must be !pto.align, not i32
-{_INIT}%b, %n = pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, ~%s_«i32|index» : {_A}, {_P}, V<f32>, {_P}, «i32|index» ->
-    {_A}, {_P}
-pto.vsta %b, %n[%s_index]
-  ⇒ update must be index, not i32
 {_INIT}%b, %o = pto.vstu %a, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" : {_A}, index, V<f32>, {_P} -> {_A},
     ~«i32|index»
   ⇒ the second result of this form is the next offset, an index, not i32
 «{_VLDAS}|{_INIT}»pto.vsta ~%a, %p_f32_ub[%s_index] ⇒ {_ROOT.format("init_align", "store")}
 «{_VLDAS}|{_INIT}»pto.vstar ~%a, %p_f32_ub ⇒ {_ROOT.format("init_align", "store")}
-{_INIT}pto.vstas %a, %p_f32_ub, ~%s_«index|i32» ⇒ offset must be i32, not index
 {_INIT}%n = pto.vstas %a, %p_f32_ub, %s_i32 : {_A}, {_P}, i32 -> ~{_OTHER} ⇒ {_UPDATED.format("vstas")}
-{_INIT}pto.vsta %a, %p_f32_ub[~%s_«i32|index»] ⇒ offset must be index, not i32
-{_INIT}pto.vstar %a, ~%p_f32_«gm|ub» ⇒ dest must point to ub, not gm
-%x = pto.uvld ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32> ⇒ source must point to ub, not gm
 """,
 )
 

@@ -16,17 +16,6 @@ AN_INCREMENT_GOES_WITH_AN_UPDATED_BASE = rows(rejects)("""
   ⇒ pto.vldus requires updated base result to match source type !pto.ptr<f32, ub>, not !pto.ptr<i32, ub>
 """)
 
-THE_OFFSET_OF_VSTUS_IS_I32 = rows(rejects)("""
-%a0 = pto.init_align : !pto.align
-%a1, %n = pto.vstus %a0, ^%s_index, %v_f32, %p_f32_ub : !pto.align, index, V<f32>, !pto.ptr<f32, ub> -> !pto.align,
-    !pto.ptr<f32, ub>
-  ⇒ offset must be i32, not index
-%a0 = pto.init_align : !pto.align
-%a1, %n = pto.vstus %a0, %p_f32_ub, %v_f32, %p_f32_ub, ^%s_index : !pto.align, !pto.ptr<f32, ub>, V<f32>, !pto.ptr<f32,
-    ub>, index -> !pto.align, !pto.ptr<f32, ub>
-  ⇒ offset must be i32, not index
-""")
-
 VSTUS_COUNTS_ITS_OPERANDS = rows(rejects, kind="syntax")("""
 %a0 = pto.init_align : !pto.align
 %a1 = pto.vstus %a0, %s_i32, ^%v_f32 : !pto.align, i32, V<f32> -> !pto.align
@@ -45,10 +34,6 @@ THE_TWO_FORMS_OF_VSTU_DO_NOT_MIX = rows(rejects)("""
 %a0 = pto.init_align : !pto.align
 %a1, %n = ^pto.vstu %a0, %s_index, %v_f32, %p_f32_ub : !pto.align, index, V<f32>, !pto.ptr<f32, ub> -> !pto.align, index
   ⇒ expected mode: one of POST_UPDATE, NO_POST_UPDATE
-%a0 = pto.init_align : !pto.align
-%a1, %n = pto.vstu %a0, ^%s_i32, %v_f32, %p_f32_ub, "POST_UPDATE" : !pto.align, i32, V<f32>, !pto.ptr<f32, ub> ->
-    !pto.align, index
-  ⇒ offset must be index, not i32
 """)
 
 A_STREAM_BEGINS_AT_ITS_ROOT = rows(rejects)("""
@@ -67,12 +52,6 @@ pto.vstas ^%a0, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32
   ⇒ align must be produced by pto.vldas or a prior load-state operation
 """)
 
-THE_STATE_OF_A_STREAM_IS_AN_ALIGN_VALUE = rows(rejects)("""
-%v, %a1 = pto.vldus %p_f32_ub, ^%v_f32 : !pto.ptr<f32, ub>, V<f32> -> V<f32>, !pto.align
-  ⇒ align must be !pto.align, not ...
-pto.vstar ^%s_i32, %p_f32_ub : i32, !pto.ptr<f32, ub> ⇒ align must be !pto.align, not i32
-""")
-
 A_STREAM_THAT_A_LOOP_TOOK_IS_GONE = rows(rejects)("""
 %a0 = pto.init_align : !pto.align
 %r = scf.for %i = %s_index to %s_index step %s_index iter_args(%ain = %a0) -> (!pto.align) {
@@ -86,10 +65,8 @@ pto.vstas ^%a0, %p_f32_ub, %s_i32 : !pto.align, !pto.ptr<f32, ub>, i32
 
 RULES = [
     *AN_INCREMENT_GOES_WITH_AN_UPDATED_BASE,
-    *THE_OFFSET_OF_VSTUS_IS_I32,
     *VSTUS_COUNTS_ITS_OPERANDS,
     *THE_TWO_FORMS_OF_VSTU_DO_NOT_MIX,
     *A_STREAM_BEGINS_AT_ITS_ROOT,
-    *THE_STATE_OF_A_STREAM_IS_AN_ALIGN_VALUE,
     *A_STREAM_THAT_A_LOOP_TOOK_IS_GONE,
 ]
