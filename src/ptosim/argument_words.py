@@ -29,11 +29,14 @@ NULL = "null"
 """The word for a pointer to nothing."""
 AUTO = "auto"
 """The word for an argument that is made up."""
+PLACE = "{rank}"
+"""Stands for the number of a rank in the name of a file."""
 KNOWN_WORDS = (
     "file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:TYPE][:SEED][:LOW..HIGH], arange:SHAPE, "
     "index:SHAPE:LIMIT, full:SHAPE:VALUE, null, auto"
 )
 RANGE = re.compile(r"(.+?)\.\.(.+)")
+_SEEDED = re.compile(r"(rand:[^:]*(?::[a-z]\w*)?)(?::(\d+))?((?::[^:]*\.\.[^:]*)?)")
 _TYPES = frozenset(name for name, element in ELEMENTS.items() if element.bits >= 8)
 
 
@@ -58,6 +61,13 @@ def value_of(word: str, parameter: Parameter, seed: int = 0) -> Any:
             return made.array()
     except MemoryError:
         raise error("limit", f"'{word}' does not fit into this computer's memory") from None
+
+
+def word_of_rank(word: str, rank: int, seed: int) -> str:
+    """The word of one rank for that of all: random numbers differ, and so do files."""
+    if match := _SEEDED.fullmatch(word):
+        return f"{match[1]}:{int(match[2] or seed) + rank}{match[3]}"
+    return word.replace(PLACE, str(rank))
 
 
 @dataclass(frozen=True)

@@ -279,7 +279,13 @@ class CppKernel:
         given = enumerate(zip(words, self.signature, strict=True))
         return tuple(value_of(word, parameter, seed + position) for position, (word, parameter) in given)
 
-    def example_words(self, words: Sequence[str], grid: int, scalars: Mapping[str, Any]) -> list[str]:
+    def ranks_needed(self, grid: int) -> int | None:
+        """It runs on one rank."""
+        return None
+
+    def example_words(
+        self, words: Sequence[str], grid: int, scalars: Mapping[str, Any], ranks: int | None = None
+    ) -> list[str]:
         """Words for what is left out: arrays as long as a recording reaches, plain scalars."""
         chosen = list(words)
         for index, (each, parameter) in enumerate(zip(self._described, self.signature, strict=True)):

@@ -1,48 +1,48 @@
 """Arguments made up: arrays as long as a kernel reaches, and scalars and tables with which its loops run twice.
 
 Each choice is tried by a run that only notes how far it goes (reference/observed/reach.py). What is made up are words
-(argument_words.py), so that a command line can repeat it.
+(argument_words.py), so that a command line can repeat it. A kernel with the context of a window is tried on ranks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from xdsl.ir import Operation, SSAValue
-
-from ptosim.argument_words import AUTO, NULL, value_of
-from ptosim.arguments import Parameter, array_bytes, bind, scalar
+from ptosim.argument_trials import LARGEST, NO_WORDS, RANK, RANKS, ArgumentTrial, ArgumentTrials, KernelParameters
+from ptosim.argument_uses import ParameterUses
+from ptosim.argument_words import AUTO, value_of
+from ptosim.arguments import Parameter, bind, scalar
 from ptosim.diagnostics import PTOError, error
-from ptosim.language.micro.pointer import AddPtr, CastPtr, LdDev, LoadScalar
-from ptosim.language.rules.operand_rules import constant_of
-from ptosim.language.structure.control import For
-from ptosim.language.structure.function import Function
-from ptosim.machine.launch import KernelKind
-from ptosim.machine.memory import pointer
 from ptosim.options import engine_at_hand
-from ptosim.reference.observed.reach import MOST_STEPS, Probe, ReachedLaunch, endless
+from ptosim.reference.observed.reach import MOST_STEPS
 
-if TYPE_CHECKING:
-    from ptosim.language.analysis.kernel_entries import KernelProgram
-
-LARGEST = 256 << 20
-"""Bytes of all arrays together."""
 MOST_TRIALS = 96
 MOST_GROWTHS = 6
+MOST_DISCOVERIES = 4
+"""So often a table leads to another one."""
 FEW_STEPS = 20_000
 """Loop iterations of a block, while one looks for numbers."""
+MORE_STEPS = 8
+"""So many times those of the best choice another one may take, and LEAST_STEPS."""
+LEAST_STEPS = 2_000
 MOST_EVEN = 4
 MOST_ROWS = 1024
 """A constant above is no number of rows that a turn takes."""
 TAIL = 6
 """Rows of the last turn, where a turn has more."""
-_NUMBERS = re.compile(r"\d+")
-DIMENSIONS = re.compile(r"[<\s](\d+)x(?:(\d+)x)?(?=[a-z!])")
+SEEDS = 4
+"""Of tables whose numbers may have to rise."""
+FEW_RANKS = (2, 4, 8)
 PLAIN = (3, 1, 0, 2, 16, 64, 128)
 """Numbers to try where nothing says more."""
+_RANK_NAMES = re.compile(r"(my|this|local|self|cur)?_?rank(_?id|_?idx)?|me|my_?id|pe", re.IGNORECASE)
+_RANKS_NAMES = re.compile(
+    r"(n|num|n_|num_)(ranks?|pes?|npus?)|ranks|(ep_|tp_)?world_?size|rank_?(num|size|count|dim)|(ep|tp)_?size",
+    re.IGNORECASE,
+)
 
 
 def example_arguments(
@@ -55,13 +55,29 @@ def example_arguments(
 
 
 def example_words(
-    kernel: Any, words: Sequence[str], seed: int = 0, grid: int = 1, scalars: Mapping[str, Any] | None = None
+    kernel: Any,
+    words: Sequence[str],
+    seed: int = 0,
+    grid: int = 1,
+    scalars: Mapping[str, Any] | None = None,
+    ranks: int | None = None,
 ) -> list[str]:
-    """A word for each parameter: those that are given, and others where `auto` stands."""
+    """A word for each parameter: those that are given, and others where `auto` stands. `ranks`: on how many the
+    kernel runs; the words are then those of a launch on ranks."""
     fixed = _fixed(kernel.signature, words, scalars or {})
     if len(fixed) == len(kernel.signature):
         return [fixed[position] for position in range(len(fixed))]
-    return _Search(kernel, fixed, seed, grid).words()
+    return _Search(kernel, fixed, seed, grid, ranks).words()
+
+
+def ranks_needed(kernel: Any, grid: int = 1) -> int | None:
+    """On how many ranks a Kernel can run that takes the context of a window; None for one that takes none."""
+    if not KernelParameters(kernel).contexts:
+        return None
+    for ranks in FEW_RANKS:
+        if not _Search(kernel, {}, 0, grid, ranks).first().lacks_ranks:
+            return ranks
+    return FEW_RANKS[0]
 
 
 def _fixed(signature: Sequence[Parameter], words: Sequence[str], scalars: Mapping[str, Any]) -> dict[int, str]:
@@ -75,152 +91,57 @@ def _fixed(signature: Sequence[Parameter], words: Sequence[str], scalars: Mappin
         if signature[position].is_pointer:
             raise error("argument", f"{name}: {signature[position].type} is an array, not a scalar: give its word")
         fixed[position] = str(value)
-        scalar(position, signature[position], value_of(fixed[position], signature[position]))
+        if fixed[position] not in (RANK, RANKS):
+            scalar(position, signature[position], value_of(fixed[position], signature[position]))
     return fixed
-
-
-# --- what the text says of a value ------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Uses:
-    """The uses of a value."""
-
-    constants: dict[int, None] = field(default_factory=dict[int, None])
-    """Integers that it is compared with, divided by, counted by."""
-    pitches: dict[int, None] = field(default_factory=dict[int, None])
-    """Sides of the tiles and views that it measures."""
-    bounds: bool = False
-    """It bounds a loop."""
-
-
-def _uses(starts: Sequence[SSAValue]) -> _Uses:
-    found = _Uses()
-    seen: set[SSAValue] = set()
-    pending = list(starts)
-    while pending:
-        value = pending.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        for use in tuple(value.uses):
-            pending += _meets(use.operation, value, found)
-    return found
-
-
-def _meets(op: Operation, value: SSAValue, found: _Uses) -> Iterator[SSAValue]:
-    """Notes what an operation does with a value; the values that come of it."""
-    if isinstance(op, For):
-        if value in (op.ub, op.lb):
-            found.bounds = True
-            for constant in (*_constants_behind(op.step), *_inside(op)):
-                found.constants.setdefault(constant)
-        if value is op.lb:
-            yield op.body.block.args[0]
-        return
-    if op.name == "func.call":
-        callee = getattr(op, "function", None)
-        if isinstance(callee, Function) and not callee.is_declaration:
-            for operand, argument in zip(op.operands, callee.body.block.args, strict=False):
-                if operand is value:
-                    yield argument
-        return
-    if op.name.startswith("arith."):
-        for operand in op.operands:
-            constant = constant_of(operand)
-            if constant is not None and op.name not in ("arith.addi", "arith.subi", "arith.muli"):
-                found.constants.setdefault(constant)
-        yield from op.results
-    elif isinstance(op, AddPtr | CastPtr | LoadScalar | LdDev):
-        yield from op.results
-    elif op.name.startswith("pto."):
-        for type_ in (*(result.type for result in op.results), *(operand.type for operand in op.operands)):
-            for side in (int(side) for match in DIMENSIONS.findall(str(type_)) for side in match if side):
-                found.pitches.setdefault(side)
-
-
-def _constants_behind(value: SSAValue, depth: int = 4) -> Iterator[int]:
-    """The constants that a value is computed from."""
-    if (constant := constant_of(value)) is not None:
-        yield constant
-    elif depth and isinstance(value.owner, Operation):
-        for operand in value.owner.operands:
-            yield from _constants_behind(operand, depth - 1)
-
-
-def _inside(loop: For) -> Iterator[int]:
-    """Sizes by which a loop cuts what it goes over."""
-    for op in loop.body.block.ops:
-        if op.name in ("arith.minsi", "arith.minui"):
-            for operand in op.operands:
-                yield from _constants_behind(operand, 0)
 
 
 # --- the search -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Choices, and what a launch with them shows."""
-
-    chosen: Mapping[int, str]
-    findings: ReachedLaunch
-
-    @property
-    def cost(self) -> tuple[Any, ...]:
-        findings = self.findings
-        reached = [reach.high for reach in findings.reaches.values()]
-        size = sum(reached)
-        wrong = {(kind, line, _NUMBERS.sub("", message)) for kind, message, line in findings.complaints}
-        ends = findings.end is not None
-        rewritten = sum(reach.rewritten for reach in findings.reaches.values())
-        holes = sum(reach.has_holes for reach in findings.reaches.values())
-        sizes = size > LARGEST >> 4, size > LARGEST >> 8
-        return ends, reached.count(0), len(wrong), sizes[0], -findings.repeated, sizes[1], holes, rewritten
-
-    def decides(self, number: int) -> bool:
-        return self.findings.reaches[number].decides
-
-
 class _Search:
     """Chooses words for the parameters of one kernel that have none."""
 
-    def __init__(self, kernel: Any, fixed: Mapping[int, str], seed: int, grid: int) -> None:
-        program: KernelProgram = kernel.program
-        signature: tuple[Parameter, ...] = kernel.signature
-        self.kernel, self.signature, self.fixed = kernel, signature, fixed
-        self.seed, self.grid = seed, grid
-        self.entries = list(program.entries.values())
-        module = kernel.module
-        kind, together = KernelKind(program.kind), program.cross_block
-        self.probe = Probe(module.executable, program.entries, kind, together, module.machine())
-        self.written = {function.symbol: function for function in _functions(module.verified.parsed.module)}
-        self.pointers = {
-            position: number
-            for number, position in enumerate(
-                position
-                for position, parameter in enumerate(self.signature)
-                if parameter.is_pointer and fixed.get(position) != NULL
-            )
-        }
-        self.left = MOST_TRIALS // 3 if self.probe.whole else MOST_TRIALS
-        self.max_steps = FEW_STEPS
+    def __init__(self, kernel: Any, fixed: Mapping[int, str], seed: int, grid: int, ranks: int | None) -> None:
+        self.trials = ArgumentTrials(kernel, fixed, seed, grid, ranks)
+        self.kernel, self.signature, self.fixed = kernel, self.trials.signature, fixed
+        self.seed, self.grid, self.ranks = seed, grid, ranks
+        self.pointers, self.contexts = self.trials.pointers, self.trials.contexts
+        self.blind = not self.trials.probe.whole
+        """Data decides nothing, so that most of it is not looked at."""
+        self.left = MOST_TRIALS if self.blind else MOST_TRIALS // 3
 
     def words(self) -> list[str]:
         free = [position for position in range(len(self.signature)) if position not in self.fixed]
         for position in free:
             self._launchable(position)
-        scalars = [position for position in free if not self.signature[position].is_pointer]
-        choices = {position: self._numbers(position) for position in scalars}
+        free = [position for position in free if position not in self.contexts]
+        choices = self._choices()
         best = self._improved(self._first(choices), choices)
-        tables = {position: self._tables(position, best) for position in free if self._is_table(position, best)}
-        if tables:
-            best = self._with(best, {position: words[0] for position, words in tables.items()})
-            best = self._improved(best, tables, ending=-1)  # numbers may occur twice
+        tables: dict[int, list[str]] = {}
+        for _ in range(MOST_DISCOVERIES):
+            found = [position for position in free if position not in tables and self._is_table(position, best)]
+            if not found:
+                break
+            tables |= {position: self._tables(position, best) for position in found}
+            best = self._with(best, {position: tables[position][0] for position in found})
+            best = self._improved(best, tables)
             best = self._improved(best, choices)
-        words, blind = self._final(best), [position for position in tables if not best.decides(self.pointers[position])]
-        words = self._in_range(words, {position: tables[position] for position in blind}) if blind else words
+        best = self._released(best)
+        words = self._final(best)
+        looked_up = {position: words for position, words in tables.items() if not best.reaches[position].decides}
+        words = self._in_range(words, looked_up) if looked_up else words
         return self._even(words, best, choices)
+
+    def first(self) -> ArgumentTrial:
+        """With the likeliest of all scalars."""
+        return self._tried({position: words[0] for position, words in self._choices().items()}, FEW_STEPS)
+
+    def _choices(self) -> dict[int, list[str]]:
+        """Words for the scalars that are free."""
+        known = (*self.fixed, *self.trials.strides)
+        scalars = (position for position, parameter in enumerate(self.signature) if not parameter.is_pointer)
+        return {position: self._numbers(position) for position in scalars if position not in known}
 
     def _launchable(self, position: int) -> None:
         parameter = self.signature[position]
@@ -233,16 +154,6 @@ class _Search:
         parameter = self.signature[position]
         return error("argument", f"nothing can be made up for {parameter.name}: {parameter.type}: {reason}")
 
-    def _values_of(self, position: int) -> list[SSAValue]:
-        """A parameter in each entry as it was written."""
-        name = self.signature[position].name
-        found: list[SSAValue] = []
-        for entry in (self.written.get(each.symbol, each) for each in self.entries):
-            found += [each for each in entry.body.block.args if each.name_hint == name] or (
-                [entry.body.block.args[position]] if position < len(entry.body.block.args) else []
-            )
-        return found
-
     # --- candidates ---------------------------------------------------------------------------------------------------
 
     def _numbers(self, position: int) -> list[str]:
@@ -253,7 +164,7 @@ class _Search:
             return ["1e-05" if "eps" in parameter.name.lower() else "1.0"]
         if element.bits == 1:
             return ["1", "0"]
-        uses = _uses(self._values_of(position))
+        uses = self.trials.parameters.uses(position)
         top = (1 << (element.bits - 1)) - 1
         numbers: dict[int, None] = {}
         for constant in sorted(each for each in uses.constants if 1 < each <= MOST_ROWS):
@@ -262,49 +173,66 @@ class _Search:
                 numbers.setdefault(2 * times * constant)
             numbers.setdefault(constant)
         if not uses.bounds:
-            numbers = dict.fromkeys((0 if not uses.constants and not uses.pitches else 1, *numbers))
+            plain = 1 if uses.measures or uses.constants else 0
+            numbers = dict.fromkeys((*uses.extents, plain, *numbers))
+        elif uses.begins:
+            numbers = dict.fromkeys((0, *numbers))
         for side in uses.pitches:
             numbers.setdefault(side)
             numbers.setdefault(max(1, side - TAIL))
         numbers |= dict.fromkeys(PLAIN)
-        return [str(number) for number in numbers if number <= top][:16]
+        if uses.signals:
+            numbers.pop(0, None)  # what a word holds before
+        return [*self._places(parameter, uses), *(str(number) for number in numbers if number <= top)][:16]
 
-    def _is_table(self, position: int, trial: _Trial) -> bool:
+    def _places(self, parameter: Parameter, uses: ParameterUses) -> tuple[str, ...]:
+        """Words of ranks for a whole number."""
+        if self.ranks is None:
+            return ()
+        if _RANK_NAMES.fullmatch(parameter.name):
+            return (RANK,)
+        if _RANKS_NAMES.fullmatch(parameter.name):
+            return (RANKS,)
+        return (RANKS,) if uses.bounds else ()
+
+    def _is_table(self, position: int, trial: ArgumentTrial) -> bool:
         """Whether numbers of an array decide where the kernel goes, or may."""
-        number = self.pointers.get(position)
-        if number is None or not self.signature[position].element.is_integer:
+        reach = trial.reaches.get(position)
+        if reach is None or not self.signature[position].element.is_integer:
             return False
-        reach = trial.findings.reaches[number]
-        return reach.input and not reach.signals and (reach.decides or self.probe.whole)
+        return reach.input and not reach.signals and (reach.decides or not self.blind)
 
-    def _tables(self, position: int, trial: _Trial) -> list[str]:
-        reach = trial.findings.reaches[self.pointers[position]]
+    def _tables(self, position: int, trial: ArgumentTrial) -> list[str]:
+        reach = trial.reaches[position]
         element = self.signature[position].element
         count = max(1, reach.high // element.bytes)
         if not reach.decides:  # perhaps numbers of lanes or rows
-            return [f"rand:{count}", *(f"index:{count}:{limit}" for limit in (64, 32, 16, 8, 4, 2, 1))]
-        uses = _uses(self._values_of(position))
-        words = [f"index:{count}:{limit}" for limit in (8, 4, 2, 1)]
+            limits = (f"index:{count}:{limit}" for limit in (64, 32, 16, 8, 4, 2, 1))
+            return [f"rand:{count}", *limits, f"arange:{count}"]
+        uses = self.trials.parameters.uses(position)
+        words = [f"index:{count}:8", f"arange:{count}", *(f"index:{count}:{limit}" for limit in (4, 2, 1))]
         for constant in sorted(each for each in uses.constants if 1 < each <= MOST_ROWS):
-            words.append(f"rand:{count}:1..{2 * constant + min(TAIL, constant - 1)}")
+            most = 2 * constant + min(TAIL, constant - 1)
+            words.append(f"rand:{count}:1..{most}")
+            words += [f"rand:{count}:{seed}:1..{most}" for seed in range(SEEDS)]
         for side in (each for each in uses.pitches if 1 < each <= MOST_ROWS):
             words.append(f"rand:{count}:1..{side}")
         return [*words, f"rand:{count}:1..8", f"ones:{count}"]
 
     # --- trials -------------------------------------------------------------------------------------------------------
 
-    def _first(self, choices: Mapping[int, Sequence[str]]) -> _Trial:
+    def _first(self, choices: Mapping[int, Sequence[str]]) -> ArgumentTrial:
         """Where to begin: with the likeliest words, or with the same number for all that bound no loop."""
         firsts = {position: words[0] for position, words in choices.items()}
         plain = [position for position, word in firsts.items() if word in ("0", "1", "3")]
-        best = self._tried(firsts)
+        best = self._tried(firsts, FEW_STEPS)
         for number in ("3", "1", "16", "128") if plain else ():
             if all(number in choices[position] for position in plain):
-                other = self._tried({**firsts, **dict.fromkeys(plain, number)})
+                other = self._with(best, dict.fromkeys(plain, number))
                 best = other if other.cost < best.cost else best
         return best
 
-    def _improved(self, best: _Trial, choices: Mapping[int, Sequence[str]], ending: int | None = None) -> _Trial:
+    def _improved(self, best: ArgumentTrial, choices: Mapping[int, Sequence[str]]) -> ArgumentTrial:
         """Better choices, one after the other, until none helps."""
         for _ in range(2):
             before = best
@@ -312,45 +240,45 @@ class _Search:
                 for word in words:
                     if word != best.chosen[position] and self.left > 0:
                         other = self._with(best, {position: word})
-                        best = other if other.cost[:ending] < best.cost[:ending] else best
+                        best = other if other.cost < best.cost else best
             if best is before:
                 break
         return best
 
-    def _with(self, trial: _Trial, chosen: Mapping[int, str]) -> _Trial:
-        return self._tried({**trial.chosen, **chosen})
+    def _released(self, best: ArgumentTrial) -> ArgumentTrial:
+        """Words in GM that are waited for hold what ends the wait, where nothing in the launch sets them."""
+        numbers = dict.fromkeys(word for word in best.chosen.values() if word.isdecimal() and word not in ("0", "1"))
+        waited = [position for position, reach in best.reaches.items() if reach.signals]
+        for number in ("1", *numbers):
+            if not best.is_blocked or not (free := [each for each in waited if each not in self.fixed]):
+                break
+            word = {position: f"full:{self._count(position, best)}:{number}" for position in free}
+            other = self._with(best, word)
+            best = other if other.cost < best.cost else best
+        return best
 
-    def _tried(self, chosen: Mapping[int, str]) -> _Trial:
+    def _with(self, trial: ArgumentTrial, chosen: Mapping[int, str]) -> ArgumentTrial:
+        """The same trial but for some choices; one that takes very much longer is no better."""
+        few = FEW_STEPS if trial.findings.end else min(FEW_STEPS, LEAST_STEPS + MORE_STEPS * trial.findings.steps)
+        return self._tried({**trial.chosen, **chosen}, few)
+
+    def _tried(self, chosen: Mapping[int, str], max_steps: int, held: Mapping[int, str] = NO_WORDS) -> ArgumentTrial:
         self.left -= 1
-        values: list[int] = []
-        buffers: dict[int, Any] = {}
-        for position, parameter in enumerate(self.signature):
-            word = self.fixed.get(position) or chosen.get(position)
-            number = self.pointers.get(position)
-            if not parameter.is_pointer:
-                assert word is not None
-                values.append(scalar(position, parameter, value_of(word, parameter)))
-            elif number is None:
-                values.append(0)
-            else:
-                values.append(pointer(number))
-                held = None if word is None else value_of(word, parameter, self.seed + position)
-                buffers[number] = endless() if held is None else endless(array_bytes(position, parameter, held))
-        names = [self.signature[position].name for position in self.pointers]
-        return _Trial(chosen, self.probe(values, buffers, names, self.grid, self.max_steps))
+        return self.trials(chosen, held, max_steps)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
-    def _final(self, best: _Trial) -> list[str]:
+    def _final(self, best: ArgumentTrial) -> list[str]:
         """The words, with arrays as long as they are reached when tables hold what they will."""
-        self.max_steps = MOST_STEPS
         if best.findings.end is not None:
-            best = self._tried(best.chosen)
+            best = self._tried(best.chosen, MOST_STEPS)
+        before: Mapping[int, str] = NO_WORDS
         for _ in range(MOST_GROWTHS):
-            grown = self._grown(best)
-            if grown == best.chosen:
+            grown, held = self._grown(best), self._inputs(best)
+            if grown == best.chosen and held == before:
                 break
-            best = replace(best, findings=self._tried(grown).findings, chosen=grown)
+            before = held
+            best = replace(self._tried(grown, MOST_STEPS, held), chosen=grown)
         reached = sum(reach.high for reach in best.findings.reaches.values())
         if reached > LARGEST:
             raise self._too_large(best)
@@ -364,13 +292,13 @@ class _Search:
         for number in range(1, min(map(len, tables.values()))):
             changed = list(words)
             for position, others in tables.items():
-                limit = others[number].rpartition(":")[2]
-                changed[position] = f"index:{words[position].split(':')[1]}:{limit}"
+                kind, _, *limit = others[number].split(":")
+                changed[position] = ":".join((kind, words[position].split(":")[1], *limit))
             if self._is_clean(changed):
                 return changed
         return words
 
-    def _even(self, words: list[str], best: _Trial, choices: Mapping[int, Sequence[str]]) -> list[str]:
+    def _even(self, words: list[str], best: ArgumentTrial, choices: Mapping[int, Sequence[str]]) -> list[str]:
         """Numbers without a tail, where a check finds nothing with them and something with the words: a kernel may be
         for whole tiles."""
         whole = {position: _whole(numbers) for position, numbers in choices.items()}
@@ -387,7 +315,9 @@ class _Search:
 
     def _is_clean(self, words: Sequence[str]) -> bool | None:
         """Whether compiled code finds nothing; None where it cannot tell."""
-        if engine_at_hand("native") != "native" or isinstance(sieve := self.kernel.sieve(), str):
+        if self.ranks is not None or engine_at_hand("native") != "native":
+            return None
+        if isinstance(sieve := self.kernel.sieve(), str):
             return None
         from ptosim.native.run.engine import Run
 
@@ -396,7 +326,7 @@ class _Search:
         run = Run(bound.values, bound.buffers, bound.regions, self.grid, None, MOST_STEPS, None, say=None)
         return not sieve.sift(run, range(self.grid)).blocks
 
-    def _grown(self, trial: _Trial) -> dict[int, str]:
+    def _grown(self, trial: ArgumentTrial) -> dict[int, str]:
         """The same choices for tables as long as they are reached."""
         grown = dict(trial.chosen)
         for position, word in trial.chosen.items():
@@ -406,11 +336,18 @@ class _Search:
                 grown[position] = ":".join((kind, str(max(count, int(size))), *rest))
         return grown
 
-    def _count(self, position: int, trial: _Trial) -> int:
-        high = trial.findings.reaches[self.pointers[position]].high
+    def _inputs(self, trial: ArgumentTrial) -> Mapping[int, str]:
+        """Words for the other arrays that are read, where what they hold may decide how far a kernel goes."""
+        if self.blind:
+            return NO_WORDS
+        free = [each for each in self.pointers if each not in (*self.fixed, *self.contexts, *trial.chosen)]
+        return {each: self._word(each, trial) for each in free if trial.reaches[each].input}
+
+    def _count(self, position: int, trial: ArgumentTrial) -> int:
+        high = trial.reaches[position].high
         return max(1, -(-high // self.signature[position].element.bytes))
 
-    def _refused(self, trial: _Trial) -> None:
+    def _refused(self, trial: ArgumentTrial) -> None:
         """Refuses a kernel that no arguments can run: pointers that come from elsewhere."""
         end = trial.findings.end
         if end is None:
@@ -428,41 +365,55 @@ class _Search:
         if first.kind == "out-of-bounds":
             raise self._too_large(trial, first.message)
 
-    def _too_large(self, trial: _Trial, message: str | None = None) -> PTOError:
+    def _too_large(self, trial: ArgumentTrial, message: str | None = None) -> PTOError:
         scalars = [each for each in self.signature if not each.is_pointer]
         which = ", ".join(f"--set {each.name}=NUMBER" for each in scalars[:4]) or "arrays of your own"
         reason = message or f"the kernel reaches more than {LARGEST >> 20} MB"
         return error("argument", f"no arguments can be made up: {reason}", hint=f"say how large it should be: {which}")
 
-    def _word(self, position: int, trial: _Trial) -> str:
+    def _word(self, position: int, trial: ArgumentTrial) -> str:
         parameter = self.signature[position]
         if not parameter.is_pointer:
             return trial.chosen[position]
-        reach = trial.findings.reaches[self.pointers[position]]
-        count = self._count(position, trial)
-        kind, _, rest = trial.chosen.get(position, "").partition(":")
-        if kind:
-            rest = rest.partition(":")[2]
-            seed = str(self.seed) if self.seed and kind == "index" else ""
-            return ":".join(filter(None, (kind, self._shape(position, count, trial), rest, seed)))
-        shape = self._shape(position, count, trial)
-        if not reach.input or reach.signals:
-            return f"zeros:{shape}"
-        if parameter.element.name == "f8E8M0":
-            return f"ones:{shape}"
-        return f"rand:{shape}:{self.seed + position}" if self.seed else f"rand:{shape}"
+        if position in self.contexts:
+            return f"ctx:{self._window(trial)}"
+        word = self._array(position, parameter, trial)
+        if self.ranks is None:
+            return word
+        reach = trial.reaches[position]
+        is_window = reach.remote or reach.signals or position == self._window(trial)
+        return f"sym:{word}" if is_window else f"each:{word}"
 
-    def _shape(self, position: int, count: int, trial: _Trial) -> str:
-        """Rows, where a scalar says how many there are."""
-        numbers = [
-            int(word, 0)
-            for other, word in {**self.fixed, **trial.chosen}.items()
-            if not self.signature[other].is_pointer and self.signature[other].element.is_integer
-        ]
-        for rows in sorted(set(numbers), reverse=True):
+    def _window(self, trial: ArgumentTrial) -> int:
+        """The first array that another rank goes to."""
+        arrays = [each for each in self.pointers if each not in self.contexts]
+        remote = (each for each in arrays if trial.reaches[each].remote)
+        return next(remote, arrays[0] if arrays else 0)
+
+    def _array(self, position: int, parameter: Parameter, trial: ArgumentTrial) -> str:
+        reach = trial.reaches[position]
+        shape = self._shape(position, self._count(position, trial), trial)
+        kind, *options = trial.chosen.get(position, "").split(":")
+        options = options[1:]
+        if not kind:
+            kind = "zeros" if not reach.input or reach.signals else "rand"
+            kind = "ones" if kind == "rand" and parameter.element.name == "f8E8M0" else kind
+        if self.seed and kind == "index":
+            options.append(str(self.seed + position))
+        elif self.seed and kind == "rand" and not any(each.isdecimal() for each in options):
+            options.insert(0, str(self.seed + position))
+        return ":".join((kind, shape, *options))
+
+    def _shape(self, position: int, count: int, trial: ArgumentTrial) -> str:
+        """Rows, where the length of one or their number is known."""
+        uses = self.trials.parameters.uses(position)
+        for columns in self.trials.rows_of(position, trial.chosen):
+            if 1 < columns < count and count % columns == 0:
+                return f"{count // columns}x{columns}"
+        for rows in sorted(set(self.trials.numbers(trial.chosen).values()), reverse=True):
             if 1 < rows < count and count % rows == 0:
                 return f"{rows}x{count // rows}"
-        side = next((side for side in _uses(self._values_of(position)).pitches if 1 < side < count), 0)
+        side = next((side for side in uses.pitches if 1 < side < count), 0)
         return f"{count // side}x{side}" if side and count % side == 0 else str(count)
 
 
@@ -470,7 +421,3 @@ def _whole(numbers: Sequence[str]) -> list[str]:
     """The numbers that may be sides of whole tiles, the largest first."""
     known = (int(number) for number in numbers if number.lstrip("-").isdecimal())
     return [str(number) for number in sorted({each for each in known if each > 0 and each % 8 == 0}, reverse=True)]
-
-
-def _functions(module: Operation) -> Iterator[Function]:
-    return (op for op in module.walk() if isinstance(op, Function))

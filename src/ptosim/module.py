@@ -321,11 +321,19 @@ class Kernel:
         launch = Launch(bind(self.signature, args).copied(), count("grid", grid))
         return run_until(self, launch, line, count("occurrence", occurrence), core)
 
-    def example_words(self, words: Sequence[str], grid: int, scalars: Mapping[str, Any]) -> list[str]:
+    def example_words(
+        self, words: Sequence[str], grid: int, scalars: Mapping[str, Any], ranks: int | None = None
+    ) -> list[str]:
         """The words of a command line, with some in place of `auto`."""
         from ptosim.example_arguments import example_words
 
-        return example_words(self, words, grid=grid, scalars=scalars)
+        return example_words(self, words, grid=grid, scalars=scalars, ranks=ranks)
+
+    def ranks_needed(self, grid: int) -> int | None:
+        """On how many ranks it can run, if it takes the context of a window; otherwise None."""
+        from ptosim.example_arguments import ranks_needed
+
+        return ranks_needed(self, grid)
 
     def recorded(self, args: Sequence[Any], grid: int = 1) -> RecordedLaunch[Kernel]:
         """This kernel with these arguments: what is written in C++ is recorded for each launch."""

@@ -21,8 +21,9 @@ from ptosim.cli.command import (
     reports,
 )
 from ptosim.cli.kernel_file import STANDARD_INPUT, KernelsOfFile, loaded
+from ptosim.cli.made_up import ranks_of
 from ptosim.cli.other_programs import for_other_programs
-from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
+from ptosim.cli.ranks import RANKS, Ranked, refuse
 from ptosim.diagnostics import Diagnostic, PTOError, writing
 
 if TYPE_CHECKING:
@@ -108,9 +109,9 @@ def check(
         _allow_writing(file, fixed)
     module = _judged(file, target, sarif)
     chosen = module.kernel(kernel)
-    if speaks_of_ranks(ranks, words):
+    if (ranks := ranks_of(chosen, words, ranks, grid)) is not None:
         refuse(blocks=blocks, unwritten=options["unwritten"] == "error", oob=oob != "error")
-        world = Ranked(chosen, words, ranks or 1, grid).world
+        world = Ranked(chosen, words, ranks, grid).world
         report = world.check(repeat or 1, options["max_findings"], max_steps, options["mem_bar"])
     elif repeat is not None:
         raise click.UsageError("--repeat is for launches on several ranks")

@@ -43,9 +43,10 @@ from ptosim.cli.kernel_file import (
     recorded_module,
     specialised,
 )
+from ptosim.cli.made_up import ranks_of
 from ptosim.cli.order import prove, sync
 from ptosim.cli.other_programs import for_other_programs
-from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
+from ptosim.cli.ranks import RANKS, Ranked, refuse
 from ptosim.cli.run import run
 from ptosim.diagnostics import Diagnostic, PTOError, writing
 
@@ -277,9 +278,9 @@ def profile(
     chosen = loaded(file, architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
     saved, others, report = _saved(compare, machine), list[Any](), None
-    if speaks_of_ranks(ranks, words):
+    if (ranks := ranks_of(chosen, words, ranks, grid)) is not None:
         refuse(compare=compare, check=checked, **{"what-if": what_ifs})
-        first = Ranked(chosen, words, ranks or 1, grid).world.profile(machine, max_steps)
+        first = Ranked(chosen, words, ranks, grid).world.profile(machine, max_steps)
     else:
         subject = launched_with(chosen, words, grid)
         chosen, values = subject.kernel, subject.given

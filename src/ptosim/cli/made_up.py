@@ -10,9 +10,11 @@ import click
 
 from ptosim.argument_words import AUTO, value_of, wrong
 from ptosim.cli.kernel_file import kept_option
+from ptosim.cli.rank_words import QUERIES, is_for_ranks
 from ptosim.diagnostics import error
 
 _WORDS = "ptosim.made_up_words"
+_RANKS = "ptosim.made_up_ranks"
 _SETS = "ptosim.set_scalars"
 _LEFT_OUT = ("as_json", "set", "junit", "github")
 
@@ -31,7 +33,14 @@ SET = click.option(
 )
 
 
-def words_of(kernel: Any, words: Sequence[str]) -> list[str]:
+def ranks_of(kernel: Any, words: Sequence[str], ranks: int | None, grid: int) -> int | None:
+    """On how many ranks a kernel runs; None on one that has no windows."""
+    if ranks is not None or any(map(is_for_ranks, words)):
+        return ranks or 1
+    return kernel.ranks_needed(grid) if not words or AUTO in words else None
+
+
+def words_of(kernel: Any, words: Sequence[str], ranks: int | None = None) -> list[str]:
     """A word for each parameter: those of the command line, and made up ones for what it leaves out."""
     context = click.get_current_context(silent=True)
     scalars = _scalars(kernel, words, () if context is None else context.meta.get(_SETS, ()))
@@ -41,9 +50,10 @@ def words_of(kernel: Any, words: Sequence[str]) -> list[str]:
     if AUTO not in asked:
         return asked
     grid = 1 if context is None else context.params.get("grid", 1)
-    chosen = kernel.example_words(asked, grid, scalars)
+    chosen = kernel.example_words(asked, grid, scalars, ranks)
     if context is not None:
         context.meta[_WORDS] = chosen
+        context.meta[_RANKS] = ranks
     return chosen
 
 
@@ -72,7 +82,7 @@ def _scalars(kernel: Any, words: Sequence[str], sets: Sequence[str]) -> Mapping[
             raise click.UsageError(f"'{text}' is not of the form NAME=VALUE")
         if name in scalars:
             raise error("argument", f"--set says {name} twice: {scalars[name]} and {value}")
-        if name in parameters and not parameters[name].is_pointer:
+        if name in parameters and not parameters[name].is_pointer and value not in QUERIES:
             value_of(value, parameters[name])
         if name in parameters and value == AUTO:
             raise wrong(value, parameters[name], "expected a number")
@@ -98,6 +108,8 @@ def repeat_line() -> str | None:
             option = max(parameter.opts, key=len)
             for each in value if parameter.multiple else [value]:
                 parts += [option] if parameter.is_flag else [option, str(each)]
+    if context.meta[_RANKS] is not None and not _is_said(context, "ranks"):
+        parts += ["--ranks", str(context.meta[_RANKS])]
     return f"repeat: {shlex.join(parts)}"
 
 

@@ -12,15 +12,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ptosim.argument_words import Array, value_of, wrong
+from ptosim.argument_words import PLACE, Array, value_of, word_of_rank, wrong
 from ptosim.arguments import Parameter
 from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, At, ContextOf, Each, Symmetric
 
 QUERIES = {query.name: query for query in (RANK, RANKS, BLOCK, BLOCKS)}
-PLACE = "{rank}"
 _PEER = re.compile(r"peer:(\d{1,3}):([+-]?)(\d{1,3})")
 _CONTEXT = re.compile(r"ctx:(\d{1,3})")
-_SEEDED = re.compile(r"(rand:[^:]*(?::[a-z]\w*)?)(?::(\d+))?((?::[^:]*\.\.[^:]*)?)")
 
 
 def is_for_ranks(word: str) -> bool:
@@ -56,7 +54,7 @@ def _value(word: str, parameter: Parameter, seed: int, ranks: int) -> Any:
     if word.startswith("sym:"):
         if not parameter.is_pointer:
             raise wrong(word, parameter, "expected a number, not a window")
-        arrays = [value_of(_of_rank(word.removeprefix("sym:"), rank, seed), parameter) for rank in range(ranks)]
+        arrays = [value_of(word_of_rank(word.removeprefix("sym:"), rank, seed), parameter) for rank in range(ranks)]
         if len({array.shape for array in arrays}) > 1:
             raise wrong(word, parameter, "a window has the same shape on every rank")
         window = Symmetric(arrays[0].shape, arrays[0].dtype)
@@ -64,14 +62,8 @@ def _value(word: str, parameter: Parameter, seed: int, ranks: int) -> Any:
         return window
     if word.startswith("each:") or PLACE in word:
         rest = word.removeprefix("each:")
-        return Each(tuple(value_of(_of_rank(rest, rank, seed), parameter) for rank in range(ranks)))
+        return Each(tuple(value_of(word_of_rank(rest, rank, seed), parameter) for rank in range(ranks)))
     return value_of(word, parameter, seed)
-
-
-def _of_rank(word: str, rank: int, seed: int) -> str:
-    if match := _SEEDED.fullmatch(word):
-        return f"{match[1]}:{int(match[2] or seed) + rank}{match[3]}"
-    return word.replace(PLACE, str(rank))
 
 
 def _peer(word: str, parameter: Parameter, values: Sequence[Any], position: int, sign: str, number: int) -> At:

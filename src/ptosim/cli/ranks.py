@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from ptosim.api import Kernel
-from ptosim.argument_words import Array, differing, expected, save, shown
+from ptosim.argument_words import PLACE, Array, differing, expected, save, shown
 from ptosim.cli.command import is_json, note_launch
-from ptosim.cli.made_up import counted
-from ptosim.cli.rank_words import PLACE, arrays_of, is_for_ranks, values_of
+from ptosim.cli.made_up import words_of
+from ptosim.cli.rank_words import arrays_of, values_of
 from ptosim.diagnostics import Diagnostic, error
 from ptosim.ranks.rank_arguments import described_arguments
 from ptosim.ranks.world import World, world_of
@@ -21,18 +21,13 @@ RANKS = click.option("--ranks", type=click.IntRange(1), help="How many ranks; th
 _CHOSEN = re.compile(r"(\d{1,4})(?:@(\*|\d{1,3}))?=(.+)")
 
 
-def speaks_of_ranks(ranks: int | None, words: Sequence[str]) -> bool:
-    return ranks is not None or any(map(is_for_ranks, words))
-
-
 class Ranked:
     """A kernel launched on so many ranks by words."""
 
     def __init__(self, kernel: Kernel, words: Sequence[str], ranks: int, grid: int) -> None:
-        counted(kernel, words)
         self.kernel = kernel
         self.ranks = ranks
-        self.values = values_of(words, kernel.signature, ranks)
+        self.values = values_of(words_of(kernel, words, ranks), kernel.signature, ranks)
         self.world: World = world_of(kernel, self.values, ranks, grid)
         if is_json():
             note_launch(self.world.subject())

@@ -24,7 +24,8 @@ from ptosim.cli.command import (
     show,
 )
 from ptosim.cli.kernel_file import CORES, loaded
-from ptosim.cli.ranks import RANKS, Ranked, refuse, speaks_of_ranks
+from ptosim.cli.made_up import ranks_of
+from ptosim.cli.ranks import RANKS, Ranked, refuse
 from ptosim.cli.show import numbered, run_showing, summary
 from ptosim.language.text.print_format import show as print_line
 
@@ -105,9 +106,9 @@ def run(
     chosen = loaded(file, target).kernel(kernel)
     engine = engine or ("native" if schedule == "program" and not options["shows"] else "reference")
     again = _command(file, words, grid, kernel=kernel, ranks=ranks, target=target, oob=options["oob"])
-    if speaks_of_ranks(ranks, words):
+    if (ranks := ranks_of(chosen, words, ranks, grid)) is not None:
         refuse(show=options["shows"], oob=options["oob"] != "error", threads=options["threads"])
-        ranked = Ranked(chosen, words, ranks or 1, grid)
+        ranked = Ranked(chosen, words, ranks, grid)
         report = ranked.world.check(max_steps=max_steps) if checked else None
         ranked.world.run(engine, schedule, max_steps, options["poison"])
         ranked.save(options["saves"])

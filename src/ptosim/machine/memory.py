@@ -116,6 +116,14 @@ def window_number(window: int, rank: int) -> int:
     return FIRST_WINDOW + MOST_RANKS * window + rank
 
 
+def context_words(window: int, rank: int, ranks: int, size: int) -> list[int]:
+    """The device context of a window of so many bytes. Its words: 0 workspace, 1 its bytes, 2 rank | ranks << 32,
+    3 bytes of the window, from 4 and from 68 on the window of each rank; of ranks that do not exist the place is
+    named, so that it can be told."""
+    windows = [pointer(window_number(window, peer)) for peer in range(MOST_RANKS)]
+    return [0, 0, rank | ranks << 32, size, *windows, *windows]
+
+
 def misaligned(verb: str, space: str, start: int, alignment: int) -> str:
     """An access whose address is not a multiple of the alignment; in GM `start` is the offset in the region."""
     return f"{verb} {space} at {start}, which is not a multiple of {alignment}"

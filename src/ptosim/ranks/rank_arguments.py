@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from ptosim.arguments import Bytes, Parameter, address_of, array_bytes, joined, scalar, unfit, whole
 from ptosim.diagnostics import error
-from ptosim.machine.memory import MOST_ARGUMENTS, MOST_RANKS, Region, Regions, argument_number, pointer, window_number
+from ptosim.machine.memory import (
+    MOST_ARGUMENTS,
+    Region,
+    Regions,
+    argument_number,
+    context_words,
+    pointer,
+    window_number,
+)
 
 LARGEST_WINDOW = 1 << 34
 """Bytes on one rank; a shape beyond this is taken for a slip of the pen."""
@@ -91,22 +99,15 @@ class At:
 
 
 class Context:
-    """The device context of a window. Its words: 0 workspace, 1 its bytes, 2 rank | ranks << 32, 3 bytes of the window,
-    from 4 and from 68 on the window of each rank."""
-
-    WORDS = 4 + 2 * MOST_RANKS
+    """The device context of a window: the words of each rank."""
 
     def __init__(self, window: Symmetric) -> None:
         self.window = window
         self.arrays = [self._words(rank) for rank in range(len(window))]
 
     def _words(self, rank: int) -> NDArray[np.int64]:
-        words = np.zeros(self.WORDS, np.int64)
-        words[2] = rank | len(self.window) << 32
-        words[3] = self.window.nbytes
-        for peer in range(MOST_RANKS):  # of ranks that do not exist the place is named, so that it can be told
-            words[4 + peer] = words[4 + MOST_RANKS + peer] = pointer(window_number(self.window.number, peer))
-        return words
+        window = self.window
+        return np.array(context_words(window.number, rank, len(window), window.nbytes), np.int64)
 
 
 @dataclass(frozen=True)

@@ -57,19 +57,27 @@ class Reach:
     """The scalar unit loads from it."""
     signals: bool = False
     """It holds words that are waited for."""
+    remote: bool = False
+    """A rank goes to that of another."""
     rewritten: bool = False
     """Some of it is written twice."""
-    stored: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(FARTHEST_REACH, np.bool_))
-    """Which bytes are written; most pages of it are never touched."""
+    stored: dict[int, NDArray[np.bool_]] = field(default_factory=dict[int, NDArray[np.bool_]])
+    """Which bytes are written, by region; most pages are never touched."""
 
-    def store(self, start: int, width: int) -> None:
-        self.rewritten |= bool(self.stored[start : start + width].any())
-        self.stored[start : start + width] = True
+    def store(self, number: int, start: int, width: int) -> None:
+        if number not in self.stored:
+            self.stored[number] = np.zeros(FARTHEST_REACH, np.bool_)
+        stored = self.stored[number][start : start + width]
+        self.rewritten |= bool(stored.any())
+        stored[:] = True
 
     @property
     def has_holes(self) -> bool:
         """Some bytes between others that are written are not."""
-        return self.written is not None and not self.input and not self.stored[: min(self.high, MOST_HOLES)].all()
+        end = min(self.high, MOST_HOLES)
+        return (
+            self.written is not None and not self.input and not all(each[:end].all() for each in self.stored.values())
+        )
 
     def note(self, verb: str, low: int, high: int) -> None:
         self.high = max(self.high, high)
@@ -80,18 +88,45 @@ class Reach:
             self.written = min(low, before[0]), max(high, before[1])
 
 
+@dataclass(frozen=True)
+class ProbedArgument:
+    """An argument of a launch that is tried."""
+
+    position: int
+    """Among the pointers of the kernel."""
+    data: Bytes
+    is_window: bool = False
+
+
+@dataclass(frozen=True)
+class ProbedRank:
+    """The arguments of a launch that is tried, on one rank."""
+
+    values: Sequence[int]
+    memory: Mapping[int, ProbedArgument]
+    """By region."""
+    name: int | None = None
+
+
 @dataclass
 class ReachedLaunch:
     """The reach of a launch."""
 
     reaches: Mapping[int, Reach]
     """By argument."""
+    arguments: Mapping[int, int]
+    """By region: of which argument it is a part."""
     complaints: set[tuple[str, str, int | None]] = field(default_factory=set[tuple[str, str, int | None]])
     """Kind, message and line of each thing that is wrong."""
     trips: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
     """The most turns of each loop."""
+    steps: int = 0
+    """Turns of all loops."""
     end: PTOError | None = None
     """With what the run has ended before its time."""
+
+    def of_region(self, number: int) -> Reach | None:
+        return self.reaches.get(self.arguments.get(number, -1))
 
     @property
     def repeated(self) -> int:
@@ -111,7 +146,7 @@ class ReachedMemories(Memories):
         if place.space is not GM or place.at is not None:
             return super().window(verb, place)
         number, offset = decode(int(place.starts))
-        reach = self.reaching.findings.reaches.get(number)
+        reach = self.reaching.findings.of_region(number)
         if reach is None or offset < 0 or offset + place.width > FARTHEST_REACH:
             message, extent = self.global_memory.regions.stray(verb, int(place.starts), place.width)
             if reach is None or offset >= 0:
@@ -121,6 +156,7 @@ class ReachedMemories(Memories):
         if place.width:
             reach.note(verb, offset, offset + place.width)
         reach.decides |= verb == "reads" and not self.reaching.queued
+        reach.remote |= self.global_memory.regions.all[number].rank != self.global_memory.regions.rank
         return self.global_memory.buffers[number], offset, True
 
     def write(
@@ -130,11 +166,11 @@ class ReachedMemories(Memories):
         if place.space is GM and place.at is None and atomic is None:
             for start in place.starts if place.in_pieces else [place.starts]:
                 number, offset = decode(int(start))
-                if number in self.reaching.findings.reaches:
-                    self.reaching.findings.reaches[number].store(offset, place.width)
+                if (reach := self.reaching.findings.of_region(number)) is not None:
+                    reach.store(number, offset, place.width)
 
     def reached(self, verb: str, number: int, offsets: NDArray[np.int64], width: int) -> None:
-        reach = self.reaching.findings.reaches.get(number)
+        reach = self.reaching.findings.of_region(number)
         if reach is None or not len(offsets):
             return
         low, high = int(offsets.min()), int(offsets.max()) + width
@@ -144,7 +180,7 @@ class ReachedMemories(Memories):
         if verb != "reads":
             reach.note("writes", low, high)
             for offset in offsets:
-                reach.store(int(offset), width)
+                reach.store(number, int(offset), width)
 
     def say(self, complaint: Complaint) -> None:
         site = complaint.site or self.reaching.at
@@ -178,6 +214,7 @@ class ReachingCore(Core):
             place = caller.f_code.co_filename, caller.f_lineno
             turns = max(0, -((lower - upper) // step))
             self.findings.trips[place] = max(self.findings.trips.get(place, 0), turns)
+            self.findings.steps += turns
         return indices
 
     def issue(self, what: Observed, arguments: tuple[Any, ...]) -> None:
@@ -206,7 +243,7 @@ class ReachingCore(Core):
     def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> SignalledWords | None:
         words = super().signal_words(site, verb, addresses)
         for address in addresses:
-            if (reach := self.findings.reaches.get(decode(address)[0])) is not None:
+            if (reach := self.findings.of_region(decode(address)[0])) is not None:
                 reach.signals = True
         return words
 
@@ -278,26 +315,35 @@ class Probe:
             return False
         return any(access.space is GM for access in record.accesses(self.module.static(op)))
 
-    def __call__(
-        self,
-        values: Sequence[Any],
-        buffers: Mapping[int, Bytes],
-        names: Sequence[str],
-        grid: int,
-        max_steps: int = MOST_STEPS,
-    ) -> ReachedLaunch:
-        """Launch with these scalars and pointers; `buffers`: what some arguments hold, from their beginning."""
-        regions = {number: Region(number, names[number], FARTHEST_REACH) for number in buffers}
-        findings = ReachedLaunch({number: Reach() for number in buffers})
-        memory = GlobalMemory(Regions(regions), buffers)
-        part = ReferenceLaunch(self.programs, lambda block: values, memory, LaunchGeometry(self.kind, grid))
-        run = ReachRun([part], self.target, max_steps=max_steps, together=self.together, say=None)
+    def __call__(self, ranks: Sequence[ProbedRank], names: Sequence[str], grid: int, max_steps: int) -> ReachedLaunch:
+        """Launch on these ranks. Memory that has a context beside it can be reached from all."""
+        regions = {
+            number: Region(argument.position, names[argument.position], FARTHEST_REACH, rank.name, argument.is_window)
+            for rank in ranks
+            for number, argument in rank.memory.items()
+        }
+        arguments = {number: argument.position for rank in ranks for number, argument in rank.memory.items()}
+        findings = ReachedLaunch({position: Reach() for position in arguments.values()}, arguments)
+        buffers = {number: argument.data for rank in ranks for number, argument in rank.memory.items()}
+        parts: list[ReferenceLaunch] = []
+        for rank in ranks:
+            seen = Regions(regions, rank.name)
+            visible = {number: data for number, data in buffers.items() if seen.find(number) is not None}
+            geometry = LaunchGeometry(self.kind, grid, rank.name)
+            parts.append(
+                ReferenceLaunch(self.programs, partial(_same, rank.values), GlobalMemory(seen, visible), geometry)
+            )
+        run = ReachRun(parts, self.target, max_steps=max_steps, together=self.together, say=None)
         run.findings, run.moves = findings, self.moves
         try:
             run()
         except PTOError as problem:
             findings.end = problem
         return findings
+
+
+def _same(values: Sequence[int], block: int) -> Sequence[int]:
+    return values
 
 
 def endless(held: Bytes = NOTHING) -> Bytes:
