@@ -208,7 +208,7 @@ class ArgumentTrials:
         return argument_number(number, rank if self.ranks > 1 else None) if is_private else window_number(number, rank)
 
     def _held(self, position: int, parameter: Parameter, word: str | None, rank: int) -> Bytes:
-        """What an array begins with."""
+        """The bytes that an array begins with."""
         if position in self.contexts:
             window = next((number for place, number in self.pointers.items() if place not in self.contexts), 0)
             return np.array(context_words(window, rank, self.ranks or 1, FARTHEST_REACH), np.int64).view(np.uint8)

@@ -101,7 +101,7 @@ def _results(op: Operation, value: SSAValue) -> Iterator[SSAValue]:
 
 
 def _note(op: Operation, value: SSAValue, found: ParameterUses) -> None:
-    """What an operation does with a value."""
+    """Keep what an operation does with a value."""
     match op:
         case For():
             if value in (op.ub, op.lb):

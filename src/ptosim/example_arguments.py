@@ -34,7 +34,7 @@ MOST_ROWS = 1024
 TAIL = 6
 """Rows of the last turn, where a turn has more."""
 SEEDS = 4
-"""Of tables whose numbers may have to rise."""
+"""Tried for tables whose numbers may have to rise."""
 FEW_RANKS = (2, 4, 8)
 PLAIN = (3, 1, 0, 2, 16, 64, 128)
 """Numbers to try where nothing says more."""
