@@ -37,6 +37,7 @@ PREFIXED = {"hif8", "hif8x2", "f8E8M0", "f4E1M2x2", "f4E2M1x2", "bf16x2"}
 SCALARS = "i1 i8 si8 ui8 i16 i32 ui32 i64 index f16 bf16 f32".split()
 LANES = [name for name, element in ELEMENTS.items() if element.bits >= 8 and name not in ("index", "f64")]
 ALONE = "i8 i16 i32 ui32 i64 f16 bf16 f32 hif8".split()
+TARGETS = "a5", "a2a3"
 SPACES = "gm ub l1 l0a l0b l0c bt fb".split()
 PLACES = "vec mat left right acc bias scaling".split()
 LAYOUTS = {
@@ -151,7 +152,7 @@ class Subject:
             None,
         )
         self.base: dict[str, Said] = {}
-        self.base = {target: self.said(target) for target in self.op.targets}
+        self.base = {target: self.said(target) for target in TARGETS}
 
     def said(self, target: str, types: Mapping[SSAValue, str] | None = None) -> Said:
         """The problems of the operation with other types."""
@@ -165,6 +166,8 @@ class Subject:
     def substituted(self, target: str) -> Iterator[tuple[str, str, str, Said]]:
         """The role, the short name, the text that messages may have, and what is said."""
         yield "as it stands", "", "", self.base[target]
+        if target not in self.op.targets:
+            return
         for role, value in self.values:
             type_ = str(value.type)
             for name, other in dict(variants(type_)).items():
@@ -278,14 +281,12 @@ def entry(line: str) -> tuple[str, ...]:
     """What is said of an operation, which is called OP."""
     name = re.search(r'"([\w.]+)"', line)
     assert name is not None
-    own = {
-        target: [part.replace(f" on {target}", " on TARGET") for part in lines(line, target)]
-        for target in Subject(line).op.targets
-    }
+    own = {target: [part.replace(f" on {target}", " on TARGET") for part in lines(line, target)] for target in TARGETS}
     found = {
         part: [target for target, parts in own.items() if part in parts] for parts in own.values() for part in parts
     }
-    said = (part if len(where) == len(own) else f"  {where[0]}:{part}" for part, where in found.items())
+    known = Subject(line).op.targets
+    said = (part if {*where} >= {*known} else f"  {where[0]}:{part}" for part, where in found.items())
     return tuple(re.sub(rf"(?<![\w.]){re.escape(name[1])}(?![\w.])", "OP", part) for part in said)
 
 

@@ -32,14 +32,7 @@ def ubuf_to_gm(**given: str) -> str:
     return copy("copy_ubuf_to_gm", "%p_f32_ub", "%p_f32_gm", *scalars.values())
 
 
-REGISTERS = rules(f"""
-pto.set_loop_size_outtoub ~%«0|1», %1 : i64, i64 ⇒ loop1 is 0; it must be 1..{_COUNT}
-pto.set_loop_size_ubtoout %1, ~%«2097152|{_COUNT}» : i64, i64 ⇒ loop2 is 2097152; it must be 1..{_COUNT}
-pto.set_loop1_stride_outtoub ~%«{_GM + 1}|{_GM}», %0 ⇒ source_stride is {_GM + 1}; it must be 0..{_GM}
-pto.set_loop2_stride_outtoub %0, ~%«{_UB + 1}|{_UB}» ⇒ dest_stride is {_UB + 1}; it must be 0..{_UB}
-pto.set_loop1_stride_ubtoout ~%«{_UB + 1}|{_UB}», %0 ⇒ source_stride is {_UB + 1}; it must be 0..{_UB}
-pto.set_loop2_stride_ubtoout %0, ~%«{_GM + 1}|{_GM}» ⇒ dest_stride is {_GM + 1}; it must be 0..{_GM}
-pto.set_loop1_stride_outtoub ~%«n1|0», %0 ⇒ source_stride is -1; it must be 0..{_GM}
+REGISTERS = rules("""
 pto.set_pad_val_outtol1 ~%s_«f64|f16» ⇒ a pad value must be one of i8, i16, i32, f16, bf16, f32, not f64
 """)
 
@@ -51,34 +44,11 @@ pto.copy_gm_to_ubuf %p_f32_gm, %p_f32_ub, {", ".join([_X] * 5)}, %s_i1, {_X}, {_
 pto.copy_ubuf_to_gm %p_f32_ub, %p_f32_gm, {_X}, {_X}, {_X}, {_X}, ~{_X}«|, {_X}»
   ⇒ [syntax] pto.copy_ubuf_to_gm takes 8 operands: source, dest, sid, n_burst, len_burst, reserved, dest_stride,
     source_stride; found 7
-{gm_to_ubuf(n=f"~%«{_COUNT + 1}|{_LONG}»")} ⇒ n_burst is {_COUNT + 1}; it must be 0..{_COUNT}
 {gm_to_ubuf(length="~%«n32|32»")} ⇒ len_burst is -32; it must be 0..{_COUNT}
-{ubuf_to_gm(length=f"~%«{_COUNT + 1}|{_LONG}»")} ⇒ len_burst is {_COUNT + 1}; it must be 0..{_COUNT}
-{gm_to_ubuf(length=f"~%«{_LONG + 1}|{_LONG}»")}
-  ⇒ [lint warning] len_burst is {_LONG + 1}; some machines have 16 bits for it
-{gm_to_ubuf(source=f"~%«{_GM + 1}|{_GM}»")} ⇒ source_stride is {_GM + 1}; it must be 0..{_GM}
-{gm_to_ubuf(dest=f"~%«{_UB + 1}|{_UB}»")} ⇒ dest_stride is {_UB + 1}; it must be 0..{_UB}
-{ubuf_to_gm(dest=f"~%«{_GM + 1}|{_GM}»")} ⇒ dest_stride is {_GM + 1}; it must be 0..{_GM}
-{ubuf_to_gm(source="~%«n1|0»")} ⇒ source_stride is -1; it must be 0..{_UB}
-{gm_to_ubuf(left="~%«9|8»")} ⇒ [lint warning] {_PADS.format("left_padding", 9, 8)}
-{gm_to_ubuf(left="~%«255|0»")} ⇒ [lint warning] {_PADS.format("left_padding", 255, 8)}
-%c = arith.constant «true|false»
-{gm_to_ubuf(right="~%9", select="%c")}
-  ⇒ [lint warning] {_PADS.format("right_padding", 9, 8)}
 {copy("copy_gm_to_ubuf", "%p_f32_gm", "%p_f32_ub", "~%s_«i32|i64»", *[_X] * 6, "%s_i1", *[_X] * 3)}
   ⇒ valid_rows must be i64, not i32
 {copy("copy_ubuf_to_gm", "%p_f32_ub", "%p_f32_gm", _X, "~%s_«index|i64»", *[_X] * 6)}
   ⇒ valid_cols must be i64, not index
-{copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", _X, _X, f"~%«{_LONG + 1}|{_LONG}»", _X, _X)}
-  ⇒ len_burst is {_LONG + 1}; it must be 0..{_LONG}
-{copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", _X, _X, _X, "~%«n1|0»", _X)}
-  ⇒ source_gap is -1; it must be 0..{_LONG}
-{copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", _X, _X, _X, _X, f"~%«{_LONG + 1}|{_LONG}»")}
-  ⇒ dest_gap is {_LONG + 1}; it must be 0..{_LONG}
-{copy("copy_gm_to_cbuf", "%p_f32_gm", "%p_f32_l1", f"~%«{_COUNT + 1}|{_LONG}»", _X, _X, _X)}
-  ⇒ n_burst is {_COUNT + 1}; it must be 0..{_COUNT}
-{copy("copy_gm_to_cbuf", "%p_f32_gm", "%p_f32_l1", _X, _X, _X, f"~%«{_UB + 1}|{_UB}»")}
-  ⇒ dest_stride is {_UB + 1}; it must be 0..{_UB}
 %small = arith.constant true
 {copy("copy_gm_to_cbuf_multi_nd2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 4, "~%«5|4»", _X, "%small")}
   ⇒ d is 5; with small_c0 it must be at most 4
@@ -104,28 +74,7 @@ pto.copy_ubuf_to_gm %p_f32_ub, %p_f32_gm, {_X}, {_X}, {_X}, {_X}, ~{_X}«|, {_X}
     ),
 )
 
-_WIDTHS = "dest has elements of i8, but source has f16: their widths differ"
-
-WIDTHS = [
-    Rule(f"pto.{name} %p_f16_{source}, ~%p_«i8|i16»_{dest}, {rest}", _WIDTHS)
-    for name, source, dest, rest in (
-        ("copy_gm_to_ubuf", "gm", "ub", f"{', '.join([_X] * 5)}, %s_i1, {_X}, {_X}, {_X}"),
-        ("copy_ubuf_to_gm", "ub", "gm", ", ".join([_X] * 6)),
-        ("copy_ubuf_to_ubuf", "ub", "ub", ", ".join([_X] * 5)),
-        ("copy_ubuf_to_cbuf", "ub", "l1", ", ".join([_X] * 5)),
-        ("copy_cbuf_to_ubuf", "l1", "ub", ", ".join([_X] * 5)),
-        ("copy_gm_to_cbuf", "gm", "l1", ", ".join([_X] * 4)),
-        ("copy_gm_to_cbuf_multi_nd2nz", "gm", "l1", f"{', '.join([_X] * 6)}, %s_i1"),
-        ("mte_gm_ub", "gm", "ub", f"{_X}, {_X} nburst({_X}, {_X}, {_X})"),
-        ("mte_gm_l1", "gm", "l1", f"{_X} nburst({_X}, {_X}, {_X})"),
-        ("mte_ub_ub", "ub", "ub", f"{_X} nburst({_X}, {_X}, {_X})"),
-        ("mte_ub_l1", "ub", "l1", f"{_X} nburst({_X}, {_X}, {_X})"),
-        ("mte_l1_ub", "l1", "ub", f"{_X} nburst({_X}, {_X}, {_X})"),
-    )
-]
-
 GROUPED = rules(f"""
-pto.mte_ub_ub %p_f32_ub, %p_f32_ub, {_X} nburst(%2, {_X}, ~%«n1|0») ⇒ dest_gap is -1; it must be 0..{_LONG}
 pto.mte_gm_ub %p_f32_gm, %p_f32_ub, {_X}, {_X} «~|nburst({_X}, {_X}, {_X}) »: {_TO_UB}
   ⇒ [syntax] expected 'nburst(n_burst, source_stride, dest_stride)' of pto.mte_gm_ub
 {gm_ub(rest=f" ~«nburst|loop»({_X}, {_X}, {_X})")}
@@ -142,25 +91,14 @@ pto.mte_gm_ub %p_f32_gm, %p_f32_ub, {_X}, {_X} «~|nburst({_X}, {_X}, {_X}) »: 
 pto.mte_ub_ub %p_f32_ub, %p_f32_ub, {_X} nburst({_X}, {_X}, {_X})« ~loop({_X}, {_X}, {_X})|»
   ⇒ [syntax] unknown clause 'loop'; known, in this order: nburst
 {gm_ub(rest=f" pad(%s_f32, {_X}~«|, {_X}»)")} ⇒ [syntax] Expected ',': left and right padding are given together
-{gm_ub(rest=f" pad(%s_f32, {_X}, ~%«9|8»)")} ⇒ [lint warning] {_PADS.format("right_padding", 9, 8)}
 {gm_ub(rest=f" pad(%s_i8, ~%«33|32», {_X})").replace("f32_", "i8_")}
   ⇒ [lint warning] {_PADS.format("left_padding", 33, 32)}
 {ub_gm(rest=f" loop({_X}, {_X}, {_X}) loop({_X}, {_X}, ~%s_«index|i64»)")} ⇒ loop_dest_strides[1] must be i64, not index
-pto.mte_l1_ub %p_f16_l1, %p_f16_ub, {_X} nburst({_X}, {_X}, {_X}) loop(%2, {_X}, ~%«n1|0»)
-  ⇒ loop_dest_strides[0] is -1; it must be 0..{_UB}
-{gm_ub(length=f"~%«{_COUNT + 1}|{_LONG}»")} ⇒ len_burst is {_COUNT + 1}; it must be 0..{_COUNT}
-{gm_ub(rows=f"~%«n1|1», {_X}, {_X}")} ⇒ n_burst is -1; it must be 0..{_COUNT}
-{gm_ub(rows=f"%2, ~%«{_GM + 1}|{_GM}», {_X}")} ⇒ source_stride is {_GM + 1}; it must be 0..{_GM}
-{ub_gm(rows=f"%2, ~%«{_UB + 1}|{_UB}», {_X}")} ⇒ source_stride is {_UB + 1}; it must be 0..{_UB}
-{gm_ub(rest=f" loop(~%«n1|1», {_X}, {_X})")} ⇒ loop_counts[0] is -1; it must be 0..{_COUNT}
-{gm_ub(rest=f" loop(%2, ~%«n1|0», {_X})")} ⇒ loop_source_strides[0] is -1; it must be 0..{_GM}
 {gm_ub(rest=f" loop({_X}, {_X}~«|, {_X}»)")}
   ⇒ [syntax] Expected ',' before loop_dest_strides[0]: this clause takes 3 operands (loop_counts[0],
     loop_source_strides[0], loop_dest_strides[0]), not 2
 {gm_ub()} : {_TO_UB}, ~«i32|i64», i64 x4 ⇒ l2_cache_ctl has type i64, but the type list says i32
 {gm_ub()} : {_TO_UB}, i64 x5«, ~i64|» ⇒ the type list has more types than the instruction has operands (7)
-pto.mte_ub_ub %p_f32_ub, %p_f32_ub, ~%«{_LONG + 1}|{_LONG}» nburst({_X}, {_X}, {_X})
-  ⇒ len_burst is {_LONG + 1}; it must be 0..{_LONG}
 ~pto.«mte_ub_l1|mte_ub_ub» %p_f32_ub, %p_f32_«l1|ub», {_X} nburst({_X}, {_X}, {_X})
   ⇒ [wrong-target a2a3] pto.mte_ub_l1 does not exist on a2a3
 """)
@@ -218,7 +156,7 @@ RULES = [
     *CLAUSES_OF_GROUPED_COPIES,
     *THE_MODE_IS_THE_SAME_IN_THE_TYPE_LIST,
     *CLAUSES_OF_LAYOUT_CONVERTING_COPIES_ARE_IN_ORDER,
-    *(*REGISTERS, *POSITIONAL, *WIDTHS, *GROUPED, *FILLS),
+    *(*REGISTERS, *POSITIONAL, *GROUPED, *FILLS),
     *(
         Rule(
             f"«pto.vecscope {{|»\n~{instruction}\n«}}|»",

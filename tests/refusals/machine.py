@@ -2,7 +2,6 @@
 
 from refusals.rule import Rule, rules
 
-_P = "!pto.ptr<f32, ub>"
 _G = "!pto.ptr<f32, gm>"
 _LOOP = "scf.for %j = %s_index to %s_index step %s_index"
 
@@ -185,11 +184,7 @@ func.func @f(%a: memref<?xf32, #pto.address_space<gm>>) {{
 %x = pto.castptr ~%a : memref<?xf32, #pto.address_space<gm>> -> «i64|!pto.ptr<f32, gm>»
 return }}
   ⇒ a memref can only be cast to a pointer, not to i64
-%x = pto.addptr %p_f32_ub, %s_index : {_P} -> ~!pto.ptr<«i32|f32», ub>
-  ⇒ pto.addptr gives {_P}, the type of its pointer, not !pto.ptr<i32, ub>
 %x = pto.addptr ~%«s_i64|p_f32_ub», %s_index ⇒ pointer must be a pointer, not i64
-%x = pto.load_scalar %p_f32_ub[%s_index] : {_P} -> ~«i32|f32» ⇒ pto.load_scalar from {_P} gives f32, not i32
-pto.store_scalar ~%s_«i32|f32», %p_f32_ub[%s_index] ⇒ pto.store_scalar to {_P} takes f32, not i32
 ~pto.st«_dev|ore_scalar» %s_i32, %p_i32_gm[%s_index] ⇒ [wrong-target a2a3] pto.st_dev does not exist on a2a3
 pto.st_dev %s_i32, %p_i32_gm[%s_index] {{«cache_policy = ~"none"|note = "none"»}}
   ⇒ pto.st_dev passes the cache by and has no cache policy
@@ -206,10 +201,6 @@ return }}
 """)
 
 SYSTEM = rules(
-    *(
-        Rule(f"%x = pto.{name} : ~«index|i64»", f"pto.{name} gives i64, not index")
-        for name in ("get_block_idx", "get_block_num", "get_subblock_idx", "get_subblock_num")
-    ),
     f"""
 «pto.vecscope {{|»
 %a:4 = ~pto.get_vms4_sr : i16, i16, i16, i16

@@ -21,43 +21,19 @@ def pstu(granularity: str, element: str, updated: str | None = None) -> str:
 
 
 GENERATION = rules(
-    *(
-        Rule(
-            f'%x = pto.{name}_{suffix} "PAT_ALL" : ~M<«{other}|{suffix}»>',
-            f"result of pto.{name}_{suffix} must be !pto.mask<{suffix}>, not !pto.mask<{other}>",
-        )
-        for name in ("pset", "pge")
-        for suffix, other in (("b8", "b16"), ("b16", "b32"), ("b32", "b8"))
-    ),
     f"""
-%x = pto.pset_b32 ~"«PAT_VL12|PAT_VL8»" : M<b32> ⇒ [syntax] unknown pattern 'PAT_VL12'; known: {_PATTERNS}
-%x = pto.pge_b16 ~"«ALL|PAT_ALL»" : M<b16> ⇒ [syntax] unknown pattern 'ALL'; known: {_PATTERNS}
 %x = pto.pge_b16 ~«|"PAT_ALL" »: M<b16> ⇒ [syntax] expected pattern: one of {_PATTERNS}
 %x«|, %y» = pto.plt_b8 %s_i32 : i32 -> M<b8>~«|, i32» ⇒ [syntax] pto.plt_b8 has 2 results, but the type list names 1
 """,
 )
 
 ALGEBRA = rules(
-    *(
-        Rule(
-            f"%x = pto.{name} %b32, ~%«b16|b32», %b32 : M<b32>, M<«b16|b32»>, M<b32> -> M<b32>",
-            "rhs has type !pto.mask<b16>, but lhs has type !pto.mask<b32>",
-        )
-        for name in ("pand", "por", "pxor", "psel")
-    ),
     """
 %x = pto.pand ~%«v_f32|b32», %b32, %b32 : «V<f32>|M<b32>», M<b32>, M<b32> -> M<b32>
   ⇒ lhs must be a mask, not !pto.vreg<64xf32>
 %x = ~pto.ppack %b16, "LOWER" : M<b16> -> M<«b32|b16»>
   ⇒ pto.ppack keeps the granularity or changes it from b32 to b16, b16 to b8, not b16 to b32
 """,
-    *(
-        Rule(
-            f"%x = pto.{name} %b32, %b32, ~%«b8|b32» : M<b32>, M<b32>, M<«b8|b32»> -> M<b32>",
-            "mask has type !pto.mask<b8>, but lhs has type !pto.mask<b32>",
-        )
-        for name in ("pand", "por", "pxor")
-    ),
 )
 
 MEMORY = rules(
@@ -66,8 +42,6 @@ pto.psts %b8, %p_ui8_ub[%s_index]«~|, "PK"» ⇒ [syntax] Expected ',' before d
 pto.psts ~%«v_f32|b32», %p_ui8_ub[%s_index], "NORM" ⇒ value must be a mask, not !pto.vreg<64xf32>
 %x = pto.pldi %p_ui8_ub[~%«s_index|c1»], "NORM" : {_P}, index -> M<b8> ⇒ the offset of pto.pldi must be a constant
 pto.psti %b8, %p_ui8_ub[~%«s_index|c1»], "PK" ⇒ the offset of pto.psti must be a constant
-%x, %n = pto.plds %p_ui8_ub[%s_index], "NORM" : {_P}, index -> M<b8>, ~!pto.ptr<«i8|ui8», ub>
-  ⇒ pto.plds requires updated base result to match base type {_P}, not !pto.ptr<i8, ub>
 %n = pto.psti %b8, %p_ui8_ub[%c1], "NORM" : M<b8>, {_P}, index -> ~!pto.ptr<«i8|ui8», ub>
   ⇒ pto.psti requires updated base result to match base type {_P}, not !pto.ptr<i8, ub>
 """,

@@ -8,10 +8,6 @@ from refusals.rule import Rule, rows, rules
 _EVENTS = ", ".join(f"EVENT_ID{number}" for number in range(8))
 _PIPES = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"
 _SEMAPHORE_PIPES = "PIPE_FIX, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_V"
-_ORDERS = (
-    "VV_ALL, VST_VLD, VLD_VST, VST_VST, VS_ALL, VST_LD, VLD_ST, VST_ST, "
-    "SV_ALL, ST_VLD, LD_VST, ST_VST, SS_ALL, ST_LD, LD_ST, ST_ST"
-)
 
 
 def on(kind: str, instruction: str) -> str:
@@ -21,16 +17,6 @@ def on(kind: str, instruction: str) -> str:
 
 FLAGS = rules(
     f"""
-pto.set_flag["PIPE_V", ~"«PIPE_ALL|PIPE_MTE3»", "EVENT_ID0"]
-  ⇒ [wrong-pipe] pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}
-pto.wait_flag[~"«PIPE_MTE4|PIPE_MTE3»", "PIPE_V", "EVENT_ID0"]
-  ⇒ [wrong-pipe] pto.wait_flag needs one pipe, not PIPE_MTE4; known: {_PIPES}
-pto.set_flag[~«#pto.pipe|#pto.pipe<PIPE_V>», <PIPE_MTE3>, <EVENT_ID0>]
-  ⇒ [wrong-pipe] pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}
-pto.set_flag["PIPE_V", ~"«MTE3|PIPE_MTE3»", "EVENT_ID0"] ⇒ [syntax] unknown destination 'MTE3'; known: {_PIPES}
-pto.set_flag["PIPE_V", "PIPE_MTE3", ~"«EVENT_ID8|EVENT_ID7»"] ⇒ [id-range] EVENT_ID8 does not exist; known: {_EVENTS}
-pto.wait_flag["PIPE_V", "PIPE_MTE3", ~"«EVT_IN_REV_0|EVENT_ID0»"]
-  ⇒ [syntax] unknown event 'EVT_IN_REV_0'; known: {_EVENTS}
 pto.set_flag["PIPE_V", "PIPE_MTE3", ~«0|"EVENT_ID0"»] ⇒ [syntax] expected event: one of {_EVENTS}
 pto.set_flag ~«"PIPE_V"|["PIPE_V"», "PIPE_MTE3", "EVENT_ID0"«|]» ⇒ [syntax] Expected '[' before source
 pto.record_event[<TLOAD>, ~<«TMOV|TVEC»>, <EVENT_ID0>]
@@ -50,10 +36,6 @@ pto.wait_event[<TVEC>, ~<«TMOV_M2V|TLOAD»>, <EVENT_ID0>] ⇒ pto.wait_event jo
 )
 
 BARRIERS = rules(
-    f"""
-pto.barrier ~"«PIPE_MTE5|PIPE_MTE3»" ⇒ [wrong-pipe] pto.barrier cannot drain PIPE_MTE5; known: {_PIPES}, PIPE_ALL
-pto.pipe_barrier ~"«MTE3|PIPE_MTE3»" ⇒ [syntax] unknown pipe 'MTE3'; known: {_PIPES}, PIPE_ALL
-""",
     Rule(
         on("cube", "pto.barrier ~#pto.pipe<«PIPE_V|PIPE_FIX»>"),
         "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX",
@@ -70,14 +52,9 @@ pto.barrier_sync[~<«TVECTOR|TLOAD»>] ⇒ [syntax] unknown pipe 'TVECTOR'; know
 )
 
 BUFFERS = rules(
-    f"""
-~"pto.get_buf"() {{pipe = "PIPE_V"«|, id_literal = 1 : i64»}} : () -> () ⇒ pto.get_buf needs a buffer id
-~"pto.get_buf"() {{pipe = "PIPE_V", id_literal = «"one"|1 : i64»}} : () -> () ⇒ id must be an integer, not "one"
-pto.get_buf "PIPE_V", ~%s_«i32|i64», %0 ⇒ id must be index or i64, not i32
-pto.get_buf "PIPE_V", 0, ~%s_«index|i64» ⇒ mode must be i64, not index
-pto.get_buf ~"«PIPE_ALL|PIPE_V»", 0 ⇒ [wrong-pipe] pto.get_buf needs one pipe, not PIPE_ALL; known: {_PIPES}
-pto.rls_buf ~"«PIPE_UNASSIGNED|PIPE_V»", 0
-  ⇒ [wrong-pipe] pto.rls_buf needs one pipe, not PIPE_UNASSIGNED; known: {_PIPES}
+    """
+~"pto.get_buf"() {pipe = "PIPE_V"«|, id_literal = 1 : i64»} : () -> () ⇒ pto.get_buf needs a buffer id
+~"pto.get_buf"() {pipe = "PIPE_V", id_literal = «"one"|1 : i64»} : () -> () ⇒ id must be an integer, not "one"
 """,
     Rule(
         on("cube", 'pto.get_buf ~"«PIPE_V|PIPE_MTE1»", 0'),
@@ -128,12 +105,11 @@ TARGETS = rules(f"""
 {A5} ⇒ [wrong-target warning] pto.get_buf exists on a5 only
 """)
 
-MEMORY_BARRIERS = rules(f"""
-pto.mem_bar ~"«VLD_VLD|VLD_VST»" ⇒ [syntax scope] unknown order 'VLD_VLD'; known: {_ORDERS}
-func.func @f() {{
-«~pto.mem_bar "VST_VLD"|pto.vecscope {{ pto.mem_bar "VST_VLD" }}»
+MEMORY_BARRIERS = rules("""
+func.func @f() {
+«~pto.mem_bar "VST_VLD"|pto.vecscope { pto.mem_bar "VST_VLD" }»
 return
-}}
+}
   ⇒ [lint warning] pto.mem_bar has no effect outside a vector scope
 """)
 

@@ -4,14 +4,6 @@ from refusals.rule import Rule, rules
 
 _P = "!pto.ptr<f32, ub>"
 _A = "!pto.align"
-_LOADS = (
-    "NORM, BRC_B8, BRC_B16, BRC_B32, US_B8, US_B16, DS_B8, DS_B16, UNPK_B8, UNPK_B16, UNPK_B32, BRC_BLK, E2B_B16, "
-    "E2B_B32, UNPK4, SPLT4CHN, SPLT2CHN_B8, SPLT2CHN_B16, DINTLV_B32"
-)
-_STORES = (
-    "NORM_B8, NORM_B16, NORM_B32, 1PT_B8, 1PT_B16, 1PT_B32, PK_B16, PK_B32, PK_B64, PK4_B32, MRG4CHN_B8, MRG2CHN_B8, "
-    "MRG2CHN_B16"
-)
 _UPDATED = "pto.{} requires updated base result to match base type !pto.ptr<f32, ub>, not !pto.ptr<i32, ub>"
 _OTHER = "!pto.ptr<«i32|f32», ub>"
 
@@ -22,11 +14,6 @@ def mask(granularity: str, element: str, lanes: int, expected: str) -> str:
     return (
         f"mask type !pto.mask<{granularity}> does not match value vector type {vector}; expected !pto.mask<{expected}>"
     )
-
-
-def sts(element: str, granularity: str, dist: str | None = None) -> str:
-    words = f' {{dist = "{dist}"}}' if dist else ""
-    return f"pto.vsts %v_{element}, %p_{element}_ub[%s_index], ~%{granularity}{words}"
 
 
 TYPES = rules(f"""
@@ -47,14 +34,7 @@ TYPES = rules(f"""
 LOADS = rules(f"""
 %x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>» ⇒ result must be a vector register, not f32
 %x = pto.vlds %p_f32_ub «~|[%s_index] »: {_P} -> V<f32> ⇒ [syntax] Expected '[' before offset
-%x, %n = pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>, ~{_OTHER} ⇒ {_UPDATED.format("vlds")}
-%x = pto.vlds %p_f32_ub[%s_index] {{dist = ~"«BDINTLV|BRC_BLK»"}} : {_P} -> V<f32>
-  ⇒ [syntax] unknown dist 'BDINTLV'; known: {_LOADS}
-%x, %y, %n = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<f32>, ~{_OTHER}
-  ⇒ {_UPDATED.format("vldsx2")}
 %x = pto.vsldb %p_f32_ub, ~%s_«i16|i32», %b32 : {_P}, «i16|i32», M<b32> -> V<f32> ⇒ control must be i32, not i16
-%x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, ~%«b16|b32» : {_P}, i16, i16, M<«b16|b32»> -> V<f32>
-  ⇒ {mask("b16", "f32", 64, "b32")}
 %x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> ~«f32|V<f32>»
   ⇒ result must be a vector register, not f32
 %x, %n = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> V<f32>, ~{_OTHER}
@@ -69,20 +49,6 @@ STORES = rules(f"""
 pto.vsstb ~%«s|v»_f32, %p_f32_ub, %s_i16, %s_i16, %b32 ⇒ value must be a vector register, not f32
 pto.vstsx2 ~%«s|v»_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", %b32 ⇒ low must be a vector register, not f32
 pto.vsts ~%«s|v»_f32, %p_f32_ub[%s_index] ⇒ value must be a vector register, not f32
-{sts("f32", "«b16|b32»")} ⇒ {mask("b16", "f32", 64, "b32")}
-{sts("f16", "«b32|b16»")} ⇒ {mask("b32", "f16", 128, "b16")}
-{sts("ui8", "«b16|b8»")} ⇒ {mask("b16", "ui8", 256, "b8")}
-{sts("f32", "«b32|b16»", "PK_B16")} ⇒ {mask("b32", "f32", 64, "b16")}
-{sts("f16", "«b16|b32»", "PK_B32")} ⇒ {mask("b16", "f16", 128, "b32")}
-{sts("f32", "«b16|b32»", "PK_B64")} ⇒ {mask("b16", "f32", 64, "b32")}
-{sts("ui8", "«b8|b32»", "PK4_B32")} ⇒ {mask("b8", "ui8", 256, "b32")}
-{sts("f16", "«b8|b16»", "1PT_B16")} ⇒ {mask("b8", "f16", 128, "b16")}
-{sts("i64", "«b16|b32»")} ⇒ [lint warning] {mask("b16", "i64", 32, "b32")}
-pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {{dist = ~"«INTLV_B32|NORM_B32»"}}
-  ⇒ [syntax] unknown dist 'INTLV_B32'; known: {_STORES}
-%n = pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {_P}, M<b32> -> ~{_OTHER} ⇒ {_UPDATED.format("vsts")}
-pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", ~%«b8|b32» ⇒ {mask("b8", "f32", 64, "b32")}
-pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, ~%«b8|b32» ⇒ {mask("b8", "f32", 64, "b32")}
 pto.vsstb %v_f32, %p_f32_ub, %s_i32, «%s_i32, %s_i32, ~|»%b32
   ⇒ [syntax] pto.vsstb takes 5 operands (value, dest, block_stride, repeat_stride, mask), not 6
 %n = pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {_P}, i16, i16, M<b32> -> ~{_OTHER}
@@ -97,25 +63,13 @@ def gather(source: str, offsets: str, granularity: str, result: str) -> str:
 
 
 GATHERS = rules(
-    *(
-        Rule(
-            f"%x = pto.{name} %p_f32_ub, ~%«s|v»_i32, %b32 : {_P}, «i32|V<i32>», M<b32> -> V<f32>",
-            "offsets must be a vector register, not i32",
-        )
-        for name in ("vgather2", "vgather2_bc", "vgatherb")
-    ),
     f"""
 pto.vscatter ~%«s|v»_f32, %p_f32_ub, %v_i32, %b32 ⇒ value must be a vector register, not f32
 pto.vscatter %v_f32, ~%«s_i64|p_f32_ub», %v_i32, %b32 ⇒ dest must be a pointer, not i64
 {gather("f32", "«si32|i32»", "b32", "f32").replace("%v", "~%v")}
   ⇒ offsets for elements of type f32 must be i32, ui32, not si32
-{gather("f32", "i32", "«b16|b32»", "f32").replace("%«", "~%«")} ⇒ {mask("b16", "i32", 64, "b32")}
 {gather("i32", "i32", "b32", "«ui32|i32»").replace("pto.v", "~pto.v")}
   ⇒ result must have lanes of i32 or si32 for elements of type i32, not ui32
-%x = pto.vgather2_bc %p_f32_ub, %v_i32, ~%«b8|b32» : {_P}, V<i32>, M<«b8|b32»> -> V<f32>
-  ⇒ {mask("b8", "f32", 64, "b32")}
-%x = pto.vgatherb %p_f16_ub, %v_i32, ~%«b16|b32» : !pto.ptr<f16, ub>, V<i32>, M<«b16|b32»> -> V<f16>
-  ⇒ {mask("b16", "i32", 64, "b32")}
 """,
     *(
         Rule(
@@ -124,9 +78,6 @@ pto.vscatter %v_f32, ~%«s_i64|p_f32_ub», %v_i32, %b32 ⇒ dest must be a point
         )
         for name in ("vgather2", "vgather2_bc", "vgatherb")
     ),
-    f"""
-pto.vscatter %v_i8, %p_i8_ub, %w_i16, ~%«b8|b16» ⇒ {mask("b8", "i16", 128, "b16")}
-""",
 )
 
 _INIT = f"%a = pto.init_align : {_A}\n"
@@ -145,9 +96,6 @@ STREAMS = rules(
 {_INIT}%b = pto.vstur %a, ~%«s|v»_f32, %p_f32_ub, "POST_UPDATE" : {_A}, «f32|V<f32>», {_P} -> {_A}
 pto.vstar %b, %p_f32_ub
   ⇒ value must be a vector register, not f32
-{_INIT}%b, %n = pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_index : {_A}, {_P}, V<f32>, {_P}, index -> {_A}, ~{_OTHER}
-pto.vsta %b, %n[%s_index]
-  ⇒ {_UPDATED.format("vstu")}
 {_INIT}%b, %o = ~pto.vstu %a, %s_index, %v_f32, %p_f32_ub«|, "POST_UPDATE"» : {_A}, index, V<f32>, {_P} -> {_A}, index
 pto.vsta %b, %p_f32_ub[%o]
   ⇒ expected mode: one of POST_UPDATE, NO_POST_UPDATE
@@ -213,9 +161,6 @@ return }}
         ]
     ),
     f"""
-{_INIT}%b, %n = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, ~{_OTHER}
-pto.vstas %b, %n, %s_i32
-  ⇒ {_UPDATED.format("vstus")}
 {_VLDAS}%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> ~«f32|V<f32>», {_A} ⇒ result must be a vector register, not f32
 {_INIT}%b, %o = pto.vstu %a, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" : {_A}, index, V<f32>, {_P} -> {_A},
     ~«i32|index»
