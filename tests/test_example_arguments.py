@@ -79,20 +79,26 @@ def test_every_example_is_launched_without_arguments_and_is_clean(path: Path) ->
     ("name", "words"),
     [
         # a count is read from one table, and only then is it known how far another one is
-        ("paged_products", "rand:16x128 rand:114688 index:2:8 rand:1:1..262 zeros:32x128 0 0"),
+        ("paged_products", "rand:16x128 rand:64x1792 index:2:8 rand:1:1..262 zeros:32x128 0 64"),
         # two rows of one number would go to one place
         ("scattered_rows", "rand:8x64 arange:8 zeros:8x64"),
         # which row is loaded follows from numbers of another array
         ("row_of_the_largest", "rand:128 rand:27x64 zeros:1 zeros:64"),
         # rows, planes and boxes lie one behind the other
         ("strides", "rand:432x32 zeros:432x32 3 3 3 4608 1536 512"),
-        ("counts_and_offsets", "rand:32x256 rand:32 rand:1:1..38 arange:1 zeros:32x256 0"),
+        ("counts_and_offsets", "rand:215x256 rand:215 rand:1:1..256 arange:1 zeros:215x256 0"),
     ],
 )
 def test_arguments_follow_from_how_they_are_used(name: str, words: str) -> None:
     said = CliRunner().invoke(main, ["check", str(UNUSUAL / f"{name}.pto")])
     first, *_, last = said.output.strip().split("\n")
     assert first.endswith("no findings") and last.partition(".pto ")[2] == words
+
+
+def test_words_that_are_waited_for_hold_what_ends_the_wait() -> None:
+    """Nothing in the launch sets them, as in a kernel that stands behind that of another stream."""
+    said = CliRunner().invoke(main, ["check", str(UNUSUAL / "arrivals.pto")])
+    assert not said.exit_code and "stale-signal" in said.output and "full:1:1" in said.output.split("repeat: ")[-1]
 
 
 def test_a_kernel_with_a_context_runs_on_as_many_ranks_as_it_needs() -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LARGEST = 256 << 20
 """Bytes of all arrays together."""
+ENOUGH_TURNS = 64
 RANK, RANKS = "rank", "ranks"
 NO_WORDS: Mapping[int, str] = MappingProxyType({})
 _NUMBERS = re.compile(r"\d+")
@@ -108,10 +109,9 @@ class ArgumentTrial:
         return end is not None and "there is no such rank" in end.diagnostics[0].message
 
     @property
-    def is_blocked(self) -> bool:
-        """It stands at a wait."""
-        end = self.findings.end
-        return end is not None and any(each.kind in ("unmatched-wait", "deadlock") for each in end.diagnostics)
+    def turns(self) -> int:
+        """Turns of loops, as long as more of them show more."""
+        return min(self.findings.steps, ENOUGH_TURNS)
 
 
 class ArgumentTrials:

@@ -47,6 +47,8 @@ class ParameterUses:
     """It bounds a loop."""
     begins: bool = False
     """A loop begins with it."""
+    scales: bool = False
+    """It is a factor beside indices, and nothing else: a pitch."""
     signals: bool = False
     """A word in GM is set to it, or waited for until it holds it."""
     measures: bool = False
@@ -59,7 +61,13 @@ def uses_of(starts: Sequence[SSAValue]) -> ParameterUses:
     for value, op in _followed(starts):
         _note(op, value, found)
         found.begins |= isinstance(op, For) and value is op.lb and _is_same(value, starts)
+    direct = [op for value, op in _followed(starts) if _is_same(value, starts) and op.name not in _CASTS]
+    found.scales = bool(direct) and all(map(_is_product, direct))
     return found
+
+
+def _is_product(op: Operation) -> bool:
+    return op.name == "arith.muli" and all(constant_of(operand) is None for operand in op.operands)
 
 
 def _is_same(value: SSAValue, starts: Sequence[SSAValue]) -> bool:

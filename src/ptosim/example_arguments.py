@@ -33,6 +33,8 @@ MOST_ROWS = 1024
 """A constant above is no number of rows that a turn takes."""
 TAIL = 6
 """Rows of the last turn, where a turn has more."""
+WIDE = 64
+"""A pitch of rows that the counts of tables do not exceed."""
 SEEDS = 4
 """Tried for tables whose numbers may have to rise."""
 FEW_RANKS = (2, 4, 8)
@@ -117,7 +119,7 @@ class _Search:
             self._launchable(position)
         free = [position for position in free if position not in self.contexts]
         choices = self._choices()
-        best = self._improved(self._first(choices), choices)
+        best = self._improved(self._released(self._first(choices)), choices)
         tables: dict[int, list[str]] = {}
         for _ in range(MOST_DISCOVERIES):
             found = [position for position in free if position not in tables and self._is_table(position, best)]
@@ -125,7 +127,7 @@ class _Search:
                 break
             tables |= {position: self._tables(position, best) for position in found}
             best = self._with(best, {position: tables[position][0] for position in found})
-            best = self._improved(best, tables)
+            best = self._improved(best, tables, longer=True)
             best = self._improved(best, choices)
         best = self._released(best)
         words = self._final(best)
@@ -175,8 +177,8 @@ class _Search:
         if not uses.bounds:
             plain = 1 if uses.measures or uses.constants else 0
             numbers = dict.fromkeys((*uses.extents, plain, *numbers))
-        elif uses.begins:
-            numbers = dict.fromkeys((0, *numbers))
+        if uses.begins or uses.scales:
+            numbers = dict.fromkeys((0 if uses.begins else WIDE, *numbers))
         for side in uses.pitches:
             numbers.setdefault(side)
             numbers.setdefault(max(1, side - TAIL))
@@ -187,10 +189,10 @@ class _Search:
 
     def _places(self, parameter: Parameter, uses: ParameterUses) -> tuple[str, ...]:
         """Words of ranks for a whole number."""
+        if _RANK_NAMES.fullmatch(parameter.name):
+            return ("0",) if self.ranks is None else (RANK,)
         if self.ranks is None:
             return ()
-        if _RANK_NAMES.fullmatch(parameter.name):
-            return (RANK,)
         if _RANKS_NAMES.fullmatch(parameter.name):
             return (RANKS,)
         return (RANKS,) if uses.bounds else ()
@@ -232,15 +234,19 @@ class _Search:
                 best = other if other.cost < best.cost else best
         return best
 
-    def _improved(self, best: ArgumentTrial, choices: Mapping[int, Sequence[str]]) -> ArgumentTrial:
-        """Better choices, one after the other, until none helps."""
+    def _improved(
+        self, best: ArgumentTrial, choices: Mapping[int, Sequence[str]], longer: bool = False
+    ) -> ArgumentTrial:
+        """Better choices, one after the other, until none helps. `longer`: one with which loops have more turns is
+        better than another that is as good."""
         for _ in range(2):
             before = best
             for position, words in choices.items():
                 for word in words:
                     if word != best.chosen[position] and self.left > 0:
                         other = self._with(best, {position: word})
-                        best = other if other.cost < best.cost else best
+                        is_longer = longer and other.cost == best.cost and best.turns < other.turns
+                        best = other if other.cost < best.cost or is_longer else best
             if best is before:
                 break
         return best
@@ -250,7 +256,7 @@ class _Search:
         numbers = dict.fromkeys(word for word in best.chosen.values() if word.isdecimal() and word not in ("0", "1"))
         waited = [position for position, reach in best.reaches.items() if reach.signals]
         for number in ("1", *numbers):
-            if not best.is_blocked or not (free := [each for each in waited if each not in self.fixed]):
+            if best.findings.end is None or not (free := [each for each in waited if each not in self.fixed]):
                 break
             word = {position: f"full:{self._count(position, best)}:{number}" for position in free}
             other = self._with(best, word)
