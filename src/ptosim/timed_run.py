@@ -24,9 +24,11 @@ from ptosim.effects.names import CoreKind
 from ptosim.effects.sfu import RECORD_BYTES
 from ptosim.effects.sim_table import moved_by_index
 from ptosim.language.analysis.kernel_entries import KernelProgram
+from ptosim.language.analysis.unit_flags import followed_unit_flags
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.sim_table import SimGather, SimScatter
 from ptosim.language.operation import PTOOperation
+from ptosim.language.structure.function import reached
 from ptosim.language.types import PtrType, element_of
 from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind
@@ -53,10 +55,11 @@ Ints = NDArray[np.int64]
 
 
 def is_covered(module: VerifiedModule, program: KernelProgram, target: Target) -> bool:
-    """Whether compiled code can time a kernel: its blocks do not wait for each other, and the target has the memories
-    and rules of the machine that code is compiled for."""
+    """Whether compiled code can time a kernel: its blocks do not wait for each other, nor its products and stores for
+    unit flags, and the target has the memories and rules of the machine that code is compiled for."""
     own = load_target(module.target)
     covered = not (program.cross_block or program.workitems)
+    covered = covered and not followed_unit_flags(module.parsed, reached(*program.entries.values()))
     return covered and (own.memory, own.sync, own.rules) == (target.memory, target.sync, target.rules)
 
 

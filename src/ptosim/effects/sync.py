@@ -7,7 +7,7 @@ Here is which instruction sets or waits for what. How operands spell a key is in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import cast
 
@@ -95,3 +95,32 @@ _SCALAR = table(
 )
 
 EFFECTS: dict[str, Effects] = {name: replace(record, signal=SIGNALS.get(name)) for name, record in _SCALAR.items()}
+
+# --- unit flags -------------------------------------------------------------------------------------------------------
+
+CHECKS, SETS, CLEARS = "check_only", "check_and_set", "check_and_clear"
+"""The words about the flag of a tile in L0C: products wait until it is free, stores of the fixpipe until it is full."""
+
+GRANULE = 512
+"""Bytes of L0C behind which another tile may begin."""
+FREE, FULL = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFlagUse:
+    """The use that a product or a store makes of the flag of its tile."""
+
+    word: str
+    address: int
+    """The start of the tile."""
+    pipe: Pipe
+
+    @property
+    def wanted(self) -> int:
+        """The state in which it may start."""
+        return FREE if self.pipe is Pipe.M else FULL
+
+    @property
+    def left(self) -> int | None:
+        """The state that it leaves, unless it only checks."""
+        return {SETS: FULL, CLEARS: FREE}.get(self.word)

@@ -16,7 +16,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.effects.record import Half
 from ptosim.effects.sim_signal import MOST_LOOKS
-from ptosim.effects.sync import ALL_WRITES, FenceReach
+from ptosim.effects.sync import ALL_WRITES, FenceReach, UnitFlagUse
 from ptosim.machine.buffers import Buffers
 from ptosim.machine.clock import QUEUES
 from ptosim.machine.entry import (
@@ -46,7 +46,7 @@ from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Grid, SemaphoreCluster, SemaphoreSignal, signal_of
 from ptosim.machine.signal import Notice, SignalledWords, SignalWords, WatchedWords
-from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, MOVED, SLOW, Form, SyncCounter, token_word
+from ptosim.machine.sync import CLUSTER_SLOW, EVENT_IDS, MOVED, SLOW, Form, SyncCounter, token_word, unit_word
 from ptosim.machine.sync_operand_rules import FLAG_BASES, absent, has, wrong_flag
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
@@ -133,16 +133,18 @@ class Core:
         start: Callable[[], Any],
         finish: Callable[[Any], None] | None = None,
         facts: Any = None,
-        unit: tuple[str, int] | None = None,
+        unit: UnitFlagUse | None = None,
     ) -> None:
         """An entry that computes or copies: `start` reads (or does everything), `finish` writes what it returned."""
         if pipe not in self.queues:
             return self.illegal(site, "wrong-pipe", absent(self, pipe))
-        if self.words[SLOW] == 0:
+        if self.words[SLOW] == 0 and (unit is None or self.words[unit_word(unit.address)] == unit.wanted):
             self.words[MOVED] = 1
             payload = start()
             if finish is not None:
                 finish(payload)
+            if unit is not None and unit.left is not None:
+                self.words[unit_word(unit.address)] = unit.left
             return
         entry = Entry(site, pipe, self, WORK)
         entry.start, entry.finish, entry.facts, entry.unit = start, finish, facts, unit

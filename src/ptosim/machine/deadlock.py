@@ -18,7 +18,8 @@ from ptosim.effects.names import Pipe
 from ptosim.machine.dependence_cycles import bottom_components, reaching
 from ptosim.machine.entry import Entry, EntryKind, Key, Site
 from ptosim.machine.queue import PipeQueue
-from ptosim.machine.sync import DONE, QUEUE_LIMIT, SyncCounter, buffer_word
+from ptosim.machine.sync import DONE, QUEUE_LIMIT, SyncCounter, buffer_word, unit_word
+from ptosim.machine.unit_flags import unit_key, unit_wait_message
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -140,6 +141,9 @@ class _Search:
             key = lacking[0].key
         elif entry.kind is EntryKind.GET:
             groups = [self._releases(core, entry)]
+        elif entry.unit is not None:
+            key = unit_key(entry.unit)
+            groups = [self._makers(core, key)]
         elif entry.watched:
             key = _signal_key(core, entry.watched)
             groups = [self._writers(core, key)]
@@ -180,6 +184,19 @@ class _Search:
             if self.reachable(core, key):
                 found.append(Release(None, core, Pipe.S, behind))
         return found
+
+    def _makers(self, core: Core, key: Key) -> list[Release]:
+        """Queued products or stores that leave a tile as it is waited for; where there is none, the scalar unit if it
+        may still issue one."""
+
+        def wanted(entry: Entry) -> bool:
+            unit = entry.unit
+            return unit is not None and (unit.word, unit_word(unit.address)) == (key.destination, unit_word(key.id))
+
+        queued = list(self._queued(core, wanted))
+        if not queued and (core, Pipe.S) in self.places and self.reachable(core, key):
+            return [Release(None, core, Pipe.S, self._heads(core, [Pipe.S]))]
+        return queued
 
     def _releases(self, core: Core, get: Entry) -> list[Release]:
         """The releases that a get waits for: they have been issued, so all of them are queued."""
@@ -280,6 +297,8 @@ def _diagnostic(deadlock: Deadlock, root: Root) -> Diagnostic:
 
 def _message(root: Root) -> str:
     first = root.heads[0]
+    if first.unmatched and first.entry.unit is not None and first.key is not None:
+        return f"{first.pipe} {unit_wait_message(first.key)}"
     if first.unmatched and first.entry.watched:
         return f"{first.pipe} {_condition(first)}, and nothing is left that would notify it"
     if first.missing:
@@ -302,6 +321,8 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
         what = f"looks at {head.key} again and again"
     elif head.key is None:
         what = f"waits until {'all pipes are' if head.entry.pipe is Pipe.ALL else f'{head.pipe} is'} empty"
+    elif head.entry.unit is not None:
+        what = f"waits until {head.key}"
     elif head.counter is None:
         what = f"waits for the release of {head.key}"
     else:

@@ -13,6 +13,7 @@ from ptosim.effects.names import Pipe
 from ptosim.effects.sync import ALL_WRITES
 
 if TYPE_CHECKING:
+    from ptosim.effects.sync import UnitFlagUse
     from ptosim.machine.core import Core
     from ptosim.machine.observer import Footprint
     from ptosim.machine.signal import Notice, WatchedWords
@@ -78,11 +79,12 @@ class Key:
     """The name under which a set and a wait find each other.
 
     `source` and `destination` are pipes for a flag and ends of the signal ("aic", "aiv0", "all aiv") for a semaphore;
-    of a signal in GM `id` is the address and `source` what it is called.
+    of a signal in GM `id` is the address and `source` what it is called; of the unit flag of a tile `id` is the
+    address, `source` the state, and `destination` the word that makes it so.
     `written` are the ids by which the setting core may spell it: the AIC writes 16 + id for AIV1.
     """
 
-    mechanism: str  # "flag", "token", "buffer", "semaphore", "cross-block", "syncall" or "signal"
+    mechanism: str  # "flag", "token", "buffer", "semaphore", "cross-block", "syncall", "signal" or "unit"
     id: int
     source: str = ""
     destination: str = ""
@@ -93,6 +95,8 @@ class Key:
             return f"syncall of {self.source}"
         if self.mechanism == "signal":
             return self.source
+        if self.mechanism == "unit":
+            return f"the tile at l0c[{self.id}] is {self.source}"
         ends = f" {self.source} -> {self.destination}" if self.source else ""
         spelled = [str(number) for number in self.written if number != self.id]
         also = f" ({', '.join(spelled)} on aic)" if spelled else ""  # which alone has to tell two vector cores apart
@@ -127,7 +131,7 @@ class Entry:
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes
-    unit: tuple[str, int] | None = None  # what WORK does with the flag of a tile in L0C, and the address of the tile
+    unit: UnitFlagUse | None = None  # of WORK
     facts: Any = None  # what the engine said about the work when it issued it
     payload: Any = None  # what `start` returned; dropped after the end has been observed
     counters: tuple[SyncCounter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ptosim.effects.names import Pipe
 from ptosim.machine.entry import BARRIER, DRAIN, GET, RELEASE, SET, WAIT, WATCH, WORK, Entry
-from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Rendezvous, SyncCounter, buffer_word
+from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Rendezvous, SyncCounter, buffer_word, unit_word
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -89,6 +89,7 @@ class PipeQueue:
                 self.unended[entry.n] = entry
                 return
             _second_half(entry)
+            _leave_tile(entry, woken)
         if tracker:
             tracker.end(entry)
         if self.unended or self.watchers or self.stalled:
@@ -97,6 +98,7 @@ class PipeQueue:
     def end(self, entry: Entry, woken: list[PipeQueue]) -> None:
         """The second half of work that was begun with `overlap`."""
         _second_half(entry)
+        _leave_tile(entry, woken)
         del self.unended[entry.n]
         if self.core.tracker:
             self.core.tracker.end(entry)
@@ -130,6 +132,8 @@ class PipeQueue:
 def may_begin(entry: Entry) -> bool:
     """Whether the pipe, or the scalar unit, that stands at this entry may go on."""
     kind = entry.kind
+    if kind is WORK:
+        return entry.unit is None or entry.core.words[unit_word(entry.unit.address)] == entry.unit.wanted
     if kind is WAIT:
         return not [counter for counter in entry.counters if counter.words[counter.index] <= 0]
     if kind is GET:
@@ -208,6 +212,15 @@ def _first_half(entry: Entry) -> None:
     core.current = entry
     entry.payload = entry.start()
     core.current = None
+
+
+def _leave_tile(entry: Entry, woken: list[PipeQueue]) -> None:
+    """Work has ended that sets or clears the flag of a tile."""
+    if entry.unit is None or entry.unit.left is None:
+        return
+    core = entry.core
+    core.words[unit_word(entry.unit.address)] = entry.unit.left
+    woken += [queue for queue in core.queues.values() if queue.stalled and queue.ready]
 
 
 def _second_half(entry: Entry) -> None:

@@ -13,13 +13,15 @@ Words of a core (`Core.words`), pipes numbered by SLOT:
     DONE + id*8 + pipe           those of them that have happened
     OPEN + id*8 + pipe           1 + mode while a get of this buffer waits for its release (program order), else 0
     TOKENS + (src*8 + dst)*8 + n sets of private token n that no wait has consumed
+    UNITS + address/512          whether the tile in L0C that begins there is full
 Words of a cluster (`Core.cluster_words`):
     CLUSTER_SLOW                 not 0: some pipe of the cluster is stalled
     TO_AIV + k*16 + id           signals from the AIC to AIVk
     TO_AIC + k*16 + id           signals from AIVk to the AIC
 
 The inline path. While words[SLOW] == 0 everything issued so far has ended, and compiled code may itself
-    work                         call the entry's function
+    work                         call the entry's function; that of a product or store with a unit flag only if
+                                 words[UNITS + ..] is as it needs it, which it then changes
     set_flag(s, d, i)            words[FLAGS + ..] += 1
     wait_flag(s, d, i)           if words[FLAGS + ..] > 0: subtract 1; otherwise call `Core.wait_flag`
     set_token, wait_token        likewise with words[TOKENS + ..]
@@ -46,6 +48,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ptosim.effects.names import Pipe
+from ptosim.effects.sync import GRANULE
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -57,6 +60,7 @@ PIPES = 8  # words per buffer id and per source pipe, one of them unused
 EVENT_IDS = 16  # room per pair of pipes; the target says how many exist
 BUFFER_IDS = 32
 TOKEN_IDS = 8
+UNIT_FLAGS = 512
 SEMAPHORE_IDS = 16
 QUEUE_LIMIT = 65_536
 
@@ -67,7 +71,8 @@ ISSUED = FLAGS + PIPES * PIPES * EVENT_IDS
 DONE = ISSUED + BUFFER_IDS * PIPES
 OPEN = DONE + BUFFER_IDS * PIPES
 TOKENS = OPEN + BUFFER_IDS * PIPES
-CORE_WORDS = TOKENS + PIPES * PIPES * TOKEN_IDS
+UNITS = TOKENS + PIPES * PIPES * TOKEN_IDS
+CORE_WORDS = UNITS + UNIT_FLAGS
 
 CLUSTER_SLOW = 0
 TO_AIV = 8
@@ -110,6 +115,11 @@ def flag_word(src: Pipe, dst: Pipe, event: int) -> int:
 
 def token_word(src: Pipe, dst: Pipe, number: int) -> int:
     return TOKENS + (SLOT[src] * PIPES + SLOT[dst]) * TOKEN_IDS + number
+
+
+def unit_word(address: int) -> int:
+    """The word of the tile in L0C that begins at this address."""
+    return UNITS + address // GRANULE % UNIT_FLAGS
 
 
 def buffer_word(table: int, pipe: Pipe, buffer: int) -> int:

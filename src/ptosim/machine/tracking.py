@@ -13,7 +13,7 @@ from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, join, ordered
 from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key, Site
 from ptosim.machine.sync import OPEN, SyncCounter, buffer_word
-from ptosim.machine.unit_flags import UnitFlags, unit_wait_message
+from ptosim.machine.unit_flags import UnitFlagClocks
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -30,7 +30,7 @@ class Tracker:
         self.observer = observer
         self.wants_clocks = observer.wants_clocks
         self.clocks = Clocks(core) if observer.wants_clocks else None
-        self.units = UnitFlags()
+        self.units = UnitFlagClocks()
         self.brackets: dict[tuple[Pipe, int], Entry] = {}  # the get of each open bracket
         self.answered: dict[Site, tuple[Clock, ...]] = {}  # what a test has learnt that answered yes last
         self.heeded: list[tuple[tuple[Clock, ...], Clock]] = []  # with what was known before
@@ -57,13 +57,13 @@ class Tracker:
 
     def start(self, entry: Entry) -> None:
         if self.clocks:
-            self.clocks.start(entry, None if entry.unit is None else self.units.heard(entry))
+            self.clocks.start(entry, None if entry.unit is None else self.units.heard(entry.unit))
         self.observer.start(entry)
 
     def end(self, entry: Entry) -> None:
         self.observer.end(entry)
         if entry.unit is not None and self.clocks:
-            self.units.tell(entry)
+            self.units.tell(entry, entry.unit)
         if entry.kind is WORK:
             entry.payload = entry.start = entry.finish = None
 
@@ -229,8 +229,6 @@ class Tracker:
         for site in dict.fromkeys(self.core.pending.values()):
             message = "a transfer is begun and never waited for: it may not have ended with the kernel"
             self.report("undrained", message, Entry(site, Pipe.S, self.core, FENCE), severity="warning")
-        for entry in self.units.standing.values():
-            self.report("unmatched-wait", unit_wait_message(entry), entry)
         for (pipe, buffer), entry in self.brackets.items():
             self.report("buffer-misuse", f"gets buffer {buffer} on {pipe} and never releases it", entry)
         self.observer.finish(self.core)

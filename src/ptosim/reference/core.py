@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import GM, SPECIAL_REGISTERS, Pipe, Space
 from ptosim.effects.sim_signal import WORD
+from ptosim.effects.sync import UnitFlagUse
 from ptosim.language.text.print_format import Say, show
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Site
@@ -96,6 +97,8 @@ class Core:
         self.witness: Witness | None = None
         self.target = target
         self.stop = stop
+        self.unit_flags: frozenset[str] = frozenset()
+        """The words about unit flags that the kernel is followed in."""
         self.polls = len(machine.cluster.cores) > 1
         """Whether loops look at `stop`: a core alone runs on the main thread, where an interrupt arrives by itself."""
         self.together = False
@@ -193,7 +196,7 @@ class Core:
         else:
             take, facts = self.witness.attend(what, arguments)
             start, end = partial(take, start), None if end is None else partial(take, end)
-        unit = _unit_flag(what, arguments) if site.pipe in (Pipe.M, Pipe.FIX) else None
+        unit = _unit_flag(what, arguments, self.unit_flags) if site.pipe in (Pipe.M, Pipe.FIX) else None
         self.machine.work(site.pipe, site, start, None if end is None else lambda _: end(), facts, unit)
 
     def launch(self, site: Site, function: Callable[..., None], captured: tuple[Any, ...]) -> None:
@@ -353,8 +356,8 @@ class Core:
             self.port.remarks.hold(before, after)
 
 
-def _unit_flag(what: Observed, arguments: tuple[Any, ...]) -> tuple[str, int] | None:
-    """The effect of a product or a store on the flag of its tile in L0C, and the address of the tile."""
+def _unit_flag(what: Observed, arguments: tuple[Any, ...], followed: frozenset[str]) -> UnitFlagUse | None:
+    """The use that a product or a store makes of the flag of its tile in L0C."""
     given = dict(zip(what.parameters, arguments, strict=False))
-    word = given["static"].words.get("unit_flag") if "static" in given else None
-    return None if word is None else (word, given["c"] if "c" in given else given["source"])
+    word = given["static"].words.get("unit_flag") if followed and "static" in given else None
+    return UnitFlagUse(word, given["c" if "c" in given else "source"], what.site.pipe) if word in followed else None

@@ -150,6 +150,7 @@ class Run:
         )
         core.together = self.together or len(self.parts) > 1
         core.say = self.say
+        core.unit_flags = part.programs[machine.kind].unit_flags
         core.indices = self._indices
         core.standing = self._standing
         if self.observer is not None:

@@ -24,6 +24,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Access, Static
 from ptosim.language.analysis.parameter_binding import element_for, standing, zeroing_mask
+from ptosim.language.analysis.unit_flags import followed_unit_flags
 from ptosim.language.analysis.word_answers import WordAnswers
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
@@ -67,6 +68,8 @@ class TranslatedProgram:
     operations: Mapping[Site, Operation]
     entry: Function
     filename: str
+    unit_flags: frozenset[str]
+    """The words about unit flags that are followed."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,9 @@ class Translator:
         sites = {number: self.site(line.op) for number, line in lines.items() if line.op is not None}
         loops = {number: line.loops for number, line in lines.items() if line.loops}
         operations = {site: op for op, site in self.sites.items()}
-        return TranslatedProgram(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename)
+        unit_flags = followed_unit_flags(self.module.parsed, self.sites)
+        program = self.namespace[name]
+        return TranslatedProgram(program, len(entry.args), sites, loops, operations, entry, filename, unit_flags)
 
     def _text(self) -> tuple[str, dict[int, _Line]]:
         out: list[str] = []

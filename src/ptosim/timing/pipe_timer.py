@@ -18,12 +18,15 @@ from typing import Any, NamedTuple
 
 from ptosim.diagnostics import Diagnostic, Location
 from ptosim.effects.names import PIPES_OF, Pipe, Space
+from ptosim.effects.sync import UnitFlagUse
 from ptosim.machine import moments
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, EntryKind, Key, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.moments import BEGIN, NOTHING, Moment
 from ptosim.machine.observer import Change, Closeness, Footprint, Observer
+from ptosim.machine.sync import unit_word
+from ptosim.machine.unit_flags import unit_key
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.notice_times import NoticeWords
@@ -63,7 +66,7 @@ class Done(NamedTuple):
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
-    __slots__ = ("flying", "index", "moments", "operations", "queues", "run", "spent")
+    __slots__ = ("flying", "index", "moments", "operations", "queues", "run", "spent", "tiles")
 
     def __init__(self, index: int, core: Core, name: str, begin: Moment) -> None:
         self.index = index
@@ -74,6 +77,7 @@ class _CoreState:
         self.run = CoreRun(name, core.role, core.block, pipes, core.rank, since=begin[0])
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
         self.queues: dict[int, list[Moment]] = {}  # of each session, when its transfers end
+        self.tiles: dict[int, tuple[Moment, Site]] = {}  # when a tile has become full or free, and by what
 
     def free(self, slot: int) -> Moment:
         return self.moments[slot]
@@ -175,6 +179,8 @@ class PipeTimer(Observer):
         kind = entry.kind
         if kind is EntryKind.WORK:
             self._reads, self._writes, self._written = {}, {}, 0
+            if entry.unit is not None:
+                self._wait_for_tile(self._cores[entry.core.index], entry, entry.unit)
         elif kind is EntryKind.SET or kind is EntryKind.RELEASE:
             entry.data, _ = moments.ready(self._cores[entry.core.index].free(PIPE_NUMBERS[entry.pipe]), entry.data)
         elif kind is EntryKind.WAIT or kind is EntryKind.GET:
@@ -206,6 +212,8 @@ class PipeTimer(Observer):
         if done is not None:
             self._work(state, entry, pipe, done)
         entry.data = state.free(pipe)
+        if entry.unit is not None and entry.unit.left is not None:
+            state.tiles[unit_word(entry.unit.address)] = entry.data, entry.site
 
     def _work(self, state: _CoreState, entry: Entry, pipe: int, done: Done) -> None:
         moment = self._take(state, entry, pipe, pipe, state.free(pipe), done.cost, done.path)
@@ -297,6 +305,15 @@ class PipeTimer(Observer):
             time, _ = signal.data
             place = self._cores[signal.core.index].index, PIPE_NUMBERS[signal.pipe], recorder.site(signal.site)
             recorder.signals.append((*place, time, state.index, pipe, site, over[0], number))
+
+    def _wait_for_tile(self, state: _CoreState, entry: Entry, unit: UnitFlagUse) -> None:
+        """A product waits until its tile is free, a store until it is full, which is seen at once."""
+        pipe = PIPE_NUMBERS[entry.pipe]
+        (since, _), _ = moments.ready(state.free(pipe), entry.data)
+        told = state.tiles.get(unit_word(unit.address))
+        if told is not None and moments.is_held(since, told[0]):
+            cause = self.recorder.cause(unit_key(unit), self.recorder.site(told[1]), 0)
+            self._hold(state, entry, pipe, WaitCause.SIGNAL, since, told[0], cause)
 
     def _watch(self, state: _CoreState, entry: Entry) -> None:
         """The scalar unit stands until the words in GM are what it waits for."""

@@ -84,7 +84,7 @@ class StepLogger(PipeTimer):
         self._counted[index] = entry.operations
         step = Step(index, PIPE_NUMBERS[entry.pipe], entry.kind, entry.site, entry.loops, operations, entry.key)
         step.of_ranges = entry.ranges is not None
-        self.log.complete &= entry.kind not in UNKNOWN and entry.core.rank is None
+        self.log.complete &= entry.kind not in UNKNOWN and entry.core.rank is None and entry.unit is None
         self._steps[id(entry)] = entry, step
         self.log.events.append((step, False))
         if len(self.log.events) > MOST_STEPS:

@@ -16,6 +16,7 @@ from ptosim.effects.sim_signal import WRITERS
 from ptosim.effects.sync import SIGNALS
 from ptosim.language.analysis.fast_walk import around
 from ptosim.language.analysis.scalar_rules import evaluated, rule_of
+from ptosim.language.analysis.unit_flags import unit_flag
 from ptosim.language.micro.scope import Section
 from ptosim.language.operation import PTOOperation
 from ptosim.language.rules.operand_rules import constant_of
@@ -44,6 +45,8 @@ class SignalName(Protocol):
 
 def sets(op: PTOOperation, signal: SignalName) -> bool:
     """Whether an operation that sets something may set this; any that writes words may write this one."""
+    if signal.mechanism == "unit" or unit_flag(op) is not None:
+        return signal.mechanism == "unit" and unit_flag(op) == signal.destination
     if signal.mechanism == "signal" or op.name in WRITERS:
         return signal.mechanism == "signal" and op.name in WRITERS
     return signal.mechanism in SIGNALS[op.name].mechanisms and _NAMES.get(signal.mechanism, _has_id)(op, signal)
@@ -99,7 +102,7 @@ def _sets_in(op: Operation, kind: CoreKind, called: set[Function]) -> Iterator[P
     """
     if isinstance(op, Section) and op.core is not kind:
         return
-    if isinstance(op, PTOOperation) and op.name in _SETS:
+    if isinstance(op, PTOOperation) and (op.name in _SETS or unit_flag(op) is not None):
         yield op
     regions = list(op.regions)
     if isinstance(op, Call) and op.function is not None and op.function not in called:

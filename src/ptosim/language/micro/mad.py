@@ -145,7 +145,8 @@ class Mad(_Clauses, name="pto.mad"):
     i8 accumulates in i32 and wraps; f16, bf16, f32, fp8 and hif8 accumulate in f32. Only k columns contribute and only
     m x n results are written, so that padding never matters. m = 1 reads A as a plain vector of k elements, unless
     disable_gemv. `sat` clamps infinities and turns NaN into 0, `nosat` keeps them, without either CTRL bit 48 decides.
-    `tf32_mode` rounds f32 operands to 10 mantissa bits. `unit_flag` and `n_dir` do not change the result.
+    `tf32_mode` rounds f32 operands to 10 mantissa bits. With `unit_flag` it starts when its tile is free, and
+    check_and_set leaves it full. `n_dir` does not change the result.
 
         pto.mad %a, %b, %c, %m, %n, %k
             : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64

@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.dma import ATOMIC_SETTERS
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.analysis.kernel_entries import KernelProgram
+from ptosim.language.analysis.unit_flags import followed_unit_flags
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.fixpipe import MteL0cGm
 from ptosim.language.micro.pointer import LdDev, LoadScalar, StDev, StoreScalar
@@ -94,6 +95,7 @@ def lower(
         ObjectModule(host.has_avx512, sifting=observer.purpose == "check"),
         may_store_atomically=any(map(_may_make_atomic, operations)),
         may_set_ctrl=any(isinstance(op, SetCtrl) for op in operations),
+        unit_flags=followed_unit_flags(module.parsed, operations),
         together=program.cross_block,
         observer=observer,
     )

@@ -67,6 +67,8 @@ class Unit:
     routines: dict[str, FunctionBuilder] = field(default_factory=dict[str, FunctionBuilder])
     reads: int = 0
     """How many copies read rows of GM."""
+    unit_flags: frozenset[str] = frozenset()
+    """The words about unit flags that are followed."""
     together: bool = False
     """Whether blocks of the kernel wait for each other, and so run together."""
     spaces: dict[Space, int] = field(default_factory=dict[Space, int])

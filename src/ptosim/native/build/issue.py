@@ -7,9 +7,11 @@ Code that is sifting (Module) has no queues: what cannot happen at once is a fai
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from ptosim.machine.sync import SLOW
-from ptosim.native.build.operations import entry_symbol
+from ptosim.effects.sync import GRANULE, UnitFlagUse
+from ptosim.machine.sync import SLOW, UNIT_FLAGS, UNITS
+from ptosim.native.build.operations import Known, entry_symbol
 from ptosim.native.ir.context import WORD_BYTES, ContextWord, Status
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.module import ObjectModule
@@ -31,29 +33,66 @@ def begin_entry(
     return function, values[loops:]
 
 
+@dataclass(frozen=True, eq=False)
+class TileFlag:
+    """The unit flag of a tile, for which an entry may have to wait."""
+
+    f: FunctionBuilder
+    use: UnitFlagUse
+    tile: Value
+    """The address of the tile, which a use does not have where only the run knows it."""
+
+    @property
+    def word(self) -> Value:
+        granule = self.tile.lshr(GRANULE.bit_length() - 1) & (UNIT_FLAGS - 1)
+        return core_word(self.f, granule + UNITS)
+
+    def is_ready(self) -> Value:
+        return self.word.load(I64, WORD_BYTES) == self.use.wanted
+
+    def leave(self) -> None:
+        """The entry has ended."""
+        if self.use.left is not None:
+            self.word.store(self.f.constant(I64, self.use.left), WORD_BYTES)
+
+    def arguments(self, words: Sequence[Value]) -> Sequence[Known]:
+        """The use as arguments of an operation that captures these words."""
+        if self.tile.literal is not None:
+            return self.use.word, self.use.address, 0
+        return self.use.word, None, next(place for place, word in enumerate(words) if word is self.tile)
+
+
 def run_entry(
     function: FunctionBuilder,
     operation: int,
     captured: Sequence[Value],
     after: Callable[[Value], Value | None] | None = None,
+    tile: TileFlag | None = None,
 ) -> None:
     """Call the entry if nothing on this core is stalled, otherwise issue it. `after` adds code for what was called, of
-    its words, and may give a status of its own."""
+    its words, and may give a status of its own. `tile`: the unit flag by which it may have to wait."""
     words = _words(function, captured)
 
     def now() -> Sequence[Value]:
         status = function.status_of(f"@{entry_symbol(operation)}", function.context, words)
-        if after is None:
+        if after is None and tile is None:
             return [status]
         function.leave_with(status)
-        told = after(words)
+        if tile is not None:
+            tile.leave()
+        told = None if after is None else after(words)
         return [status if told is None else told]
 
+    ready = nothing_stalled(function)
+    if tile is not None:
+        ready = ready & tile.is_ready()
     if function.module.sifting:
         function.settle()
+        if tile is not None:
+            function.leave_with(ready.select(function.constant(I32, Status.DONE), Status.FAILED))
         function.leave_with(*now())
         return
-    either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
+    either(function, ready, now, lambda: [_issued(function, operation, words)])
 
 
 def call_entry(function: FunctionBuilder, runner: FunctionBuilder, operation: int, captured: Sequence[Value]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from ptosim.diagnostics import Location, Source
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.sim_signal import offsets
+from ptosim.effects.sync import UnitFlagUse
 from ptosim.language.text.print_format import printed
 from ptosim.language.text.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.core import Core
@@ -26,7 +27,7 @@ def core_kinds(names: str) -> frozenset[CoreKind]:
     return frozenset(CoreKind(name) for name in names.split())
 
 
-# What each method takes after the site; `work` takes all captured words itself.
+# What each method takes after the site; `work` takes all captured words itself, and its arguments are a unit flag.
 METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "work": (),
     "set_flag": (Pipe, Pipe, int),
@@ -67,7 +68,7 @@ class HandedOperation:
         """Give it to the core; `start` is what its entry does when the pipe reaches it."""
         core.loops[:] = words[: self.loops]
         if self.method == "work":
-            core.work(self.site.pipe, self.site, start, facts=words[self.loops :])
+            core.work(self.site.pipe, self.site, start, facts=words[self.loops :], unit=self._unit(words))
             return
         if self.method == "run":
             self._hand_over_members(core, words, start)
@@ -79,6 +80,15 @@ class HandedOperation:
         known = [next(captured) if argument is None else argument for argument in self.arguments]
         converted = [convert(argument) for convert, argument in zip(METHODS[self.method], known, strict=True)]
         getattr(core, self.method)(self.site, *converted)
+
+    def _unit(self, words: Sequence[int]) -> UnitFlagUse | None:
+        """The use that work makes of a unit flag: its word, the address of the tile, or the captured word that has
+        it."""
+        if not self.arguments:
+            return None
+        word, address, captured = self.arguments
+        found = words[self.loops + int(captured or 0)] if address is None else int(address)
+        return UnitFlagUse(str(word), found, self.site.pipe)
 
     def printed(self, core: Core, words: Sequence[int]) -> str | None:
         """The text of an operation that prints."""

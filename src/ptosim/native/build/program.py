@@ -17,8 +17,9 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
-from ptosim.effects.sync import signalling
+from ptosim.effects.sync import UnitFlagUse, signalling
 from ptosim.language.analysis.parameter_binding import element_for, standing, zeroing_mask
+from ptosim.language.analysis.unit_flags import unit_flag
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.rules.core_kind_rules import passes_over
@@ -30,7 +31,7 @@ from ptosim.machine.entry import Site
 from ptosim.native import control, scope, sync
 from ptosim.native.build.catalogue import lowering_of
 from ptosim.native.build.core import Core, FlagStep, Unit
-from ptosim.native.build.issue import RUNNER, call_entry, fill_runner, from_word, issue, run_entry
+from ptosim.native.build.issue import RUNNER, TileFlag, call_entry, fill_runner, from_word, issue, run_entry
 from ptosim.native.build.lowering import Lowering
 from ptosim.native.build.requirement import demand
 from ptosim.native.build.sharing import Entries, SharedEntry
@@ -183,7 +184,8 @@ class FunctionBody:
         words += [core.register(register) for register in registers]
         if shares := self.builder.is_lowered(op):
             words.append(f.constant(I64, len(entries.waiting)))
-        number = core.operation("work", captured=words)
+        tile = self._unit_flag(op, dict(zip(captured, outside, strict=True)))
+        number = core.operation("work", () if tile is None else tile.arguments(words), words)
         if site.pipe not in PIPES_OF[self.kind]:
             issue(f, number, words)  # the scheduler knows what to say
             return
@@ -204,11 +206,20 @@ class FunctionBody:
             entries.build_alone(entry)
         core.moves()
         if core.is_observed:
-            run_entry(f, number, words, lambda told: core.observer.entry_called(core, entry, told))
-        elif shares:
+            run_entry(f, number, words, lambda told: core.observer.entry_called(core, entry, told), tile)
+        elif shares and tile is None:
             call_entry(f, self.unit.routine("run_entry", RUNNER, fill_runner), number, words)
         else:
-            run_entry(f, number, words)
+            run_entry(f, number, words, tile=tile)
+
+    def _unit_flag(self, op: Operation, values: Mapping[SSAValue, Value]) -> TileFlag | None:
+        """The use of the flag of its tile by a product or a store."""
+        word = unit_flag(op)
+        if word is None or word not in self.unit.unit_flags:
+            return None
+        assert isinstance(op, PTOOperation)
+        tile = values[op.segment("c" if "c" in op.operand_roles else "source")[0]]
+        return TileFlag(self.f, UnitFlagUse(word, tile.literal or 0, self.builder.site(op).pipe), tile)
 
     # --- one instruction ----------------------------------------------------------------------------------------------
 

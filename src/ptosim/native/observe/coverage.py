@@ -6,10 +6,9 @@ accesses memory only if it is listed as covered. A test prints what is missing.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.record import Effects, no_accesses
@@ -17,10 +16,9 @@ from ptosim.language.analysis.kernel_entries import KernelProgram
 from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.sim_transfer import SimApart
 from ptosim.language.micro.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
-from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.operation import is_scope
 from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.function import reached
-from ptosim.machine.unit_flags import CLEARS, SETS
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "
@@ -51,21 +49,8 @@ def uncovered(program: KernelProgram, target: str) -> str | None:
     """Why a kernel is not covered; None if it is."""
     if program.cross_block:
         return "blocks that wait for each other"
-    if not has_regular_unit_flags(reached(*program.entries.values())):
-        return "unit flags that are not set and cleared in turn"
     missing = sorted(set(missing_operations(reached(*program.entries.values()), target)))
     return ", ".join(missing) if missing else None
-
-
-def has_regular_unit_flags(operations: Iterable[Operation]) -> bool:
-    """Whether each block sets as many unit flags as it clears: no product or store then waits for ever. (The filter
-    suspects accesses that only they order, and follows no waits for them.)"""
-    balance = Counter[Block | None]()
-    for op in operations:
-        word = op.word("unit_flag") if isinstance(op, PTOOperation) and "unit_flag" in op.property_roles else None
-        if word is not None:
-            balance[op.parent_block()] += {SETS: 1, CLEARS: -1}.get(word, 0)
-    return not any(balance.values())
 
 
 def missing_operations(operations: Iterable[Operation], target: str) -> Iterable[str]:
