@@ -66,7 +66,7 @@ def test_lane_masks() -> None:
 def test_clocks_count_the_questions() -> None:
     text = "%x = pto.get_clock32 : i32\n%w = pto.get_clock64 : i64\n%n = arith.trunci %w : i64 to i32\n"
     text += "%h = pto.get_clock32 : i32\n%s = arith.addi %x, %n : i32\n%r = arith.addi %s, %h : i32"
-    assert lanes(text, [], "i32").tolist() == [3] * 32
+    assert lanes(text, [], "i32", 96).tolist() == [3] * 96
 
 
 def vote(name: str, condition: np.ndarray, count: int = 32) -> list[int]:

@@ -84,3 +84,34 @@ def test_dropped_accesses_read_zero() -> None:
         y = np.full(32, 9, "i4")
         kernel(np.arange(20, dtype="i4"), y, oob="drop", engine=engine)
         assert y.tolist() == [*range(20), *[0] * 12]
+
+
+FAR = """
+  %one = arith.constant 1 : index
+  %k = arith.constant OFFSET : index
+  %j = arith.addi %k, %i : index
+  ACCESS
+"""
+FAR_ACCESSES = (
+    "%v = pto.load %x[%j] : !pto.ptr<i32, gm> -> i32",
+    "pto.store %t, %x[%j] : !pto.ptr<i32, gm>, i32",
+    "pto.store %t, %ub[%j] : !pto.ptr<i32, ub>, i32",
+    "%p = pto.addptr %x, %j : !pto.ptr<i32, gm> -> !pto.ptr<i32, gm>\n"
+    "%o = pto.atomic_add %p, %t : !pto.ptr<i32, gm>, i32 -> i32",
+)
+
+
+@pytest.mark.parametrize("offset", [1 << 62, -(1 << 62), 1 << 46, 1 << 47, (1 << 63) - 64])
+@pytest.mark.parametrize("access", FAR_ACCESSES)
+def test_an_offset_whose_bytes_do_not_fit_is_outside(access: str, offset: int) -> None:
+    """The product with the width of an element wraps to a place inside, or to another argument."""
+    body = FAR.replace("OFFSET", str(offset)).replace("ACCESS", access)
+    text = section(body, ["%x: !pto.ptr<i32, gm>", "%y: !pto.ptr<i32, gm>"])
+    found: list[str] = []
+    for engine in ("native", "reference"):
+        arrays = np.zeros(64, "i4"), np.zeros(64, "i4")
+        with pytest.raises(ptosim.PTOError, match=r"out-of-bounds.* far .*workitem 0") as raised:
+            ptosim.load(text).kernel()(*arrays, engine=engine)
+        assert not arrays[0].any() and not arrays[1].any()
+        found.append(str(raised.value))
+    assert found[0] == found[1]

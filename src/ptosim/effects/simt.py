@@ -13,7 +13,10 @@ HANDOVER = 100_000
 """Rounds of loops after which a warp that still runs lets others go on."""
 
 
-EFFECTS: dict[str, Effects] = named(Effects("pto.simt_launch", Pipe.V, LAUNCH, Taint.NONE)) | table(
+SIMT_LAUNCH = "pto.simt_launch"
+"""The operation whose entry may let other cores go first."""
+
+EFFECTS: dict[str, Effects] = named(Effects(SIMT_LAUNCH, Pipe.V, LAUNCH, Taint.NONE)) | table(
     Pipe.S, Taint.MOVEMENT, {WORKITEM: "syncthreads threadfence threadfence_block keep resume"}
 )
 

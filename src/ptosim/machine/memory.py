@@ -24,6 +24,8 @@ minima show them.
 OFFSET_BITS = 48
 FARTHEST = 1 << (OFFSET_BITS - 1)
 """Half of the range of a pointer: how far a copy may reach."""
+FAR = FARTHEST >> 1
+"""Bytes by which the offset of a workitem moves a pointer at most, whose product with a width may not fit."""
 
 
 MOST_RANKS = 64
@@ -131,6 +133,9 @@ def misaligned(verb: str, space: str, start: int, alignment: int) -> str:
 
 def outside(verb: str, name: str, size: int, start: int, width: int) -> str:
     """An access to bytes of which not all exist."""
+    if abs(start) >= FAR:
+        where = "behind the end" if start > 0 else "before the beginning"
+        return f"{verb} bytes far {where} of {name}, which has {size} bytes"
     first = start if start < 0 else max(start, size)
     message = f"{verb} bytes {start} to {start + width - 1} of {name}, which has {size} bytes"
     return f"{message}: the first byte outside is {first}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from ptosim.diagnostics import Diagnostic, PTOError
+from ptosim.diagnostics import Diagnostic, PTOError, Workitem
 from ptosim.effects.names import Space
 
 if TYPE_CHECKING:
@@ -164,8 +164,9 @@ class Observer:
     def epoch(self, entry: Entry) -> None:
         """All workitems of a launch have met at a barrier, or it has ended."""
 
-    def undefined_value(self, entry: Entry, site: Site, what: str) -> int:
-        """The taint of a value that nothing has written and that comes from no memory, such as `slot 3`."""
+    def undefined_value(self, entry: Entry, site: Site, does: str, workitem: Workitem) -> int:
+        """The taint of a value that nothing has written and that comes from no memory. `does`: how the lowest workitem
+        comes by it, such as `resumes slot 3`."""
         return 0
 
     def touched(self, core: Core, footprint: Footprint) -> Clock:

@@ -70,6 +70,8 @@ class Scheduler:
         self.stop = stop or Stop()
         self.cores: list[Core] = []
         self.schedule = make_schedule(schedule, self)
+        self.holder: Core | None = None
+        """The core on whose thread everything happens now."""
         self._queued = schedule != "program"
         self._words: dict[tuple[int, int], array[int]] = {}
         self._clusters: dict[int, SemaphoreCluster] = {}
@@ -97,6 +99,7 @@ class Scheduler:
         self._build([(0, block)], new=False)
         (core,) = self.cores
         core.started = True
+        self.holder = core
         return core
 
     # --- building -----------------------------------------------------------------------------------------------------
@@ -169,6 +172,7 @@ class Scheduler:
 
     def _program(self, core: Core) -> None:
         core.started = True
+        self.holder = core
         if core.tracker:
             core.tracker.begin()
         self.program(core)
@@ -261,6 +265,7 @@ class Scheduler:
             return
         self._pass_turn(receiver)
         holder.baton.get()
+        self.holder = holder
         if self._aborted:
             raise Stopped
 

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import SERIAL_PIPES, Pipe
-from ptosim.machine.entry import PASS, WORK, Entry
+from ptosim.effects.simt import SIMT_LAUNCH
+from ptosim.machine.entry import PASS, WORK, Entry, Site
 from ptosim.machine.late_stores import LateStore
 from ptosim.machine.queue import PipeQueue, may_begin
 
@@ -43,6 +44,11 @@ class TurnTaker(Protocol):
     """The interface of a schedule to the runner of the scalar units."""
 
     cores: list[Core]
+
+    @property
+    def holder(self) -> Core | None:
+        """The core on whose thread everything happens now."""
+        ...
 
     def give(self, holder: Core, receiver: Core) -> None:
         """Hand the turn over; returns when it comes back (at once if both are the same)."""
@@ -74,6 +80,10 @@ class Schedule(Protocol):
 
     def give_way(self, core: Core, entry: Entry) -> None:
         """The SU could go on, but lets others go first; returns when the turn comes back."""
+        ...
+
+    def give_turn(self, core: Core, site: Site) -> None:
+        """All warps of a launch go round and round: other cores, for one of which they may wait, go first."""
         ...
 
     def drain(self, woken: list[PipeQueue]) -> None:
@@ -126,6 +136,10 @@ class ProgramSchedule:
 
     def give_way(self, core: Core, entry: Entry) -> None:
         self._suspend(core, entry, None)
+
+    def give_turn(self, core: Core, site: Site) -> None:
+        assert self.turns.holder is not None
+        self._suspend(self.turns.holder, Entry(site, Pipe.S, core, PASS), None)
 
     def drain(self, woken: list[PipeQueue]) -> None:
         """Empty the queues that were set free, and first those that this sets free in turn."""
@@ -204,6 +218,10 @@ class QueuedSchedule:
         self.pick_store = pick_store
         self.turn = 0
         """The turns of the cores that poll, if none does anything else."""
+        self.launches: set[Core] = set()
+        """Cores that carry out a launch which has let others go first, on their own threads."""
+        self.errand: PipeQueue | None = None
+        """A launch that the thread which gets the turn has to carry out before all else."""
         self.cores: list[Core] = []
         self.actors: list[tuple[Actor, Actor, list[tuple[PipeQueue, Actor, Actor]]]] = []
         """For each core its scalar unit, the end of its stores, and begin and end of the entries of each pipe."""
@@ -224,21 +242,38 @@ class QueuedSchedule:
 
     give_way = block
 
+    def give_turn(self, core: Core, site: Site) -> None:
+        assert core is self.turns.holder
+        current = core.current
+        self.launches.add(core)
+        self._advance(core)
+        self.launches.discard(core)
+        core.current = current
+
     def drain(self, woken: list[PipeQueue]) -> None:
         """Pipes that were set free are actors like any other."""
 
     def after(self, core: Core) -> Core | None:
-        return self._until_scalar_unit()
+        return self._until_scalar_unit(core)
 
     def _advance(self, core: Core) -> None:
         """Let things happen until the SU of this core is picked."""
-        receiver = self._until_scalar_unit()
-        if receiver is None:
-            raise self.turns.stuck()
-        self.turns.give(core, receiver)
+        while True:
+            receiver = self._until_scalar_unit(core)
+            if receiver is None:
+                raise self.turns.stuck()
+            self.turns.give(core, receiver)
+            queue, self.errand = self.errand, None
+            if queue is None:
+                return
+            self._begin(queue)
 
-    def _until_scalar_unit(self) -> Core | None:
-        """Step the pipes until a scalar unit is picked; None when all have ended."""
+    def _begin(self, queue: PipeQueue) -> None:
+        queue.begin(queue.entries.popleft(), [], overlap=queue.pipe not in SERIAL_PIPES)
+
+    def _until_scalar_unit(self, core: Core) -> Core | None:
+        """Step the pipes until a scalar unit is picked; None when all have ended. What may let others go first happens
+        on the thread of its own core: this one is that of `core`."""
         while True:
             actors = self._actors()
             if not actors:
@@ -256,7 +291,10 @@ class QueuedSchedule:
             if actor.ends:
                 queue.end(self.pick_end(_in_flight(queue)), [])
             else:
-                queue.begin(queue.entries.popleft(), [], overlap=queue.pipe not in SERIAL_PIPES)
+                if queue.core is not core and queue.entries[0].site.name == SIMT_LAUNCH:
+                    self.errand = queue
+                    return queue.core
+                self._begin(queue)
 
     def _actors(self) -> list[Actor]:
         """The actors that can take the next step: the same object for the same one each time."""
@@ -266,13 +304,16 @@ class QueuedSchedule:
         found: list[Actor] = []
         polling: list[Actor] = []
         for unit, stores, pipes in self.actors:
-            if can_go_on(unit.core):
+            if unit.core in self.launches:
+                polling.append(unit)
+            elif can_go_on(unit.core):
                 (polling if looks_in_vain(unit.core) else found).append(unit)
             if unit.core.late.pending:
                 found.append(stores)
             for queue, begins, ends in pipes:
                 open_copies = len(_in_flight(queue)) if queue.unended else 0
-                if open_copies < IN_FLIGHT and queue.ready:
+                is_busy = queue.pipe is Pipe.V and unit.core in self.launches
+                if open_copies < IN_FLIGHT and queue.ready and not is_busy:
                     found.append(begins)
                 if open_copies:
                     found.append(ends)

@@ -84,6 +84,7 @@ def private_store(
     if space is not None:
         store(core, space, places(core, pointer, None, kind.bytes), value, kind)
         return
+    warp.changes()
     spots = _places(core, warp, "writes", addresses, kind)
     for (far, _), data in zip(pieces(kind), apart(core, value, kind), strict=True):
         at = _further(core.f, spots, far)

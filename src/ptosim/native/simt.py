@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from ptosim.effects.simt import WARP
 from ptosim.language.simt.private_memory import Alloca
 from ptosim.language.simt.simt import MOST_WORKITEMS, SimtLaunch, SyncThreads, ThreadFence, ThreadFenceBlock
-from ptosim.language.simt.simt_atomic import AtomicOperation
 from ptosim.language.simt.simt_state import Keep
+from ptosim.language.simt.spins import may_wait
 from ptosim.language.structure.control import While
 from ptosim.language.structure.function import Call, Function, reached
 from ptosim.native.build.core import Core
@@ -21,6 +21,7 @@ from ptosim.native.run.explain import BARRIER, LAUNCH
 from ptosim.native.workitems.coroutine import (
     DEADLOCK,
     EXISTING,
+    GIVES_TURN,
     RECORD,
     SCHEDULER,
     WAITS,
@@ -112,8 +113,7 @@ def _keep(core: Core, function: Function) -> None:
 def _waits(function: Function) -> bool:
     """Whether warps of a body wait for each other."""
     inside = list(reached(function))
-    polls = any(isinstance(op, While) for op in inside) and any(isinstance(op, AtomicOperation) for op in inside)
-    return polls or any(isinstance(op, SyncThreads) for op in inside)
+    return any(isinstance(op, SyncThreads) or (isinstance(op, While) and may_wait(op)) for op in inside)
 
 
 def _private_bytes(function: Function) -> int:
@@ -166,7 +166,7 @@ def _fill(
     if isinstance(f, WarpCoroutine):
         f.record.at(EXISTING).store(as_bits(warp.existing).zext(I64), 8)
         f.begins()
-        warp.hand_over = f.rounds
+        warp.turns = f
         warp.barrier = _barrier(f, warp)
     for argument, value in zip(function.args, arguments, strict=True):
         warp.values[argument] = value
@@ -195,12 +195,29 @@ def _resume(
     with f.each(warps) as number:
         begin(number)
     f.settle()
-    status = f.status_of(f"@{SCHEDULER}", records, warps)
+    status = _scheduled(f, core, records, warps)
     outcome = records.at(warps * RECORD)
     stuck = status == DEADLOCK
     f.check(stuck, core.site(BARRIER, ""), lambda: outcome.load(I64, 8), lambda: outcome.at(8).load(I64, 8))
     f.settle()
     f.leave_with(stuck.select(f.constant(I32, 0), status))
+
+
+def _scheduled(f: FunctionBuilder, core: Core, records: Value, warps: Value) -> Value:
+    """Where blocks may wait for each other, warps that have all had their turn let other cores go first."""
+    gives = f.constant(I1, core.unit.together)
+
+    def resumed(goes_on: int) -> Value:
+        return f.status_of(f"@{SCHEDULER}", records, warps, gives, f.constant(I1, goes_on))
+
+    if not core.unit.together:
+        return resumed(0)
+
+    def again(_: list[Value]) -> list[Value]:
+        core.issue("give_turn")
+        return [resumed(1)]
+
+    return f.while_loop([resumed(0)], lambda left: (left[0] == GIVES_TURN, left), again)[0]
 
 
 @lowering(SyncThreads, ThreadFence, ThreadFenceBlock)

@@ -13,7 +13,7 @@ from ptosim.language.simt import simt_atomic as op
 from ptosim.native.build.core import Core, Unit
 from ptosim.native.build.global_memory import GmPlace, leaves_buffer, locate, read_inside, write_inside
 from ptosim.native.build.lowering import define
-from ptosim.native.ir.context import MEMORIES
+from ptosim.native.ir.context import MEMORIES, WORD_BYTES, ContextWord
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I32, I64, Type, Value
 from ptosim.native.simt_math import greater, lesser
@@ -120,18 +120,20 @@ def _on_scalar_unit(
 # --- warps ------------------------------------------------------------------------------------------------------------
 
 
-def _routine(unit: Unit, space: Space, kind: Type, update: str, combine: Combine) -> FunctionBuilder:
-    """(addresses, active, compare, values) -> lanes outside, old values."""
-    name = f"{space}_{update}"
+def _routine(unit: Unit, space: Space, kind: Type, update: str, combine: Combine, is_noted: bool) -> FunctionBuilder:
+    """(addresses, active, compare, values) -> lanes outside, old values. `is_noted`: changes are counted."""
+    name = f"{space}_{update}{'_noted' * is_noted}"
     if name not in unit.routines:
         lanes = kind.vector(WARP)
         made = unit.module.function(name, (ADDRESSES, I32, lanes, lanes), (I32, lanes), "internal")
         unit.routines[name] = made
-        made.finish(*_each(made, unit, space, kind, combine))
+        made.finish(*_each(made, unit, space, kind, combine, is_noted))
     return unit.routines[name]
 
 
-def _each(f: FunctionBuilder, unit: Unit, space: Space, kind: Type, combine: Combine) -> tuple[Value, Value]:
+def _each(
+    f: FunctionBuilder, unit: Unit, space: Space, kind: Type, combine: Combine, is_noted: bool
+) -> tuple[Value, Value]:
     addresses, active, compare, values = f.parameters
     width, size = kind.bits // 8, unit.target.memory[Space.UB.value]
     places = f.slot(I64, WARP, 64)
@@ -143,8 +145,12 @@ def _each(f: FunctionBuilder, unit: Unit, space: Space, kind: Type, combine: Com
     def update(lane: Value, at: Value) -> None:
         expected, value = (room.at(lane * width).load(kind) for room in rooms[:2])
         old = at.load(kind)
-        at.store(combine(f, old, expected, value))
+        new = combine(f, old, expected, value)
+        at.store(new)
         rooms[2].at(lane * width).store(old)
+        if is_noted:
+            changes = f.word(ContextWord.SIMT_CHANGES)
+            changes.store(changes.load(I64, WORD_BYTES) + (old != new).zext(I64), WORD_BYTES)
 
     if space is GM:
         outside = _each_in_gm(f, active, places, width, update)
@@ -206,7 +212,7 @@ def _on_warp(
     given = _whole(f, value, kind, whole)
     expected = given if compare is None else _whole(f, compare, kind, whole)
     aligned(core, VERB, space, addresses, kind.bytes, kind.bytes)
-    routine = _routine(core.unit, space, whole, update, combine)
+    routine = _routine(core.unit, space, whole, update, combine, warp.turns is not None)
     bad, old = f.call(routine, addresses, as_bits(warp.mask), expected, given)
     wrong_lanes(core, VERB, space, addresses, bad, kind.bytes)
     if space is GM:

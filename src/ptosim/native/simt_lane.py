@@ -36,9 +36,10 @@ def _clock(kind: Type) -> Callable[[WarpBody], Value]:
     def query(warp: WarpBody) -> Value:
         f = warp.f
         if warp.clocks is None:
-            warp.clocks = f.slot(I64.vector(WARP), 1, 64)
+            warp.clocks = f.zeroed_slot(I64.vector(WARP))
         found = warp.clocks.load(I64.vector(WARP), 64)
         warp.clocks.store(found + warp.mask.zext(I64), 64)
+        warp.changes()
         return found.trunc(kind)
 
     return query

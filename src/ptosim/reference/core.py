@@ -148,7 +148,11 @@ class Core:
 
     def step(self) -> None:
         """One call, or one round of a loop, counted against max_steps."""
-        self.steps_left -= 1
+        self.steps(1)
+
+    def steps(self, count: int) -> None:
+        """Likewise of several."""
+        self.steps_left -= count
         if self.steps_left < 0:
             raise self._too_many_steps()
         if self.stop.requested:

@@ -25,9 +25,8 @@ Taints = dict[str, LaneTaint | None]
 @semantics(op.Alloca)
 @on_warps(op.Alloca)
 def alloca(warp: Warp, active: Active, size: int, buffer: int | None) -> Values:
-    undefined = (
-        0 if warp.onlooker is None else warp.onlooker.undefined(warp, "a private buffer that nothing was stored to")
-    )
+    does = "loads from a private buffer what it has not stored"
+    undefined = 0 if warp.onlooker is None else warp.onlooker.undefined(warp, does, active)
     left = None if buffer is None else warp.core.workitems.buffers.get((buffer, warp.number))
     start = warp.private.allocate(size, None, undefined) if left is None else warp.private.allocate(size, *left)
     if buffer is not None:
@@ -73,6 +72,7 @@ def private_store(
         access = WarpAccess(warp, "writes", space, pointer, active, kind.bytes, kind.bytes)
         access.store(data[access.lanes], None if marks is None else marks[access.lanes])
         return
+    warp.launch.changes += 1
     inside = _inside(warp, "writes", pointer, active, kind)
     lanes, cells = _cells(pointer, inside, kind)
     warp.private.data[lanes[:, np.newaxis], cells] = data[lanes]
@@ -117,7 +117,7 @@ def undef(warp: Warp, active: Active, taints: Taints, result_element: Element) -
     value = zeros(result_element)
     if warp.onlooker is None:
         return value, None
-    return value, np.full(value.shape, warp.onlooker.undefined(warp, "llvm.mlir.undef"), np.uint8)
+    return value, np.full(value.shape, warp.onlooker.undefined(warp, "makes an undefined value", active), np.uint8)
 
 
 @semantics(op.ExtractElement)

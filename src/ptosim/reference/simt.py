@@ -76,9 +76,16 @@ def _run(launch: WarpLaunch, body: WorkitemBody, warps: Sequence[Warp], argument
             warp.values[place] = np.full(WARP, value - (1 << 64) if value >= 1 << 63 else value, np.int64)
         flows[warp] = run(warp, warp.existing)
     ready, ended, schedule = deque(warps), set[Warp](), launch.core.machine.schedule
+    left = len(ready)
     while ready:
+        if not left:  # each had its turn, and some go round and round
+            left = len(ready)
+            if launch.core.together:
+                schedule.give_turn(launch.core.machine, launch.site)
+        left -= 1
         warp = schedule.next_warp(ready)
         ready.remove(warp)
+        launch.changes += 1
         if next(flows[warp], ended) is ended:
             ended.add(warp)
         elif warp.waits_at is None:
@@ -88,6 +95,7 @@ def _run(launch: WarpLaunch, body: WorkitemBody, warps: Sequence[Warp], argument
             if waiting and not _met(launch, warps, waiting):
                 break
             ready.extend(waiting)
+            left = len(ready)
             if launch.onlooker is not None:
                 launch.onlooker.epoch()
 

@@ -151,7 +151,9 @@ def _on_warp(
             old[which] = place.memory[cell]
             numbers = _read(from_bytes(old[which : which + 1], kind), number)
             expected = numbers if compare is None else _read(compare[lane], number)
-            place.memory[cell] = as_bytes(combine(numbers, expected, _read(value[lane], number), number), kind)[0]
+            new = as_bytes(combine(numbers, expected, _read(value[lane], number), number), kind)[0]
+            warp.launch.changes += int((new != old[which]).any())
+            place.memory[cell] = new
     count = len(active)
     result = from_bytes(whole(old, access.lanes, count), kind)
     return result, taint_of_bytes(marks, access.lanes, count, kind.count, kind.kind == "packed")

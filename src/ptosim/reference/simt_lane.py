@@ -27,6 +27,7 @@ def _in_all(number: int) -> Values:
 def _clock(warp: Warp, active: Active) -> Values:
     found = warp.clocks.copy()
     warp.clocks[active] += 1
+    warp.launch.changes += 1
     return found
 
 
@@ -154,7 +155,7 @@ def _shuffled(
     if (doubt := computed(taints["control"])) is not None:
         found = np.maximum(found, doubt if value.ndim == 1 else doubt[:, np.newaxis])
     if asleep.any():
-        number = warp.onlooker.undefined(warp, f"a lane that does not execute it ({warp.names(asleep)})")
+        number = warp.onlooker.undefined(warp, "shuffles from a lane that does not execute it", asleep)
         found[asleep] = number | CROSSED
     return found if found.any() else None
 

@@ -12,7 +12,7 @@ from ptosim.language.simt.simt_memory import Ldg, Stg
 from ptosim.reference.semantics import semantics
 from ptosim.reference.workitems.lifting import on_warps
 from ptosim.reference.workitems.memory import WarpAccess, bytes_of_taint, taint_of_bytes, whole
-from ptosim.reference.workitems.values import Active, LaneTaint, Values, as_bytes, from_bytes
+from ptosim.reference.workitems.values import Active, LaneTaint, Values, as_bytes, from_bytes, further
 from ptosim.reference.workitems.warp import Warp
 
 
@@ -25,7 +25,7 @@ def _address(
 ) -> Values:
     for role in ("pointer", "offset"):
         warp.use("address", taints[role], active)
-    return pointer + offset * kind.bytes
+    return further(pointer, offset, kind.bytes)
 
 
 @semantics(Ldg, bind=_place)

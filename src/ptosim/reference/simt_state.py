@@ -50,9 +50,8 @@ def resume(
         kept = warp.launch.resumed.get(slot + number)
         if kept is None:
             if warp.onlooker is not None:
-                taint[active] = warp.onlooker.undefined(
-                    warp, f"slot {slot + number}, which the last launch has not kept"
-                )
+                does = f"resumes slot {slot + number}, which the last launch has not kept"
+                taint[active] = warp.onlooker.undefined(warp, does, active)
             continue
         if kept.kind != kind.name:
             warp.lint(f"slot {slot + number} was kept as {kept.kind}; its bits are taken for {kind.name}", active)

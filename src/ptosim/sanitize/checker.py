@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.diagnostics import Diagnostic, Severity
+from ptosim.diagnostics import Diagnostic, Severity, Workitem
 from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
 from ptosim.language.analysis.polling_loops import is_poll
@@ -45,7 +45,7 @@ from ptosim.sanitize.track import AccessHistory
 from ptosim.sanitize.undefined_and_racy import DoubtObserver, Hit, Image, Subject, Unchanged
 from ptosim.sanitize.window import GRANULE, ShadowWindow, WindowPart, inside, shifted
 from ptosim.sanitize.workitem_caches import WorkitemCaches, shares_ub
-from ptosim.sanitize.workitems import WorkitemRaces
+from ptosim.sanitize.workitems import WorkitemRaces, commute
 
 
 class Checker(DoubtObserver):
@@ -62,7 +62,7 @@ class Checker(DoubtObserver):
         self.cells = Cells()
         self.data_caches = WorkitemCaches(self.findings)
         self.shares_ub = shares_ub(subject.program.operations())
-        self.races = WorkitemRaces(self.findings, subject.regions)
+        self.races = WorkitemRaces(self.findings, subject.regions, subject.together)
         self.iterations = Iterations(subject.program)
         self.unconsumed: dict[tuple[str, str], Site] = {}
         """Where one pipe or core signals another that does not wait for it."""
@@ -175,10 +175,10 @@ class Checker(DoubtObserver):
     # --- workitems ----------------------------------------------------------------------------------------------------
 
     def launches(self, entry: Entry, sizes: tuple[int, int, int]) -> None:
-        self.races.begin(entry.site, sizes)
+        self.races.begin(entry, sizes)
 
     def workitems(self, entry: Entry, access: WorkitemAccess) -> None:
-        self.races.note(access)
+        self.races.note(entry, access)
         if access.space is GM and access.kind == READ and self._is_cached(access.site):
             self.data_caches.load(entry, access)
 
@@ -199,17 +199,20 @@ class Checker(DoubtObserver):
             self.data_caches.touches_ub(entry, site, footprint.starts, footprint.width)
 
     def workitem_fence(self, entry: Entry, workitems: Any) -> None:
-        self.races.fence(workitems)
+        self.races.fence(entry, workitems)
 
     def epoch(self, entry: Entry) -> None:
         self.races.end(entry)
 
-    def undefined_value(self, entry: Entry, site: Site, what: str) -> int:
+    def undefined_value(self, entry: Entry, site: Site, does: str, workitem: Workitem) -> int:
         def conflict() -> Conflict:
-            place = MemoryPlace(what, 0, 0)
-            return Conflict("uninitialized", "warning", party(entry, site, "reads"), place, entry.core, entry.loops)
+            place, reader = MemoryPlace(does, 0, 0), party(entry, site, "reads")
+            return Conflict("uninitialized", "warning", reader, place, entry.core, entry.loops, workitem=workitem)
 
-        return self.origins.number(("uninitialized", site, what), conflict)
+        return self.origins.number(("uninitialized", site, does), conflict)
+
+    def lacking(self, entry: Entry, conflict: Conflict) -> Conflict:
+        return self.races.named(entry, conflict, conflict.place.low)
 
     def may_overwrite(self) -> bool:
         """Whether bytes of UB may have been overwritten through another pointer than the one that reads them."""
@@ -296,7 +299,7 @@ class Checker(DoubtObserver):
             same = unchanged is not None and first_verb == "writes" and bool(unchanged()[where].all())
             severity: Severity = "warning" if same else "error"
             conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
-            conflict = self.races.named(conflict, place.low)
+            conflict = self.races.named(entry, conflict, place.low)
             undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
             conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
@@ -390,9 +393,21 @@ class Checker(DoubtObserver):
             if compatible(kind, track.kind):
                 self.lints.order_matters(entry, second, first, place, kind)
                 continue
+            if self.races.are_workitems(first.site, site):
+                addresses = np.unique(pointer(outcome.buffer.number, 0) + places)
+                earlier_core = track.index // SLOTS
+                if self.races.is_chained(entry, (earlier_core, first.site), addresses):
+                    continue
+                if {kind, track.kind}.isdisjoint(_VERBS) and kind.split()[1] == track.kind.split()[1]:
+                    looks = self.subject.together and (
+                        self.races.only_looks(entry.core.index, site) or self.races.only_looks(earlier_core, first.site)
+                    )
+                    if not looks and not commute(kind, track.kind):
+                        self.lints.order_matters(entry, second, first, place, kind, track.kind)
+                    continue
             severity: Severity = "warning" if same else "error"
             conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
-            conflict = self.races.named(conflict, pointer(outcome.buffer.number, place.low))
+            conflict = self.races.named(entry, conflict, pointer(outcome.buffer.number, place.low))
             is_known = (entry.clock or {}).get(track.index // SLOTS * SLOTS, 0) > 0
             conflict.is_told = is_known and entry.core.index in self.exchange.notices.waiting
             self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))

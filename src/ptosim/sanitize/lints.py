@@ -58,11 +58,14 @@ class Lints:
         if entry.pipe not in (Pipe.S, Pipe.V):  # a launch ends with its last store
             self._stores[entry.core.index, entry.pipe] = _LastStore(entry.n, site, entry.loops)
 
-    def order_matters(self, entry: Entry, second: Party, first: Party, place: MemoryPlace, kind: str) -> None:
+    def order_matters(
+        self, entry: Entry, second: Party, first: Party, place: MemoryPlace, kind: str, other_kind: str | None = None
+    ) -> None:
         where = "another copy"
         if (first.rank, first.block) != (second.rank, second.block):
             where = "another block" if first.rank == second.rank else f"rank {first.rank}"
-        message = f"{kind} to {place} and the same by {where} are in no order: float sums depend on it"
+        what, why = ("the same", "float sums depend") if other_kind is None else (other_kind, "what is left depends")
+        message = f"{kind} to {place} and {what} by {where} are in no order: {why} on it"
         other = first.site.location
         self.findings.diagnostic(
             Diagnostic(

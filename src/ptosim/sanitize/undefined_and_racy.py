@@ -247,9 +247,14 @@ class DoubtObserver(Observer, ABC):
 
         def conflict() -> Conflict:
             place, loops = place_of(memory, covered, where), loops_around(entry)
-            return Conflict("uninitialized", "warning", party(entry, site, verb), place, entry.core, loops)
+            found = Conflict("uninitialized", "warning", party(entry, site, verb), place, entry.core, loops)
+            return self.lacking(entry, found)
 
         return self.origins.number(("uninitialized", site), conflict)
+
+    def lacking(self, entry: Entry, conflict: Conflict) -> Conflict:
+        """Bytes that nothing has written, which an access has found."""
+        return conflict
 
     # --- stores -------------------------------------------------------------------------------------------------------
 

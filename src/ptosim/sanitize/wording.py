@@ -163,6 +163,8 @@ def _undefined(conflict: Conflict) -> str:
         )
     doing = _DOING.get(second.pipe, "copies")
     said = f"{second.pipe} {doing} {conflict.place}, which nothing has written"
+    if conflict.workitem is not None and not conflict.place.high:
+        said = f"{conflict.workitem} {conflict.place}"
     if conflict.use is None or conflict.use[1] is second.site:
         return said
     return f"{said}, and {_leads(conflict, conflict.use[0])}"

@@ -27,6 +27,8 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _COMMUTING = ({"add", "sub"},)
+_LOOKS = ("add", "sub", "or", "xor")
+"""Atomic updates that leave what is there, where what they are given is 0."""
 _VERBS = {"read": ("reads", "read"), "write": ("writes", "written")}
 
 
@@ -62,10 +64,21 @@ def distinct_numbers(numbers: Ints) -> list[int]:
 
 @dataclass
 class Epoch:
-    """Accesses since the last barrier."""
+    """A launch of a core, and its accesses since the last barrier."""
 
+    core: int
+    launch: Site
+    sizes: tuple[int, int, int]
+    clocks: FenceClocks
     accesses: list[WorkitemAccess] = field(default_factory=list[WorkitemAccess])
-    clocks: FenceClocks = field(default_factory=FenceClocks)
+
+    def workitem(self, number: int) -> Workitem:
+        x, y, _ = self.sizes
+        return Workitem(number, number % x, number // x % y, number // (x * y))
+
+    def orders(self, one: WorkitemAccess, first: int, other: WorkitemAccess, second: int) -> bool:
+        """Whether a chain of fences and atomics orders the accesses of two workitems."""
+        return self.clocks.orders(one, (self.core, first), other, (self.core, second))
 
 
 class MeetingPair(NamedTuple):
@@ -84,51 +97,86 @@ class MeetingPair(NamedTuple):
 class WorkitemRaces:
     """Judges the launches of a run."""
 
-    def __init__(self, findings: Findings, regions: Mapping[int, Region]) -> None:
+    def __init__(self, findings: Findings, regions: Mapping[int, Region], together: bool) -> None:
         self.findings = findings
         self.regions = regions
-        self.epoch = Epoch()
-        self.sizes: tuple[int, int, int] = (1, 1, 1)
-        self.launch: Site | None = None
+        self.together = together
+        """Whether all blocks run at once."""
+        self.clocks = FenceClocks()
+        self._epochs: dict[int, Epoch] = {}
+        """By the index of the core: launches of several may let each other go first."""
         self._launched: dict[Site, Site] = {}
         """The launch behind each instruction of workitems that has accessed memory."""
+        self._kept: dict[tuple[int, Site], list[WorkitemAccess]] = {}
+        """Accesses to GM of cores that run at once, by the index of the core and the instruction."""
 
-    def begin(self, launch: Site, sizes: tuple[int, int, int]) -> None:
-        self.launch, self.sizes, self.epoch = launch, sizes, Epoch()
+    def begin(self, entry: Entry, sizes: tuple[int, int, int]) -> None:
+        core = entry.core.index
+        self._epochs[core] = Epoch(core, entry.site, sizes, self.clocks)
 
-    def workitem(self, number: int) -> Workitem:
-        x, y, _ = self.sizes
-        return Workitem(number, number % x, number // x % y, number // (x * y))
+    def are_workitems(self, *sites: Site) -> bool:
+        """Whether these are instructions of workitems that have accessed memory."""
+        return all(site in self._launched for site in sites)
 
-    def named(self, conflict: Conflict, low: int) -> Conflict:
+    def is_chained(self, entry: Entry, first: tuple[int, Site], addresses: Ints) -> bool:
+        """Whether what the instruction that has come last does at these addresses is ordered, by chains of fences and
+        atomics, behind what another of another core did there."""
+        epoch = self._epochs.get(entry.core.index)
+        if epoch is None or not epoch.accesses or first not in self._kept:
+            return False
+        latest = epoch.accesses[-1]
+        return all(
+            epoch.clocks.orders(before, (first[0], earlier), latest, (epoch.core, later))
+            for address in addresses.tolist()
+            for later in _touching(latest, address)
+            for before in self._kept[first]
+            for earlier in _touching(before, address)
+        )
+
+    def only_looks(self, core: int, site: Site) -> bool:
+        """Whether an atomic update to GM of a core has changed nothing so far."""
+        return all(_leaves(access.kind, access.data) for access in self._kept.get((core, site), ()))
+
+    def named(self, entry: Entry, conflict: Conflict, low: int) -> Conflict:
         """A conflict with something else, with the lowest workitem that touches these bytes, from address `low` on,
         and its launch."""
         first = conflict.first
         if first is not None and first.site in self._launched:
             conflict.launch = self._launched[first.site]
-        latest = self.epoch.accesses[-1] if self.epoch.accesses else None
-        if latest is None or conflict.second.site is not latest.site:
+        epoch = self._epochs.get(entry.core.index)
+        latest = epoch.accesses[-1] if epoch is not None and epoch.accesses else None
+        if epoch is None or latest is None or conflict.second.site is not latest.site:
             return conflict
         high = low + conflict.place.high - conflict.place.low
         starts = np.asarray(latest.starts)
         hit = (starts < high) & (starts + latest.width > low)
         if hit.any():
-            conflict.workitem = self.workitem(int(np.min(np.asarray(latest.workitems)[hit])))
-            conflict.launch = self.launch
+            conflict.workitem = epoch.workitem(int(np.min(np.asarray(latest.workitems)[hit])))
+            conflict.launch = epoch.launch
         return conflict
 
-    def note(self, access: WorkitemAccess) -> None:
-        if self.launch is not None:
-            self._launched[access.site] = self.launch
-        self.epoch.clocks.note(access)
-        self.epoch.accesses.append(access)
+    def note(self, entry: Entry, access: WorkitemAccess) -> None:
+        epoch = self._epochs[entry.core.index]
+        self._launched[access.site] = epoch.launch
+        self.clocks.note(epoch.core, access)
+        epoch.accesses.append(access)
+        if self.together and access.space is GM:
+            self._kept.setdefault((epoch.core, access.site), []).append(access)
 
-    def fence(self, workitems: Ints) -> None:
-        self.epoch.clocks.fence(workitems)
+    def fence(self, entry: Entry, workitems: Ints) -> None:
+        self.clocks.fence(entry.core.index, workitems)
 
     def end(self, entry: Entry) -> None:
-        """The epoch is over."""
-        epoch, self.epoch = self.epoch, Epoch()
+        """All have met at a barrier, or the launch has ended."""
+        epoch = self._epochs[entry.core.index]
+        self._epochs[epoch.core] = Epoch(epoch.core, epoch.launch, epoch.sizes, self.clocks)
+        self._judge_all(entry, epoch)
+        self.clocks.barrier(epoch.core)
+        for access in epoch.accesses:
+            if not self.together or access.space is not GM:
+                self.clocks.forget(access)
+
+    def _judge_all(self, entry: Entry, epoch: Epoch) -> None:
         memories: dict[tuple[Space, int], list[WorkitemAccess]] = {}
         for access in epoch.accesses:
             number = decode(int(access.starts[0]))[0] if access.space is GM else 0
@@ -153,13 +201,13 @@ class WorkitemRaces:
                 continue
             pair = _meeting(accesses, one[1], other[1], first, second, epoch)
             if pair is not None:
-                self._tell(entry, pair)
+                self._tell(entry, pair, epoch)
 
     # --- findings -----------------------------------------------------------------------------------------------------
 
-    def _tell(self, entry: Entry, pair: MeetingPair) -> None:
+    def _tell(self, entry: Entry, pair: MeetingPair, epoch: Epoch) -> None:
         first, second = pair.first, pair.second
-        named = tuple(self.workitem(number) for number in pair.workitems)
+        named = tuple(epoch.workitem(number) for number in pair.workitems)
         place = self._place(first.space, pair.place)
         message = _message(pair, named, place)
         found = Diagnostic(
@@ -168,7 +216,7 @@ class WorkitemRaces:
             message,
             second.site.location,
             label=f"{named[1]} {_verb(second.kind)} here",
-            related=tuple(self._related(pair, named[0])),
+            related=tuple(_related(pair, named[0], epoch.launch)),
             notes=(pair.note,),
             core=entry.core.name,
             pipe=str(entry.pipe),
@@ -185,12 +233,6 @@ class WorkitemRaces:
             return
         self.findings.found[key] = found
 
-    def _related(self, pair: MeetingPair, workitem: Workitem) -> Iterator[Related]:
-        if pair.first.site.location is not None:
-            yield Related(pair.first.site.location, f"{workitem} {_verb(pair.first.kind)} here")
-        if self.launch is not None and self.launch.location is not None:
-            yield Related(self.launch.location, "launched here")
-
     def _place(self, space: Space, span: tuple[int, int]) -> MemoryPlace:
         low, high = span
         if space is not GM:
@@ -199,6 +241,20 @@ class WorkitemRaces:
         region = self.regions.get(number)
         name = "gm" if region is None else region.label
         return MemoryPlace(name, offset, offset + high - low)
+
+
+def _related(pair: MeetingPair, workitem: Workitem, launch: Site) -> Iterator[Related]:
+    if pair.first.site.location is not None:
+        yield Related(pair.first.site.location, f"{workitem} {_verb(pair.first.kind)} here")
+    if launch.location is not None:
+        yield Related(launch.location, "launched here")
+
+
+def _touching(access: WorkitemAccess, address: int) -> list[int]:
+    """The workitems that touch a byte."""
+    starts = np.asarray(access.starts)
+    hit = (starts <= address) & (address < starts + access.width)
+    return np.asarray(access.workitems)[hit].tolist()
 
 
 def _verb(kind: str) -> str:
@@ -342,12 +398,13 @@ def _grade(
 ) -> int:
     """How grave it is that two rows meet; 0: not at all."""
     one, two = accesses[int(first.numbers[a])], accesses[int(second.numbers[b])]
-    if epoch.clocks.orders(one, int(first.workitems[a]), two, int(second.workitems[b])):
+    if epoch.orders(one, int(first.workitems[a]), two, int(second.workitems[b])):
         return 0
     if atomic:
         if first.starts[a] != second.starts[b] or one.width != two.width:
             return WORST
-        return HINT if not commute(kind, other) or _order_matters(kind) else 0
+        looks = _leaves(kind, first.data[a]) or _leaves(other, second.data[b])
+        return HINT if not looks and (not commute(kind, other) or _order_matters(kind)) else 0
     equal = kind == other == "write" and first.data[a] == second.data[b]
     same_warp = first.workitems[a] // WARP == second.workitems[b] // WARP
     if equal:
@@ -355,6 +412,11 @@ def _grade(
     if same_warp and one is not two and kind in _VERBS and other in _VERBS:
         return LIGHT
     return WORST
+
+
+def _leaves(kind: str, data: Any) -> bool:
+    """Whether an atomic update with these bytes changes nothing: it only looks."""
+    return kind.partition(" ")[0] in _LOOKS and not np.any(data)
 
 
 def _order_matters(kind: str) -> bool:

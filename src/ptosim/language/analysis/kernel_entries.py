@@ -22,6 +22,7 @@ from ptosim.language.passes.launch_parameters import name_of, visible
 from ptosim.language.rules.call_rules import Found
 from ptosim.language.rules.core_kind_rules import NAMES, cores
 from ptosim.language.simt.simt import SectionSimt
+from ptosim.language.simt.spins import waits_for_block
 from ptosim.language.structure.control import While
 from ptosim.language.structure.function import Call, Function, entry_functions, reached
 from ptosim.language.text.parser import ParsedModule
@@ -72,7 +73,9 @@ def _launches(op: Operation) -> bool:
 
 def _crosses_blocks(op: Operation) -> bool:
     """Signals that may also stay within a block say by their mode that they do not; words in GM are for all blocks."""
-    if op.name in WORDS or isinstance(op, CommOperation) or (isinstance(op, While) and waits_for_word(op)):
+    if op.name in WORDS or isinstance(op, CommOperation):
+        return True
+    if isinstance(op, While) and (waits_for_word(op) or waits_for_block(op)):
         return True
     if op.name not in _CROSS_BLOCK or not isinstance(op, PTOOperation):
         return False

@@ -228,8 +228,8 @@ class StDev(_Device, ElementStore, name="pto.st_dev"):
 def looks_at_memory(op: Operation) -> bool:
     """Whether there is a scalar load from GM in an operation: a loop with one may wait for what others write."""
     return any(
-        isinstance(inner, LoadScalar | LdDev)
-        and isinstance(inner.pointer.type, PtrType)
-        and inner.pointer.type.space is Space.GM
+        (isinstance(inner, LoadScalar | LdDev) or inner.name.startswith("pto.atomic_"))
+        and isinstance(pointer := inner.operands[0].type, PtrType)
+        and pointer.space is Space.GM
         for inner in op.walk()
     )

@@ -174,12 +174,13 @@ def _poll(operation: HandedOperation, core: Core, words: Sequence[int]) -> None:
 
 
 _SIGNALS: dict[str, Callable[[HandedOperation, Core, Sequence[int]], None]] = {
+    "give_turn": lambda operation, core, words: core.schedule.give_turn(core, operation.site),
     "poll": _poll,
     "notify": _notify,
     "watch": _watch,
     "test": _test,
 }
-"""The lowerings of words in GM, each of a pointer and its place in this process."""
+"""Operations with words in GM, each with a pointer and its place in this process, and one for the schedule."""
 
 
 def entry_symbol(operation: int) -> str:

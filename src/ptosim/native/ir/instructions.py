@@ -82,6 +82,12 @@ class Instructions:
         self._slots.append(f"  store {kind} {number}, {place}, align 8")
         return place
 
+    def zeroed_slot(self, kind: Type) -> Value:
+        """Room on the stack for lanes, all 0 when the function begins."""
+        place = self.slot(kind, 1, 64)
+        self._slots.append(f"  store {kind} zeroinitializer, {place}, align 64")
+        return place
+
     def once(self, key: object, make: Callable[[], Value]) -> Value:
         """The value made under this key in this block or one around it, made now if there is none."""
         found = self._made(key)

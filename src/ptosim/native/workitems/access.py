@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from ptosim.effects.element import Element
 from ptosim.effects.names import GM, Space
 from ptosim.effects.simt import WARP
+from ptosim.machine.memory import FAR
 from ptosim.native.build.global_memory import locate
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I64, Type, Value
 from ptosim.native.vector.registers import first_lane
 from ptosim.native.workitems.memory import load_routine, store_routine
@@ -41,17 +43,29 @@ def places(core: WarpCore, pointer: Value, offset: Value | None, width: int) -> 
     assert warp is not None
 
     def lanes() -> Value:
-        if offset is None:
-            return spread(f, pointer)
-        if pointer.kind.lanes == offset.kind.lanes:
-            return spread(f, pointer + offset * width)
-        return spread(f, pointer) + spread(f, offset * width)
+        return spread(f, pointer if offset is None else further(f, pointer, offset, width))
 
     start, far = warp.row_of(pointer), EvenLanes(f.constant(I64, 0), 0) if offset is None else warp.row_of(offset)
     if start is None or far is None:
         return LanePlaces(lanes, None)
+    return LanePlaces(lanes, further_row(start, far, width))
+
+
+def further(f: FunctionBuilder, pointer: Value, offset: Value, width: int) -> Value:
+    """A pointer to so many elements behind; where the product does not fit, to a place outside of all memories."""
+    most = FAR // width
+    if not offset.range.within(-most, most):
+        offset = (offset > most).select(most, (offset < -most).select(-most, offset))
+    far = offset * width
+    return pointer + far if pointer.kind.lanes == far.kind.lanes else spread(f, pointer) + spread(f, far)
+
+
+def further_row(start: EvenLanes, far: EvenLanes, width: int) -> EvenLanes:
+    """Likewise of pointers and numbers that lie equally far apart, where all products fit."""
     row = EvenLanes(start.first + far.first * width, start.step + far.step * width, start.sure)
-    return LanePlaces(lanes, row if far.sure is None else row.also(far.sure))
+    row = row if far.sure is None else row.also(far.sure)
+    most = max(0, FAR // width - WARP * abs(far.step))
+    return row if far.first.range.within(-most, most) else row.also((far.first + most).compare("ule", 2 * most))
 
 
 def pieces(kind: Element) -> list[tuple[int, Type]]:
@@ -150,6 +164,7 @@ def joined(found: list[Value], kind: Element) -> WarpValue:
 def store(core: WarpCore, space: Space, where: LanePlaces, value: WarpValue, kind: Element) -> None:
     f, warp, row = core.f, core.warp, where.row
     assert warp is not None
+    warp.changes()
     if len(pieces(kind)) > 1 or row is None or row.step != kind.bytes:
         _store_anywhere(core, space, where.lanes(), value, kind)
         return

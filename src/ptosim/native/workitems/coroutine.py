@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptosim.effects.simt import HANDOVER, WARP
-from ptosim.native.ir.context import Status
+from ptosim.native.ir.context import WORD_BYTES, ContextWord, Status
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.module import ObjectModule
 from ptosim.native.ir.values import I64, PTR, Type, Value
@@ -21,7 +21,10 @@ STATE, SITE, ARRIVED, EXISTING = 8, 16, 24, 32
 GOES_ON, WAITS, OVER = 0, 1, 2
 """States; behind the last the statuses with which code leaves."""
 DEADLOCK = 3
-"""The result of the scheduler of warps besides a `Status`."""
+"""The result of the scheduler of warps besides a `Status`,"""
+GIVES_TURN = 4
+"""and where all warps had their turn, some go on, and it is told to give other cores one (`gives`); called once more
+then (`goeson`)."""
 
 
 class WarpCoroutine(FunctionBuilder):
@@ -30,7 +33,7 @@ class WarpCoroutine(FunctionBuilder):
     def __init__(self, module: ObjectModule, name: str, parameters: Sequence[Type]) -> None:
         super().__init__(module, name, (PTR, *parameters), (), "internal")
         self.record = self.parameters[0]
-        self.left: Value | None = None
+        self._left: Value | None = None
         module.functions.append(self)
 
     def suspend(self, state: int, site: int = 0, arrived: Value | None = None) -> None:
@@ -44,20 +47,44 @@ class WarpCoroutine(FunctionBuilder):
         self.do(f"{state_text} = call i8 @llvm.coro.suspend(token none, i1 false)")
         self.do(f"switch i8 {state_text}, label %suspended [i8 0, label %{resumed} i8 1, label %cleanup]")
         self._start(resumed)
+        self.change()
+
+    def change(self) -> None:
+        """Count what a later round of a loop may notice."""
+        word = self.word(ContextWord.SIMT_CHANGES)
+        word.store(word.load(I64, WORD_BYTES) + 1, WORD_BYTES)
 
     def begins(self) -> None:
         """Wait to be resumed for the first time."""
         self.suspend(GOES_ON)
 
-    def rounds(self) -> None:
+    @property
+    def left(self) -> Value:
+        """Where the number of rounds stands after which others get a turn."""
+        if self._left is None:
+            self._left = self.set_slot(I64, HANDOVER)
+        return self._left
+
+    def round(self) -> None:
         """A loop goes round: after many rounds others get a turn."""
-        if self.left is None:
-            self.left = self.set_slot(I64, HANDOVER)
         left = self.left
         number = left.load(I64) - 1
         left.store((number == 0).select(number.like(HANDOVER), number))
         with self.when(number == 0):
             self.suspend(GOES_ON)
+
+    def look(self) -> tuple[Value, Value]:
+        """A round begins of a loop that looks at memory: what it has found."""
+        return self.word(ContextWord.SIMT_CHANGES).load(I64, WORD_BYTES), self.left.load(I64)
+
+    def rest(self, found: tuple[Value, Value], same: Value, site: int) -> None:
+        """And ends: where it has changed nothing, and carries the same values, all rounds of its turn are like it."""
+        changes, left = found
+        now, still = self.word(ContextWord.SIMT_CHANGES).load(I64, WORD_BYTES), self.left.load(I64)
+        with self.when(same & (now == changes) & (still == left - 1)):
+            self.count_steps(still - 1, site)
+            self.settle()
+            self.left.store(still.like(1))
 
     def _return(self, status: Value, results: Sequence[Value] | None = None) -> None:
         self.record.at(STATE).store(status.zext(I64) + OVER, 8)
@@ -92,9 +119,9 @@ suspended:
 SCHEDULER = "run_warps"
 _SCHEDULER = f"""declare ptr @aligned_alloc(i64, i64)
 declare void @free(ptr)
-define internal i32 @{SCHEDULER}(ptr %records, i64 %count) nounwind noinline {{
+define internal i32 @{SCHEDULER}(ptr %records, i64 %count, i1 %gives, i1 %goeson) nounwind noinline {{
 entry:
-  br label %round
+  br i1 %goeson, label %pass, label %round
 round:
   br label %swift
 swift:
@@ -191,7 +218,11 @@ look:
   br i1 %vmore, label %look, label %decide
 decide:
   %anyready = icmp ne i64 %ready1, 0
-  br i1 %anyready, label %pass, label %met
+  br i1 %anyready, label %again, label %met
+again:
+  br i1 %gives, label %away, label %pass
+away:
+  ret i32 {GIVES_TURN}
 met:
   %none = icmp eq i64 %waiting1, 0
   br i1 %none, label %leave, label %all

@@ -16,6 +16,7 @@ from ptosim.effects.record import Static
 from ptosim.effects.simt import WARP
 from ptosim.language.operation import PTOOperation
 from ptosim.language.simt.simt import MOST_WORKITEMS, SyncThreads
+from ptosim.language.simt.spins import may_wait
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.function import Call, Return
 from ptosim.language.structure.scalar import Constant
@@ -29,6 +30,7 @@ from ptosim.native.ir.flow import FunctionBuilder, Reported
 from ptosim.native.ir.ranges import IntegerRange
 from ptosim.native.ir.values import I1, I8, I32, I64, PTR, Type, Value
 from ptosim.native.vector.registers import first_lane
+from ptosim.native.workitems.coroutine import WarpCoroutine
 from ptosim.native.workitems.even_lanes import even
 from ptosim.native.workitems.values import (
     ALL_LANES,
@@ -130,7 +132,8 @@ class WarpBody:
         self.row = row
         """And that each workitem has."""
         self.private = f.slot(I8, WARP * row, 64) if row else f.poison(PTR)
-        self.hand_over: Callable[[], None] | None = None
+        self.turns: WarpCoroutine | None = None
+        """The turns of a warp that others may have to wait for."""
         self.barrier: Callable[[int], None] | None = None
 
     def core(self, op: Operation) -> WarpCore:
@@ -308,8 +311,13 @@ class WarpBody:
         self._take(op.results, chosen)
 
     def _round(self, op: Operation) -> None:
-        if self.hand_over is not None:
-            self.hand_over()
+        if self.turns is not None:
+            self.turns.round()
+
+    def changes(self) -> None:
+        """Something happens that a later round of a loop may notice."""
+        if self.turns is not None:
+            self.turns.change()
 
     def _for(self, op: For) -> None:
         core = self.core(op)
@@ -392,16 +400,20 @@ class WarpBody:
         condition = cast(Condition, before.last_op)
         count = len(vector_types(value.type for value in op.arguments))
         start = [self.mask, *self._vectors(op.arguments), *self._zeros(op.results)]
+        turns = self.turns if may_wait(op) else None
+        found: list[tuple[Value, Value]] = []
 
         def look(entering: list[Value]) -> tuple[Value, Sequence[Value]]:
             mask = entering[0]
+            if turns is not None:
+                found[:] = [turns.look()]
             self._take(before.args, entering[1 : 1 + count])
             with self.under(mask):
                 self.block(before)
             handed = self._vectors(condition.arguments)
             results = _merged(mask, handed, entering[1 + count :])
             going = mask & spread(f, self.scalar_or_lanes(condition.condition))
-            return some_lane(f, going), [going, *entering[1 : 1 + count], *results, *handed]
+            return some_lane(f, going), [going, *entering[1 : 1 + count], *results, *handed, mask]
 
         def body(entering: list[Value]) -> Sequence[Value]:
             going, carried = entering[0], entering[1 : 1 + count]
@@ -411,7 +423,13 @@ class WarpBody:
             with self.under(going):
                 self.block(after)
                 ends = self._ends(after)
-            return [going, *_merged(going, ends, carried), *results]
+            merged = _merged(going, ends, carried)
+            if turns is not None:
+                differs = entering[-1] ^ going
+                for one, other in zip(merged, carried, strict=True):
+                    differs = differs | (one != other)
+                turns.rest(found[0], as_bits(differs) == 0, self.core(op).site("limit", LIMIT))
+            return [going, *merged, *results]
 
         last = f.while_loop(start, look, body, self.core(op).site("limit", LIMIT))
         self._take(op.results, last[1 + count :])

@@ -19,6 +19,7 @@ from ptosim.reference.workitems.values import (
     Values,
     bits_of,
     floats_of,
+    further,
     part_of,
     rounded,
     wrapped,
@@ -99,7 +100,7 @@ for _name in ("index_castui", "extui"):
 
 @on_warps(AddPtr, bind=lambda static: {"width": static.elements["pointer"].bytes})
 def addptr(pointer: Values, offset: Values, width: int) -> Values:
-    return pointer + offset * width
+    return further(pointer, offset, width)
 
 
 @on_warps(Select)

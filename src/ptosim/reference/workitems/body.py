@@ -227,6 +227,7 @@ class WorkitemBody:
             marks: list[Any] = [None] * len(found)
             going = active
             while True:
+                begun = _Round(warp, going, entering)
                 yield from look(warp, going)
                 warp.site = site
                 warp.use("condition", warp.taints[condition], going)
@@ -243,6 +244,8 @@ class WorkitemBody:
                 self._merge(warp, going, bodies, handed)
                 yield from run(warp, going)
                 self._merge(warp, going, entering, ends)
+                if begun.recurs(going, entering):
+                    _rest(warp, site)
             for place, value, mark in zip(results, found, marks, strict=True):
                 warp.values[place], warp.taints[place] = value, mark
 
@@ -310,6 +313,37 @@ def _counts(warp: Warp, site: Site) -> bool:
         return False
     warp.rounds = HANDOVER
     return True
+
+
+class _Round:
+    """How a round of a loop begins."""
+
+    def __init__(self, warp: Warp, going: Active, carried: Sequence[int]) -> None:
+        self.warp, self.going, self.changes, self.left = warp, going, warp.launch.changes, warp.rounds
+        self.carried = [warp.values[place] for place in carried]
+        self.taints = [warp.taints[place] for place in carried]
+
+    def recurs(self, going: Active, carried: Sequence[int]) -> bool:
+        """Whether it ends as it began, without a trace: all rounds of this turn are like it."""
+        warp = self.warp
+        if warp.launch.changes != self.changes or warp.rounds != self.left - 1 or (going != self.going).any():
+            return False
+        pairs = [*zip(self.carried, (warp.values[place] for place in carried), strict=True)]
+        marks = [*zip(self.taints, (warp.taints[place] for place in carried), strict=True)]
+        return all(_alike(*pair) for pair in (*pairs, *marks))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return one is other or (one is not None and other is not None and one.tobytes() == other.tobytes())
+
+
+def _rest(warp: Warp, site: Site) -> None:
+    """The rounds that are left of a turn, but for the last, count without being made."""
+    try:
+        warp.core.steps(warp.rounds - 1)
+    except Fault as fault:
+        raise WorkitemFault(fault, site) from None
+    warp.rounds = 1
 
 
 def _nothing(value: SSAValue) -> Values:

@@ -132,6 +132,7 @@ class WarpAccess:
 
     def store(self, data: Bytes, taint: LaneTaint | None) -> None:
         """A row for each active lane; where several meet, the highest lane stays."""
+        self.warp.launch.changes += 1
         for place in self.places:
             rows, cells = data[place.which], place.cells(self.width)
             if self.warp.onlooker is not None and len(cells):

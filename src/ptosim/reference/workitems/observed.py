@@ -81,9 +81,9 @@ class Onlooker:
         """All have met at a barrier, or the launch has ended."""
         self.observer.epoch(self.entry)
 
-    def undefined(self, warp: Warp, what: str) -> int:
+    def undefined(self, warp: Warp, does: str, lanes: Active) -> int:
         """The taint of a value that nothing has written, which comes from no memory."""
-        return self.observer.undefined_value(self.entry, warp.site, what)
+        return self.observer.undefined_value(self.entry, warp.site, does, warp.lowest(lanes))
 
     def used(self, warp: Warp, use: Use, taint: LaneTaint) -> None:
         self.observer.tainted(self.entry, warp.site, use, taint)

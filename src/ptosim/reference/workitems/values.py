@@ -13,11 +13,18 @@ from numpy.typing import NDArray
 
 from ptosim.effects.element import Element
 from ptosim.effects.simt import WARP
+from ptosim.machine.memory import FAR
 from ptosim.reference.numeric.float_lanes import Lanes, dtype_of, narrow, widen
 
 Values = NDArray[np.int64]
 Active = NDArray[np.bool_]
 LaneTaint = NDArray[np.uint8]
+
+
+def further(pointer: Values, offset: Values, width: int) -> Values:
+    """Pointers to so many elements behind; where the product does not fit, to places outside of all memories."""
+    most = FAR // width
+    return pointer + np.clip(offset, -most, most) * width
 
 
 def zeros(element: Element | None) -> Values:

@@ -57,6 +57,8 @@ class WarpLaunch:
     """The types of the words that it keeps."""
     tally: WorkitemTally | None = None
     """The counts of a timed run."""
+    changes: int = 0
+    """A count of all that another round of a loop may notice."""
 
     @property
     def count(self) -> int:
