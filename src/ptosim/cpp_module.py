@@ -18,8 +18,17 @@ from numpy.typing import NDArray
 
 from ptosim.argument_words import AUTO, NULL, value_of
 from ptosim.arguments import Parameter, array_bytes, scalar, unfit
-from ptosim.cpp.compiler import EXPRESSION, Compiler, CppBuild, RecordingProgram, compiled, find_compiler
-from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, read_text, substituted, without_comments
+from ptosim.cpp.compiler import (
+    EXPRESSION,
+    Compiler,
+    CppBuild,
+    ProgramText,
+    RecordingProgram,
+    compiled,
+    find_compiler,
+    last_compiled,
+)
+from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, launches, read_text, substituted, without_comments
 from ptosim.cpp.event_order import works_of
 from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, core_kind, module_text
 from ptosim.cpp.reach import reached
@@ -80,6 +89,7 @@ class CppModule:
         self.build = build
         self.core = core
         self.compiler = compiler
+        self._programs: dict[str, list[RecordingProgram]] = {}
 
     @property
     def target(self) -> str:
@@ -109,7 +119,11 @@ class CppModule:
             raise error("argument", f"'{expression}' is no expression that names a kernel of {shown}")
         name = re.sub(r".*::", "", expression.partition("<")[0]).strip()
         plain_text = without_comments(self.build.text)
-        if name not in self.kernels and re.search(rf"\bvoid\s+{re.escape(name)}\s*\(", plain_text):
+        if (
+            name.isidentifier()
+            and name not in self.kernels
+            and re.search(rf"\bvoid\s+{re.escape(name)}\s*\(", plain_text)
+        ):
             raise error("argument", f"'{name}' of {shown} is not __global__; only such functions are launched")
         known = [kernel for kernel in kernels_in(self.build.text, repeated=True) if kernel.name == name]
         if "<" not in expression and known and known[0].is_template:
@@ -127,26 +141,49 @@ class CppModule:
         return _MIXED.search(without_comments(self.build.text)) is not None
 
     def program(self, expression: str, half: str) -> tuple[RecordingProgram, int]:
-        """The compiled program that records a kernel on one kind of core, and the number of the kernel in it. Kernels
-        that are no templates are compiled together."""
+        """The compiled program that records a kernel on one kind of core, and the number of the kernel in it. A program
+        has the kernels that are no templates and all that the file launches, from one compilation."""
+        programs = self._programs.setdefault(half, [])
+        for program in programs:
+            if (number := program.number(expression)) is not None:
+                return program, number
         plain = [kernel.name for kernel in self.written if not kernel.is_template]
-        if expression in plain and len(plain) > 1:
-            with suppress(PTOError):  # one of the others may be wrong
-                return self._compiled(plain, half), plain.index(expression)
-        return self._compiled([expression], half), 0
+        together = plain if expression in plain and len(plain) > 1 else [expression]
+        with suppress(PTOError):  # another kernel may be wrong, or launched by a name that several have
+            if len(together) > 1 or launches(self.build.text):
+                return self._found(self._compiled(together, half, expression, True), half, expression)
+        return self._found(self._compiled([expression], half, expression, False), half, expression)
 
-    def _compiled(self, expressions: Sequence[str], half: str) -> RecordingProgram:
+    def _found(self, program: RecordingProgram, half: str, expression: str) -> tuple[RecordingProgram, int]:
+        self._programs[half].append(program)
+        number = program.number(expression)
+        assert number is not None
+        return program, number
+
+    def _compiled(self, expressions: Sequence[str], half: str, wanted: str, are_known: bool) -> RecordingProgram:
+        """A program with kernels, or one that was compiled before and has the kernel that is wanted."""
         build = replace(self.build, half=half)
-        with tempfile.TemporaryDirectory(prefix="ptosim-") as folder:
-            text = substituted(build.path, build.text, build.include_dirs, Path(folder))
-            escaped = str(build.path).replace("\\", "\\\\").replace('"', '\\"')
+        with tempfile.TemporaryDirectory(prefix="ptosim-") as name:
+            folder = Path(name)
+            text = substituted(build.path, build.text, build.include_dirs, folder, are_known)
             added = "".join(
                 f"static const bool ptosim_added_{number} = "
-                f'(::ptosim::add_entry(::ptosim::Runner<(&{expression})>::entry("")), true);\n'
+                f"(::ptosim::add_entry(::ptosim::Runner<(&{expression})>::entry({_quoted(expression)})), true);\n"
                 for number, expression in enumerate(expressions)
             )
-            main = f'#include <ptosim/launch.hpp>\n#line 1 "{escaped}"\n{text}\n#line 1 "{EXPRESSION}"\n{added}'
-            return compiled(build, self.compiler, main, Path(folder))
+            whole = ProgramText(
+                f"#include <ptosim/launch.hpp>\n#line 1 {_quoted(build.path)}\n{text}\n",
+                f"#line 1 {_quoted(EXPRESSION)}\n{added}",
+                folder,
+            )
+            known = last_compiled(build, self.compiler, whole)
+            if known is not None and known.number(wanted) is not None:
+                return known
+            return compiled(build, self.compiler, whole)
+
+
+def _quoted(text: object) -> str:
+    return '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 @dataclass(frozen=True)
@@ -206,7 +243,7 @@ class CppKernel:
         self._recorded: dict[Any, RecordedLaunch[Kernel]] = {}
         self._programs: dict[str, tuple[RecordingProgram, int]] = {}
         program, entry = self._program("cube" if module.core == "cube" else "vector")
-        self._described = _described(program.described, entry)
+        self._described = _described(program.kernels[entry])
 
     def _program(self, half: str) -> tuple[RecordingProgram, int]:
         if half not in self._programs:
@@ -265,11 +302,11 @@ class CppKernel:
                 raise unfit(index, self.signature[index], reason)
             loaded = self._loaded(text.text)
             loaded.origin = _Origin(self, given, blocks, text.works)
-            found = RecordedLaunch(loaded, given.values, told, text.said)
+            found = RecordedLaunch(loaded, _passed(given), told, text.said)
             if text.reads:
                 return found
             self._recorded[key] = found
-        return replace(self._recorded[key], arguments=given.values)
+        return replace(self._recorded[key], arguments=_passed(given))
 
     def example_arguments(
         self, seed: int = 0, grid: int = 1, scalars: Mapping[str, Any] | None = None
@@ -300,7 +337,7 @@ class CppKernel:
             for index, (each, parameter, word) in enumerate(zip(self._described, self.signature, chosen, strict=True))
         ]
         given = GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described), boundless=True)
-        found = [recording for half in self._halves for recording in self._recordings(half, given, count("grid", grid))]
+        found = [each for part in self._by_core(given, count("grid", grid)).values() for each in part]
         reaches = reached(found)
         for index, (each, word) in enumerate(zip(self._described, chosen, strict=True)):
             if each.is_pointer and word == AUTO:
@@ -343,13 +380,13 @@ class CppKernel:
         places, functions, said = PlaceAliases(), list[str](), list[tuple[int, str]]()
         name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
         reads, stored, works = False, set[int](), list[tuple[str, int]]()
-        for half in self._halves:
-            recordings = self._recordings(half, given, grid)
+        by_core = self._by_core(given, grid)
+        for half, recordings in by_core.items():
             reads |= any(each.reads for each in recordings)
             stored |= {index for index, reach in reached(recordings).items() if reach.is_stored}
             works += (work for each in recordings for work in works_of(each, self.module.build.shown))
-            suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(self._halves) > 1 else ""
-            kind = half if len(self._halves) > 1 else core_kind(recordings[0])
+            suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(by_core) > 1 else ""
+            kind = half if len(by_core) > 1 else core_kind(recordings[0])
             core = "aic" if (kind or half) == "cube" else "aiv"
             said += [
                 (block, f"b{block}.{core}{number if core == 'aiv' else ''}: {shown.rstrip()}")
@@ -361,16 +398,17 @@ class CppKernel:
         whole = module_text(self.module.target, functions, places.aliases)
         return _RecordedText(whole, reads, tuple(said), frozenset(stored), tuple(dict.fromkeys(works)))
 
-    @property
-    def _halves(self) -> Sequence[str]:
-        """The kinds of cores that a recording is made for."""
-        if self.module.is_mixed:
-            return ("cube", "vector")
-        return ("cube",) if self.module.core == "cube" else ("vector",)
-
-    def _recordings(self, half: str, given: GivenArguments, grid: int) -> list[KernelRecording]:
-        halves = _HALVES if half == "vector" and self.module.is_mixed else 1
-        return [self._recording(half, given, grid, number, halves) for number in range(halves)]
+    def _by_core(self, given: GivenArguments, grid: int) -> dict[str, list[KernelRecording]]:
+        """What is recorded for each kind of core. A kernel that goes the same way on both, in a file that tells them
+        apart elsewhere, runs on the one that its tiles say."""
+        if not self.module.is_mixed:
+            half = "cube" if self.module.core == "cube" else "vector"
+            return {half: [self._recording(half, given, grid, 0, 1)]}
+        cube = self._recording("cube", given, grid, 0, 1)
+        vector = [self._recording("vector", given, grid, number, _HALVES) for number in range(_HALVES)]
+        if self.module.core == "auto" and all(cube.issues_what(each) for each in vector):
+            return {"vector": [self._recording("vector", given, grid, 0, 1)]}
+        return {"cube": [cube], "vector": vector}
 
     def _recording(self, half: str, given: GivenArguments, grid: int, number: int, halves: int) -> KernelRecording:
         """The instructions that the scalar program issues; results of the machine are computed as it asks for them."""
@@ -407,10 +445,10 @@ class CppKernel:
         return error("unsupported" if self.module.is_mixed else "limit", message, place)
 
 
-def _described(text: str, entry: int) -> tuple[_Described, ...]:
-    """The parameters of the kernel with this number."""
+def _described(kernel: str) -> tuple[_Described, ...]:
+    """The parameters of a kernel."""
     found = list[_Described]()
-    for line in text.split("entry ")[entry + 1].split("\n"):
+    for line in kernel.split("\n")[1:]:
         word, _, rest = line.partition(" ")
         if word == "parameter":
             kind, size, element = rest.split(" ", 2)
@@ -421,6 +459,11 @@ def _described(text: str, entry: int) -> tuple[_Described, ...]:
 def _signed(bits: int) -> int:
     bits &= (1 << 64) - 1
     return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _passed(given: GivenArguments) -> tuple[NDArray[np.uint8] | int, ...]:
+    """The arguments of the recorded kernel: no operation of it goes to a null pointer."""
+    return tuple(np.zeros(0, np.uint8) if value is None else value for value in given.values)
 
 
 def _is_fixed(value: Any) -> bool:

@@ -98,6 +98,22 @@ def test_expressions_that_name_no_kernel(tmp_path: Path, text: str, expression: 
         kernel(tmp_path, f"{HEAD}{text}\n", expression)
 
 
+def test_errors_inside_headers_of_the_compiler_are_said_at_the_line_that_uses_them(tmp_path: Path) -> None:
+    with pytest.raises(ptosim.PTOError) as problem:
+        kernel(
+            tmp_path,
+            file("typename std::enable_if<false, int>::type x; V y; TADD(y, y, 3); std::enable_if_t<false> *z;"),
+        )
+    for each in problem.value.diagnostics:
+        assert each.location is None or each.location.file.endswith("kernel.cpp")
+
+
+def test_a_name_that_a_macro_makes_is_an_expression(tmp_path: Path) -> None:
+    kernel_text = "template <typename T> __global__ AICORE void JOINED(run, one)(__gm__ T *a) {}"
+    text = f"{HEAD}#define JOINED(a, b) a##_##b\n{kernel_text}\n"
+    kernel(tmp_path, text, "JOINED(run, one)<float>")(np.zeros(4, "f4"))
+
+
 def test_an_unknown_header_is_named(tmp_path: Path) -> None:
     with pytest.raises(ptosim.PTOError, match=r"pto/npu/foo/bar\.hpp"):
         kernel(tmp_path, f"#include <pto/npu/foo/bar.hpp>\n{file('')}")

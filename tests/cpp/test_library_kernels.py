@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from cpp.kernels import HEAD, NEEDS_COMPILER, SHAPES, body, kernel
+from cpp.kernels import ADD, HEAD, NEEDS_COMPILER, SHAPES, body, kernel
 
 pytestmark = NEEDS_COMPILER
 
@@ -282,3 +282,47 @@ __global__ AICORE void raw(__gm__ float *out, __gm__ float *in)
     subject(out, data)
     np.testing.assert_array_equal(out, data + np.float32(1))
     assert not ptosim.check(subject, out, data).findings
+
+
+def test_results_are_asked_for_in_a_loop(tmp_path: Path) -> None:
+    text = body(
+        """    G gi(in), go(out);
+    V x;
+    TASSIGN(x, 0);
+    TLOAD(x, gi);
+    set_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_S, EVENT_ID0);
+    float most = x.GetValue(0);
+    for (int i = 1; i < 5; ++i)
+        most = x.GetValue(i) > most ? x.GetValue(i) : most;
+    for (int i = 0; i < 8; ++i)
+        x.SetValue(i, most + i);
+    set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    TSTORE(go, x);
+    dsb(DSB_DDR);"""
+    ).replace(HEAD, HEAD + SHAPES)
+    data, out = floats(16, 64), np.zeros((16, 64), "f4")
+    subject = kernel(tmp_path, text)
+    subject(out, data)
+    np.testing.assert_array_equal(out[0, :8], data[0, :5].max() + np.arange(8, dtype="f4"))
+    np.testing.assert_array_equal(out[1:], data[1:])
+    assert not ptosim.check(subject, out, data).findings
+
+
+def test_a_kernel_of_vectors_in_a_file_that_tells_cores_apart_runs_on_vectors(tmp_path: Path) -> None:
+    text = FIFO + ADD
+    a, out = floats(64, 64), np.zeros((64, 64), "f4")
+    subject = kernel(tmp_path, text, "run<float, 64, 64>")
+    subject(out, a, a)
+    np.testing.assert_array_equal(out, a + a)
+    assert not ptosim.check(subject, out, a, a).findings
+
+
+def test_a_pad_of_its_own_may_be_written_as_a_number(tmp_path: Path) -> None:
+    text = body(
+        """    constexpr auto pad = PadCustom<-1.5f>;
+    using Padded = Tile<TileType::Vec, float, 16, 64, BLayout::RowMajor, 16, 64, SLayout::NoneBox, 512, pad>;
+    static_assert(isCustomPadValue(Padded::PadVal) && getCustomPadBits(Padded::PadVal) == 0xBFC00000u);"""
+    )
+    kernel(tmp_path, text)(np.zeros(4, "f4"), np.zeros(4, "f4"))

@@ -81,3 +81,16 @@ def test_arguments_are_made_up_as_long_as_the_kernel_reaches(tmp_path: Path) -> 
     assert [each.size for each in (out, a, b)] == [4096, 4096, 4096] and not out.any()
     subject(out, a, b)
     np.testing.assert_array_equal(out, a + b)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_none_is_a_null_pointer(tmp_path: Path, engine: str) -> None:
+    text = ADD.replace("    G ga(a), gb(b), go(out);", "    G ga(a), gb(b == nullptr ? a : b), go(out);")
+    out, a, b = arrays()
+    subject = kernel(tmp_path, text, "run<float, 64, 64>")
+    for given in (None, b):
+        subject(out, a, given, engine=engine)
+        np.testing.assert_array_equal(out, a + (a if given is None else b))
+    assert not ptosim.check(subject, out, a, None).findings
+    with pytest.raises(ptosim.PTOError, match="a global tensor has a null pointer"):
+        subject(out, None, None)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ptosim.cpp.cpp_source import spelled
 from ptosim.diagnostics import Diagnostic, PTOError, error
 from ptosim.native.host.cache import Compiled
 from ptosim.native.host.library import kernel_cache
@@ -43,6 +44,7 @@ _COMMON = (
     "-pipe",
 )
 _MESSAGE = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<text>.*)$")
+_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/c++/")
 MAIN = "ptosim_main.cpp"
 EXPRESSION = "<kernel expression>"
 """The file that messages on the expression of a kernel are said in."""
@@ -72,11 +74,34 @@ class CppBuild:
 
 
 @dataclass(frozen=True)
+class ProgramText:
+    """The text of a program that records: a file as a host compiler takes it, and the kernels that are added to those
+    that it launches."""
+
+    file: str
+    added: str
+    shadow: Path
+    """Where copies of included files lie."""
+
+
+@dataclass(frozen=True)
 class RecordingProgram:
-    """A compiled program that records, and what it says of its kernel."""
+    """A compiled program that records, and what it says of its kernels."""
 
     image: bytes
     described: str
+
+    @property
+    def kernels(self) -> list[str]:
+        """What the program says of each kernel: its name in the first line, its parameters in the others."""
+        return self.described.split("\nentry ")[1:]
+
+    def number(self, expression: str) -> int | None:
+        """The number of the kernel that an expression names, if the program has it."""
+        wanted = spelled(expression)
+        names = [kernel.partition("\n")[0] for kernel in self.kernels]
+        plain = [re.sub(r".*\[(?:with auto )?Function = (.*)\]$", r"\1", name) for name in names]
+        return next((number for number, name in enumerate(plain) if spelled(name) == wanted), None)
 
 
 @cache
@@ -118,24 +143,41 @@ def _flags(build: CppBuild) -> list[str]:
     return [standard, *_COMMON, *_ARCHITECTURES[build.target], *_HALVES[build.half], *auto, *defines, *folders]
 
 
-def compiled(build: CppBuild, compiler: Compiler, main: str, shadow: Path) -> RecordingProgram:
+def compiled(build: CppBuild, compiler: Compiler, text: ProgramText) -> RecordingProgram:
     """The program of a build, compiled or found: nothing that it was made from has changed since."""
+    own, shared = (_key(build, compiler, text, added) for added in (text.added, ""))
+    if (kept := _kept(own)) is not None:
+        return kept
+    program, files = _compile(build, compiler, text)
     cache_ = kernel_cache()
-    flags = _flags(build)
-    key = cache_.key(
+    if cache_.directory is not None:
+        found = Compiled(program.image, {"files": _digests(files), "described": program.described})
+        for key in (own, shared):
+            cache_.store(key, found)
+    return program
+
+
+def last_compiled(build: CppBuild, compiler: Compiler, text: ProgramText) -> RecordingProgram | None:
+    """The program that was compiled last for any kernel of a build, unless what it was made from has changed since."""
+    return _kept(_key(build, compiler, text, ""))
+
+
+def _key(build: CppBuild, compiler: Compiler, text: ProgramText, added: str) -> str:
+    copies = [path.read_text(encoding="utf-8") for path in sorted(text.shadow.iterdir())]
+    return kernel_cache().key(
         what="C++",
         headers=_headers(),
-        main=main,
-        flags="\0".join(flags),
+        main="\0".join([text.file.replace(str(text.shadow), ""), *copies, added]),
+        flags="\0".join(_flags(build)),
         compiler=f"{compiler.command} {compiler.version}",
     )
-    kept = cache_.load(key) if cache_.directory is not None else None
-    if kept is not None and kept.data["files"] == _digests(kept.data["files"]):
-        return RecordingProgram(kept.image, kept.data["described"])
-    program, files = _compile(build, compiler, main, flags, shadow)
-    if cache_.directory is not None:
-        cache_.store(key, Compiled(program.image, {"files": _digests(files), "described": program.described}))
-    return program
+
+
+def _kept(key: str) -> RecordingProgram | None:
+    kept = kernel_cache().load(key)
+    if kept is None or kept.data["files"] != _digests(kept.data["files"]):
+        return None
+    return RecordingProgram(kept.image, kept.data["described"])
 
 
 def _digests(files: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
@@ -148,19 +190,22 @@ def _digests(files: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _compile(
-    build: CppBuild, compiler: Compiler, main: str, flags: Sequence[str], shadow: Path
-) -> tuple[RecordingProgram, list[str]]:
-    source, program, files = shadow / MAIN, shadow / "program", shadow / "files.d"
-    source.write_text(main, encoding="utf-8")
-    recorder = shadow / "recorder.o"
+def _compile(build: CppBuild, compiler: Compiler, text: ProgramText) -> tuple[RecordingProgram, list[str]]:
+    shadow = text.shadow
+    source, program, files, recorder = (shadow / name for name in (MAIN, "program", "files.d", "recorder.o"))
+    source.write_text(text.file + text.added, encoding="utf-8")
     recorder.write_bytes(_recorder(compiler, build.target))
-    command = [*compiler.command, *flags, f"-I{HEADERS}", "-iquote", str(build.path.parent), "-MD", "-MF", str(files)]
+    own = [f"-I{HEADERS}", "-iquote", str(build.path.parent), "-MD", "-MF", str(files)]
+    command = [*compiler.command, *_flags(build), *own]
     linking = ["-no-pie", "-Wl,--unresolved-symbols=ignore-all"]
-    _run([*command, str(source), str(recorder), "-o", str(program), *linking], build)
+    try:
+        _run([*command, str(source), str(recorder), "-o", str(program), *linking], build)
+    finally:
+        source.unlink()
+        recorder.unlink()
     described = shadow / "described"
     subprocess.run([str(program), str(described)], check=True, timeout=60, stdin=subprocess.DEVNULL)
-    return RecordingProgram(program.read_bytes(), described.read_text()), _dependencies(files, shadow)
+    return RecordingProgram(program.read_bytes(), "\n" + described.read_text()), _dependencies(files, shadow)
 
 
 def compile_host(build: CppBuild, compiler: Compiler, files: Sequence[Path], program: Path) -> None:
@@ -172,6 +217,7 @@ def compile_host(build: CppBuild, compiler: Compiler, files: Sequence[Path], pro
     _run([*command, *map(str, files), str(recorder), "-o", str(program), *linking], build)
 
 
+@cache
 def _recorder(compiler: Compiler, target: str, *more: str) -> bytes:
     """The object that every program is linked with, compiled once."""
     cache_ = kernel_cache()
@@ -203,7 +249,7 @@ def _dependencies(path: Path, shadow: Path) -> list[str]:
     """The files that a program was made from, of those that may change."""
     text = path.read_text(errors="replace").replace("\\\n", " ").partition(":")[2]
     names = [name.replace("\\ ", " ") for name in re.findall(r"(?:\\ |\S)+", text)]
-    own = (str(HEADERS), str(shadow), "/usr/include/", "/usr/lib/")
+    own = (str(HEADERS), str(shadow), *_SYSTEM)
     return sorted({name for name in names if not name.startswith(own)})
 
 
@@ -231,7 +277,9 @@ def _diagnostics(text: str, build: CppBuild) -> list[Diagnostic]:
             continue
         message = re.sub(r"^static assertion failed(?: due to requirement '[^']*')?: ", "", match["text"])
         if match["file"] == EXPRESSION:
-            return [_expression(build, message)]
+            if not found:
+                return [_expression(build, message)]
+            continue
         place = _place(match["file"], int(match["line"]), int(match["column"] or 1), build)
         place = place or _user(lines[start:number], build) or _user(lines[number : number + 12], build)
         start = number + 1
@@ -251,11 +299,11 @@ def _expression(build: CppBuild, message: str) -> Diagnostic:
 
 
 def shown_file(name: str, build: CppBuild) -> str | None:
-    """A file as the user knows it; None for one of ours."""
+    """A file as the user knows it; None for one of ours or of the compiler's."""
     path = Path(os.path.normpath(build.path.parent / name))
     if path == build.path:
         return build.shown
-    if path.is_relative_to(HEADERS) or path.name in (MAIN, "recorder.cpp", EXPRESSION):
+    if path.is_relative_to(HEADERS) or str(path).startswith(_SYSTEM) or path.name in (MAIN, "recorder.cpp", EXPRESSION):
         return None
     folder = build.path.parent
     if path.is_relative_to(folder):

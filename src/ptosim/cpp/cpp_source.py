@@ -14,6 +14,21 @@ _HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n]
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)"([^"\n]+)"', re.MULTILINE)
 _KERNEL = re.compile(r"__global__\b(?P<before>[^;{}()]*(?:\([^;{}()]*\)[^;{}()]*?)*?)\b(?P<name>[A-Za-z_]\w*)\s*\(")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*$")
+_SPELLED = {
+    "half": "_Float16",
+    "aclFloat16": "short unsigned int",
+    "int8_t": "signed char",
+    "uint8_t": "unsigned char",
+    "int16_t": "short int",
+    "uint16_t": "short unsigned int",
+    "int32_t": "int",
+    "uint32_t": "unsigned int",
+    "int64_t": "long int",
+    "uint64_t": "long unsigned int",
+}
+"""Types as compilers for Linux say them."""
+_TYPES = re.compile(rf"\b(?:std::)?({'|'.join(_SPELLED)})\b")
+_INTEGERS = re.compile(r"\b(0[xX][0-9a-fA-F]+|[1-9]\d*|0)[uUlL]*\b")
 _AICORE = re.compile(r"\[\s*aicore\s*\]")
 
 
@@ -80,15 +95,30 @@ def _parameters(text: str) -> Iterator[str]:
             start = at + 1
 
 
-def substituted(path: Path, text: str, folders: Sequence[Path], shadow: Path) -> str:
-    """The text as a host compiler takes it. Files that it includes and that launch as well are copied to `shadow`."""
-    return _Substitution(folders, shadow).text(path, text)
+def substituted(path: Path, text: str, folders: Sequence[Path], shadow: Path, are_known: bool = False) -> str:
+    """The text as a host compiler takes it. Files that it includes and that launch as well are copied to `shadow`.
+    `are_known`: the kernels that are launched can be recorded by their names."""
+    return _Substitution(folders, shadow, are_known).text(path, text)
+
+
+def launches(text: str) -> bool:
+    """Whether a text launches a kernel."""
+    return "<<<" in without_comments(text)
+
+
+def spelled(expression: str) -> str:
+    """A kernel's name with its template arguments, as compilers say it."""
+    text = re.sub(r"\{anonymous\}::|\(anonymous namespace\)::|\b(?:::)?pto::", "", expression.strip().lstrip("&"))
+    text = _TYPES.sub(lambda found: _SPELLED[found[1]], text)
+    text = _INTEGERS.sub(lambda found: str(int(found[1], 0)), text)
+    return re.sub(r"\s+(?=\W)|(?<=\W)\s+", "", text)
 
 
 class _Substitution:
-    def __init__(self, folders: Sequence[Path], shadow: Path) -> None:
+    def __init__(self, folders: Sequence[Path], shadow: Path, are_known: bool) -> None:
         self.folders = folders
         self.shadow = shadow
+        self.are_known = are_known
         self.known: dict[Path, str | None] = {}
 
     def text(self, path: Path, text: str) -> str:
@@ -119,6 +149,8 @@ class _Substitution:
         lines = "\n" * text[start : close + 3].count("\n")
         function = f"[&](auto... ptosim_a) {{ {callee}(ptosim_a...); }}"
         call = f"::ptosim::launched({words[0]}, {words[1]}, {words[2]}, {function})"
+        if self.are_known:
+            call = f"(::ptosim::Known<(&{callee})>::added, {call})"
         return [(start, close + 3, call.replace("\n", " ") + lines)]
 
     def _included(self, path: Path, name: str) -> str | None:

@@ -36,7 +36,8 @@ def with_flags(recording: KernelRecording) -> KernelRecording:
 
 def pipe_of(form: str) -> str:
     """The pipe that an operation runs on."""
-    text, *kinds = form.split("\t")
+    whole, *kinds = form.split("\t")
+    text = whole.rpartition("\n")[2]
     name = next((word for word in text.split() if word.startswith("pto.")), "")
     places = [kind.split(" ")[1] for kind in kinds if kind.startswith("T ")]
     if name in ("pto.tload", "pto.tprefetch"):

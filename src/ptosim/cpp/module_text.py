@@ -108,8 +108,12 @@ class FunctionText:
     def answering(self, recording: KernelRecording) -> str:
         """The function for one block that ends where its program asks for a result, which goes to the last argument."""
         block, answer = recording.blocks[-1], self.parameters[-1]
-        form = OperationForm.of(recording.forms[int(block.tokens[-1]) >> 32])
-        text = self.text([replace(recording, blocks=(replace(block, number=0),))])
+        last = int(block.tokens[-1])
+        form = OperationForm.of(recording.forms[last >> 32])
+        # a form of its own: earlier questions at the same place may become a loop, and this one is behind it
+        tokens = np.append(block.tokens[:-1], len(recording.forms) << 32 | last & 0xFFFFFFFF)
+        forms = (*recording.forms, recording.forms[last >> 32])
+        text = self.text([replace(recording, forms=forms, blocks=(replace(block, number=0, tokens=tokens),))])
         stores = ["pto.barrier <PIPE_ALL>"]
         if form.text.startswith("merge"):
             names = [f"%n{number}" for number in range(4)]

@@ -54,6 +54,15 @@ class KernelRecording:
     asks: bool = False
     """Whether it stopped at its last operation, for whose result it asks."""
 
+    def issues_what(self, other: KernelRecording) -> bool:
+        """Whether another recording issues the same operations at the same places."""
+        if self.forms != other.forms or self.sites != other.sites:
+            return False
+        pairs = zip(self.blocks, other.blocks, strict=True)
+        return all(
+            np.array_equal(one.tokens, two.tokens) and np.array_equal(one.values, two.values) for one, two in pairs
+        )
+
 
 @dataclass(frozen=True)
 class GivenArguments:

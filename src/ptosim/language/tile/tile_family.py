@@ -218,7 +218,7 @@ def power_rules(op: TileOperation, target: str) -> Iterator[Problem]:
     role = op.operand_roles[0]
     name = rule.name_of(op.tile(role).element)
     if name in INTEGERS and op.has("tmp"):
-        yield Problem(f"{op.name} takes no tmp for integers", at="tmp")
+        yield Problem(f"{op.name} takes no tmp for integers", at="tmp", by_assembler=True)
     if not is_precise(op):
         if name == "bf16":
             yield Problem(f"{op.name} takes bf16 only with precisionType high_precision", at=f"{role}_type")

@@ -29,7 +29,11 @@ inline void set_atomic_s8() {}
 inline void set_padding(uint64_t) {}
 PTOSIM_CALLED inline int64_t get_sys_cnt() { return ptosim::state().clock += 1; }
 inline int64_t get_syscnt() { return get_sys_cnt(); }
-PTOSIM_CALLED inline void dsb(mem_dsb_t = DSB_ALL) { ptosim::record(PTOSIM_FRAME, "pto.dsb \"DSB_DDR\""); }
+PTOSIM_CALLED inline void dsb(mem_dsb_t memory = DSB_ALL)
+{
+    constexpr const char *texts[] = {"pto.dsb \"ALL\"", "pto.dsb \"DDR\"", "pto.dsb \"UB\"", "pto.dsb \"SEQ\""};
+    ptosim::record(PTOSIM_FRAME, texts[memory & 3]);
+}
 template <typename P, typename... M> PTOSIM_CALLED void dcci(P *pointer, M...) { ptosim::touched(PTOSIM_FRAME, pointer); }
 inline void mem_bar(mem_t) {}
 

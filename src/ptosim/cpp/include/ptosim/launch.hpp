@@ -71,6 +71,12 @@ template <typename... A, void (*Function)(A...)> struct Runner<Function> {
     static Entry entry(const char *symbol) { return {symbol, sizeof...(A), parameter, run}; }
 };
 
+// A kernel that the file launches itself: it is recorded by the same program as the one that is asked for.
+template <auto Function> struct Known {
+    static const char *symbol() { return __PRETTY_FUNCTION__; }
+    static inline const bool added = (add_entry(Runner<Function>::entry(symbol())), true);
+};
+
 // --- launches written in the file ------------------------------------------------------------------------------------
 
 void launch(int64_t blocks, void (*run)(void *), void *context);

@@ -161,6 +161,9 @@ constexpr PadValue PadValueCustom16(uint16_t bits)
 {
     return static_cast<PadValue>(0x100000000ull | bits);
 }
+#if __cpp_nontype_template_args >= 201911L
+template <float Value> inline constexpr PadValue PadCustom = PadValueCustom(Value);
+#endif
 constexpr bool isCustomPadValue(PadValue pad) { return (static_cast<uint64_t>(pad) >> 32) != 0; }
 constexpr uint32_t getCustomPadBits(PadValue pad) { return static_cast<uint32_t>(pad); }
 
