@@ -399,7 +399,7 @@ class CppKernel:
         return _RecordedText(whole, reads, tuple(said), frozenset(stored), tuple(dict.fromkeys(works)))
 
     def _by_core(self, given: GivenArguments, grid: int) -> dict[str, list[KernelRecording]]:
-        """What is recorded for each kind of core. A kernel that goes the same way on both, in a file that tells them
+        """The recordings for each kind of core. A kernel that goes the same way on both, in a file that tells them
         apart elsewhere, runs on the one that its tiles say."""
         if not self.module.is_mixed:
             half = "cube" if self.module.core == "cube" else "vector"

@@ -93,7 +93,7 @@ class RecordingProgram:
 
     @property
     def kernels(self) -> list[str]:
-        """What the program says of each kernel: its name in the first line, its parameters in the others."""
+        """The description of each kernel: its name in the first line, its parameters in the others."""
         return self.described.split("\nentry ")[1:]
 
     def number(self, expression: str) -> int | None:
