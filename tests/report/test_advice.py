@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import ptosim
 from ptosim.cli.commands import main
 from ptosim.report.profile import Profile
+from workitem_programs import section
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ABS = (EXAMPLES / "abs.pto").read_text()
@@ -95,6 +96,48 @@ def test_lanes_that_are_filled() -> None:
     slow = slow.replace("    pto.vecscope {", "    %c16 = arith.constant 16 : index\n    pto.vecscope {")
     holds(slow, ABS, "wasted-lanes", "pto.vecscope")
     assert "75 % of them are idle" in str(profiled(slow).advice[0])
+
+
+ROWS = """
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c64 = arith.constant 64 : index
+      %pitch = arith.constant 64 : index
+      %row = arith.muli %i, %pitch : index
+      %sum = scf.for %j = %c0 to %c64 step %c1 iter_args(%s = %t) -> (i32) {
+        %at = arith.addi %row, %j : index
+        %v = pto.load %ub[%at] : !pto.ptr<i32, ub> -> i32
+        %u = arith.addi %s, %v : i32
+        scf.yield %u : i32
+      }
+      pto.store %sum, %x[%i] : !pto.ptr<i32, gm>, i32
+"""
+
+
+def test_words_of_a_warp_in_banks_of_their_own() -> None:
+    """Each workitem sums a row of 256 bytes: all words of a column lie in one bank. Eight bytes more spread them."""
+    slow, quick = (
+        section(
+            ROWS.replace("constant 64 : index\n      %row", f"constant {pitch} : index\n      %row"),
+            ["%x: !pto.ptr<i32, gm>"],
+            "128, 1, 1",
+        )
+        for pitch in (64, 66)
+    )
+    holds(slow, quick, "bank-conflicts", "%v = pto.load", np.zeros(128, "i4"))
+
+
+def test_workitems_of_a_warp_that_go_one_way() -> None:
+    """Even and odd ones part; the same by warps."""
+    work = "\n".join(f"%d{n} = arith.divsi %t, %c16 : i32" for n in range(60))
+    branch = f"%p = arith.cmpi eq, %bit, %n0 : i32\nscf.if %p {{ {work} }} else {{ {work.replace('%d', '%e')} }}"
+    head = "%n0 = arith.constant 0 : i32\n%n1 = arith.constant 1 : i32\n%c16 = arith.constant 16 : i32\n"
+    warps = "%n5 = arith.constant 5 : i32\n%w = arith.shrui %t, %n5 : i32\n"
+    body = f"{head}{warps}%bit = arith.andi %t, %n1 : i32\n{branch}"
+    slow, quick = (
+        section(text, ["%x: !pto.ptr<i32, gm>"], "256, 1, 1") for text in (body, body.replace("%t, %n1", "%w, %n1"))
+    )
+    holds(slow, quick, "divergence", "scf.if", np.zeros(256, "i4"))
 
 
 def test_the_use_of_lanes_by_instruction() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,16 +11,20 @@ from itertools import pairwise
 from typing import Any
 
 from ptosim.diagnostics import Location
-from ptosim.machine.entry import EntryKind
+from ptosim.machine.entry import EntryKind, Site
 from ptosim.reference.observed.lane_count import ExecutedLanes
 from ptosim.target import Target
+from ptosim.target.tables import WorkitemPrice
 from ptosim.timing.recording import PIPES
 from ptosim.timing.retiming import RetimedChange, Retiming
 from ptosim.timing.step_log import Step
+from ptosim.timing.workitems import launch_cycles
 
 MOST_ADVICE = 5
 LEAST_SHARE = 0.02
 """The least share of all cycles: smaller savings are not mentioned."""
+MENTIONED_SHARE = 0.1
+"""The least share of a line in conflicts or idle lanes that is mentioned."""
 CLOSENESS = 0.01
 """How well the steps must give the cycles of the run before anything is said of them."""
 
@@ -30,7 +34,8 @@ class Advice:
     """A change of the kernel and what it saves."""
 
     kind: str
-    """second-buffer, later-wait, narrower-barrier, joined-rows, fused-scopes, wasted-lanes"""
+    """second-buffer, later-wait, narrower-barrier, joined-rows, fused-scopes, wasted-lanes, bank-conflicts or
+    divergence"""
     message: str
     lines: tuple[int, ...]
     cycles: int
@@ -101,6 +106,8 @@ def _trials(run: SecondRun, target: Target) -> Iterator[_Trial]:
     yield from _rows(retiming, target)
     yield from _scopes(retiming)
     yield from _lanes(run)
+    if target.simt is not None:
+        yield from _workitems(retiming, target.simt)
 
 
 # --- buffers ----------------------------------------------------------------------------------------------------------
@@ -253,6 +260,41 @@ def _needed(each: ExecutedLanes, runs: int) -> float:
 def _fill(lines: str, idle: float) -> str:
     share = f"{100 * idle:.0f} % of them are idle"
     return f"fill the lanes at {lines}, {share}: take rows that lie one behind the other as one"
+
+
+# --- workitems --------------------------------------------------------------------------------------------------------
+
+
+def _workitems(retiming: Retiming, price: WorkitemPrice) -> Iterator[_Trial]:
+    """Launches whose warps reach different banks, and whose workitems go one way."""
+    launches: dict[Site, list[Step]] = defaultdict(list)
+    for step, starts in retiming.log.events:
+        if starts and step.counts is not None:
+            launches[step.site].append(step)
+    for steps in launches.values():
+        spread = {step: launch_cycles(step.counts.without_conflicts(), price) for step in steps}
+        crowded = _most(((line, cycles) for step in steps for (_, line), cycles in step.counts.crowded.items()))
+        yield _Trial("bank-conflicts", _spread, crowded, RetimedChange(cycles=spread))
+        parted = {step: launch_cycles(step.counts.without_divergence(), price) for step in steps}
+        around = _most(((line, lanes) for step in steps for (_, _, line), lanes in step.counts.idle.items()))
+        yield _Trial("divergence", _part, around, RetimedChange(cycles=parted))
+
+
+def _most(counted: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """The lines that have a share worth a word."""
+    total: Counter[int] = Counter()
+    for line, count in counted:
+        total[line] += count
+    least = MENTIONED_SHARE * sum(total.values())
+    return tuple(sorted(line for line, count in total.items() if count > least))
+
+
+def _spread(lines: str) -> str:
+    return f"spread the words of UB that a warp reaches at {lines} over its banks: add 8 bytes to the length of a row"
+
+
+def _part(lines: str) -> str:
+    return f"let the workitems of a warp go one way at {lines}: branch by warp, or give lanes equal numbers of turns"
 
 
 def _lines(steps: Iterable[Step]) -> tuple[int, ...]:

@@ -43,6 +43,8 @@ class Step:
     """The steady cycles of a vector scope: how long its busiest unit is taken, its addition to one under way."""
     sources: tuple[Step, ...] = ()
     """Sets and releases that a wait has consumed; of a set, entries of other pipes that it speaks for."""
+    counts: Any = None
+    """The counts of a launch of workitems."""
     touched: list[Bytes] = field(default_factory=list[Bytes])
     of_ranges: bool = False
     """A barrier that waits for some bytes only."""
@@ -103,6 +105,7 @@ class StepLogger(PipeTimer):
             return
         step = self._steps[id(entry)][1]
         step.cycles, step.bytes = done.cost.cycles, done.cost.bytes
+        step.counts = entry.facts.get("counts") if entry.facts else None
         if (function := done.cost.function) is not None:
             step.steady = max(function.busy.values(), default=0)
         step.timing_class = self.prices.of(entry.site).timing_class

@@ -111,13 +111,13 @@ class WorkitemBody:
         operands, results = (tuple(self.place(value) for value in values) for values in (op.operands, op.results))
         step = step_of(Placed(self.module, op, site, operands, results), meaning, is_lifted)
 
-        latency = latency_class(op.name)
+        latency, around = latency_class(op.name), self._line_around(op)
         if self.watch is not None and self.watch.wants(site):
             step = shown(self.watch, self.module.parsed, op, site, (*operands, *results), step)
 
         def placed(warp: Warp, active: Active) -> None:
             if warp.launch.tally is not None:
-                warp.launch.tally.instruct(warp.number, latency, active)
+                warp.launch.tally.instruct(warp.number, latency, active, warp.existing, around)
             try:
                 step(warp, active)
             except WorkitemFault:
@@ -126,6 +126,11 @@ class WorkitemBody:
                 raise WorkitemFault(fault, site) from None
 
         return placed
+
+    def _line_around(self, op: Operation) -> int | None:
+        """The line of the branch or loop in which an operation stands."""
+        above = op.parent_op()
+        return self.site(above).line if isinstance(above, If | For | While) else None
 
     # --- control flow -------------------------------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ class WarpAccess:
         self.lanes = np.flatnonzero(active)
         self.starts: Ints = addresses[self.lanes]
         if warp.launch.tally is not None and verb != UPDATES:
-            warp.launch.tally.access(warp.number, space, self.starts, verb)
+            warp.launch.tally.access(warp.number, space, self.starts, verb, warp.site.line)
         self._aligned(verb, alignment)
         self.places = list(self._located(verb))
 
