@@ -68,7 +68,9 @@ class MemoryPlace:
     tile: str = ""
     """The tile and its rows, where the access is one of a tile operation."""
     lanes: VectorLanes | None = None
-    """The lanes that the register holds, where the access is one of a logical vector."""
+    """The lanes that these bytes hold, where the access is one of a logical vector."""
+    start: int | None = None
+    """The first byte of the whole access, where its bytes lie in a row."""
 
     def __str__(self) -> str:
         bytes = f"{self.memory}[{self.low}:{self.high}]" if self.low != self.high else self.memory
@@ -81,7 +83,8 @@ def place_of(memory: MemoryShadow, window: ShadowWindow, where: NDArray[np.bool_
     """From the lowest to the highest of some bytes of an access."""
     if window.is_stretch:
         hits = np.flatnonzero(where)
-        return MemoryPlace(memory.name, window.start + int(hits[0]), window.start + int(hits[-1]) + 1)
+        start = window.start
+        return MemoryPlace(memory.name, start + int(hits[0]), start + int(hits[-1]) + 1, start=start)
     addresses = window.addresses()[where]
     return MemoryPlace(memory.name, int(addresses.min()), int(addresses.max()) + 1)
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from xdsl.ir import Block, Operation
 
-from ptosim.diagnostics import Location, Source
+from ptosim.diagnostics import Diagnostic, Location, Source
 from ptosim.language.analysis.fast_walk import around
 from ptosim.language.analysis.pointer_roots import PointerRoots
 from ptosim.language.analysis.polling_loops import poll_of
@@ -96,7 +96,19 @@ class WrittenProgram:
             return place
         parsed = self.module.parsed
         tile = parsed.tile_at(op, place.memory, place.low, place.high)
-        return replace(place, tile=tile, lanes=parsed.lanes.get(op))
+        lanes = parsed.lanes.get(op)
+        if lanes is not None and place.start is not None:
+            lanes = lanes.within(place.low - place.start, place.high - place.start)
+        return replace(place, tile=tile, lanes=lanes)
+
+    def touching(self, found: Diagnostic) -> Diagnostic:
+        """A finding of an access at a wrong address, with the lanes that its operation loads or stores."""
+        parsed = self.module.parsed
+        told = [parsed.lanes[op] for op in self.placed(found.location) if op in parsed.lanes]
+        if not told or found.kind not in ("out-of-bounds", "misaligned"):
+            return found
+        first, last = min(each.first for each in told), max(each.last for each in told)
+        return replace(found, lanes=tuple(range(first, last)))
 
     def operations(self) -> Iterator[Operation]:
         """Operations with a place in the text: an implicit module around the functions has none."""

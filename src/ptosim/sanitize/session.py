@@ -18,6 +18,7 @@ from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.near_misses import NearMisses
 from ptosim.sanitize.observation import Observation, Step
 from ptosim.sanitize.overwritten import OverwritingRun
+from ptosim.sanitize.program import WrittenProgram
 from ptosim.sanitize.undefined_and_racy import DoubtObserver, Subject
 from ptosim.sanitize.wording import diagnostic
 
@@ -64,8 +65,7 @@ def observe(
             found.place = subject.program.named(found.place, found.second.site)
     near = NearMisses(subject.program, checker.imbalances.values())
     worded = [
-        (found, near.told(found, diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else found))
-        for found in checker.findings.each_once()
+        (found, near.told(found, _words(found, checker, subject.program))) for found in checker.findings.each_once()
     ]
     worded = [(found, _fitting(words, checker.steps)) for found, words in worded]
     worded = _led_by_missing_waits(worded)
@@ -144,6 +144,10 @@ def _between_ranks(found: Conflict | Diagnostic) -> Conflict | None:
 
 def _ranks(race: Conflict) -> frozenset[int | None]:
     return frozenset(side.rank for side in (race.first, race.second) if side is not None)
+
+
+def _words(found: Conflict | Diagnostic, checker: Checker, program: WrittenProgram) -> Diagnostic:
+    return diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else program.touching(found)
 
 
 def _fitting(found: Diagnostic, steps: Counter[Step]) -> Diagnostic:

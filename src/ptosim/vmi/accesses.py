@@ -45,6 +45,7 @@ def load_alternately(step: Recipe) -> None:
         at = write.build.index(write.build.plus(step.value("offset"), 2 * first))
         mask = masks[number] if count < most else None
         found.append(write.op("vldsx2", step.value("pointer"), at, mask=mask, **words))
+        step.tell("result", first, first + count, apart=2 * width)
     step.give([low for low, _ in found], CONTIGUOUS)
     step.give([high for _, high in found], CONTIGUOUS, "high")
 
@@ -59,6 +60,7 @@ def _load_wider(step: Recipe) -> None:
         at = write.build.index(write.build.plus(step.value("offset"), first))
         only = mask if count < most else None
         found.append(write.op("vlds", step.value("pointer"), at, dist=f"UNPK_B{4 * width}", mask=only, result=type_))
+        step.tell("result", first, first + count, apart=width // 2)
     step.give(found, CONTIGUOUS)
 
 
@@ -73,7 +75,9 @@ def load_blocks(step: Recipe) -> None:
     (mask,) = step.masks("result", CONTIGUOUS, strict=True)
     strides = {role: step.value(role) for role in ("block_stride", "repeat_stride")}
     words = {**strides, "mask": mask, "result": VregType.of(step.element("result"))}
-    step.give([write.build.vsldb(source=moved_pointer(step), **words)], CONTIGUOUS)
+    loaded = write.build.vsldb(source=moved_pointer(step), **words)
+    step.tell("result", 0, step.type("result").lanes, apart=0)
+    step.give([loaded], CONTIGUOUS)
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------
@@ -112,6 +116,7 @@ def write_blocks(step: Recipe, repeat_stride: SSAValue) -> None:
     (value,) = step.registers("value", CONTIGUOUS)
     strides = {"block_stride": step.value("block_stride"), "repeat_stride": repeat_stride}
     step.write.build.vsstb(value=value, dest=moved_pointer(step), mask=mask, **strides)
+    step.tell("value", 0, step.type("value").lanes, apart=0)
 
 
 # --- by offsets -------------------------------------------------------------------------------------------------------
@@ -128,7 +133,11 @@ def gathered(step: Recipe, layout: LaneLayout) -> list[SSAValue]:
     pointer, masks = step.value("pointer"), step.masks("result", layout, strict=True)
     words = {"source": pointer, "result": VregType.of(pointed(pointer))}
     rows = zip(step.registers("offsets", layout), masks, strict=True)
-    return [step.write.build.vgather2(offsets=row, mask=mask, **words) for row, mask in rows]
+    found: list[SSAValue] = []
+    for row, mask in rows:
+        found.append(step.write.build.vgather2(offsets=row, mask=mask, **words))
+        step.tell("result", 0, step.type("result").lanes, apart=0)
+    return found
 
 
 def pointed(pointer: SSAValue) -> Attribute:
@@ -160,3 +169,4 @@ def scatter(step: Recipe) -> None:
     rows = list(zip(values, step.registers("offsets", CONTIGUOUS), masks, strict=True))
     for value, offsets, bits in reversed(rows):
         write.build.vscatter(value=write.cast(value, element), dest=pointer, offsets=offsets, mask=bits)
+        step.tell("value", 0, step.type("value").lanes, apart=0)

@@ -69,8 +69,11 @@ def load_groups(step: Recipe) -> None:
     elif rows.fills_registers:
         per = rows.size // rows.most
         places = [rows.at(row, rows.most * number) for row in range(rows.count) for number in range(per)]
-        type_, pointer = VregType.of(step.element("result")), step.value("pointer")
-        step.give([step.write.op("vlds", pointer, place, result=type_) for place in places], CONTIGUOUS)
+        type_, pointer, found = VregType.of(step.element("result")), step.value("pointer"), list[SSAValue]()
+        for number, place in enumerate(places):
+            found.append(step.write.op("vlds", pointer, place, result=type_))
+            step.tell("result", rows.most * number, rows.most * (number + 1))
+        step.give(found, CONTIGUOUS)
     elif rows.block_stride is not None:
         step.give(list(_blocks_of_rows(step, rows)), CONTIGUOUS)
     else:
@@ -84,7 +87,9 @@ def _blocks_of_rows(step: Recipe, rows: GroupRows) -> Iterator[SSAValue]:
     masks = step.whole(rows.lanes).registers(write, rows.width, CONTIGUOUS)
     for number, mask in enumerate(masks):
         pointer = write.op("addptr", step.value("pointer"), rows.at(BLOCKS * number))
-        yield write.build.vsldb(source=pointer, mask=mask, result=type_, **strides)
+        loaded = write.build.vsldb(source=pointer, mask=mask, result=type_, **strides)
+        step.tell("result", rows.most * number, rows.most * (number + 1), apart=0)
+        yield loaded
 
 
 def _strides(rows: GroupRows) -> dict[str, SSAValue]:
@@ -105,19 +110,25 @@ def _merged_rows(step: Recipe, rows: GroupRows) -> Iterator[SSAValue]:
             mask = write.between(first - start, last - start, rows.width)
             place = rows.at(row, start - row * rows.size)
             found = write.op("uvld", step.value("pointer"), place, mask=mask, result=VregType.of(element))
+            step.tell("result", first, last, apart=0)
             found = write.cast(found, bits)
             joined = found if joined is None else write.op("vor", joined, found, full)
         assert joined is not None
         yield joined
 
 
+def _first_of_rows(step: Recipe, rows: GroupRows) -> list[SSAValue]:
+    """For each row a register of its first element."""
+    type_, dist, found = VregType.of(step.element("result")), f"BRC_B{8 * rows.width}", list[SSAValue]()
+    for row in range(rows.count):
+        found.append(step.write.op("vlds", step.value("pointer"), rows.at(row), dist=dist, result=type_))
+        step.tell("result", row * rows.size, (row + 1) * rows.size, apart=0)
+    return found
+
+
 def _load_slots(step: Recipe, rows: GroupRows) -> None:
     """One lane of each row."""
-    write, type_ = step.write, VregType.of(step.element("result"))
-    dist = f"BRC_B{8 * rows.width}"
-    lanes = [
-        write.op("vlds", step.value("pointer"), rows.at(row), dist=dist, result=type_) for row in range(rows.count)
-    ]
+    lanes = _first_of_rows(step, rows)
     if step.layout() == SINGLE:
         step.give(lanes, SINGLE)
     else:
@@ -138,12 +149,10 @@ def _side_by_side(step: Recipe, lanes: Registers, rows: GroupRows) -> Registers:
 
 def load_one_each(step: Recipe) -> None:
     """The first element of each row in all of its lanes."""
-    rows, write = GroupRows(step, "result"), step.write
-    type_, pointer = VregType.of(step.element("result")), step.value("pointer")
+    rows = GroupRows(step, "result")
     layout = step.layout() if not (step.layout().slots or step.layout().stride > 1) else CONTIGUOUS
     if rows.count == 1 or rows.size % (rows.most * layout.parts) == 0:
-        dist = f"BRC_B{8 * rows.width}"
-        each = [write.op("vlds", pointer, rows.at(row), dist=dist, result=type_) for row in range(rows.count)]
+        each = _first_of_rows(step, rows)
         per = layout.registers_of_part(rows.lanes, rows.width) if rows.count == 1 else rows.size // rows.most
         repeated = per if rows.count == 1 else per // layout.parts
         part = [register for register in each for _ in range(repeated)]
@@ -153,11 +162,7 @@ def load_one_each(step: Recipe) -> None:
     if rows.stride == 1 and blocks == GRANULE * layout.parts and _fits_blocks(step, rows):
         step.give(_blocks_of_one(step, rows) * layout.parts, layout)
         return
-    lanes = [
-        write.op("vlds", pointer, rows.at(row), dist=f"BRC_B{8 * rows.width}", result=type_)
-        for row in range(rows.count)
-    ]
-    spread_groups.give_repeated(step, lanes, SINGLE, rows.count, are_full=True)
+    spread_groups.give_repeated(step, _first_of_rows(step, rows), SINGLE, rows.count, are_full=True)
 
 
 def _fits_blocks(step: Recipe, rows: GroupRows) -> bool:
@@ -176,6 +181,7 @@ def _blocks_of_one(step: Recipe, rows: GroupRows) -> list[SSAValue]:
         place = write.build.index(write.build.plus(rows.offset, first))
         words = {"dist": f"E2B_B{8 * rows.width}", "result": type_}
         found.append(write.op("vlds", step.value("pointer"), place, mask=mask, **words))
+        step.tell("result", first * rows.size, (first + there) * rows.size, apart=0)
     return found
 
 
@@ -196,6 +202,7 @@ def store_groups(step: Recipe) -> None:
         for number, value in enumerate(values):
             place = rows.at(number // per, rows.most * (number % per))
             step.write.op("vsts", value, step.value("pointer"), place, step.write.all(rows.width))
+            step.tell("value", rows.most * number, rows.most * (number + 1))
     elif rows.block_stride is not None:
         _store_blocks_of_rows(step, rows)
     else:
@@ -207,6 +214,7 @@ def _store_slots(step: Recipe, rows: GroupRows, values: Registers, width: int) -
     for row, value in enumerate(values):
         dist = f"1PT_B{8 * width}"
         step.write.op("vsts", value, step.value("pointer"), rows.at(row), step.write.all(width), dist=dist)
+        step.tell("value", row, row + 1)
 
 
 def _store_bytes(step: Recipe, rows: GroupRows) -> None:
@@ -218,11 +226,13 @@ def _store_bytes(step: Recipe, rows: GroupRows) -> None:
             gapless = rows.is_gapless and rows.size % rows.most != 0
             place = rows.at(0, rows.most * number) if gapless else rows.at(number // per, rows.most * (number % per))
             write.op("vsts", write.cast(value, byte), step.value("pointer"), place, write.all(4), dist="PK4_B32")
+            step.tell("value", rows.most * number, rows.most * (number + 1), apart=1)
         return
     values = step.registers("value", SINGLE)
     for lane, value in enumerate(values):
         place = rows.at(lane // rows.size, lane % rows.size)
         write.op("vsts", write.cast(value, byte), step.value("pointer"), place, write.all(1), dist="1PT_B8")
+        step.tell("value", lane, lane + 1, apart=1)
 
 
 def _store_blocks_of_rows(step: Recipe, rows: GroupRows) -> None:
@@ -231,6 +241,7 @@ def _store_blocks_of_rows(step: Recipe, rows: GroupRows) -> None:
     for number, (value, mask) in enumerate(zip(step.registers("value", CONTIGUOUS), masks, strict=True)):
         pointer = write.op("addptr", step.value("pointer"), rows.at(BLOCKS * number))
         write.build.vsstb(value=value, dest=pointer, mask=mask, **_strides(rows))
+        step.tell("value", rows.most * number, rows.most * (number + 1), apart=0)
 
 
 def _store_streams(step: Recipe, rows: GroupRows) -> None:
@@ -244,5 +255,7 @@ def _store_streams(step: Recipe, rows: GroupRows) -> None:
             count = write.build.constant(min(rest, rows.most), i32)
             types = {"align_out": AlignType(), "next": pointer.type}
             align, pointer = write.build.vstus(align=align, offset=count, value=value, dest=pointer, **types)
+            step.tell("value", row * rows.size, (row + 1) * rows.size, apart=0)
             rest -= rows.most
         write.build.vstas(align=align, dest=pointer, offset=write.build.constant(0, i32))
+        step.tell("value", row * rows.size, (row + 1) * rows.size, apart=0)

@@ -83,6 +83,7 @@ def load_first(step: Recipe) -> None:
     write, width, layout = step.write, step.width("result"), step.layout()
     type_ = VregType.of(step.element("result"))
     one = write.op("vlds", step.value("pointer"), step.value("offset"), dist=f"BRC_B{8 * width}", result=type_)
+    step.tell("result", 0, step.type("result").lanes, apart=0)
     step.give([one] * layout.count(step.type("result").lanes, width), layout)
 
 
@@ -109,17 +110,19 @@ def store_lanes(step: Recipe, offset: Number) -> None:
     if bits is not None:  # registers without an active lane are not stored
         filled = max((index for index, bit in enumerate(bits) if bit), default=0)
         values, masks = values[: filled // held + 1], masks[: filled // held + 1]
-    store_masked(step, values, masks, offset, layout)
+    store_masked(step, values, masks, offset, layout, None if mask.is_prefix else 0)
 
 
-def store_masked(step: Recipe, values: Registers, masks: Registers, offset: Number, layout: LaneLayout) -> None:
+def store_masked(
+    step: Recipe, values: Registers, masks: Registers, offset: Number, layout: LaneLayout, apart: int | None = None
+) -> None:
+    """Registers under masks; `apart` as Recipe.tell takes it."""
     write, width, held = step.write, step.width("value"), layout.held(step.width("value"))
     dist = PACKED.get((width, layout.stride))
     for number, (value, mask) in enumerate(zip(values, masks, strict=True)):
         at = write.build.index(write.build.plus(offset, held * number))
         write.op("vsts", value, step.value("pointer"), at, mask, dist=dist)
-        if not step.played("high"):
-            step.tell("value", held * number, held * (number + 1))
+        _tell_stored(step, held * number, held * (number + 1), apart)
 
 
 def store_pairs(step: Recipe, values: Registers, offset: Number, lanes: int) -> None:
@@ -129,5 +132,12 @@ def store_pairs(step: Recipe, values: Registers, offset: Number, lanes: int) -> 
         at = write.build.index(write.build.plus(offset, lanes * number))
         pair = (values[number], values[half + number], step.value("pointer"), at)
         write.op("vstsx2", *pair, write.all(width), dist=f"INTLV_B{8 * width}")
-        if not step.played("high"):
-            step.tell("value", lanes * number, lanes * (number + 1))
+        _tell_stored(step, lanes * number, lanes * (number + 1))
+
+
+def _tell_stored(step: Recipe, first: int, last: int, apart: int | None = None) -> None:
+    """Of two vectors whose lanes are stored in turn, the lanes of the first are told."""
+    if step.played("high"):
+        step.tell("value", first // 2, -(-last // 2), apart=2 * step.width("value") if apart is None else apart)
+    else:
+        step.tell("value", first, last, apart)

@@ -73,6 +73,11 @@ class LogicalMask(ABC):
     def is_tight(self) -> bool:
         """Whether no lane beyond the last is set."""
 
+    @property
+    def is_prefix(self) -> bool:
+        """Whether the lanes that are set are known to be the first ones."""
+        return False
+
     @abstractmethod
     def made(self, write: Writer, width: int, layout: LaneLayout) -> Registers:
         """The registers of a form of stride 1."""
@@ -100,6 +105,10 @@ class Fixed(LogicalMask):
     @property
     def is_tight(self) -> bool:
         return True
+
+    @property
+    def is_prefix(self) -> bool:
+        return list(self.bits) == sorted(self.bits, reverse=True)
 
     def known(self, here: Writer) -> Sequence[bool]:
         return self.bits
@@ -144,6 +153,10 @@ class First(LogicalMask):
 
     @property
     def is_tight(self) -> bool:
+        return True
+
+    @property
+    def is_prefix(self) -> bool:
         return True
 
     def made(self, write: Writer, width: int, layout: LaneLayout) -> Registers:

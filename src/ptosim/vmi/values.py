@@ -146,14 +146,15 @@ class Recipe:
         registers = [self.write.cast(register, element) for register in registers]
         self.values.vectors[value] = LogicalVector(type_, {layout: registers}, self._writer)
 
-    def tell(self, role: str, first: int, last: int) -> None:
-        """Say which lanes of a vector the access serves that was written last."""
+    def tell(self, role: str, first: int, last: int, apart: int | None = None) -> None:
+        """Say which lanes of a vector the access serves that was written last, and how many bytes apart they lie in
+        memory: as many as a lane has, unless said; 0 where the first byte is not known to be that of the first lane."""
         build, value = self.write.build, self.value_of(role)
         before = build.place.before
         access = build.place.block.last_op if before is None else before.prev_op
         assert access is not None and isinstance(value.type, LogicalVectorType)
-        name = build.parsed.name_of(value)
-        build.parsed.lanes[access] = VectorLanes(name, first, min(last, value.type.lanes))
+        name, width = build.parsed.name_of(value), self.width(role) if apart is None else apart
+        build.parsed.lanes[access] = VectorLanes(name, first, min(last, value.type.lanes), width)
 
     def give_mask(self, mask: LogicalMask, role: str = "result") -> None:
         self.values.masks[self.value_of(role)] = mask

@@ -67,6 +67,15 @@ class VectorLanes(NamedTuple):
     first: int
     last: int
     """One past the last."""
+    width: int = 0
+    """The bytes of memory that each lane takes, one behind the other; 0 where they lie otherwise."""
+
+    def within(self, low: int, high: int) -> VectorLanes:
+        """Those of some bytes, counted from the first byte of the access."""
+        if not self.width or low < 0:
+            return self
+        first, last = self.first + low // self.width, self.first - (-high // self.width)
+        return self._replace(first=first, last=last) if first < last <= self.last else self
 
     def __str__(self) -> str:
         return f"lanes {self.first}:{self.last} of {self.vector}"

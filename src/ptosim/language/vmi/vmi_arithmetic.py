@@ -8,6 +8,7 @@ from typing import ClassVar
 from ptosim.language.logical_types import LogicalMaskType
 from ptosim.language.operation import OptionalOperand, Problem, Property, Result, made
 from ptosim.language.text.assembly_format import Vocabulary
+from ptosim.language.vmi.inactive_lanes import inactive_lanes_used
 from ptosim.language.vmi.vmi_operation import (
     F16_F32,
     FLOATS,
@@ -47,6 +48,9 @@ class Lanewise(VmiOperation):
         yield from alike(self, first, *others)
         yield from elements_among(self, first, self.accepted)
         yield from governed(self, "mask", first)
+
+    def remarks(self) -> Iterator[Problem]:
+        return inactive_lanes_used(self)
 
 
 class VmiBinary(Lanewise):
@@ -109,6 +113,9 @@ class VmiScalar(VmiOperation):
 
     def scalar_rules(self) -> Iterator[Problem]:
         yield from exactly(self, "scalar", "input")
+
+    def remarks(self) -> Iterator[Problem]:
+        return inactive_lanes_used(self)
 
 
 class VmiShiftScalar(VmiScalar):

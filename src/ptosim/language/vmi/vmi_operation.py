@@ -75,7 +75,7 @@ class VmiOperation(PTOOperation):
             message = f"{self.name} cannot merge: there is no earlier value that inactive lanes could keep"
             yield Problem(message, "pmode", "unsupported", hint="select with pto.vmi.vsel")
         if not any(wrong_types(self)):  # which are said before
-            yield from list(self.shapes()) or self.limits()
+            yield from list(self.shapes()) or [*self.limits(), *self.remarks()]
 
     def shapes(self) -> Iterator[Problem]:
         """Lanes, elements and attributes."""
@@ -83,6 +83,10 @@ class VmiOperation(PTOOperation):
 
     def limits(self) -> Iterator[Problem]:
         """Shapes that no recipe is known for."""
+        return iter(())
+
+    def remarks(self) -> Iterator[Problem]:
+        """What loads and is hardly meant."""
         return iter(())
 
     def lanes(self, role: str) -> int:
