@@ -136,7 +136,7 @@ def store_pairs(step: Recipe, values: Registers, offset: Number, lanes: int) -> 
 
 
 def _tell_stored(step: Recipe, first: int, last: int, apart: int | None = None) -> None:
-    """Of two vectors whose lanes are stored in turn, the lanes of the first are told."""
+    """Tell the lanes that are stored; where those of two vectors are stored in turn, the lanes of the first."""
     if step.played("high"):
         step.tell("value", first // 2, -(-last // 2), apart=2 * step.width("value") if apart is None else apart)
     else:

@@ -71,7 +71,7 @@ class VectorLanes(NamedTuple):
     """The bytes of memory that each lane takes, one behind the other; 0 where they lie otherwise."""
 
     def within(self, low: int, high: int) -> VectorLanes:
-        """Those of some bytes, counted from the first byte of the access."""
+        """The lanes of some bytes, counted from the first byte of the access."""
         if not self.width or low < 0:
             return self
         first, last = self.first + low // self.width, self.first - (-high // self.width)

@@ -17,7 +17,7 @@ _UNARY = "vneg vabs vsqrt vexp vln vrelu vnot"
 _UNMASKED = frozenset(PREFIX + name for name in f"{_BINARY} {_UNARY}".split())
 """The operations whose mask the assembler leaves out."""
 _MAKE_BITS = frozenset(PREFIX + name for name in ("vcmp", "vcmps", "vnot", "vxor"))
-"""What makes masks that are hardly meant to be full."""
+"""Operations whose masks are hardly meant to be full."""
 _REDUCE = frozenset(PREFIX + name for name in ("vcadd", "vcmax", "vcmin"))
 
 
@@ -54,7 +54,7 @@ def _first(mask: SSAValue) -> int | None:
 
 
 def _users(value: SSAValue, mask: SSAValue) -> Iterator[Operation]:
-    """What uses every lane of a vector, or more of the first ones than the mask has."""
+    """Operations that use every lane of a vector, or more of the first ones than the mask has."""
     for use in value.uses:
         user = use.operation
         if not isinstance(user, VmiOperation):

@@ -86,7 +86,7 @@ class VmiOperation(PTOOperation):
         return iter(())
 
     def remarks(self) -> Iterator[Problem]:
-        """What loads and is hardly meant."""
+        """Warnings about what loads and is hardly meant."""
         return iter(())
 
     def lanes(self, role: str) -> int:
