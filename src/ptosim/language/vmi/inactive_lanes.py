@@ -5,26 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ptosim.language.operation import Problem, lint
 from ptosim.language.rules.operand_rules import constant_of
+from ptosim.language.vmi.vmi_conversion import VmiConvert
 from ptosim.language.vmi.vmi_mask import VmiFirst, VmiFirstByName, is_all_true
-from ptosim.language.vmi.vmi_operation import PREFIX, VmiOperation
-
-_BINARY = "vadd vsub vmul vdiv vmin vmax vand vor vxor vshl vshr vprelu vmula vaxpy vlrelu"
-_UNARY = "vneg vabs vsqrt vexp vln vrelu vnot"
-_UNMASKED = frozenset(PREFIX + name for name in f"{_BINARY} {_UNARY}".split())
-"""The operations whose mask the assembler leaves out."""
-_MAKE_BITS = frozenset(PREFIX + name for name in ("vcmp", "vcmps", "vnot", "vxor"))
-"""Operations whose masks are hardly meant to be full."""
-_REDUCE = frozenset(PREFIX + name for name in ("vcadd", "vcmax", "vcmin"))
+from ptosim.language.vmi.vmi_memory import VmiStore
+from ptosim.language.vmi.vmi_operation import VmiOperation
+from ptosim.language.vmi.vmi_reduction import VmiReduction
 
 
 def inactive_lanes_used(op: VmiOperation) -> Iterator[Problem]:
     """A warning where it is known that lanes are used which the mask of an operation leaves out."""
     masks = op.segment("mask")
-    if op.name not in _UNMASKED or not masks or not op.results or not _leaves_out(masks[0]):
+    if not masks or not op.results or not _leaves_out(masks[0]):
         return
     user = next(_users(op.results[0], masks[0]), None)
     if user is not None:
@@ -38,7 +33,7 @@ def inactive_lanes_used(op: VmiOperation) -> Iterator[Problem]:
 def _leaves_out(mask: SSAValue) -> bool:
     """Whether a mask is known to leave lanes out, or made to do so."""
     owner = mask.owner
-    made = _first(mask) is not None or (isinstance(owner, Operation) and owner.name in _MAKE_BITS)
+    made = _first(mask) is not None or (isinstance(owner, VmiOperation) and owner.chooses)
     return made and not is_all_true(mask)
 
 
@@ -53,17 +48,17 @@ def _first(mask: SSAValue) -> int | None:
             return None
 
 
-def _users(value: SSAValue, mask: SSAValue) -> Iterator[Operation]:
+def _users(value: SSAValue, mask: SSAValue) -> Iterator[VmiOperation]:
     """Operations that use every lane of a vector, or more of the first ones than the mask has."""
     for use in value.uses:
         user = use.operation
         if not isinstance(user, VmiOperation):
             continue
         masks = user.segment("mask") if "mask" in user.operand_roles else ()
-        if user.name == PREFIX + "vstore" or user.name in _REDUCE:
+        if isinstance(user, VmiStore | VmiReduction):
             if _goes_beyond(masks[0] if masks else None, mask):
                 yield user
-        elif (user.by_lanes and not masks and user.name != PREFIX + "vsel") or user.name == PREFIX + "vcvt":
+        elif isinstance(user, VmiConvert) or (user.by_lanes and not masks):
             for result in user.results:
                 yield from _users(result, mask)
 

@@ -94,6 +94,7 @@ class VmiNot(_Logic, name="pto.vmi.vnot"):
         %r = pto.vmi.vnot %a, %mask : !pto.vmi.vreg<100xi32>, !pto.vmi.mask<100xpred> -> !pto.vmi.vreg<100xi32>
     """
 
+    chooses = True
     form = "$input:logical|truths{, $mask:truths} -> $result:logical|truths"
     data = ("input", "result")
 
@@ -113,6 +114,10 @@ class VmiScalar(VmiOperation):
 
     def scalar_rules(self) -> Iterator[Problem]:
         yield from exactly(self, "scalar", "input")
+
+
+class VmiOneSlope(VmiScalar):
+    """A vector and one slope for all lanes."""
 
     def remarks(self) -> Iterator[Problem]:
         return inactive_lanes_used(self)
@@ -160,9 +165,9 @@ def _logic(name: str, text: str) -> type[VmiLogic]:
     return made(__name__, VmiLogic, PREFIX + name, __doc__=page)
 
 
-def _scalar(name: str, accepted: frozenset[str], text: str) -> type[VmiScalar]:
+def _scalar(name: str, accepted: frozenset[str], text: str, base: type[VmiScalar] = VmiScalar) -> type[VmiScalar]:
     page = _page(name, text, f"%a, %s, %mask : {_V}, f32, {_M} -> {_V}", "Inactive lanes become zero.")
-    return made(__name__, VmiScalar, PREFIX + name, __doc__=page, accepted=accepted)
+    return made(__name__, base, PREFIX + name, __doc__=page, accepted=accepted)
 
 
 def _shift(name: str, text: str) -> type[VmiShiftScalar]:
@@ -194,7 +199,7 @@ OPERATIONS = (
     _scalar("vmuls", _MULS, "Product of each lane and a scalar."),
     _scalar("vmaxs", NUMBERS, "The larger of each lane and a scalar."),
     _scalar("vmins", NUMBERS, "The smaller of each lane and a scalar."),
-    _scalar("vlrelu", F16_F32, "Each lane, negative ones times a slope."),
+    _scalar("vlrelu", F16_F32, "Each lane, negative ones times a slope.", VmiOneSlope),
     _shift("vshls", "Shift all lanes left by one count."),
     _shift("vshrs", f"Shift all lanes right by one count.\n\n{_RIGHT}"),
 )
@@ -296,6 +301,9 @@ class VmiAxpy(VmiOperation, name="pto.vmi.vaxpy"):
         yield from exactly(self, "scalar", "input")
         yield from governed(self, "mask", "input")
 
+    def remarks(self) -> Iterator[Problem]:
+        return inactive_lanes_used(self)
+
 
 class VmiParametricRelu(VmiSlopes, name="pto.vmi.vprelu"):
     """Each lane, negative ones times a slope of their own.
@@ -339,6 +347,7 @@ class VmiComparison(VmiOperation):
     """The common part of comparisons: the first vector decides about elements."""
 
     by_lanes = True
+    chooses = True
     words = {"cmp": COMPARED, "pmode": PMODES}
     first: ClassVar[str] = "lhs"
     cmp = Property()

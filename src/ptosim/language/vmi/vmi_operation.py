@@ -39,6 +39,8 @@ class VmiOperation(PTOOperation):
     """Whether pmode = "merge" means something: it names nothing that inactive lanes could keep."""
     by_lanes: ClassVar[bool] = False
     """Whether lane i of each result comes of lane i of the operands, all of one width."""
+    chooses: ClassVar[bool] = False
+    """Whether it makes masks that are meant to leave lanes out."""
     pmode = OptionalProperty()
 
     def heading(self, name_of: Callable[[SSAValue], str]) -> str:
