@@ -45,9 +45,9 @@ def load(source: str | os.PathLike[str] | Source, target: str | None = None, syn
     """Read a kernel file (or the text itself, when it holds a newline or is a Source) and verify it.
 
     Raises PTOError with the first syntax error, or with all errors of the verifier in source order. `target` ("a5",
-    "a2", "a3") overrides the module's `pto.target_arch`. `sync`: "auto" inserts synchronisation into functions that
-    have tile operations and no flag, event, buffer id or tsync of their own; "written" never does; "insert" does so
-    beside what is written as well.
+    "a2", "a3", or a .toml file with figures of one's own) overrides the module's `pto.target_arch`. `sync`: "auto"
+    inserts synchronisation into functions that have tile operations and no flag, event, buffer id or tsync of their
+    own; "written" never does; "insert" does so beside what is written as well.
 
         kernel = ptosim.load("softmax.pto").kernel()
     """

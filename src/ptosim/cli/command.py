@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 _JSON = "ptosim.json"
 _LAUNCHED = "ptosim.launched"
 
-TARGET = click.option("--target", metavar="NAME", help="Machine: a5, a2 or a3; by default the module's own.")
+TARGET = click.option(
+    "--target", metavar="NAME", help="Machine: a5, a2, a3 or a .toml file; by default the module's own."
+)
 SYNC = click.option(
     "--sync",
     type=click.Choice(["auto", "written", "insert"]),

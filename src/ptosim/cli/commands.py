@@ -223,7 +223,7 @@ def isa(name: str | None, as_json: bool) -> Outcome:
 @main.command(cls=Launching, epilog=ARGUMENTS)
 @launches
 @RANKS
-@click.option("--target", metavar="NAME", help="Machine: a5, a2, a3 or a .toml file; by default the module's own.")
+@click.option("--target", metavar="NAME", help="Machine (a5, a2, a3, a .toml file) instead of the module's own.")
 @click.option("--html", metavar="FILE", help="Write a report with timeline, source and tables.")
 @click.option("--trace", metavar="FILE", help="Write a trace that Perfetto opens.")
 @click.option(
@@ -272,10 +272,11 @@ def profile(
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
     from ptosim.target import load_target
+    from ptosim.target.profile import is_target_file
 
     _needs(at_most, compare)
     architecture = load_target(target).architecture if target else None
-    chosen = loaded(file, architecture).kernel(kernel)
+    chosen = loaded(file, target if target and is_target_file(target) else architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
     saved, others, report = _saved(compare, machine), list[Any](), None
     if (ranks := ranks_of(chosen, words, ranks, grid)) is not None:

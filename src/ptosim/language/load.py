@@ -23,6 +23,7 @@ from ptosim.language.text.parser import ParsedModule, deep_recursion, parse, wit
 from ptosim.language.tile.fifo_end import InitializePipe
 from ptosim.language.tile.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
 from ptosim.language.vmi.vmi_operation import VmiOperation
+from ptosim.target.profile import OwnMachine, is_target_file, own_machine
 
 TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
 TARGET_ARCH = "pto.target_arch"
@@ -86,8 +87,10 @@ def text(module: VerifiedModule, locations: bool = False, comments: bool = False
 
 def target_of(parsed: ParsedModule, override: str | None) -> str:
     """The machine a module is for: the override, its `pto.target_arch`, its device, else by what it contains."""
+    if isinstance(override, OwnMachine):
+        return override
     if override is not None:
-        return _named(override, "argument", None)
+        return own_machine(override) if is_target_file(override) else _named(override, "argument", None)
     modules = list(modules_of(parsed.module))
     for op in modules:
         if TARGET_ARCH in op.attributes:
@@ -102,7 +105,8 @@ def target_of(parsed: ParsedModule, override: str | None) -> str:
 
 def _named(name: str, kind: str, place: Location | None) -> str:
     if name.lower() not in TARGETS:
-        raise error(kind, f"unknown target '{name}'; known: {', '.join(TARGETS)}", place)
+        more = ", or a .toml file" if kind == "argument" else ""
+        raise error(kind, f"unknown target '{name}'; known: {', '.join(TARGETS)}{more}", place)
     return TARGETS[name.lower()]
 
 

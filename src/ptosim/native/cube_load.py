@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptosim.effects.burst import FB_UNIT, alignment_of, row_extent
+from ptosim.effects.burst import FB_UNIT, row_extent
 from ptosim.effects.cube_load import bias_unit, scale_control, tile_control
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT, SCALE_SHIFT, SEGMENT_BITS, SEGMENTS
@@ -83,7 +83,7 @@ def mte_l1_bt(f: FunctionBuilder, core: Core, operands: Operands, element: Eleme
         length = blocks * GRANULE
         strides = (blocks + operands.source_gap) * GRANULE, (blocks + operands.dest_gap) * unit
         _, read = row_extent((count,), (strides[0],), length)
-        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
+        origin = core.stretch("reads", Space.L1, source, read, core.alignment_of(Space.L1))
         _, written = row_extent((count,), (strides[1],), blocks * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
         taken = CopyRows(Space.L1, source, [(count, strides[0])], length)
@@ -125,7 +125,7 @@ def mte_l1_fb(core: Core, operands: Operands) -> None:
 
     def load() -> None:
         _, read = row_extent((count,), (strides[0],), length)
-        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
+        origin = core.stretch("reads", Space.L1, source, read, core.alignment_of(Space.L1))
 
         def into(space: Space) -> None:
             _, written = row_extent((count,), (strides[1],), length)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptosim.effects.burst import alignment_of
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
@@ -61,7 +60,7 @@ def _load(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | N
 
 def _load_rows(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | None, width: Value | None) -> None:
     place, outside = core.global_place("reads", source, burst.source_extent())
-    ub = core.stretch("writes", Space.UB, dest, burst.dest_extent(width), alignment_of(Space.UB, core.target.name))
+    ub = core.stretch("writes", Space.UB, dest, burst.dest_extent(width), core.alignment_of(Space.UB))
     burst.observe(core, Side(Space.GM, source), Side(Space.UB, dest), width)
     if pad is None or width is None:
         read_rows(core, burst, place, outside, ub)
@@ -103,7 +102,7 @@ def mte_gm_ub(f: FunctionBuilder, core: Core, operands: Operands, pad_width: int
 
 
 def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
-    ub = core.stretch("reads", Space.UB, source, burst.source_extent(), alignment_of(Space.UB, core.target.name))
+    ub = core.stretch("reads", Space.UB, source, burst.source_extent(), core.alignment_of(Space.UB))
     place, outside = core.global_place("writes", dest, burst.dest_extent())
     may_combine = ctrl if core.unit.may_store_atomically else None
     burst.observe(core, Side(Space.UB, source), Side(Space.GM, dest), ctrl=may_combine)

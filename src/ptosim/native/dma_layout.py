@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
@@ -65,7 +64,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: GmMatrix) -> None:
     _, read = matrix_source(matrix.layout, matrix.width)(matrix)
     place, outside = core.global_place("reads", source, read)
     _, written = matrix_dest(matrix.width)(matrix)
-    target = core.stretch("writes", Space.L1, dest, written, alignment_of(Space.L1, core.target.name))
+    target = core.stretch("writes", Space.L1, dest, written, core.alignment_of(Space.L1))
     _observe(core, source, dest, matrix)
 
     def convert(read_piece: Callable[[Value, Value, Value], None]) -> None:
@@ -186,7 +185,7 @@ def raw_fill_l1(core: Core, operands: Operands, fill_word_bits: int) -> None:
     start, length, step = operands.dest + operands.byte_offset, blocks * GRANULE, (blocks + operands.gap) * GRANULE
 
     def write() -> None:
-        target = core.stretch("writes", Space.L1, start, extent, alignment_of(Space.L1, core.target.name))
+        target = core.stretch("writes", Space.L1, start, extent, core.alignment_of(Space.L1))
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
         core.observer.copied(core, "writes", CopyRows(Space.L1, start, [(repeat, step)], length))

@@ -14,6 +14,7 @@ schedule.
 
 from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,8 +57,34 @@ class Target(NamedTuple):
         return _target(Figures(self.name, self.architecture, table))
 
 
+class OwnMachine(str):
+    """The name of an architecture that a module is for, with the figures of a user's file."""
+
+    machine: Target
+
+    @property
+    def identity(self) -> str:
+        """A word that two of them share if all their figures are the same."""
+        return f"{self} {sha256(repr(self.machine.figures).encode()).hexdigest()}"
+
+
+def is_target_file(name: str) -> bool:
+    """Whether a target is named by its file."""
+    return name.endswith(".toml")
+
+
+def own_machine(path: str) -> OwnMachine:
+    """The machine that a user's .toml file describes."""
+    machine = load_target(path)
+    made = OwnMachine(machine.architecture)
+    made.machine = machine
+    return made
+
+
 def load_target(name_or_path: str | Path) -> Target:
     """A built-in target (a5, a2a3 or its members a2 and a3, a2a3-flat, a2a3-board) or a user's .toml file."""
+    if isinstance(name_or_path, OwnMachine):
+        return name_or_path.machine
     name = str(name_or_path)
     return _built_in(name) if name in built_in_names() else _target(read_figures(name))
 

@@ -119,6 +119,10 @@ class Core:
     def target(self) -> Target:
         return self.unit.target
 
+    def alignment_of(self, space: Space) -> int:
+        """How addresses of copies are aligned in a memory."""
+        return self.target.alignment.get(space.value, 1)
+
     # --- failures -----------------------------------------------------------------------------------------------------
 
     def site(self, kind: str, message: Any) -> int:

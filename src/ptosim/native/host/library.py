@@ -16,6 +16,7 @@ from ptosim.diagnostics import Diagnostic, Related, Source
 from ptosim.native.host.cache import Cache, Compiled, default_directory
 from ptosim.native.observe import Observe
 from ptosim.places import AuthoredPlaces, location_from_json
+from ptosim.target.profile import OwnMachine, is_target_file
 
 
 class KernelOutline(Protocol):
@@ -79,7 +80,7 @@ def kernel_cache() -> Cache:
 def find_module(source: Source, requested: Request) -> ModuleOutline | None:
     """The outline of a module that was verified before."""
     cache = kernel_cache()
-    if cache.directory is None:
+    if cache.directory is None or _has_figures(requested):
         return None
     kept = cache.load(_module_key(cache, source, requested))
     if kept is None:
@@ -90,7 +91,15 @@ def find_module(source: Source, requested: Request) -> ModuleOutline | None:
     return ModuleOutline(source, requested, data["target"], warnings, tuple(map(_kernel, data["kernels"])))
 
 
+def _has_figures(requested: Request) -> bool:
+    """Whether it names a file, which may be another one next time."""
+    target = requested.target
+    return target is not None and (isinstance(target, OwnMachine) or is_target_file(target))
+
+
 def keep_module(outline: ModuleOutline) -> None:
+    if _has_figures(outline.requested):
+        return
     data = {
         "target": outline.target,
         "places": outline.source.places.to_json() if outline.source.places else [],
@@ -169,7 +178,7 @@ def _kernel_key(cache: Cache, outline: ModuleOutline, name: str, drop: bool, obs
     return cache.key(
         what="kernel",
         source=outline.source.text,
-        target=outline.target,
+        target=getattr(outline.target, "identity", outline.target),
         sync=outline.requested.sync,
         kernel=name,
         oob="drop" if drop else "error",

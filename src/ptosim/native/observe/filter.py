@@ -72,10 +72,10 @@ class Filter(CodeObserver):
         waits = any(isinstance(op, SimTSync) for op in operations)
         meets = any(isinstance(op, SyncSet | SyncWait) and op.integer("ffts_mode") == 1 for op in operations)
         self.layout = Layout(target.memory, len(entries) > 1, waits, meets)
-        self.layout.add(tracks_of(entries, target.name))
+        self.layout.add(tracks_of(entries, target.architecture))
         self.clocks = ClockEmitter(self.layout)
         self.shadow = Shadow(self.layout)
-        self.roots = RootTrack(self.layout, self.shadow, operations, target.name)
+        self.roots = RootTrack(self.layout, self.shadow, operations, target.architecture)
         self.copies = Copies(self.shadow, self.clocks, self.suspect, self.roots)
         self.ranges = Ranges(self.shadow, self.clocks)
         self.records = Records(self.layout)
@@ -144,7 +144,7 @@ class Filter(CodeObserver):
         clock, stamp = self.clocks.begin_entry(f, slot)
         self._visits[f] = Visit(core.kind, slot, clock, stamp)
         if is_scope(op):
-            self._scopes[f] = scope = scope_of(op, self.target.name)
+            self._scopes[f] = scope = scope_of(op, self.target.architecture)
             if scope.has_store_streams:
                 self._held[f] = Held.nothing(f) if scope.is_unfolded else Held.beside(f).cleared(f)
             if scope.is_partly_fenced:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
+from ptosim.effects.burst import MOST_BYTES, MOST_ROWS
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
@@ -95,7 +95,7 @@ class Burst:
 
     def _check_strides(self, core: Core, space: Space, strides: Sequence[Value]) -> None:
         """Strides that are used place on-chip rows at whole granules."""
-        alignment = alignment_of(space, core.target.name)
+        alignment = core.alignment_of(space)
         message = f"a stride of {{}} bytes in {space} is not a multiple of {alignment}"
         for loop, stride in zip(self.loops, strides, strict=True):
             core.fail((loop.count > 1) & ((stride & (alignment - 1)) != 0), "misaligned", message, stride)
@@ -198,7 +198,7 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
 
 
 def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
-    alignment = alignment_of(side.space, core.target.name)
+    alignment = core.alignment_of(side.space)
     return core.stretch(verb, side.space, side.base, extent, alignment, side.at)
 
 

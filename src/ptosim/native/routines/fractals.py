@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptosim.effects.burst import alignment_of, row_extent
+from ptosim.effects.burst import row_extent
 from ptosim.effects.cube_load import FIELDS, FractalSteps, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import FRACTAL, FRACTAL_ROW, FRACTAL_ROWS, SCALE_FRAGMENT, SCALE_SHIFT, fractal_columns
@@ -33,7 +33,7 @@ def _load_tile(
     origin, inside = _source(core, source, control)
     columns = fractal_columns(element)
     _, written = tile_dest(control, columns, transpose)
-    target = core.stretch("writes", space, dest, written, alignment_of(space, core.target.name))
+    target = core.stretch("writes", space, dest, written, core.alignment_of(space))
     _observe(core, space, source, dest, control, columns, transpose)
     move_fractals = _turned if transpose else _as_they_are
     move_fractals(core, control, element, origin, inside, target)
@@ -70,7 +70,7 @@ def _source(core: Core, source: Value, control: FractalSteps) -> tuple[Value, Va
     low, high = tile_source(control)
     first = source + low
     size = core.target.memory[Space.L1]
-    alignment = alignment_of(Space.L1, core.target.name)
+    alignment = core.alignment_of(Space.L1)
     site = core.site("access", ["reads", str(Space.L1), size, None, alignment])
     wrong = ((first & (alignment - 1)) != 0) | (first < 0) | (first >= size)
     core.f.check(wrong, site, first, high - low)
@@ -139,7 +139,7 @@ def load_scales(
 
     def copy() -> None:
         low, high = scale_source(control)
-        origin = core.stretch("reads", Space.L1, source + low, high - low, alignment_of(Space.L1, core.target.name))
+        origin = core.stretch("reads", Space.L1, source + low, high - low, core.alignment_of(Space.L1))
         _, written = row_extent((control.m_step,), (control.dest_stride * SCALE_FRAGMENT,), length)
         target = core.stretch("writes", space, dest >> shift, written)
         strides = control.source_stride * SCALE_FRAGMENT, control.dest_stride * SCALE_FRAGMENT
