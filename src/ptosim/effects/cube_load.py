@@ -8,18 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ptosim.effects import fractal
 from ptosim.effects.burst import FB_UNIT, SHORT_LIMIT, gapped, gapped_extent, row_extent
 from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
-from ptosim.effects.fractal import (
-    BIAS_ALIGNMENT,
-    FRACTAL,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_GROUP,
-    SCALE_SHIFT,
-    fractal_columns,
-)
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, required
@@ -63,27 +55,27 @@ def tile_control(operands: Any, static: Static, side: str, transpose: bool) -> F
     if "m_start" in static.present:
         return _written(operands, "m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
     element = static.elements["source"]
-    columns = fractal_columns(element)
+    columns = fractal.fractal_columns(element)
     x, k = getattr(operands, side), operands.k
     k_start = _start(operands, "start_col")
     if element.name in FOUR_BITS:
         k_start = floor_div(k_start, 2)
     if transpose:
-        granule = max(FRACTAL_ROWS, columns)
+        granule = max(fractal.FRACTAL_ROWS, columns)
         depth, across = ceil_to(k, granule), ceil_to(x, granule)
-        rows = floor_div(depth, FRACTAL_ROWS)
-        steps = (rows, floor_div(across, columns), rows, floor_div(across, FRACTAL_ROWS))
+        rows = floor_div(depth, fractal.FRACTAL_ROWS)
+        steps = (rows, floor_div(across, columns), rows, floor_div(across, fractal.FRACTAL_ROWS))
     else:
-        rows = ceil_div(x, FRACTAL_ROWS)
+        rows = ceil_div(x, fractal.FRACTAL_ROWS)
         steps = (rows, ceil_div(k, columns), rows, rows)
     return FractalSteps(_start(operands, "start_row"), k_start, *steps)
 
 
 def tile_source(control: FractalSteps) -> Extent:
     """The fractals that a load reads."""
-    start = (control.k_start * control.source_stride + control.m_start) * FRACTAL
-    strides = (control.source_stride * FRACTAL, FRACTAL)
-    _, size = row_extent((control.k_step, control.m_step), strides, FRACTAL)
+    start = (control.k_start * control.source_stride + control.m_start) * fractal.FRACTAL
+    strides = (control.source_stride * fractal.FRACTAL, fractal.FRACTAL)
+    _, size = row_extent((control.k_step, control.m_step), strides, fractal.FRACTAL)
     return start, start + size
 
 
@@ -91,12 +83,14 @@ def dest_counts(control: FractalSteps, columns: int, transpose: bool) -> tuple[A
     """The fractals that a load writes, as counts of the outer and the inner step."""
     if not transpose:
         return control.k_step, control.m_step
-    return floor_div(control.m_step * FRACTAL_ROWS, columns), floor_div(control.k_step * columns, FRACTAL_ROWS)
+    return floor_div(control.m_step * fractal.FRACTAL_ROWS, columns), floor_div(
+        control.k_step * columns, fractal.FRACTAL_ROWS
+    )
 
 
 def tile_dest(control: FractalSteps, columns: int, transpose: bool) -> Extent:
     counts = dest_counts(control, columns, transpose)
-    return row_extent(counts, (control.dest_stride * FRACTAL, FRACTAL), FRACTAL)
+    return row_extent(counts, (control.dest_stride * fractal.FRACTAL, fractal.FRACTAL), fractal.FRACTAL)
 
 
 def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ...]]:
@@ -104,14 +98,14 @@ def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ..
 
     def accesses(static: Static) -> tuple[Access, ...]:
         transpose = bool(static.integers.get("transpose", 0))
-        columns = fractal_columns(static.elements["source"])
+        columns = fractal.fractal_columns(static.elements["source"])
 
         def control(operands: Any) -> FractalSteps:
             return tile_control(operands, static, side, transpose)
 
         return (
             Access("read", Space.L1, "source", lambda o: tile_source(control(o)), GRANULE),
-            Access("write", dest, "dest", lambda o: tile_dest(control(o), columns, transpose), FRACTAL),
+            Access("write", dest, "dest", lambda o: tile_dest(control(o), columns, transpose), fractal.FRACTAL),
         )
 
     return accesses
@@ -124,27 +118,29 @@ def scale_control(operands: Any, static: Static, side: str) -> FractalSteps:
     """The fields of a load of MX scales, in fragments of 32 bytes: 16 rows or columns x 2 groups along k."""
     if "x_start" in static.present:
         return _written(operands, "x_start", "y_start", "x_step", "y_step", "source_stride", "dest_stride")
-    across = ceil_div(getattr(operands, side), FRACTAL_ROWS)
-    depth = ceil_div(ceil_div(operands.k, SCALE_GROUP), 2) * static.elements["source"].bytes
+    across = ceil_div(getattr(operands, side), fractal.FRACTAL_ROWS)
+    depth = ceil_div(ceil_div(operands.k, fractal.SCALE_GROUP), 2) * static.elements["source"].bytes
     return FractalSteps(_start(operands, "start_row"), _start(operands, "start_col"), across, depth, depth, depth)
 
 
 def scale_source(control: FractalSteps) -> Extent:
     """The fragments that a load of scales reads."""
-    start = (control.m_start * control.source_stride + control.k_start) * SCALE_FRAGMENT
-    strides = (control.source_stride * SCALE_FRAGMENT, SCALE_FRAGMENT)
-    _, size = row_extent((control.m_step, control.k_step), strides, SCALE_FRAGMENT)
+    start = (control.m_start * control.source_stride + control.k_start) * fractal.SCALE_FRAGMENT
+    strides = (control.source_stride * fractal.SCALE_FRAGMENT, fractal.SCALE_FRAGMENT)
+    _, size = row_extent((control.m_step, control.k_step), strides, fractal.SCALE_FRAGMENT)
     return start, start + size
 
 
-def scale_accesses(side: str, dest: Space, shift: int = SCALE_SHIFT) -> Callable[[Static], tuple[Access, ...]]:
+def scale_accesses(side: str, dest: Space, shift: int = fractal.SCALE_SHIFT) -> Callable[[Static], tuple[Access, ...]]:
     """Read fragments of L1, write them to the scale buffer, whose address is the pointer shifted right."""
 
     def accesses(static: Static) -> tuple[Access, ...]:
         def written(operands: Any) -> Extent:
             control = scale_control(operands, static, side)
             _, size = row_extent(
-                (control.m_step, control.k_step), (control.dest_stride * SCALE_FRAGMENT, SCALE_FRAGMENT), SCALE_FRAGMENT
+                (control.m_step, control.k_step),
+                (control.dest_stride * fractal.SCALE_FRAGMENT, fractal.SCALE_FRAGMENT),
+                fractal.SCALE_FRAGMENT,
             )
             start = (operands.dest >> shift) - operands.dest
             return start, start + size
@@ -180,7 +176,7 @@ def bias_accesses(static: Static) -> tuple[Access, ...]:
 
     return (
         Access("read", Space.L1, "source", gapped_extent("source"), GRANULE),
-        Access("write", Space.BT, "dest", written, BIAS_ALIGNMENT),
+        Access("write", Space.BT, "dest", written, fractal.BIAS_ALIGNMENT),
     )
 
 

@@ -8,16 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptosim.effects.burst import (
-    GM_STRIDE_LIMIT,
-    UB_STRIDE_LIMIT,
-    alignment_of,
-    gapped,
-    gapped_extent,
-    loops,
-    row_extent,
-    strided,
-)
+from ptosim.effects import burst
 from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_to, is_multiple, maximum, negate, select
 from ptosim.effects.names import Pipe, Space
@@ -42,7 +33,7 @@ def padded_width(length: Any, left: Any, right: Any, element_bytes: int, stride:
 def _rows(operands: Any, side: str, width: Any) -> Extent:
     counts = (operands.n_burst, *operands.loop_counts)
     strides = (getattr(operands, f"{side}_stride"), *getattr(operands, f"loop_{side}_strides"))
-    return row_extent(counts, strides, width)
+    return burst.row_extent(counts, strides, width)
 
 
 def source_rows(operands: Any) -> Extent:
@@ -85,8 +76,8 @@ def _copy(
         padded = bool({"pad_value", "data_select"} & static.present)
         written = _padded_rows(static) if padded else write
         return (
-            Access("read", source, "source", read, alignment_of(source, static.target)),
-            Access("write", dest, "dest", written, alignment_of(dest, static.target)),
+            Access("read", source, "source", read, burst.alignment_of(source, static.target)),
+            Access("write", dest, "dest", written, burst.alignment_of(dest, static.target)),
         )
 
     return Effects(f"pto.{name}", pipe, timing, Taint.MOVEMENT, accesses, requires or required(), reads=registers)
@@ -95,7 +86,9 @@ def _copy(
 def _granule_copy(
     name: str, pipe: Pipe, timing: str, source: Space, dest: Space, requires: Callable[[Static], Requirements]
 ) -> Effects:
-    return _copy(name, pipe, timing, source, dest, gapped_extent("source"), gapped_extent("dest"), requires=requires)
+    return _copy(
+        name, pipe, timing, source, dest, burst.gapped_extent("source"), burst.gapped_extent("dest"), requires=requires
+    )
 
 
 def _whole_rows(static: Static, *padded: str) -> Requirements:
@@ -124,16 +117,16 @@ def _unpadded_rows(static: Static) -> Requirements:
 
 
 _SIDES = ("source", "dest")
-_IN = strided(GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-_OUT = strided(UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+_IN = burst.strided(burst.GM_STRIDE_LIMIT, burst.UB_STRIDE_LIMIT)
+_OUT = burst.strided(burst.UB_STRIDE_LIMIT, burst.GM_STRIDE_LIMIT)
 _HINTS = fits("sid l2_cache_ctl", 15)
 _PADDINGS = fits("left_padding right_padding", PADDING_LIMIT)
-_ROWS = gapped()
-_OLD_ROWS = gapped(OLD_COUNT_LIMIT)
+_ROWS = burst.gapped()
+_OLD_ROWS = burst.gapped(OLD_COUNT_LIMIT)
 _STREAM = fits("sid", 15)
-_LOOPS = loops(UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-_LOOPS_IN = loops(GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-_LOOPS_OUT = loops(UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+_LOOPS = burst.loops(burst.UB_STRIDE_LIMIT, burst.UB_STRIDE_LIMIT)
+_LOOPS_IN = burst.loops(burst.GM_STRIDE_LIMIT, burst.UB_STRIDE_LIMIT)
+_LOOPS_OUT = burst.loops(burst.UB_STRIDE_LIMIT, burst.GM_STRIDE_LIMIT)
 
 
 def _none(static: Static) -> Requirements:

@@ -8,20 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ptosim.effects import fractal
 from ptosim.effects.element import Element, element
-from ptosim.effects.fractal import (
-    ACCUMULATOR,
-    ACCUMULATOR_FRACTAL,
-    ACCUMULATOR_ROW,
-    BIAS_ALIGNMENT,
-    FRACTAL,
-    FRACTAL_ROW,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_GROUP,
-    SCALE_SHIFT,
-    depth_bytes,
-)
 from ptosim.effects.geometry import ceil_div, negate, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, named, required
@@ -63,26 +51,28 @@ def clauses(static: Static) -> tuple[bool, str | None]:
 
 def operand_extent(rows: Any, depth: Any) -> Extent:
     """Rows of `depth` bytes in fractals of 16 rows x 32 bytes, all rows of a column of fractals together."""
-    before = ceil_div(depth, FRACTAL_ROW) - 1
-    return 0, before * ceil_div(rows, FRACTAL_ROWS) * FRACTAL + (rows - 1) * FRACTAL_ROW + (
-        depth - before * FRACTAL_ROW
+    before = ceil_div(depth, fractal.FRACTAL_ROW) - 1
+    return 0, before * ceil_div(rows, fractal.FRACTAL_ROWS) * fractal.FRACTAL + (rows - 1) * fractal.FRACTAL_ROW + (
+        depth - before * fractal.FRACTAL_ROW
     )
 
 
 def accumulator_extent(m: Any, n: Any) -> Extent:
     """m x n accumulators in groups of 16 columns."""
-    before = ceil_div(n, FRACTAL_ROWS) - 1
-    group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
-    return 0, before * group + (m - 1) * ACCUMULATOR_ROW + (n - before * FRACTAL_ROWS) * ACCUMULATOR
+    before = ceil_div(n, fractal.FRACTAL_ROWS) - 1
+    group = ceil_div(m, fractal.FRACTAL_ROWS) * fractal.ACCUMULATOR_FRACTAL
+    return 0, before * group + (m - 1) * fractal.ACCUMULATOR_ROW + (
+        n - before * fractal.FRACTAL_ROWS
+    ) * fractal.ACCUMULATOR
 
 
 def scale_extent(rows: Any, k: Any) -> Extent:
     """MX scales of `rows` rows or columns, one for 32 values of k."""
-    groups = ceil_div(k, SCALE_GROUP)
-    before = ceil_div(rows, FRACTAL_ROWS) - 1
+    groups = ceil_div(k, fractal.SCALE_GROUP)
+    before = ceil_div(rows, fractal.FRACTAL_ROWS) - 1
     pairs = ceil_div(groups, 2)
-    last = (rows - before * FRACTAL_ROWS - 1) * 2 + groups - (pairs - 1) * 2
-    return 0, (before * pairs + pairs - 1) * SCALE_FRAGMENT + last
+    last = (rows - before * fractal.FRACTAL_ROWS - 1) * 2 + groups - (pairs - 1) * 2
+    return 0, (before * pairs + pairs - 1) * fractal.SCALE_FRAGMENT + last
 
 
 def _unpacked(operands: Any) -> Any:
@@ -94,7 +84,7 @@ def _of_a(static: Static) -> Callable[[Any], Extent]:
 
     def extent(operands: Any) -> Extent:
         operands = _unpacked(operands)
-        depth = depth_bytes(static.elements["a"], operands.k)
+        depth = fractal.depth_bytes(static.elements["a"], operands.k)
         _, fractals = operand_extent(operands.m, depth)
         return 0, fractals if "disable_gemv" in static.present else select(_is_row(operands), depth, fractals)
 
@@ -113,10 +103,10 @@ def _scales(static: Static, role: str, side: str) -> Callable[[Any], Extent]:
     def extent(operands: Any) -> Extent:
         operands = _unpacked(operands)
         address = getattr(operands, role)
-        start = (address >> SCALE_SHIFT) - address
+        start = (address >> fractal.SCALE_SHIFT) - address
         _, size = scale_extent(getattr(operands, side), operands.k)
         if role == "a" and "disable_gemv" not in static.present:
-            size = select(_is_row(operands), ceil_div(operands.k, SCALE_GROUP), size)
+            size = select(_is_row(operands), ceil_div(operands.k, fractal.SCALE_GROUP), size)
         return start, start + size
 
     return extent
@@ -129,7 +119,7 @@ def _of_c(operands: Any) -> Extent:
 
 def _of_bias(operands: Any) -> Extent:
     """A row of the bias table; in the raw forms where the word asks for one."""
-    size = _unpacked(operands).n * ACCUMULATOR
+    size = _unpacked(operands).n * fractal.ACCUMULATOR
     return 0, size * _has(operands, BIAS_BIT) if hasattr(operands, "packed") else size
 
 
@@ -150,17 +140,20 @@ def accesses(static: Static) -> tuple[Access, ...]:
 
     def of_b(operands: Any) -> Extent:
         operands = _unpacked(operands)
-        return operand_extent(operands.n, depth_bytes(static.elements["b"], operands.k))
+        return operand_extent(operands.n, fractal.depth_bytes(static.elements["b"], operands.k))
 
-    found = [Access("read", Space.L0A, "a", _of_a(static), FRACTAL_ROW), Access("read", Space.L0B, "b", of_b, FRACTAL)]
+    found = [
+        Access("read", Space.L0A, "a", _of_a(static), fractal.FRACTAL_ROW),
+        Access("read", Space.L0B, "b", of_b, fractal.FRACTAL),
+    ]
     if static.facts["scaled"]:
         found.append(Access("read", Space.SCALE_A, "a", _scales(static, "a", "m")))
         found.append(Access("read", Space.SCALE_B, "b", _scales(static, "b", "n")))
     if "bias" in static.present:
-        found.append(Access("read", Space.BT, "bias", _of_bias, BIAS_ALIGNMENT))
+        found.append(Access("read", Space.BT, "bias", _of_bias, fractal.BIAS_ALIGNMENT))
     if static.facts["start"] in ("accumulators", "word"):
-        found.append(Access("read", Space.L0C, "c", _of_start, ACCUMULATOR_FRACTAL))
-    return *found, Access("write", Space.L0C, "c", _of_c, ACCUMULATOR_FRACTAL)
+        found.append(Access("read", Space.L0C, "c", _of_start, fractal.ACCUMULATOR_FRACTAL))
+    return *found, Access("write", Space.L0C, "c", _of_c, fractal.ACCUMULATOR_FRACTAL)
 
 
 EFFECTS = named(

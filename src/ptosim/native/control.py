@@ -17,16 +17,7 @@ from ptosim.language.structure.function import Call, Return
 from ptosim.language.structure.function import Function as PTOFunction
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_of
-from ptosim.native.build.state import (
-    ALIGN_BYTES,
-    Align,
-    CrossingShape,
-    Native,
-    all_apart,
-    all_together,
-    kinds_of,
-    shape_of,
-)
+from ptosim.native.build import state
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I8, I32, I64, Type, Value
 from ptosim.native.routines.row_transfer import address_of
@@ -53,17 +44,17 @@ def _for(body: FunctionBody, op: Operation) -> None:
     body.crosses(op.iter_args)
     initial = [body[value] for value in op.iter_args]
 
-    def attempt(shapes: list[CrossingShape]) -> None:
+    def attempt(shapes: list[state.CrossingShape]) -> None:
         def iteration(number: Value, carried: list[Value]) -> Sequence[Value]:
             body.values[index] = number
-            body.values.update(zip(arguments, all_together(f, shapes, carried, initial), strict=True))
+            body.values.update(zip(arguments, state.all_together(f, shapes, carried, initial), strict=True))
             body.block(op.body.block)
             return body.handed_on(op, shapes, _ends(body, op.body))
 
-        last = f.for_loop(lower, upper, step, all_apart(initial, shapes), iteration, site)
-        body.values.update(zip(op.results, all_together(f, shapes, last, initial), strict=True))
+        last = f.for_loop(lower, upper, step, state.all_apart(initial, shapes), iteration, site)
+        body.values.update(zip(op.results, state.all_together(f, shapes, last, initial), strict=True))
 
-    body.joined(op, [shape_of(value) for value in initial], attempt)
+    body.joined(op, [state.shape_of(value) for value in initial], attempt)
 
 
 def _while(body: FunctionBody, op: Operation) -> None:
@@ -79,9 +70,9 @@ def _while(body: FunctionBody, op: Operation) -> None:
     observer = body.unit.observer
     kept = observer.rounds_begin(body, op)
 
-    def attempt(shapes: list[CrossingShape]) -> None:
+    def attempt(shapes: list[state.CrossingShape]) -> None:
         def decide(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
-            body.values.update(zip(before.args, all_together(f, shapes, carried, initial), strict=True))
+            body.values.update(zip(before.args, state.all_together(f, shapes, carried, initial), strict=True))
             body.block(before)
             body.crosses(condition.arguments)
             return body.scalar(condition.condition), ()
@@ -94,11 +85,11 @@ def _while(body: FunctionBody, op: Operation) -> None:
                 _poll(body, op)
             return body.handed_on(op, shapes, _ends(body, op.after_region))
 
-        f.while_loop(all_apart(initial, shapes), decide, iterate, site)
+        f.while_loop(state.all_apart(initial, shapes), decide, iterate, site)
         observer.rounds_end(body, kept)
         body.values.update(zip(op.results, [body[value] for value in condition.arguments], strict=True))
 
-    body.joined(op, [shape_of(value) for value in initial], attempt)
+    body.joined(op, [state.shape_of(value) for value in initial], attempt)
 
 
 def _poll(body: FunctionBody, op: While) -> None:
@@ -118,24 +109,24 @@ def _if(body: FunctionBody, op: Operation) -> None:
     assert isinstance(op, If)
     f, condition = body.f, body.scalar(op.cond)
     body.unit.observer.branch(body, op, condition)
-    ends: list[Native] = []
+    ends: list[state.Native] = []
 
-    def attempt(shapes: list[CrossingShape]) -> None:
+    def attempt(shapes: list[state.CrossingShape]) -> None:
         known = list(shapes)
 
         def arm(region: Region) -> Sequence[Value]:
             body.block(region.block)
             ends[:] = _ends(body, region)
-            known[:] = known or [shape_of(value) for value in ends]  # the first side decides
+            known[:] = known or [state.shape_of(value) for value in ends]  # the first side decides
             return body.handed_on(op, known, ends)
 
         parts = f.choose(condition, lambda: arm(op.true_region), lambda: arm(op.false_region))
-        body.values.update(zip(op.results, all_together(f, known, parts, ends), strict=True))
+        body.values.update(zip(op.results, state.all_together(f, known, parts, ends), strict=True))
 
     body.joined(op, (), attempt)
 
 
-def _ends(body: FunctionBody, region: Region) -> list[Native]:
+def _ends(body: FunctionBody, region: Region) -> list[state.Native]:
     """The values that a region passes on at its end."""
     last = region.block.last_op
     assert isinstance(last, Yield)
@@ -177,7 +168,7 @@ def _inline(body: FunctionBody, op: Call, callee: PTOFunction) -> None:
     body.renamed(end.arguments, op.results)
 
 
-def _helper(body: FunctionBody, callee: PTOFunction, given: Sequence[Native]) -> FunctionBuilder:
+def _helper(body: FunctionBody, callee: PTOFunction, given: Sequence[state.Native]) -> FunctionBuilder:
     """The function of a callee: one for each depth of loops that it is called in and each shape of its arguments."""
     builder, depth, observer = body.builder, len(body.f.loops), body.unit.observer
     key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)), observer.scope_of(body.f))
@@ -200,20 +191,20 @@ def _helper(body: FunctionBody, callee: PTOFunction, given: Sequence[Native]) ->
     return builder.helpers[key]
 
 
-def _some(function: FunctionBuilder, type_: Attribute) -> Native:
+def _some(function: FunctionBuilder, type_: Attribute) -> state.Native:
     """Some value of a type, in the shape that holds every one: a result of a function or of code never reached."""
     if isinstance(type_, MaskType):
         return full_mask(function, 1)
     if isinstance(type_, AlignType):
         zero = function.constant(I64, 0)
-        return Align(zero, zero, function.constant(I8.vector(ALIGN_BYTES), 0))
+        return state.Align(zero, zero, function.constant(I8.vector(state.ALIGN_BYTES), 0))
     if isinstance(type_, VregType):
         return function.constant(register_type(lane_type(element_of(type_))), 0)
     return function.constant(I64 if isinstance(type_, PtrType) else Type(f"i{element_of(type_).bits}"), 0)
 
 
-def _shapes(values: Sequence[Native]) -> list[CrossingShape]:
-    return [shape_of(value) for value in values]
+def _shapes(values: Sequence[state.Native]) -> list[state.CrossingShape]:
+    return [state.shape_of(value) for value in values]
 
 
 def _passed_kind(kind: Type) -> Type:
@@ -224,18 +215,20 @@ def _passed_kind(kind: Type) -> Type:
     return I32.vector(VECTOR_BYTES // 4) if kind.lanes * kind.bits == 8 * VECTOR_BYTES else kind
 
 
-def _passed_kinds(values: Sequence[Native]) -> list[Type]:
-    return [_passed_kind(kind) for shape in _shapes(values) for kind in kinds_of(shape)]
+def _passed_kinds(values: Sequence[state.Native]) -> list[Type]:
+    return [_passed_kind(kind) for shape in _shapes(values) for kind in state.kinds_of(shape)]
 
 
-def _passed(values: Sequence[Native], shapes: Sequence[CrossingShape]) -> list[Value]:
-    return [part.bitcast(_passed_kind(part.kind)) for part in all_apart(values, shapes)]
+def _passed(values: Sequence[state.Native], shapes: Sequence[state.CrossingShape]) -> list[Value]:
+    return [part.bitcast(_passed_kind(part.kind)) for part in state.all_apart(values, shapes)]
 
 
-def _received(function: FunctionBuilder, parts: Sequence[Value], likes: Sequence[Native]) -> list[Native]:
+def _received(function: FunctionBuilder, parts: Sequence[Value], likes: Sequence[state.Native]) -> list[state.Native]:
     shapes = _shapes(likes)
-    kinds = [kind for shape in shapes for kind in kinds_of(shape)]
-    return all_together(function, shapes, (part.bitcast(kind) for part, kind in zip(parts, kinds, strict=True)), likes)
+    kinds = [kind for shape in shapes for kind in state.kinds_of(shape)]
+    return state.all_together(
+        function, shapes, (part.bitcast(kind) for part, kind in zip(parts, kinds, strict=True)), likes
+    )
 
 
 # --- the rest ---------------------------------------------------------------------------------------------------------

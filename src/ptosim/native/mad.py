@@ -5,21 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ptosim.effects import fractal
 from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
-from ptosim.effects.fractal import (
-    ACCUMULATOR,
-    ACCUMULATOR_FRACTAL,
-    ACCUMULATOR_ROW,
-    BIAS_ALIGNMENT,
-    FRACTAL,
-    FRACTAL_ROW,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_GROUP,
-    SCALE_SHIFT,
-    SCALED_STEP,
-    depth_bytes,
-)
 from ptosim.effects.geometry import ceil_div
 from ptosim.effects.mad import (
     BIAS_BIT,
@@ -75,14 +62,14 @@ def _where(condition: Value, extent: Value) -> Value:
 def _multiply(core: Core, kind: ProductKind, operands: Any, how: Options) -> None:
     """Check everything that is read and written, and call the routine for these types."""
     f, m, n, k = core.f, operands.m, operands.n, operands.k
-    depth = depth_bytes(kind.a, k)
-    rows, columns = operand_extent(m, depth)[1], operand_extent(n, depth_bytes(kind.b, k))[1]
-    core.stretch("reads", Space.L0A, operands.a, _where(how.is_row, depth), FRACTAL_ROW)
-    left = core.stretch("reads", Space.L0A, operands.a, _where(how.is_row ^ 1, rows), FRACTAL)
-    right = core.stretch("reads", Space.L0B, operands.b, columns, FRACTAL)
+    depth = fractal.depth_bytes(kind.a, k)
+    rows, columns = operand_extent(m, depth)[1], operand_extent(n, fractal.depth_bytes(kind.b, k))[1]
+    core.stretch("reads", Space.L0A, operands.a, _where(how.is_row, depth), fractal.FRACTAL_ROW)
+    left = core.stretch("reads", Space.L0A, operands.a, _where(how.is_row ^ 1, rows), fractal.FRACTAL)
+    right = core.stretch("reads", Space.L0B, operands.b, columns, fractal.FRACTAL)
     scales = _scales(core, operands, how) if kind.scaled else [f.constant(PTR, 0)] * 2
     begun, row, group = _start(core, operands, how)
-    target = core.stretch("writes", Space.L0C, operands.c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
+    target = core.stretch("writes", Space.L0C, operands.c, accumulator_extent(m, n)[1], fractal.ACCUMULATOR_FRACTAL)
     _observe(core, kind, operands, how)
     flags = how.is_row, how.saturate, how.tf32, how.away
     routine = product(core.unit, kind)
@@ -92,13 +79,13 @@ def _multiply(core: Core, kind: ProductKind, operands: Any, how: Options) -> Non
 def _scales(core: Core, operands: Any, how: Options) -> list[Value]:
     """The host addresses of the scales of both operands."""
     a, b, m, n, k = operands.a, operands.b, operands.m, operands.n, operands.k
-    of_a = how.is_row.select(ceil_div(k, SCALE_GROUP), scale_extent(m, k)[1])
-    core.suspect(lambda: (k & (SCALED_STEP - 1)) != 0)  # `op.leaves_a_rest`
+    of_a = how.is_row.select(ceil_div(k, fractal.SCALE_GROUP), scale_extent(m, k)[1])
+    core.suspect(lambda: (k & (fractal.SCALED_STEP - 1)) != 0)  # `op.leaves_a_rest`
     found: list[Value] = []
     for space, operand, size in ((Space.SCALE_A, a, of_a), (Space.SCALE_B, b, scale_extent(n, k)[1])):
-        address = operand >> SCALE_SHIFT
+        address = operand >> fractal.SCALE_SHIFT
         found.append(core.stretch("reads", space, address, size))
-        core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a granule
+        core.suspect(lambda address=address: (address & (fractal.SCALE_FRAGMENT - 1)) != 0)  # inside of a granule
         core.observer.copied(core, "reads", CopyRows(space, address, (), size))
     return found
 
@@ -109,33 +96,39 @@ def _observe(core: Core, kind: ProductKind, operands: Any, how: Options) -> None
         return
     m, n, k = operands.m, operands.n, operands.k
     for space, base, rows, element in ((Space.L0A, operands.a, m, kind.a), (Space.L0B, operands.b, n, kind.b)):
-        depth = depth_bytes(element, k)
-        column = ceil_div(rows, FRACTAL_ROWS) * FRACTAL
+        depth = fractal.depth_bytes(element, k)
+        column = ceil_div(rows, fractal.FRACTAL_ROWS) * fractal.FRACTAL
         if space is Space.L0A:  # a plain row is one fractal row after the other
-            column = how.is_row.select(column.like(FRACTAL_ROW), column)
+            column = how.is_row.select(column.like(fractal.FRACTAL_ROW), column)
         full = depth.lshr(5)
-        line = rows, m.like(FRACTAL_ROW)
-        core.observer.copied(core, "reads", CopyRows(space, base, [line, (full, column)], m.like(FRACTAL_ROW)))
-        core.observer.copied(core, "reads", CopyRows(space, base + full * column, [line], depth & (FRACTAL_ROW - 1)))
+        line = rows, m.like(fractal.FRACTAL_ROW)
+        core.observer.copied(core, "reads", CopyRows(space, base, [line, (full, column)], m.like(fractal.FRACTAL_ROW)))
+        core.observer.copied(
+            core, "reads", CopyRows(space, base + full * column, [line], depth & (fractal.FRACTAL_ROW - 1))
+        )
     if (bias := _bias(operands)) is not None:
-        core.observer.copied(core, "reads", CopyRows(Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR)))
-    group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
+        core.observer.copied(
+            core, "reads", CopyRows(Space.BT, bias, (), _where(how.from_bias, n * fractal.ACCUMULATOR))
+        )
+    group = ceil_div(m, fractal.FRACTAL_ROWS) * fractal.ACCUMULATOR_FRACTAL
     for verb, wanted in (("reads", how.from_accumulators), ("writes", how.from_accumulators.like(1))):
         if wanted.literal != 0:
-            accumulators_touched(core, verb, operands.c, (_where(wanted, m), m.like(ACCUMULATOR_ROW)), n, group)
+            accumulators_touched(core, verb, operands.c, (_where(wanted, m), m.like(fractal.ACCUMULATOR_ROW)), n, group)
 
 
 def _start(core: Core, operands: Any, how: Options) -> tuple[Value, Value, Value]:
     """The start of the sums: its host address or null, and the bytes from a row and a group to the next."""
     m, n = operands.m, operands.n
     size = _where(how.from_accumulators, accumulator_extent(m, n)[1])
-    held = core.stretch("reads", Space.L0C, operands.c, size, ACCUMULATOR_FRACTAL)
+    held = core.stretch("reads", Space.L0C, operands.c, size, fractal.ACCUMULATOR_FRACTAL)
     begun = how.from_accumulators.select(held, core.f.constant(PTR, 0))
     if (bias := _bias(operands)) is not None:
-        row = core.stretch("reads", Space.BT, bias, _where(how.from_bias, n * ACCUMULATOR), BIAS_ALIGNMENT)
+        row = core.stretch(
+            "reads", Space.BT, bias, _where(how.from_bias, n * fractal.ACCUMULATOR), fractal.BIAS_ALIGNMENT
+        )
         begun = how.from_bias.select(row, begun)
-    group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
-    in_columns = n.like(ACCUMULATOR_ROW)
+    group = ceil_div(m, fractal.FRACTAL_ROWS) * fractal.ACCUMULATOR_FRACTAL
+    in_columns = n.like(fractal.ACCUMULATOR_ROW)
     return begun, _where(how.from_accumulators, in_columns), how.from_accumulators.select(group, in_columns)
 
 

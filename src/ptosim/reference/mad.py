@@ -13,19 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects import fractal
 from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS, largest
-from ptosim.effects.fractal import (
-    ACCUMULATOR,
-    FRACTAL,
-    FRACTAL_ROW,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_GROUP,
-    SCALE_SHIFT,
-    depth_bytes,
-)
 from ptosim.effects.mad import (
     BIAS_BIT,
     EXTENTS,
@@ -76,13 +67,17 @@ class MatrixProduct:
 def _read_rows(core: Core, space: Space, base: int, rows: int, depth: int) -> Bytes:
     """`depth` bytes of each row, out of fractals of 16 rows x 32 bytes."""
     data = np.empty((rows, depth), np.uint8)
-    column = -(-rows // FRACTAL_ROWS) * FRACTAL
-    full, rest = divmod(depth, FRACTAL_ROW)
+    column = -(-rows // fractal.FRACTAL_ROWS) * fractal.FRACTAL
+    full, rest = divmod(depth, fractal.FRACTAL_ROW)
     if full:
-        pieces = core.read_pieces(space, places(base, (full, column), (rows, FRACTAL_ROW)), FRACTAL_ROW)
-        data[:, : full * FRACTAL_ROW] = pieces.reshape(full, rows, FRACTAL_ROW).transpose(1, 0, 2).reshape(rows, -1)
+        pieces = core.read_pieces(space, places(base, (full, column), (rows, fractal.FRACTAL_ROW)), fractal.FRACTAL_ROW)
+        data[:, : full * fractal.FRACTAL_ROW] = (
+            pieces.reshape(full, rows, fractal.FRACTAL_ROW).transpose(1, 0, 2).reshape(rows, -1)
+        )
     if rest:
-        data[:, full * FRACTAL_ROW :] = core.read_pieces(space, places(base + full * column, (rows, FRACTAL_ROW)), rest)
+        data[:, full * fractal.FRACTAL_ROW :] = core.read_pieces(
+            space, places(base + full * column, (rows, fractal.FRACTAL_ROW)), rest
+        )
     return data
 
 
@@ -99,25 +94,25 @@ def _decoded(data: Bytes, kind: Element, k: int) -> Matrix:
 
 def _scales(core: Core, space: Space, base: int, rows: int, k: int, plain: bool) -> Matrix:
     """The MX scale of each row or column for each value of k; those of a plain row lie one after the other."""
-    groups = -(-k // SCALE_GROUP)
+    groups = -(-k // fractal.SCALE_GROUP)
     if plain:
         codes = core.read(space, base, groups).reshape(rows, -1)
     else:
         codes = _paired_codes(core, space, base, rows, groups)
-    return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), SCALE_GROUP, axis=1)[:, :k]
+    return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), fractal.SCALE_GROUP, axis=1)[:, :k]
 
 
 def _paired_codes(core: Core, space: Space, base: int, rows: int, groups: int) -> Bytes:
     """The codes of scales in fragments of 16 rows x 2 groups."""
     pairs, odd = divmod(groups, 2)
-    line = -(-groups // 2) * SCALE_FRAGMENT
+    line = -(-groups // 2) * fractal.SCALE_FRAGMENT
     codes = np.empty((rows, groups), np.uint8)
-    starts = base + np.arange(rows) // FRACTAL_ROWS * line + np.arange(rows) % FRACTAL_ROWS * 2
+    starts = base + np.arange(rows) // fractal.FRACTAL_ROWS * line + np.arange(rows) % fractal.FRACTAL_ROWS * 2
     if pairs:
-        both = starts[:, np.newaxis] + np.arange(pairs) * SCALE_FRAGMENT
+        both = starts[:, np.newaxis] + np.arange(pairs) * fractal.SCALE_FRAGMENT
         codes[:, : 2 * pairs] = core.read_pieces(space, both.reshape(-1), 2).reshape(rows, -1)
     if odd:
-        codes[:, -1:] = core.read_pieces(space, starts + pairs * SCALE_FRAGMENT, 1)
+        codes[:, -1:] = core.read_pieces(space, starts + pairs * fractal.SCALE_FRAGMENT, 1)
     return codes
 
 
@@ -132,17 +127,17 @@ def _operand(product: MatrixProduct, kind: Element, data: Bytes) -> Matrix:
 
 def _operands(core: Core, product: MatrixProduct, a: int, b: int) -> tuple[Matrix, Matrix]:
     """A as m x k, B as n x k."""
-    depth = depth_bytes(product.a, product.k)
+    depth = fractal.depth_bytes(product.a, product.k)
     if product.gemv:
         rows = core.read(Space.L0A, a, depth).copy().reshape(1, depth)
     else:
         rows = _read_rows(core, Space.L0A, a, product.m, depth)
     left = _operand(product, product.a, rows)
-    columns = _read_rows(core, Space.L0B, b, product.n, depth_bytes(product.b, product.k))
+    columns = _read_rows(core, Space.L0B, b, product.n, fractal.depth_bytes(product.b, product.k))
     right = _operand(product, product.b, columns)
     if product.scaled:
-        left = left * _scales(core, Space.SCALE_A, a >> SCALE_SHIFT, product.m, product.k, product.gemv)
-        right = right * _scales(core, Space.SCALE_B, b >> SCALE_SHIFT, product.n, product.k, False)
+        left = left * _scales(core, Space.SCALE_A, a >> fractal.SCALE_SHIFT, product.m, product.k, product.gemv)
+        right = right * _scales(core, Space.SCALE_B, b >> fractal.SCALE_SHIFT, product.n, product.k, False)
     return left, right
 
 
@@ -197,17 +192,17 @@ def _holds(core: Core, product: MatrixProduct, operands: Operands, access: Acces
     low, high = access.extent(operands)
     start, alignment = getattr(operands, access.base) + low, access.alignment
     if access.space is Space.L0A and not product.gemv:
-        alignment = FRACTAL
+        alignment = fractal.FRACTAL
     return core.holds(f"{access.direction}s", access.space, start, high - low, alignment)
 
 
 def _start(core: Core, product: MatrixProduct, operands: Operands) -> Words | None:
     """The start of the sums: the accumulators, a row of the bias table, or nothing."""
     if product.start == "accumulators":
-        rows = -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS
+        rows = -(-product.m // fractal.FRACTAL_ROWS) * fractal.FRACTAL_ROWS
         return read_accumulators(core, np.array([operands.c]), product.m, product.n, rows)[0]
     if product.start == "bias":
-        return core.read(Space.BT, operands.bias, product.n * ACCUMULATOR).copy().view(np.uint32)
+        return core.read(Space.BT, operands.bias, product.n * fractal.ACCUMULATOR).copy().view(np.uint32)
     return None
 
 

@@ -9,22 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects import predicate
 from ptosim.effects.element import Element, Granularity
 from ptosim.effects.names import UB
-from ptosim.effects.predicate import (
-    DEINTERLEAVE,
-    INTERLEAVE,
-    LOAD_MODES,
-    NOTHING,
-    PACK,
-    PREDICATE_BITS,
-    STORE_MODES,
-    STREAM_BITS,
-    STRIDES,
-    UNPACK,
-    PredicateMode,
-    pattern_lanes,
-)
 from ptosim.effects.record import Static
 from ptosim.language.micro import predicate as op
 from ptosim.language.micro.predicate_memory import Pstu
@@ -39,14 +26,14 @@ from ptosim.reference.semantics import define, semantics
 
 @cache
 def _pattern(pattern: str, granularity: Granularity) -> Mask:
-    return of_lanes(np.array(pattern_lanes(pattern, granularity)), STRIDES[granularity])
+    return of_lanes(np.array(predicate.pattern_lanes(pattern, granularity)), predicate.STRIDES[granularity])
 
 
 @cache
 def _first(count: int, granularity: Granularity) -> Mask:
     """The first lanes. There are few such masks, and a mask is never changed, so each exists once."""
-    stride = STRIDES[granularity]
-    return of_lanes(np.arange(PREDICATE_BITS // stride) < count, stride)
+    stride = predicate.STRIDES[granularity]
+    return of_lanes(np.arange(predicate.PREDICATE_BITS // stride) < count, stride)
 
 
 def _by_pattern(granularity: Granularity) -> Callable[..., Mask]:
@@ -61,7 +48,7 @@ _UNSIGNED = 0xFFFF_FFFF
 
 def _tail(granularity: Granularity) -> Callable[..., tuple[Mask, int]]:
     """The count is read without sign."""
-    lanes = PREDICATE_BITS // STRIDES[granularity]
+    lanes = predicate.PREDICATE_BITS // predicate.STRIDES[granularity]
 
     def plt(core: Core, site: Site, count: int, kind: Element) -> tuple[Mask, int]:
         if count < 0:
@@ -76,7 +63,7 @@ def _tail(granularity: Granularity) -> Callable[..., tuple[Mask, int]]:
 
 
 def _loop_tail(granularity: Granularity) -> Callable[..., Mask]:
-    lanes = PREDICATE_BITS // STRIDES[granularity]
+    lanes = predicate.PREDICATE_BITS // predicate.STRIDES[granularity]
 
     def pltm(loop: int, bound: int) -> Mask:
         return _first(min(max(bound - loop * lanes, 0), lanes), granularity)
@@ -84,7 +71,7 @@ def _loop_tail(granularity: Granularity) -> Callable[..., Mask]:
     return pltm
 
 
-for _granularity in STRIDES:
+for _granularity in predicate.STRIDES:
     define(f"pto.pset_{_granularity}", _by_pattern(_granularity))
     define(f"pto.pge_{_granularity}", _by_pattern(_granularity))
     define(f"pto.plt_{_granularity}", _tail(_granularity), lambda static: {"kind": static.elements["count"]})
@@ -126,7 +113,7 @@ Places = NDArray[np.intp]
 @cache
 def _places(table: tuple[int, ...], bits: int) -> Places:
     """The table as a gather; bits that come from nowhere come from the one behind the last, which is clear."""
-    return np.array([bits if place == NOTHING else place for place in table], np.intp)
+    return np.array([bits if place == predicate.NOTHING else place for place in table], np.intp)
 
 
 _CLEAR = np.zeros(1, np.bool_)
@@ -137,19 +124,19 @@ def _moved(places: Places, *sources: Bits) -> Mask:
 
 
 def _part(tables: dict[str, tuple[int, ...]]) -> Callable[[Static], dict[str, Any]]:
-    return lambda static: {"places": _places(tables[static.words["part"]], PREDICATE_BITS)}
+    return lambda static: {"places": _places(tables[static.words["part"]], predicate.PREDICATE_BITS)}
 
 
 def _resized(input: Mask, places: Places) -> Mask:
     return _moved(places, input.bits)
 
 
-define("pto.ppack", _resized, _part(PACK))
-define("pto.punpack", _resized, _part(UNPACK))
+define("pto.ppack", _resized, _part(predicate.PACK))
+define("pto.punpack", _resized, _part(predicate.UNPACK))
 
 
 def _two(tables: tuple[tuple[int, ...], tuple[int, ...]]) -> Callable[..., tuple[Mask, Mask]]:
-    low, high = (_places(table, 2 * PREDICATE_BITS) for table in tables)
+    low, high = (_places(table, 2 * predicate.PREDICATE_BITS) for table in tables)
 
     def rearranged(lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
         return _moved(low, lhs.bits, rhs.bits), _moved(high, lhs.bits, rhs.bits)
@@ -157,9 +144,9 @@ def _two(tables: tuple[tuple[int, ...], tuple[int, ...]]) -> Callable[..., tuple
     return rearranged
 
 
-for _granularity in STRIDES:
-    define(f"pto.pintlv_{_granularity}", _two(INTERLEAVE[_granularity]))
-    define(f"pto.pdintlv_{_granularity}", _two(DEINTERLEAVE[_granularity]))
+for _granularity in predicate.STRIDES:
+    define(f"pto.pintlv_{_granularity}", _two(predicate.INTERLEAVE[_granularity]))
+    define(f"pto.pdintlv_{_granularity}", _two(predicate.DEINTERLEAVE[_granularity]))
 
 
 @semantics(op.PBitcast)
@@ -170,7 +157,7 @@ def pbitcast(input: Mask) -> Mask:
 # --- load and store ---------------------------------------------------------------------------------------------------
 
 
-def _facts(modes: dict[str, PredicateMode], immediate: bool) -> Callable[[Static], dict[str, Any]]:
+def _facts(modes: dict[str, predicate.PredicateMode], immediate: bool) -> Callable[[Static], dict[str, Any]]:
     def facts(static: Static) -> dict[str, Any]:
         mode = modes[static.words["dist"]]
         places = _places(mode.bits, 8 * mode.footprint)
@@ -184,7 +171,9 @@ def _facts(modes: dict[str, PredicateMode], immediate: bool) -> Callable[[Static
     return facts
 
 
-def _load(core: Core, source: int, offset: int, mode: PredicateMode, places: Places, scale: int, post: bool) -> Any:
+def _load(
+    core: Core, source: int, offset: int, mode: predicate.PredicateMode, places: Places, scale: int, post: bool
+) -> Any:
     """With an updated pointer the access is at the old one."""
     image = core.read(UB, source if post else source + offset * scale, mode.footprint, mode.unit, True)
     mask = Mask(np.unpackbits(image, bitorder="little")[places].view(np.bool_))
@@ -192,7 +181,14 @@ def _load(core: Core, source: int, offset: int, mode: PredicateMode, places: Pla
 
 
 def _store(
-    core: Core, value: Mask, dest: int, offset: int, mode: PredicateMode, places: Places, scale: int, post: bool
+    core: Core,
+    value: Mask,
+    dest: int,
+    offset: int,
+    mode: predicate.PredicateMode,
+    places: Places,
+    scale: int,
+    post: bool,
 ) -> int | None:
     core.write(UB, dest if post else dest + offset * scale, _packed(value.bits[places]), mode.unit)
     return dest + offset * scale if post else None
@@ -202,12 +198,12 @@ def _packed(bits: Bits) -> Bytes:
     return np.packbits(bits, bitorder="little")
 
 
-define("pto.plds", _load, _facts(LOAD_MODES, immediate=False))
-define("pto.pldi", _load, _facts(LOAD_MODES, immediate=True))
-define("pto.psts", _store, _facts(STORE_MODES, immediate=False))
-define("pto.psti", _store, _facts(STORE_MODES, immediate=True))
+define("pto.plds", _load, _facts(predicate.LOAD_MODES, immediate=False))
+define("pto.pldi", _load, _facts(predicate.LOAD_MODES, immediate=True))
+define("pto.psts", _store, _facts(predicate.STORE_MODES, immediate=False))
+define("pto.psti", _store, _facts(predicate.STORE_MODES, immediate=True))
 
-_STREAM_PLACES = {STRIDES[name]: np.array(bits, np.intp) for name, bits in STREAM_BITS.items()}
+_STREAM_PLACES = {predicate.STRIDES[name]: np.array(bits, np.intp) for name, bits in predicate.STREAM_BITS.items()}
 
 
 @semantics(Pstu, bind=lambda static: {"places": _STREAM_PLACES[static.mask_strides["value"]]})

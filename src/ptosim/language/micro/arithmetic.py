@@ -8,33 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.micro.vector import (
-    COMPUTED,
-    F16_F32,
-    FLOATS,
-    INTEGERS,
-    UP_TO_32_BITS,
-    MultiplyAdd,
-    VectorBinary,
-    VectorOperation,
-    VectorScalar,
-    VectorUnary,
-    compatible_scalar,
-    integers,
-    same_types,
-)
+from ptosim.language.micro import vector
 from ptosim.language.operation import Operand, OptionalProperty, Problem
 from ptosim.language.text.assembly_format import Vocabulary
 from ptosim.language.types import VregType
 
-_I16_I32_FLOATS = integers(16, 32) | FLOATS
-_I8_TO_F32 = integers(8, 16, 32) | F16_F32
-_BITWISE = COMPUTED | {"f8E4M3FN", "f8E5M2", "f8E8M0", "hif8", "f4E1M2x2", "f4E2M1x2"}
+_I16_I32_FLOATS = vector.integers(16, 32) | vector.FLOATS
+_I8_TO_F32 = vector.integers(8, 16, 32) | vector.F16_F32
+_BITWISE = vector.COMPUTED | {"f8E4M3FN", "f8E5M2", "f8E8M0", "hif8", "f4E1M2x2", "f4E2M1x2"}
 
 # --- broadcast --------------------------------------------------------------------------------------------------------
 
 
-class VBr(VectorOperation, name="pto.vbr"):
+class VBr(vector.VectorOperation, name="pto.vbr"):
     """Broadcast a scalar to every lane.
 
     d[i] = x for all lanes; there is no mask. The scalar has the element type; for siN and uiN it may also be iN,
@@ -44,10 +30,10 @@ class VBr(VectorOperation, name="pto.vbr"):
     """
 
     form = "$input:T -> $result:V"
-    accepted = UP_TO_32_BITS
+    accepted = vector.UP_TO_32_BITS
 
 
-class VDup(VectorOperation, name="pto.vdup"):
+class VDup(vector.VectorOperation, name="pto.vdup"):
     """Fill the active lanes with a scalar, or with the first or last lane of a register.
 
     d[i] = x, or x[0], or x[N-1] with position = "HIGHEST" (the physical last lane, whatever the mask); inactive lanes
@@ -58,16 +44,16 @@ class VDup(VectorOperation, name="pto.vdup"):
 
     form = "$input, $mask:M -> $result:V"
     words = {"position": Vocabulary(("LOWEST", "HIGHEST"))}
-    accepted = UP_TO_32_BITS
+    accepted = vector.UP_TO_32_BITS
     input = Operand()
     position = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         if isinstance(self.input.type, VregType):
-            yield from same_types(self, "result", "input")
+            yield from vector.same_types(self, "result", "input")
             return
-        yield from compatible_scalar(self, "input", "result")
+        yield from vector.compatible_scalar(self, "input", "result")
         if self.position is not None:
             yield Problem("position chooses a lane of a register, but the input is a scalar", at="position")
 
@@ -75,7 +61,7 @@ class VDup(VectorOperation, name="pto.vdup"):
 # --- unary ------------------------------------------------------------------------------------------------------------
 
 
-class VAbs(VectorUnary, name="pto.vabs"):
+class VAbs(vector.VectorUnary, name="pto.vabs"):
     """Absolute value.
 
     Integers wrap, so the least value stays itself; unsigned lanes are unchanged. Floats lose their sign bit: -0
@@ -87,7 +73,7 @@ class VAbs(VectorUnary, name="pto.vabs"):
     documented = _I8_TO_F32
 
 
-class VNeg(VectorUnary, name="pto.vneg"):
+class VNeg(vector.VectorUnary, name="pto.vneg"):
     """Negation.
 
     Integers modulo 2^W, so the least value stays itself. Floats have their sign bit flipped, NaN included.
@@ -99,7 +85,7 @@ class VNeg(VectorUnary, name="pto.vneg"):
     mask_severity = "warning"
 
 
-class VExp(VectorUnary, name="pto.vexp"):
+class VExp(vector.VectorUnary, name="pto.vexp"):
     """The exponential e^x.
 
     exp(-inf) = +0, exp(+inf) = +inf, exp(0) = 1, NaN stays NaN; f32 overflows to +inf above 88.72.
@@ -107,11 +93,11 @@ class VExp(VectorUnary, name="pto.vexp"):
         %d = pto.vexp %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    accepted = FLOATS
-    documented = F16_F32
+    accepted = vector.FLOATS
+    documented = vector.F16_F32
 
 
-class VLn(VectorUnary, name="pto.vln"):
+class VLn(vector.VectorUnary, name="pto.vln"):
     """The natural logarithm.
 
     ln(0) = -inf for either zero, ln(x < 0) = NaN, ln(+inf) = +inf, NaN stays NaN.
@@ -119,11 +105,11 @@ class VLn(VectorUnary, name="pto.vln"):
         %d = pto.vln %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    accepted = FLOATS
-    documented = F16_F32
+    accepted = vector.FLOATS
+    documented = vector.F16_F32
 
 
-class VSqrt(VectorUnary, name="pto.vsqrt"):
+class VSqrt(vector.VectorUnary, name="pto.vsqrt"):
     """The square root, correctly rounded.
 
     sqrt(-0) = -0, sqrt(x < 0) = NaN, sqrt(+inf) = +inf, NaN stays NaN.
@@ -131,11 +117,11 @@ class VSqrt(VectorUnary, name="pto.vsqrt"):
         %d = pto.vsqrt %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    accepted = FLOATS
-    documented = F16_F32
+    accepted = vector.FLOATS
+    documented = vector.F16_F32
 
 
-class VRelu(VectorUnary, name="pto.vrelu"):
+class VRelu(vector.VectorUnary, name="pto.vrelu"):
     """The larger of x and zero.
 
     -0 becomes +0 and NaN stays NaN. Only i32, si32, f16 and f32.
@@ -146,7 +132,7 @@ class VRelu(VectorUnary, name="pto.vrelu"):
     accepted = frozenset({"i32", "si32", "f16", "f32"})
 
 
-class VNot(VectorUnary, name="pto.vnot"):
+class VNot(vector.VectorUnary, name="pto.vnot"):
     """Bitwise complement.
 
     Every bit of an active lane is flipped.
@@ -154,13 +140,13 @@ class VNot(VectorUnary, name="pto.vnot"):
         %d = pto.vnot %a, %mask : !pto.vreg<128xi16>, !pto.mask<b16> -> !pto.vreg<128xi16>
     """
 
-    documented = INTEGERS
+    documented = vector.INTEGERS
 
 
 # --- binary -----------------------------------------------------------------------------------------------------------
 
 
-class VAdd(VectorBinary, name="pto.vadd"):
+class VAdd(vector.VectorBinary, name="pto.vadd"):
     """Sum.
 
     Integers wrap, floats round to nearest even; inf + -inf is NaN, -0 + +0 is +0.
@@ -168,10 +154,10 @@ class VAdd(VectorBinary, name="pto.vadd"):
         %d = pto.vadd %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS
 
 
-class VSub(VectorBinary, name="pto.vsub"):
+class VSub(vector.VectorBinary, name="pto.vsub"):
     """Difference a - b.
 
     Integers wrap, floats round to nearest even; inf - inf is NaN.
@@ -179,10 +165,10 @@ class VSub(VectorBinary, name="pto.vsub"):
         %d = pto.vsub %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS
 
 
-class VMul(VectorBinary, name="pto.vmul"):
+class VMul(vector.VectorBinary, name="pto.vmul"):
     """Product.
 
     Integers keep the low bits (pto.vmull gives all 64 of a 32-bit product), floats round to nearest even; 0 * inf is
@@ -194,7 +180,7 @@ class VMul(VectorBinary, name="pto.vmul"):
     documented = _I16_I32_FLOATS
 
 
-class VDiv(VectorBinary, name="pto.vdiv"):
+class VDiv(vector.VectorBinary, name="pto.vdiv"):
     """Quotient a / b.
 
     Floats are correctly rounded; x/0 is +-inf, 0/0 and inf/inf are NaN. Integers (signed 16 and 32 bits only) round
@@ -203,11 +189,11 @@ class VDiv(VectorBinary, name="pto.vdiv"):
         %d = pto.vdiv %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    accepted = FLOATS | {"i16", "si16", "i32", "si32"}
-    documented = F16_F32 | {"i16", "si16", "i32", "si32"}
+    accepted = vector.FLOATS | {"i16", "si16", "i32", "si32"}
+    documented = vector.F16_F32 | {"i16", "si16", "i32", "si32"}
 
 
-class VMax(VectorBinary, name="pto.vmax"):
+class VMax(vector.VectorBinary, name="pto.vmax"):
     """The larger of two.
 
     Integers compare by their sign (iN is signed). For floats a NaN on either side gives NaN, and -0 is below +0.
@@ -215,10 +201,10 @@ class VMax(VectorBinary, name="pto.vmax"):
         %d = pto.vmax %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS
 
 
-class VMin(VectorBinary, name="pto.vmin"):
+class VMin(vector.VectorBinary, name="pto.vmin"):
     """The smaller of two.
 
     Integers compare by their sign (iN is signed). For floats a NaN on either side gives NaN, and -0 is below +0.
@@ -226,10 +212,10 @@ class VMin(VectorBinary, name="pto.vmin"):
         %d = pto.vmin %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS
 
 
-class Bitwise(VectorBinary):
+class Bitwise(vector.VectorBinary):
     """On the bits of the lanes, whatever they mean: floats and 8-bit low-precision payloads are fine."""
 
     accepted = documented = _BITWISE
@@ -262,7 +248,7 @@ class VXor(Bitwise, name="pto.vxor"):
     """
 
 
-class VMAdd(MultiplyAdd, name="pto.vmadd"):
+class VMAdd(vector.MultiplyAdd, name="pto.vmadd"):
     """Fused multiply-add acc * a + b, rounded once.
 
     The first operand is a factor, not the addend (pto.vmula adds into its first operand). Inactive lanes keep acc.
@@ -271,13 +257,13 @@ class VMAdd(MultiplyAdd, name="pto.vmadd"):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    accepted = FLOATS
+    accepted = vector.FLOATS
 
 
 # --- vector and scalar ------------------------------------------------------------------------------------------------
 
 
-class VAdds(VectorScalar, name="pto.vadds"):
+class VAdds(vector.VectorScalar, name="pto.vadds"):
     """Sum with a scalar.
 
     a + s as in pto.vadd; the scalar is of the element type (an i16 serves si16 and ui16).
@@ -285,10 +271,10 @@ class VAdds(VectorScalar, name="pto.vadds"):
         %d = pto.vadds %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS
 
 
-class VMuls(VectorScalar, name="pto.vmuls"):
+class VMuls(vector.VectorScalar, name="pto.vmuls"):
     """Product with a scalar.
 
     a * s as in pto.vmul; the scalar is of the element type (an i16 serves si16 and ui16).
@@ -299,7 +285,7 @@ class VMuls(VectorScalar, name="pto.vmuls"):
     documented = _I16_I32_FLOATS
 
 
-class VMaxs(VectorScalar, name="pto.vmaxs"):
+class VMaxs(vector.VectorScalar, name="pto.vmaxs"):
     """The larger of a lane and a scalar.
 
     As pto.vmax, NaN included: a NaN on either side gives NaN.
@@ -307,10 +293,10 @@ class VMaxs(VectorScalar, name="pto.vmaxs"):
         %d = pto.vmaxs %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS
 
 
-class VMins(VectorScalar, name="pto.vmins"):
+class VMins(vector.VectorScalar, name="pto.vmins"):
     """The smaller of a lane and a scalar.
 
     As pto.vmin, NaN included: a NaN on either side gives NaN.
@@ -318,4 +304,4 @@ class VMins(VectorScalar, name="pto.vmins"):
         %d = pto.vmins %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS

@@ -12,15 +12,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
 from ptosim.effects.conversion import CONVERSIONS, HALVES, QUARTERS, ROUNDINGS, SATURATIONS, Conversion, conversion
-from ptosim.language.micro.vector import (
-    F16_F32,
-    FLOATS,
-    VectorOperation,
-    VectorUnary,
-    element_among,
-    integers,
-    mask_matches,
-)
+from ptosim.language.micro import vector
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.text.assembly_format import Vocabulary, check_word, word_in
 from ptosim.language.text.located_parser import LocatedParser
@@ -40,7 +32,7 @@ SAT = Vocabulary(SATURATIONS, {"RS_ENABLE": "SAT", "RS_DISABLE": "NOSAT"})
 PART = _parts(*HALVES, *QUARTERS)
 
 
-class VCvt(VectorOperation, name="pto.vcvt"):
+class VCvt(vector.VectorOperation, name="pto.vcvt"):
     """Convert to another element type.
 
     A pair of types is told by exactly the attributes it needs: rnd where bits can be lost (R nearest even, A nearest
@@ -85,7 +77,7 @@ class VCvt(VectorOperation, name="pto.vcvt"):
         source, dest = self.input.type, self.result.type
         if not isinstance(source, VregType) or not isinstance(dest, VregType):
             return
-        yield from mask_matches(self, "mask", source, mask_for(source))
+        yield from vector.mask_matches(self, "mask", source, mask_for(source))
         pair = conversion(element_of(source), element_of(dest))
         if pair is None:
             yield Problem(_no_pair(source, dest), at="input")
@@ -124,7 +116,7 @@ def _no_pair(source: VregType, dest: VregType) -> str:
     return f"pto.vcvt does not convert {name} to {element_of(dest).name}{known}"
 
 
-class VTrc(VectorUnary, name="pto.vtrc"):
+class VTrc(vector.VectorUnary, name="pto.vtrc"):
     """Round to an integral value, staying in the same float type.
 
     R nearest even, A nearest with ties away from zero, F down, C up, Z toward zero. Infinities pass, NaN stays NaN,
@@ -135,10 +127,10 @@ class VTrc(VectorUnary, name="pto.vtrc"):
 
     form = "$input:V, $mask:M, @rnd -> $result:V"
     words = {"rnd": _rounding("R", "A", "F", "C", "Z")}
-    accepted = FLOATS
+    accepted = vector.FLOATS
 
 
-class VCi(VectorOperation, name="pto.vci"):
+class VCi(vector.VectorOperation, name="pto.vci"):
     """A ramp of lane numbers.
 
     d[i] = base + i, or base - i with order = "DESC"; there is no mask. Integers wrap, floats add in their own type.
@@ -148,7 +140,7 @@ class VCi(VectorOperation, name="pto.vci"):
 
     form = "$base:T -> $result:V"
     words = {"order": Vocabulary(("ASC", "DESC"))}
-    accepted = integers(8, 16, 32) | F16_F32
+    accepted = vector.integers(8, 16, 32) | vector.F16_F32
     order = OptionalProperty()
 
 
@@ -163,7 +155,7 @@ class VBitcast(PTOOperation, name="pto.vbitcast"):
     form = "$input:vreg -> $result:vreg"
 
 
-class VMulsCvt(VectorOperation, name="pto.vmulscvt"):
+class VMulsCvt(vector.VectorOperation, name="pto.vmulscvt"):
     """Multiply by a scalar and convert f32 to f16.
 
     Lane 2i (EVEN) or 2i+1 (ODD) of the result is a[i] * s, multiplied in f32 and then rounded to nearest with ties away
@@ -178,4 +170,4 @@ class VMulsCvt(VectorOperation, name="pto.vmulscvt"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from element_among(self, "result", frozenset({"f16"}))
+        yield from vector.element_among(self, "result", frozenset({"f16"}))

@@ -10,26 +10,17 @@ from typing import cast
 
 from xdsl.dialects.builtin import IntegerType
 
-from ptosim.language.micro.vector import (
-    F16_F32,
-    VectorOperation,
-    VectorUnary,
-    element_among,
-    gives,
-    integers,
-    mask_matches,
-    same_types,
-)
+from ptosim.language.micro import vector
 from ptosim.language.operation import Operand, Problem
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.types import MaskType, VregType, element_of, mask_for
 
-_I8_TO_F32 = integers(8, 16, 32) | F16_F32
+_I8_TO_F32 = vector.integers(8, 16, 32) | vector.F16_F32
 
 # --- the whole register -----------------------------------------------------------------------------------------------
 
 
-class VCAdd(VectorUnary, name="pto.vcadd"):
+class VCAdd(vector.VectorUnary, name="pto.vcadd"):
     """Sum of all active lanes, in lane 0.
 
     8- and 16-bit integers are summed in the next wider type of the same sign, which the result has (256xi8 gives
@@ -44,7 +35,7 @@ class VCAdd(VectorUnary, name="pto.vcadd"):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from gives(self, sum_type)
+        yield from vector.gives(self, sum_type)
 
 
 def sum_type(source: VregType) -> VregType:
@@ -55,7 +46,7 @@ def sum_type(source: VregType) -> VregType:
     return VregType.of(IntegerType(2 * element.bits, cast("IntegerType", source.element).signedness.data))
 
 
-class ExtremumReduction(VectorUnary):
+class ExtremumReduction(vector.VectorUnary):
     """Element types outside the published list are compared like the others."""
 
     documented = _I8_TO_F32
@@ -83,7 +74,7 @@ class VCMin(ExtremumReduction, name="pto.vcmin"):
     """
 
 
-class ExtremumWithMatches(VectorOperation):
+class ExtremumWithMatches(vector.VectorOperation):
     """`%d, %p = pto.OP %a, %mask : V, M -> V, M`."""
 
     form = "$input:V, $mask:M -> $result:V, $matches:M"
@@ -111,7 +102,7 @@ class VCBMin(ExtremumWithMatches, name="pto.vcbmin"):
 # --- blocks and pairs -------------------------------------------------------------------------------------------------
 
 
-class PerBlock(VectorUnary):
+class PerBlock(vector.VectorUnary):
     """One result per block of 32 bytes (8 lanes of 32 bits, 16 of 16, 32 of 8)."""
 
     accepted = _I8_TO_F32
@@ -147,7 +138,7 @@ class VCGMin(PerBlock, name="pto.vcgmin"):
     """
 
 
-class VCPAdd(VectorUnary, name="pto.vcpadd"):
+class VCPAdd(vector.VectorUnary, name="pto.vcpadd"):
     """Sums of neighbouring pairs, packed into the lower half.
 
     d[i] = a[2i] + a[2i+1] for the first half of the lanes, an inactive lane counting as +0; the upper half is zero.
@@ -156,13 +147,13 @@ class VCPAdd(VectorUnary, name="pto.vcpadd"):
         %d = pto.vcpadd %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    accepted = F16_F32
+    accepted = vector.F16_F32
 
 
 # --- histograms -------------------------------------------------------------------------------------------------------
 
 
-class Histogram(VectorOperation):
+class Histogram(vector.VectorOperation):
     """`%d = pto.OP %acc, %a, %mask, %bin : vreg<128xui16>, vreg<256xui8>, mask<b8>, i32 -> vreg<128xui16>`."""
 
     form = "$acc:vreg, $input:vreg, $mask:mask, $bin:i32 -> $result:vreg"
@@ -174,10 +165,10 @@ class Histogram(VectorOperation):
         return mask_for(self.input.type) if isinstance(self.input.type, VregType) else None
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from same_types(self, "acc", "result")
-        yield from element_among(self, "acc", frozenset({"ui16"}))
-        yield from element_among(self, "input", frozenset({"ui8"}))
-        yield from mask_matches(self, "mask", self.input.type)
+        yield from vector.same_types(self, "acc", "result")
+        yield from vector.element_among(self, "acc", frozenset({"ui16"}))
+        yield from vector.element_among(self, "input", frozenset({"ui8"}))
+        yield from vector.mask_matches(self, "mask", self.input.type)
         if constant_of(self.bin) is None:
             yield Problem("bin must be a constant, 0 or 1", at="bin")
 

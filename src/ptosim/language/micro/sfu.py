@@ -8,15 +8,7 @@ from xdsl.dialects.builtin import f32
 
 from ptosim.effects.conversion import HALVES
 from ptosim.effects.names import CoreKind
-from ptosim.language.micro.vector import (
-    F16_F32,
-    UP_TO_32_BITS,
-    MultiplyAdd,
-    VectorOperation,
-    VectorScalar,
-    integers,
-    listing,
-)
+from ptosim.language.micro import vector
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.rules.operand_rules import constant_of, pointed
 from ptosim.language.text.assembly_format import Vocabulary
@@ -25,7 +17,7 @@ from ptosim.language.types import VregType
 # --- activations ------------------------------------------------------------------------------------------------------
 
 
-class VLrelu(VectorScalar, name="pto.vlrelu"):
+class VLrelu(vector.VectorScalar, name="pto.vlrelu"):
     """Leaky relu with one slope.
 
     d[i] = a[i] where a[i] >= 0, else a[i] * s. -0 stays -0, -inf becomes s * -inf, NaN stays NaN.
@@ -33,10 +25,10 @@ class VLrelu(VectorScalar, name="pto.vlrelu"):
         %d = pto.vlrelu %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = F16_F32
+    documented = vector.F16_F32
 
 
-class VPrelu(VectorOperation, name="pto.vprelu"):
+class VPrelu(vector.VectorOperation, name="pto.vprelu"):
     """Leaky relu with a slope per lane.
 
     d[i] = a[i] where a[i] >= 0, else a[i] * alpha[i]. -0 stays -0, NaN stays NaN.
@@ -45,10 +37,10 @@ class VPrelu(VectorOperation, name="pto.vprelu"):
     """
 
     form = "$input:V, $alpha:V, $mask:M -> $result:V"
-    accepted = F16_F32
+    accepted = vector.F16_F32
 
 
-class VExpdif(VectorOperation, name="pto.vexpdif"):
+class VExpdif(vector.VectorOperation, name="pto.vexpdif"):
     """The exponential of a difference, exp(a - max), in f32.
 
     The difference is rounded to f32, then exp as in pto.vexp. From f32 lane i gives lane i, and the part, which must be
@@ -61,7 +53,7 @@ class VExpdif(VectorOperation, name="pto.vexpdif"):
 
     form = "$input:V, $max:V, $mask:M, @part -> $result:vreg"
     words = {"part": Vocabulary(HALVES, {f"PART_{part}": part for part in HALVES})}
-    accepted = F16_F32
+    accepted = vector.F16_F32
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -74,7 +66,7 @@ class VExpdif(VectorOperation, name="pto.vexpdif"):
 # --- multiply and add -------------------------------------------------------------------------------------------------
 
 
-class VAxpy(VectorOperation, name="pto.vaxpy"):
+class VAxpy(vector.VectorOperation, name="pto.vaxpy"):
     """Fused s * a + b with a scalar factor, rounded once.
 
     Inactive lanes keep b.
@@ -84,10 +76,10 @@ class VAxpy(VectorOperation, name="pto.vaxpy"):
     """
 
     form = "$input:V, $addend:V, $scalar:T, $mask:M -> $result:V"
-    accepted = F16_F32
+    accepted = vector.F16_F32
 
 
-class VMula(MultiplyAdd, name="pto.vmula"):
+class VMula(vector.MultiplyAdd, name="pto.vmula"):
     """Fused acc + a * b, rounded once.
 
     The first operand is the addend (pto.vmadd multiplies its first operand). Integers wrap. Inactive lanes keep acc.
@@ -96,10 +88,10 @@ class VMula(MultiplyAdd, name="pto.vmula"):
             : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
-    documented = UP_TO_32_BITS
+    documented = vector.UP_TO_32_BITS
 
 
-class VMull(VectorOperation, name="pto.vmull"):
+class VMull(vector.VectorOperation, name="pto.vmull"):
     """The whole 64-bit product of 32-bit lanes, in two registers.
 
     low has the lower, high the upper 32 bits; signed for i32 and si32, unsigned for ui32. Inactive lanes give 0 in
@@ -110,7 +102,7 @@ class VMull(VectorOperation, name="pto.vmull"):
     """
 
     form = "$lhs:V, $rhs:V, $mask:M -> $low:V, $high:V"
-    accepted = integers(32)
+    accepted = vector.integers(32)
 
 
 # --- sorting ----------------------------------------------------------------------------------------------------------
@@ -127,7 +119,7 @@ def _points_to(op: PTOOperation, role: str, names: frozenset[str]) -> Iterator[P
     """A pointer to elements of one of the named types."""
     name = pointed(op, role)
     if name is not None and name not in names:
-        yield Problem(f"{role} points to {name}; {op.name} needs {listing(names)}", at=role)
+        yield Problem(f"{role} points to {name}; {op.name} needs {vector.listing(names)}", at=role)
 
 
 class VBitsort(Sorting, name="pto.vbitsort"):
@@ -145,8 +137,8 @@ class VBitsort(Sorting, name="pto.vbitsort"):
     form = "$dest:ub, $source:ub, $indices:ub, $repeat:index"
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _points_to(self, "source", F16_F32)
-        yield from _points_to(self, "indices", integers(32) | {"f32"})
+        yield from _points_to(self, "source", vector.F16_F32)
+        yield from _points_to(self, "indices", vector.integers(32) | {"f32"})
 
 
 _LISTS = ("source0", "source1", "source2", "source3")
@@ -171,7 +163,7 @@ class VMrgsort4(Sorting, name="pto.vmrgsort4"):
     config = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _points_to(self, "dest", F16_F32)
+        yield from _points_to(self, "dest", vector.F16_F32)
         for role in _LISTS:
             one, other = pointed(self, "dest"), pointed(self, role)
             if None not in (one, other) and one != other:

@@ -12,18 +12,8 @@ from typing import Any
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 
 from ptosim.diagnostics import SEVERITY
+from ptosim.language import operation
 from ptosim.language.micro.cube import CubeOperation
-from ptosim.language.operation import (
-    Operand,
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    Property,
-    PTOOperation,
-    Result,
-    VariadicOperand,
-    is_scope,
-)
 from ptosim.language.rules.operand_rules import nth, pointed
 from ptosim.language.text.assembly_format import Vocabulary, integers_of
 from ptosim.language.text.tile_text import FORMATS, Drawing
@@ -37,7 +27,7 @@ MOST_VALUES = 2
 """The most values in an error of a compiled kernel."""
 
 
-class SimRequire(PTOOperation, name="pto.sim.require"):
+class SimRequire(operation.PTOOperation, name="pto.sim.require"):
     """Require a condition that only the run can decide.
 
     Where the condition is false, a check reports a finding of this kind and goes on; its severity is that of the kind
@@ -51,26 +41,28 @@ class SimRequire(PTOOperation, name="pto.sim.require"):
     form = "$condition:i1{, $values...}"
     words = {"kind": KINDS, "severity": SEVERITIES}
     placement = "outside"
-    values = VariadicOperand()
-    kind = Property()
-    message = Property()
-    severity = OptionalProperty()
-    fatal = OptionalProperty()
+    values = operation.VariadicOperand()
+    kind = operation.Property()
+    message = operation.Property()
+    severity = operation.OptionalProperty()
+    fatal = operation.OptionalProperty()
 
     def facts(self) -> Mapping[str, Any]:
         severity = self.word("severity") or SEVERITY[self.word("kind") or ""]
         return {"severity": severity, "fatal": self.fatal is not None}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         for index, value in enumerate(self.values):
             if element_name(value.type) is None or element_of(value.type).is_float:
-                yield Problem(f"a message shows integers, not {value.type}", at=nth("values", index))
+                yield operation.Problem(f"a message shows integers, not {value.type}", at=nth("values", index))
         if len(self.values) > MOST_VALUES:
-            yield Problem(f"a message shows at most {MOST_VALUES} values", at=nth("values", MOST_VALUES))
+            yield operation.Problem(f"a message shows at most {MOST_VALUES} values", at=nth("values", MOST_VALUES))
         if (text := self.word("message")) is None:
-            yield Problem("message must be a text", at="message")
+            yield operation.Problem("message must be a text", at="message")
         elif _places(text) != len(self.values):
-            yield Problem(f"the message must have one {{}} for each value: {len(self.values)} of them", at="message")
+            yield operation.Problem(
+                f"the message must have one {{}} for each value: {len(self.values)} of them", at="message"
+            )
 
 
 def _places(text: str) -> int | None:
@@ -82,7 +74,7 @@ def _places(text: str) -> int | None:
     return len(fields) if all(field == ("", "", None) for field in fields) else None
 
 
-class SimLookup(PTOOperation, name="pto.sim.lookup"):
+class SimLookup(operation.PTOOperation, name="pto.sim.lookup"):
     """Look up a number in a table.
 
     The value at an index; an index beyond the table takes the last value. Numbers that change from turn to turn in a
@@ -93,9 +85,9 @@ class SimLookup(PTOOperation, name="pto.sim.lookup"):
 
     form = "$index:index -> $result:index"
     placement = "outside"
-    index = Operand()
-    values = Property()
-    result = Result()
+    index = operation.Operand()
+    values = operation.Property()
+    result = operation.Result()
 
     def facts(self) -> Mapping[str, Any]:
         return {"values": self.numbers}
@@ -108,15 +100,17 @@ class SimLookup(PTOOperation, name="pto.sim.lookup"):
             tuple(int(number) for number in values.get_values()) if isinstance(values, DenseIntOrFPElementsAttr) else ()
         )
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         values = self.values
         if not isinstance(values, DenseIntOrFPElementsAttr) or not isinstance(values.get_element_type(), IntegerType):
-            yield Problem("values are a dense list of integers, such as dense<[0, 64]> : tensor<2xi64>", at="values")
+            yield operation.Problem(
+                "values are a dense list of integers, such as dense<[0, 64]> : tensor<2xi64>", at="values"
+            )
         elif not self.numbers:
-            yield Problem("a table has at least one value", at="values")
+            yield operation.Problem("a table has at least one value", at="values")
 
 
-class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
+class SimPrintTile(operation.PTOOperation, name="pto.sim.print_tile"):
     """Print a region of memory as a tile.
 
     Prints all physical elements, row by row, as they are when the scalar unit comes here; a bar stands behind the valid
@@ -137,11 +131,11 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
     listed = ("base",)
     words = {"format": Vocabulary(tuple(FORMATS))}
     placement = "outside"
-    base = Operand()
-    block_row_stride = OptionalOperand()
-    title = OptionalProperty()
-    format = OptionalProperty()
-    box = OptionalProperty()
+    base = operation.Operand()
+    block_row_stride = operation.OptionalOperand()
+    title = operation.OptionalProperty()
+    format = operation.OptionalProperty()
+    box = operation.OptionalProperty()
 
     def facts(self) -> Mapping[str, Any]:
         assert isinstance(self.base.type, PtrType)
@@ -152,17 +146,17 @@ class SimPrintTile(PTOOperation, name="pto.sim.print_tile"):
         )
         return {"drawing": drawing, "space": self.base.type.space}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if not isinstance(self.base.type, PtrType):
-            yield Problem(f"base must be a pointer, not {self.base.type}", at="base")
+            yield operation.Problem(f"base must be a pointer, not {self.base.type}", at="base")
         box = integers_of(self, "box")
         if self.box is not None and (len(box) != 2 or min(box) < 1):
-            yield Problem("a box is two positive integers: its rows and columns", at="box")
+            yield operation.Problem("a box is two positive integers: its rows and columns", at="box")
         if (self.box is None) != (self.block_row_stride is None):
-            yield Problem("a box needs two strides from box to box, and they a box", at="box")
+            yield operation.Problem("a box needs two strides from box to box, and they a box", at="box")
 
 
-class SimInstructions(PTOOperation, name="pto.sim.instructions"):
+class SimInstructions(operation.PTOOperation, name="pto.sim.instructions"):
     """Say which instructions of the A2/A3 vector unit a tile operation is (pipe V).
 
     `times` instructions of so many repeats of 256 bytes each, of elements of `width` bytes, on so many bytes that are
@@ -179,19 +173,19 @@ class SimInstructions(PTOOperation, name="pto.sim.instructions"):
     placement = "inside"
     scope_is_written = True
     targets = ("a2a3",)
-    instruction = Property()
-    width = Property()
-    count_mode = OptionalProperty()
+    instruction = operation.Property()
+    width = operation.Property()
+    count_mode = operation.OptionalProperty()
 
     def facts(self) -> Mapping[str, Any]:
         return {"is_counted": self.count_mode is not None}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if (width := self.integer("width")) not in (1, 2, 4, 8):
-            yield Problem(f"width is the bytes of an element, 1, 2, 4 or 8, not {width}", at="width")
+            yield operation.Problem(f"width is the bytes of an element, 1, 2, 4 or 8, not {width}", at="width")
         parent = self.parent_op()
-        if parent is None or not is_scope(parent):
-            yield Problem("belongs directly in a vector scope")
+        if parent is None or not operation.is_scope(parent):
+            yield operation.Problem("belongs directly in a vector scope")
 
 
 class SimScaleWords(CubeOperation, name="pto.sim.scale_words"):
@@ -206,14 +200,14 @@ class SimScaleWords(CubeOperation, name="pto.sim.scale_words"):
     """
 
     form = "$source:l1, $dest:fb, $count:i64"
-    unsigned = OptionalProperty()
+    unsigned = operation.OptionalProperty()
 
     def facts(self) -> Mapping[str, Any]:
         return {"unsigned": self.unsigned is not None}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if (name := pointed(self, "source")) not in ("f16", "bf16", "f32"):
-            yield Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
+            yield operation.Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
 
 
 class SimStartAcc(CubeOperation, name="pto.sim.start_acc"):
@@ -226,11 +220,11 @@ class SimStartAcc(CubeOperation, name="pto.sim.start_acc"):
     """
 
     form = "$c:l0c, $m:i64, $n:i64{, $bias:bt}"
-    bias = OptionalOperand()
+    bias = operation.OptionalOperand()
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if self.bias is None:
             return
         bias, accumulator = pointed(self, "bias"), pointed(self, "c")
         if bias != accumulator:
-            yield Problem(f"the bias is {bias}, but the accumulator is {accumulator}", at="bias")
+            yield operation.Problem(f"the bias is {bias}, but the accumulator is {accumulator}", at="bias")

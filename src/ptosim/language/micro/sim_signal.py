@@ -11,15 +11,7 @@ from typing import Any
 from xdsl.dialects.builtin import IndexType
 
 from ptosim.effects.names import Space
-from ptosim.language.operation import (
-    Operand,
-    OptionalProperty,
-    Problem,
-    Property,
-    PTOOperation,
-    Result,
-    VariadicOperand,
-)
+from ptosim.language import operation
 from ptosim.language.rules.operand_rules import nth, pointed
 from ptosim.language.text.assembly_format import Vocabulary, integers_of
 from ptosim.language.types import PtrType
@@ -28,12 +20,12 @@ NOTIFY_OPS = Vocabulary(("set", "atomic_add"))
 COMPARISONS = Vocabulary(("eq", "ne", "gt", "ge", "lt", "le"))
 
 
-class _Words(PTOOperation):
+class _Words(operation.PTOOperation):
     placement = "outside"
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if (name := pointed(self, "signal")) not in ("i32", "si32", "ui32"):
-            yield Problem(f"a signal is a word of i32, not {name}", at="signal")
+            yield operation.Problem(f"a signal is a word of i32, not {name}", at="signal")
 
 
 class SimNotify(_Words, name="pto.sim.notify"):
@@ -46,7 +38,7 @@ class SimNotify(_Words, name="pto.sim.notify"):
 
     form = "$signal:gm, $value:i32"
     words = {"op": NOTIFY_OPS}
-    op = Property()
+    op = operation.Property()
 
     def facts(self) -> Mapping[str, Any]:
         return {"adds": self.word("op") == "atomic_add"}
@@ -56,24 +48,24 @@ class _Condition(_Words):
     """All words of a view, row by row: sizes as integers, strides in elements."""
 
     form = "$signal:gm, $value:i32{, $strides...}"
-    value = Operand()
+    value = operation.Operand()
     words = {"cmp": COMPARISONS}
-    cmp = Property()
-    shape = OptionalProperty()
+    cmp = operation.Property()
+    shape = operation.OptionalProperty()
 
     def facts(self) -> Mapping[str, Any]:
         return {"shape": integers_of(self, "shape") if self.attribute("shape") is not None else ()}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().rules(target)
         strides, shape = self.segment("strides"), self.facts()["shape"]
         if len(strides) != len(shape):
-            yield Problem(f"{len(shape)} sizes, but {len(strides)} strides", at="shape")
+            yield operation.Problem(f"{len(shape)} sizes, but {len(strides)} strides", at="shape")
         if any(size < 1 for size in shape):
-            yield Problem("sizes are positive", at="shape")
+            yield operation.Problem("sizes are positive", at="shape")
         for index, value in enumerate(strides):
             if not isinstance(value.type, IndexType):
-                yield Problem(f"strides are of type index, not {value.type}", at=nth("strides", index))
+                yield operation.Problem(f"strides are of type index, not {value.type}", at=nth("strides", index))
 
 
 class SimWaitWords(_Condition, name="pto.sim.wait_words"):
@@ -94,10 +86,10 @@ class SimTestWords(_Condition, name="pto.sim.test_words"):
         %answer = pto.sim.test_words %p, %value {cmp = "ge"} : !pto.ptr<i32, gm>, i32 -> i1
     """
 
-    result = Result("i1")
+    result = operation.Result("i1")
 
 
-class SimGroup(PTOOperation, name="pto.sim.group"):
+class SimGroup(operation.PTOOperation, name="pto.sim.group"):
     """Remark which places a collective joins.
 
     Nothing happens. A check asks whether the root's buffer and member belong to the rank that executes the collective,
@@ -110,14 +102,14 @@ class SimGroup(PTOOperation, name="pto.sim.group"):
 
     form = "$buffer:gm, $members..."
     placement = "outside"
-    members = VariadicOperand()
-    root = Property()
-    bytes = Property()
+    members = operation.VariadicOperand()
+    root = operation.Property()
+    bytes = operation.Property()
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         for index, value in enumerate(self.members):
             if not isinstance(value.type, PtrType) or value.type.space is not Space.GM:
-                yield Problem(f"members are pointers to gm, not {value.type}", at=nth("members", index))
+                yield operation.Problem(f"members are pointers to gm, not {value.type}", at=nth("members", index))
         root = self.integer("root")
         if root is None or not 0 <= root < len(self.members):
-            yield Problem(f"root must be one of the {len(self.members)} members", at="root")
+            yield operation.Problem(f"root must be one of the {len(self.members)} members", at="root")

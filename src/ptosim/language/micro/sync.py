@@ -16,16 +16,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, Pipe
 from ptosim.effects.sync import no_such_id
-from ptosim.language.operation import (
-    Operand,
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    Property,
-    PTOOperation,
-    core_of,
-    lint,
-)
+from ptosim.language import operation
 from ptosim.language.rules.operand_rules import bounds, constants
 from ptosim.language.text.assembly_format import Vocabulary, parse_word, write
 from ptosim.language.text.located_parser import LocatedParser
@@ -71,33 +62,35 @@ EVENTS = Vocabulary(
 # --- pipes and cores --------------------------------------------------------------------------------------------------
 
 
-def pipe_of(op: PTOOperation, role: str) -> Pipe | None:
+def pipe_of(op: operation.PTOOperation, role: str) -> Pipe | None:
     """The pipe that a word names, or None where the machine has no such pipe."""
     word = op.word(role) or ""
     return Pipe(word.removeprefix("PIPE_")) if word in BARRIER_PIPES.words else None
 
 
-def concrete_pipe(op: PTOOperation, *roles: str) -> Iterator[Problem]:
+def concrete_pipe(op: operation.PTOOperation, *roles: str) -> Iterator[operation.Problem]:
     """The words name pipes that the machine has, and not all of them at once."""
     for role in roles:
         if pipe_of(op, role) in (None, Pipe.ALL):
             known = ", ".join(PIPES.words)
-            yield Problem(f"{op.name} needs one pipe, not {op.word(role)}; known: {known}", at=role, kind="wrong-pipe")
+            yield operation.Problem(
+                f"{op.name} needs one pipe, not {op.word(role)}; known: {known}", at=role, kind="wrong-pipe"
+            )
 
 
-def present_pipe(op: PTOOperation, role: str) -> Iterator[Problem]:
+def present_pipe(op: operation.PTOOperation, role: str) -> Iterator[operation.Problem]:
     """The pipe is one that the core of this operation has."""
-    pipe, core = pipe_of(op, role), core_of(op)
+    pipe, core = pipe_of(op, role), operation.core_of(op)
     if pipe in (None, Pipe.ALL) or core is None or pipe in PIPES_OF[core]:
         return
     pipes = ", ".join(PIPES_OF[core])
-    yield Problem(f"the {core} core has no pipe {pipe}; it has {pipes}", at=role, kind="wrong-pipe")
+    yield operation.Problem(f"the {core} core has no pipe {pipe}; it has {pipes}", at=role, kind="wrong-pipe")
 
 
 # --- flags ------------------------------------------------------------------------------------------------------------
 
 
-class FlagPair(PTOOperation):
+class FlagPair(operation.PTOOperation):
     """The names in every flag: the pipe that sets and the pipe that waits."""
 
     placement = "outside"
@@ -105,7 +98,7 @@ class FlagPair(PTOOperation):
     between_classes: ClassVar[bool] = False
     """Whether its ends are classes of operations, which may share a pipe."""
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         broken = list(concrete_pipe(self, "source", "destination"))
         yield from broken
         if broken:
@@ -116,7 +109,7 @@ class FlagPair(PTOOperation):
             if self.between_classes and target != "a2a3" and pipe_of(self, "source") in SERIAL_PIPES:
                 hint = "no event is needed: entries of this pipe end one after the other"
             kind = "invalid" if self.between_classes else "wrong-pipe"
-            yield Problem(message, "destination", kind, hint=hint)
+            yield operation.Problem(message, "destination", kind, hint=hint)
         elif not self._between_cores():
             yield from present_pipe(self, "source")
             yield from present_pipe(self, "destination")
@@ -131,12 +124,12 @@ class _Flag(FlagPair):
     form = "[@source, @destination, @event]"
     words = {"source": PIPES, "destination": PIPES, "event": EVENTS}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().rules(target)
         word, ids = self.word("event") or "", load_target(target).sync.event_ids
         if word not in EVENTS.words[:ids] and word not in EVENTS.illegal[: max(0, ids - EVENT_IDS)]:
             legal = ", ".join((*EVENTS.words, *EVENTS.illegal)[:ids])
-            yield Problem(f"{self.word('event')} does not exist; known: {legal}", at="event", kind="id-range")
+            yield operation.Problem(f"{self.word('event')} does not exist; known: {legal}", at="event", kind="id-range")
 
 
 class SetFlag(_Flag, name="pto.set_flag"):
@@ -191,14 +184,14 @@ class WaitEvent(_Event, name="pto.wait_event"):
 class _DynamicFlag(FlagPair):
     form = "[@source, @destination, $event:index]"
     words = {"source": PIPES, "destination": PIPES}
-    event = Operand()
+    event = operation.Operand()
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().rules(target)
         ids = load_target(target).sync.event_ids
         for place, known in constants(self, "event"):
             if not 0 <= known < ids:
-                yield Problem(no_such_id("event", known, ids), at=place, kind="id-range")
+                yield operation.Problem(no_such_id("event", known, ids), at=place, kind="id-range")
 
 
 class SetFlagDyn(_DynamicFlag, name="pto.set_flag_dyn"):
@@ -222,7 +215,7 @@ class WaitFlagDyn(_DynamicFlag, name="pto.wait_flag_dyn"):
 # --- barriers ---------------------------------------------------------------------------------------------------------
 
 
-class Barrier(PTOOperation, name="pto.barrier"):
+class Barrier(operation.PTOOperation, name="pto.barrier"):
     """Later entries of a pipe start only when all earlier entries of that pipe have completed.
 
     Needed where two copies of MTE2 or of MTE3 touch the same bytes: they start in order but may overlap. Other pipes
@@ -236,10 +229,12 @@ class Barrier(PTOOperation, name="pto.barrier"):
     words = {"pipe": BARRIER_PIPES}
     placement = "outside"
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if pipe_of(self, "pipe") is None:
             known = ", ".join(BARRIER_PIPES.words)
-            yield Problem(f"{self.name} cannot drain {self.word('pipe')}; known: {known}", "pipe", "wrong-pipe")
+            yield operation.Problem(
+                f"{self.name} cannot drain {self.word('pipe')}; known: {known}", "pipe", "wrong-pipe"
+            )
         yield from present_pipe(self, "pipe")
 
 
@@ -267,12 +262,12 @@ class BarrierSync(Barrier, name="pto.barrier_sync"):
     replaced_by = "pto.barrier"
     words = {"pipe": BARRIER_EVENT_TYPES}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().rules(target)
         pipe = pipe_of(self, "pipe")
         if target == "a5" and pipe in SERIAL_PIPES:
             message = f"{pipe} is serial on {target}: a barrier of it has no effect"
-            yield lint(message, at="pipe", hint="delete this line")
+            yield operation.lint(message, at="pipe", hint="delete this line")
 
 
 # --- buffer ids -------------------------------------------------------------------------------------------------------
@@ -291,17 +286,17 @@ def parse_number(
         properties[f"{role}_literal"] = IntegerAttr(literal, i64)
 
 
-class BufferOperation(PTOOperation):
+class BufferOperation(operation.PTOOperation):
     """A pipe, a buffer id and a mode; id and mode are literals or operands."""
 
     placement = "outside"
     warned_targets = ("a2a3",)
     words = {"pipe": PIPES_OR_EVENT_TYPES}
-    pipe = Property()
-    id = OptionalOperand("index|i64")
-    id_literal = OptionalProperty()
-    mode = OptionalOperand("i64")
-    mode_literal = OptionalProperty()
+    pipe = operation.Property()
+    id = operation.OptionalOperand("index|i64")
+    id_literal = operation.OptionalProperty()
+    mode = operation.OptionalOperand("i64")
+    mode_literal = operation.OptionalProperty()
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:
@@ -343,35 +338,35 @@ class BufferOperation(PTOOperation):
             printer.print_string(f", {literal}")
         return value
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if target in self.warned_targets:
-            yield Problem(f"{self.name} exists on a5 only", kind="wrong-target", severity="warning")
+            yield operation.Problem(f"{self.name} exists on a5 only", kind="wrong-target", severity="warning")
         broken = list(concrete_pipe(self, "pipe"))
         yield from broken or present_pipe(self, "pipe")
         if self.id is None and self.id_literal is None:
-            yield Problem(f"{self.name} needs a buffer id")
+            yield operation.Problem(f"{self.name} needs a buffer id")
         yield from has_id(self, "buffer", load_target(target).sync.buffer_ids)
         yield from _is_number(self, "mode")
         for known in _known(self, "mode"):
             if known < 0:
-                yield Problem(f"mode is {known}; it must be {bounds(0, None)}", at="mode")
+                yield operation.Problem(f"mode is {known}; it must be {bounds(0, None)}", at="mode")
 
 
-def has_id(op: PTOOperation, thing: str, ids: int) -> Iterator[Problem]:
+def has_id(op: operation.PTOOperation, thing: str, ids: int) -> Iterator[operation.Problem]:
     """An id that is a literal or an operand, as far as it is known, is one of so many."""
     yield from _is_number(op, "id")
     for known in _known(op, "id"):
         if not 0 <= known < ids:
-            yield Problem(no_such_id(thing, known, ids), at="id", kind="id-range")
+            yield operation.Problem(no_such_id(thing, known, ids), at="id", kind="id-range")
 
 
-def _is_number(op: PTOOperation, role: str) -> Iterator[Problem]:
+def _is_number(op: operation.PTOOperation, role: str) -> Iterator[operation.Problem]:
     literal = op.attribute(f"{role}_literal")
     if literal is not None and op.integer(f"{role}_literal") is None:
-        yield Problem(f"{role} must be an integer, not {literal}", at=role)
+        yield operation.Problem(f"{role} must be an integer, not {literal}", at=role)
 
 
-def _known(op: PTOOperation, role: str) -> list[int]:
+def _known(op: operation.PTOOperation, role: str) -> list[int]:
     number = op.integer(f"{role}_literal")
     return [value for _, value in constants(op, role)] if number is None else [number]
 

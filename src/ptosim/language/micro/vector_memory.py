@@ -13,17 +13,9 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 
 from ptosim.effects import vector_memory
+from ptosim.language import operation
 from ptosim.language.micro.demanded_lanes import Logical
 from ptosim.language.micro.vector import mask_matches, same_types, type_of
-from ptosim.language.operation import (
-    Operand,
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    Property,
-    PTOOperation,
-    lint,
-)
 from ptosim.language.rules.operand_rules import updated_base
 from ptosim.language.text.assembly_format import Vocabulary, compile_form, parse_form
 from ptosim.language.text.located_parser import LocatedParser
@@ -42,21 +34,21 @@ STORE_STRIDES = Vocabulary(tuple(vector_memory.STRIDED_STORE_MODES))
 # --- rules shared in this room ----------------------------------------------------------------------------------------
 
 
-def _supported(mode: vector_memory.LoadMode | vector_memory.StoreMode) -> Iterator[Problem]:
+def _supported(mode: vector_memory.LoadMode | vector_memory.StoreMode) -> Iterator[operation.Problem]:
     if not mode.on_hardware:
         message = (
             f"dist {mode.name} is unsupported on current hardware; it is simulated as the instruction set words it"
         )
-        yield lint(message, at="dist")
+        yield operation.lint(message, at="dist")
 
 
-def _unspecified(op: PTOOperation) -> Iterator[Problem]:
+def _unspecified(op: operation.PTOOperation) -> Iterator[operation.Problem]:
     message = f"{op.name} is an unspecified operation: no public text says which elements its stride selects"
     hint = f"{op.name} is read as every n-th unit, n and the unit taken from the name of the stride"
-    yield lint(message, hint=hint)
+    yield operation.lint(message, hint=hint)
 
 
-class _Distributed(PTOOperation):
+class _Distributed(operation.PTOOperation):
     """A load or store whose dist may also stand among the operands; it is printed in the dictionary."""
 
     spelling: ClassVar[str]
@@ -92,9 +84,9 @@ class VLds(_Distributed, Logical, name="pto.vlds"):
     spelling = "$source[$offset]{, @dist}"
     listed = ("source", "mask")
     words = {"dist": LOAD_DISTS}
-    dist = OptionalProperty()
+    dist = operation.OptionalProperty()
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from updated_base(self, "source")
         yield from self.logical_rules()
         mode = vector_memory.load_mode(self.word("dist"))
@@ -118,20 +110,20 @@ class VLdsX2(Logical, name="pto.vldsx2"):
     form = "$source:ub[$offset:index]{, @dist} -> $low:vreg, $high:vreg{, $next}"
     words = {"dist": DUAL_LOAD_DISTS}
     loaded = "low"
-    dist = Property()
+    dist = operation.Property()
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from self.logical_rules()
         yield from same_types(self, "low", "high")
         yield from updated_base(self, "source")
         yield from _at_most_32_bits(self, "low")
 
 
-def _at_most_32_bits(op: PTOOperation, role: str) -> Iterator[Problem]:
+def _at_most_32_bits(op: operation.PTOOperation, role: str) -> Iterator[operation.Problem]:
     type_ = getattr(op, role).type
     if isinstance(type_, VregType) and element_of(type_).bytes == 8:
         message = f"registers of 64-bit elements are loaded with dist NORM only, not {op.word('dist')}"
-        yield Problem(message, at="dist")
+        yield operation.Problem(message, at="dist")
 
 
 # --- contiguous stores ------------------------------------------------------------------------------------------------
@@ -156,9 +148,9 @@ class VSts(_Distributed, name="pto.vsts"):
     spelling = "$value, $dest[$offset]{, @dist}{, $mask}{, @dist}"
     listed = ("value", "dest", "mask")
     words = {"dist": STORE_DISTS}
-    value = Operand()
-    mask = OptionalOperand()
-    dist = OptionalProperty()
+    value = operation.Operand()
+    mask = operation.OptionalOperand()
+    dist = operation.OptionalProperty()
 
     def mask_type(self) -> MaskType | None:
         if not isinstance(type_ := self.value.type, VregType):
@@ -166,7 +158,7 @@ class VSts(_Distributed, name="pto.vsts"):
         granularity = vector_memory.store_mode(self.word("dist"), element_of(type_)).granularity
         return mask_for(type_) if granularity is None else MaskType(StringAttr(granularity))
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from updated_base(self, "dest")
         if not isinstance(type_ := self.value.type, VregType):
             return
@@ -177,18 +169,20 @@ class VSts(_Distributed, name="pto.vsts"):
             yield from _store_mask(self, mode, type_, self.mask.type)
 
 
-def _store_mask(op: PTOOperation, mode: vector_memory.StoreMode, type_: VregType, mask: Attribute) -> Iterator[Problem]:
+def _store_mask(
+    op: operation.PTOOperation, mode: vector_memory.StoreMode, type_: VregType, mask: Attribute
+) -> Iterator[operation.Problem]:
     element = element_of(type_)
     if mode.granularity is None:
         yield from mask_matches(op, "mask", type_)
         if mode.name.startswith("NORM") and len(set(mode.gate)) > element.lanes:
             message = f"dist {mode.name} looks at mask bits between those of {element.name} lanes, which are not set"
-            yield lint(message, at="dist")
+            yield operation.lint(message, at="dist")
     elif element.kind != "lowprecision" or not isinstance(mask, MaskType):
         yield from mask_matches(op, "mask", type_, MaskType(StringAttr(mode.granularity)))
 
 
-class VStsX2(PTOOperation, name="pto.vstsx2"):
+class VStsX2(operation.PTOOperation, name="pto.vstsx2"):
     """Store two registers to 512 bytes of UB, their units alternating: the way from two vectors to pairs.
 
     INTLV_B8, B16, B32 name the unit. The mask must have the granularity of the elements, but its value has no effect:
@@ -200,10 +194,10 @@ class VStsX2(PTOOperation, name="pto.vstsx2"):
 
     form = "$low:vreg, $high:vreg, $dest:ub[$offset:index]{, @dist}, $mask:mask"
     words = {"dist": DUAL_STORE_DISTS}
-    low = Operand()
-    dist = Property()
+    low = operation.Operand()
+    dist = operation.Property()
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from same_types(self, "low", "high")
         yield from mask_matches(self, "mask", self.low.type)
 
@@ -211,7 +205,7 @@ class VStsX2(PTOOperation, name="pto.vstsx2"):
 # --- strided ----------------------------------------------------------------------------------------------------------
 
 
-class VSld(PTOOperation, name="pto.vsld"):
+class VSld(operation.PTOOperation, name="pto.vsld"):
     """Load every n-th unit of UB into one register (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on. The offset counts elements of the
@@ -224,11 +218,11 @@ class VSld(PTOOperation, name="pto.vsld"):
     listed = ("source",)
     words = {"stride": LOAD_STRIDES}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         return _unspecified(self)
 
 
-class VSst(PTOOperation, name="pto.vsst"):
+class VSst(operation.PTOOperation, name="pto.vsst"):
     """Store one register to every n-th unit of UB (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on; bytes between them stay as they are.
@@ -241,7 +235,7 @@ class VSst(PTOOperation, name="pto.vsst"):
     listed = ("value", "dest")
     words = {"stride": STORE_STRIDES}
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         return _unspecified(self)
 
 
@@ -257,7 +251,7 @@ class _BlockStrided(Overloaded):
         strides = ("block_stride", "repeat_stride") if len(types) > len(cls.leading) + 2 else ("control",)
         return (*cls.leading, *strides, "mask")
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from mask_matches(self, "mask", type_of(self, self.register))
         yield from updated_base(self, self.leading[-1])
 

@@ -10,16 +10,8 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Attribute
 
+from ptosim.language import operation
 from ptosim.language.micro.demanded_lanes import Logical
-from ptosim.language.operation import (
-    Operand,
-    OptionalOperand,
-    OptionalProperty,
-    OptionalResult,
-    Problem,
-    PTOOperation,
-    Result,
-)
 from ptosim.language.rules.align_streams import continues_load, continues_store
 from ptosim.language.rules.operand_rules import in_range, updated_base
 from ptosim.language.text.assembly_format import Vocabulary
@@ -31,7 +23,7 @@ UPDATES = Vocabulary(("POST_UPDATE", "NO_POST_UPDATE"))
 # --- loads ------------------------------------------------------------------------------------------------------------
 
 
-class VLdas(PTOOperation, name="pto.vldas"):
+class VLdas(operation.PTOOperation, name="pto.vldas"):
     """Begin an unaligned load stream: read ahead the 32-byte granule around the pointer.
 
     The address is cut off to a granule and need not be aligned. The next vldus of the stream must load from it.
@@ -59,15 +51,15 @@ class VLdus(Logical, name="pto.vldus"):
     """
 
     form = "$source:ub, $align:align{, $increment:index} -> $result:vreg, $align_out:align{, $next}"
-    increment = OptionalOperand()
-    next = OptionalResult()
+    increment = operation.OptionalOperand()
+    next = operation.OptionalResult()
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from continues_load(self)
         yield from updated_base(self, "source", called="source")
         yield from self.logical_rules()
         if self.increment is not None and self.next is None:
-            yield Problem("an increment needs a third result, the advanced pointer", at="increment")
+            yield operation.Problem("an increment needs a third result, the advanced pointer", at="increment")
 
 
 class UVld(Logical, name="pto.uvld"):
@@ -82,14 +74,14 @@ class UVld(Logical, name="pto.uvld"):
     form = "$source:ub[$offset:index] -> $result:vreg"
     listed = ("source", "mask")
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         return self.logical_rules()
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-class InitAlign(PTOOperation, name="pto.init_align"):
+class InitAlign(operation.PTOOperation, name="pto.init_align"):
     """Begin an unaligned store stream: nothing is pending yet.
 
     Stores (vstus, vstur, pstu) hand the align value on, a flush (vstas, vstar) ends the stream. Without the flush
@@ -101,10 +93,10 @@ class InitAlign(PTOOperation, name="pto.init_align"):
     form = "-> $result:align"
 
 
-class _Step(PTOOperation):
+class _Step(operation.PTOOperation):
     """A store that hands its stream on."""
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         return continues_store(self)
 
 
@@ -125,8 +117,8 @@ class VStus(_Step, Overloaded, name="pto.vstus"):
     form = "$align:align, $offset:i32, $value:vreg, $dest:ub{, @mode} -> $align_out:align{, $next}"
     words = {"mode": UPDATES}
     last_word = "mode"
-    dest = Operand()
-    buffer = OptionalOperand("ub")
+    dest = operation.Operand()
+    buffer = operation.OptionalOperand("ub")
     """The older form's second pointer, which only names the buffer that the stream is in."""
 
     @classmethod
@@ -140,7 +132,7 @@ class VStus(_Step, Overloaded, name="pto.vstus"):
         if self.word("mode") == "POST_UPDATE":
             del self.properties["mode"]
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().rules(target)
         yield from updated_base(self, "dest")
         if isinstance(self.dest.type, PtrType):
@@ -171,9 +163,9 @@ class VStu(_Step, Overloaded, name="pto.vstu"):
     )
     words = {"mode": UPDATES}
     last_word = "mode"
-    base = OptionalOperand()
-    mode = OptionalProperty()
-    next = Result()
+    base = operation.OptionalOperand()
+    mode = operation.OptionalProperty()
+    next = operation.Result()
 
     @classmethod
     def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
@@ -181,18 +173,20 @@ class VStu(_Step, Overloaded, name="pto.vstu"):
             return ("align", "base", "value", "dest", "update")
         return ("align", "offset", "value", "dest")
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().rules(target)
         if self.base is not None:
             yield from updated_base(self, "base")
             if self.mode is not None:
-                yield Problem("this form says by its last operand, not by a word, whether the base advances", at="mode")
+                yield operation.Problem(
+                    "this form says by its last operand, not by a word, whether the base advances", at="mode"
+                )
             return
         if not isinstance(self.next.type, IndexType):
             message = f"the second result of this form is the next offset, an index, not {self.next.type}"
-            yield Problem(message, at="next")
+            yield operation.Problem(message, at="next")
         if self.mode is None:
-            yield Problem(f"expected mode: one of {', '.join(UPDATES.words)}")
+            yield operation.Problem(f"expected mode: one of {', '.join(UPDATES.words)}")
 
 
 class VStur(_Step, name="pto.vstur"):
@@ -220,10 +214,10 @@ class VStur(_Step, name="pto.vstur"):
 # --- flushes ----------------------------------------------------------------------------------------------------------
 
 
-class _Flush(PTOOperation):
+class _Flush(operation.PTOOperation):
     """The end of a store stream."""
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         return continues_store(self)
 
 
@@ -241,7 +235,7 @@ class VStas(_Flush, name="pto.vstas"):
 
     form = "$align:align, $dest:ub, $offset:i32 -> {$next}"
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().rules(target)
         yield from updated_base(self, "dest")
 

@@ -22,45 +22,11 @@ from typing import Any
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ptosim.effects.configuration import (
-    CONFIGURATION,
-    DIMENSIONS,
-    FIELDS,
-    FIXPIPE,
-    GROUPS,
-    SIMT_FIELDS,
-    ConfigurationRegister,
-    as_written,
-)
+from ptosim.effects import configuration
 from ptosim.language.builder import Builder, Head, InsertionPoint, Number, head_of, known
+from ptosim.language.micro import cube_load_raw, dma, dma_grouped
 from ptosim.language.micro.configuration import SimRegister
 from ptosim.language.micro.cube_load import MteL1Fb, MteL1L0a, MteL1L0b
-from ptosim.language.micro.cube_load_raw import (
-    CopyCbufToFbuf,
-    LoadCbufToCa,
-    LoadCbufToCaS4,
-    LoadCbufToCb,
-    LoadCbufToCbS4,
-)
-from ptosim.language.micro.dma import (
-    CopyGmToCbuf,
-    CopyGmToCbufMultiDn2Nz,
-    CopyGmToCbufMultiNd2Nz,
-    CopyGmToUbuf,
-    CopyUbufToCbuf,
-    CopyUbufToGm,
-    CopyUbufToUbuf,
-)
-from ptosim.language.micro.dma_grouped import (
-    CreateCbufMatrix,
-    MteGmL1,
-    MteGmL1Frac,
-    MteGmUb,
-    MteUbGm,
-    MteUbL1,
-    MteUbUb,
-    RawFillL1,
-)
 from ptosim.language.micro.fixpipe_raw import CopyMatrixCcToCbuf, CopyMatrixCcToGm, CopyMatrixCcToUb
 from ptosim.language.micro.pointer import LoadScalar, StoreScalar
 from ptosim.language.operation import PTOOperation
@@ -107,7 +73,7 @@ class _Normaliser:
         entries = set(entry_functions(self.parsed.module)) - called
         for function in every_function(self.parsed.module):
             if not function.is_declaration:
-                state: State = {name: register.start for name, register in CONFIGURATION.items()}
+                state: State = {name: register.start for name, register in configuration.CONFIGURATION.items()}
                 if function not in entries:
                     self._forget(state, self.changing)
                 self._block(function.body.block, state, head_of(function.body.block))
@@ -128,7 +94,7 @@ class _Normaliser:
         inside = [*op.walk()]
         called = [each.function for each in inside if isinstance(each, Call) and each.function is not None]
         names = {each.name for each in (*inside, *reached(*called))}
-        changed = {name for name in self.changing if CONFIGURATION[name].setter in names}
+        changed = {name for name in self.changing if configuration.CONFIGURATION[name].setter in names}
         if isinstance(op, For | While):
             self._forget(state, changed)
         for region in op.regions:
@@ -143,7 +109,7 @@ class _Normaliser:
         build = Builder(self.parsed, InsertionPoint.at(op), head, op)
 
         def field(name: str, type_: IntegerType = i64) -> Number:
-            register, number = FIELDS[name]
+            register, number = configuration.FIELDS[name]
             if (fields := state[register.name]) is not None:
                 return fields[number]
             value: SSAValue = build.op(SimRegister.name, field=name, result=type_)
@@ -173,7 +139,9 @@ class _Normaliser:
         op.erase()
 
 
-_BY_SETTER: dict[str, ConfigurationRegister] = {register.setter: register for register in CONFIGURATION.values()}
+_BY_SETTER: dict[str, configuration.ConfigurationRegister] = {
+    register.setter: register for register in configuration.CONFIGURATION.values()
+}
 
 
 def _written(op: Operation) -> Held:
@@ -182,8 +150,8 @@ def _written(op: Operation) -> Held:
     values = [_pattern(value) for value in op.operands]
     if None not in values:
         return register.unpack(*values)
-    type_ = i32 if register.fields is SIMT_FIELDS else i64
-    plain = register.unpack is as_written and all(value.type == type_ for value in op.operands)
+    type_ = i32 if register.fields is configuration.SIMT_FIELDS else i64
+    plain = register.unpack is configuration.as_written and all(value.type == type_ for value in op.operands)
     return tuple(op.operands) if plain else None
 
 
@@ -224,7 +192,7 @@ def _looped(direction: str) -> Spelled:
     return spelled
 
 
-def _padded(op: CopyGmToUbuf, build: Builder, field: Field) -> Roles:
+def _padded(op: dma.CopyGmToUbuf, build: Builder, field: Field) -> Roles:
     """The pattern of the register, in the width of the elements, where `data_select` is on."""
     looped, selected = _looped("outtoub")(op, build, field), constant_of(op.data_select)
     if selected == 0:
@@ -238,43 +206,43 @@ def _matrix(layout: str) -> Spelled:
     """Groups and strides of the register."""
 
     def spelled(op: PTOOperation, build: Builder, field: Field) -> Roles:
-        return {"layout": StringAttr(layout), **{role: field(f"nz_{role}") for role in GROUPS}}
+        return {"layout": StringAttr(layout), **{role: field(f"nz_{role}") for role in configuration.GROUPS}}
 
     return spelled
 
 
-def _packed(op: LoadCbufToCaS4 | LoadCbufToCbS4, build: Builder, field: Field) -> Roles:
+def _packed(op: cube_load_raw.LoadCbufToCaS4 | cube_load_raw.LoadCbufToCbS4, build: Builder, field: Field) -> Roles:
     """The transpose is a constant."""
     return {"transpose": IntegerAttr(constant_of(op.transpose) or 0, i1)}
 
 
-def _filled(op: CreateCbufMatrix, build: Builder, field: Field) -> Roles:
+def _filled(op: dma_grouped.CreateCbufMatrix, build: Builder, field: Field) -> Roles:
     return {"byte_offset": 0}
 
 
 def _launched(op: PTOOperation, build: Builder, field: Field) -> Roles:
     """The dimensions that were stored last."""
-    return {role: _operand(build, field(f"simt_{role}", i32), i32) for role in DIMENSIONS}
+    return {role: _operand(build, field(f"simt_{role}", i32), i32) for role in configuration.DIMENSIONS}
 
 
 def _registered(op: CopyMatrixCcToGm | CopyMatrixCcToCbuf | CopyMatrixCcToUb, build: Builder, field: Field) -> Roles:
-    return {} if op.fpc is not None else {role: field(role) for role in FIXPIPE}
+    return {} if op.fpc is not None else {role: field(role) for role in configuration.FIXPIPE}
 
 
 SPELLINGS: dict[type[Operation], tuple[type[PTOOperation], Spelled]] = {
-    CopyGmToUbuf: (MteGmUb, _padded),
-    CopyUbufToGm: (MteUbGm, _looped("ubtoout")),
-    CopyGmToCbuf: (MteGmL1, _looped("outtol1")),
-    CopyGmToCbufMultiNd2Nz: (MteGmL1Frac, _matrix("nd2nz")),
-    CopyGmToCbufMultiDn2Nz: (MteGmL1Frac, _matrix("dn2nz")),
-    CopyUbufToUbuf: (MteUbUb, _same),
-    CopyUbufToCbuf: (MteUbL1, _limited),
-    CreateCbufMatrix: (RawFillL1, _filled),
-    LoadCbufToCa: (MteL1L0a, _same),
-    LoadCbufToCb: (MteL1L0b, _same),
-    LoadCbufToCaS4: (MteL1L0a, _packed),
-    LoadCbufToCbS4: (MteL1L0b, _packed),
-    CopyCbufToFbuf: (MteL1Fb, _same),
+    dma.CopyGmToUbuf: (dma_grouped.MteGmUb, _padded),
+    dma.CopyUbufToGm: (dma_grouped.MteUbGm, _looped("ubtoout")),
+    dma.CopyGmToCbuf: (dma_grouped.MteGmL1, _looped("outtol1")),
+    dma.CopyGmToCbufMultiNd2Nz: (dma_grouped.MteGmL1Frac, _matrix("nd2nz")),
+    dma.CopyGmToCbufMultiDn2Nz: (dma_grouped.MteGmL1Frac, _matrix("dn2nz")),
+    dma.CopyUbufToUbuf: (dma_grouped.MteUbUb, _same),
+    dma.CopyUbufToCbuf: (dma_grouped.MteUbL1, _limited),
+    dma_grouped.CreateCbufMatrix: (dma_grouped.RawFillL1, _filled),
+    cube_load_raw.LoadCbufToCa: (MteL1L0a, _same),
+    cube_load_raw.LoadCbufToCb: (MteL1L0b, _same),
+    cube_load_raw.LoadCbufToCaS4: (MteL1L0a, _packed),
+    cube_load_raw.LoadCbufToCbS4: (MteL1L0b, _packed),
+    cube_load_raw.CopyCbufToFbuf: (MteL1Fb, _same),
     CopyMatrixCcToGm: (CopyMatrixCcToGm, _registered),
     CopyMatrixCcToCbuf: (CopyMatrixCcToCbuf, _registered),
     CopyMatrixCcToUb: (CopyMatrixCcToUb, _registered),

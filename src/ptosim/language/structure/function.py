@@ -23,18 +23,9 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ptosim.language import operation
 from ptosim.language.analysis.fast_walk import around
 from ptosim.language.logical_types import LOGICAL_TYPES, is_logical
-from ptosim.language.operation import (
-    Body,
-    OptionalProperty,
-    Problem,
-    Property,
-    PTOOperation,
-    VariadicOperand,
-    VariadicResult,
-    core_of,
-)
 from ptosim.language.rules.operand_rules import nth
 from ptosim.language.structure.control import Terminator
 from ptosim.language.structure.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
@@ -68,7 +59,7 @@ class Return(Terminator, name="func.return"):
         return function.return_types if isinstance(function, Function) else None
 
 
-class Function(PTOOperation, name="func.func"):
+class Function(operation.PTOOperation, name="func.func"):
     """Function.
 
     A kernel, a helper, or (without a body) a declaration.
@@ -77,11 +68,11 @@ class Function(PTOOperation, name="func.func"):
     """
 
     traits = OpTraits(lambda: (IsolatedFromAbove(),))
-    sym_name = Property()
-    function_type = Property()
-    sym_visibility = OptionalProperty()
-    arg_attrs = OptionalProperty()
-    body = Body()
+    sym_name = operation.Property()
+    function_type = operation.Property()
+    sym_visibility = operation.OptionalProperty()
+    arg_attrs = operation.OptionalProperty()
+    body = operation.Body()
 
     @property
     def symbol(self) -> str:
@@ -196,24 +187,24 @@ class Function(PTOOperation, name="func.func"):
 
     # --- rules --------------------------------------------------------------------------------------------------------
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         if not isinstance(self.parent_op(), ModuleOp):
-            yield Problem("a function belongs in a module")
+            yield operation.Problem("a function belongs in a module")
         for role, types in (("argument", self.argument_types), ("result", self.return_types)):
             for index, type_ in enumerate(types):
                 if not _is_value_type(type_):
-                    yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth(role, index))
+                    yield operation.Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth(role, index))
         if self.is_on_logical_vectors and (self.is_marked or self.is_declaration):
             what = "is a kernel entry" if self.is_marked else "has no body"
-            yield Problem(f"@{self.symbol} {what}: it cannot take or give logical vectors", at="sym_name")
+            yield operation.Problem(f"@{self.symbol} {what}: it cannot take or give logical vectors", at="sym_name")
         if self.is_declaration:
             if self.is_marked:
-                yield Problem(f"@{self.symbol} is a kernel entry, which has a body", at="sym_name")
+                yield operation.Problem(f"@{self.symbol} is a kernel entry, which has a body", at="sym_name")
             return
         if not isinstance(self.body.block.last_op, Return):
-            yield Problem(f"@{self.symbol} must end with return", at="sym_name")
+            yield operation.Problem(f"@{self.symbol} must end with return", at="sym_name")
         if self.is_marked and self.return_types:
-            yield Problem(f"@{self.symbol} is a kernel entry, which returns nothing", at="sym_name")
+            yield operation.Problem(f"@{self.symbol} is a kernel entry, which returns nothing", at="sym_name")
 
 
 _ADVICE = "write a pointer as !pto.ptr<T, space>"
@@ -278,7 +269,7 @@ def _parse_type(parser: LocatedParser, role: str) -> Attribute:
     return type_
 
 
-class Call(PTOOperation, name="func.call"):
+class Call(operation.PTOOperation, name="func.call"):
     """Call.
 
     The function may stand anywhere in the module; there is no recursion.
@@ -287,9 +278,9 @@ class Call(PTOOperation, name="func.call"):
     """
 
     simt = "any"
-    callee = Property()
-    arguments = VariadicOperand()
-    res = VariadicResult()
+    callee = operation.Property()
+    arguments = operation.VariadicOperand()
+    res = operation.VariadicResult()
     function: Function | None = None
     """The function that is meant; `link` finds it."""
 
@@ -319,25 +310,25 @@ class Call(PTOOperation, name="func.call"):
         printer.print_string(" : ")
         printer.print_operation_type(self)
 
-    def rules(self, target: str) -> Iterator[Problem]:
+    def rules(self, target: str) -> Iterator[operation.Problem]:
         function = self.function
         if function is None:
-            yield Problem(f"there is no function @{self.symbol} in this module", at="callee")
+            yield operation.Problem(f"there is no function @{self.symbol} in this module", at="callee")
             return
         wanted, given = function.argument_types, [value.type for value in self.arguments]
         if len(wanted) != len(given):
-            yield Problem(f"@{self.symbol} takes {len(wanted)} arguments, not {len(given)}", at="callee")
+            yield operation.Problem(f"@{self.symbol} takes {len(wanted)} arguments, not {len(given)}", at="callee")
         else:
             for index, (type_, found) in enumerate(zip(wanted, given, strict=True)):
                 if type_ != found:
-                    yield Problem(
+                    yield operation.Problem(
                         f"argument {index} of @{self.symbol} has type {type_}, not {found}", at=nth("arguments", index)
                     )
                 elif isinstance(found, AlignType):
-                    yield Problem("a stream begins and ends in one function", at=nth("arguments", index))
+                    yield operation.Problem("a stream begins and ends in one function", at=nth("arguments", index))
         if list(function.return_types) != [result.type for result in self.results]:
             results = ", ".join(map(str, function.return_types))
-            yield Problem(f"@{self.symbol} gives ({results})", at="callee")
+            yield operation.Problem(f"@{self.symbol} gives ({results})", at="callee")
 
 
 def modules_of(module: ModuleOp) -> Iterator[ModuleOp]:
@@ -429,5 +420,7 @@ def _definition(found: Function, bodies: Mapping[str, Sequence[Function]]) -> Fu
     """The function that a declaration stands for: of the same kind of core, if it says; itself, if there is none."""
     if not found.is_declaration:
         return found
-    same = (body for body in bodies.get(found.symbol, ()) if core_of(found) in (None, core_of(body)))
+    same = (
+        body for body in bodies.get(found.symbol, ()) if operation.core_of(found) in (None, operation.core_of(body))
+    )
     return next(same, found)

@@ -21,17 +21,7 @@ from ptosim.effects.element import Element
 from ptosim.language.analysis.tile_modules import has_tiles
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result, lint
 from ptosim.language.rules.operand_rules import constants
-from ptosim.language.structure.scalar_form import (
-    INTEGERS_AND_INDEX,
-    SCALARS,
-    SIGNED_OR_UNSIGNED,
-    FloatBinary,
-    FloatUnary,
-    IntegerBinary,
-    ScalarOperation,
-    ScalarUnary,
-    same_operand_types,
-)
+from ptosim.language.structure import scalar_form
 from ptosim.language.text.assembly_format import Parsed, types_of, write
 from ptosim.language.text.literals import float_bits, float_of, float_text, integer_bits, integer_of
 from ptosim.language.text.located_parser import LocatedParser
@@ -143,7 +133,10 @@ class Constant(PTOOperation, name="arith.constant"):
 
 
 def _is_list(type_: Attribute) -> bool:
-    return isinstance(type_, VectorType) and element_name(cast("VectorType[Attribute]", type_).element_type) in SCALARS
+    return (
+        isinstance(type_, VectorType)
+        and element_name(cast("VectorType[Attribute]", type_).element_type) in scalar_form.SCALARS
+    )
 
 
 _WITHOUT_POINT = re.compile(r"([0-9]+)([eE][+-]?[0-9]+)")
@@ -165,8 +158,8 @@ def _parse_number(parser: LocatedParser) -> tuple[str, int | float]:
 def _literal_bits(parser: LocatedParser, text: str, number: int | float, type_: Attribute, span: Span) -> int:
     """The bits of a literal of a type; a literal that the type does not have is an error."""
     name = element_name(type_)
-    if name not in SCALARS:
-        hint = "; constants are signless" if name in SIGNED_OR_UNSIGNED else ""
+    if name not in scalar_form.SCALARS:
+        hint = "; constants are signless" if name in scalar_form.SIGNED_OR_UNSIGNED else ""
         parser.raise_error(f"arith.constant cannot be of type {type_}{hint}", span)
     element = element_of(type_)
     if isinstance(number, float):
@@ -184,19 +177,19 @@ def _literal_bits(parser: LocatedParser, text: str, number: int | float, type_: 
 # --- integers ---------------------------------------------------------------------------------------------------------
 
 
-class AddI(IntegerBinary, name="arith.addi"):
+class AddI(scalar_form.IntegerBinary, name="arith.addi"):
     """Sum modulo 2^w."""
 
 
-class SubI(IntegerBinary, name="arith.subi"):
+class SubI(scalar_form.IntegerBinary, name="arith.subi"):
     """Difference modulo 2^w."""
 
 
-class MulI(IntegerBinary, name="arith.muli"):
+class MulI(scalar_form.IntegerBinary, name="arith.muli"):
     """Low half of the product."""
 
 
-class IntegerDivision(IntegerBinary):
+class IntegerDivision(scalar_form.IntegerBinary):
     """A quotient or remainder. Division by zero and the overflow of the least value by -1 are errors; in modules with
     tiles a run goes on with 0 and with the least value, and only a check reports them."""
 
@@ -232,19 +225,19 @@ class CeilDivUI(IntegerDivision, name="arith.ceildivui"):
     """Unsigned quotient, rounded up."""
 
 
-class AndI(IntegerBinary, name="arith.andi"):
+class AndI(scalar_form.IntegerBinary, name="arith.andi"):
     """Bitwise and."""
 
 
-class OrI(IntegerBinary, name="arith.ori"):
+class OrI(scalar_form.IntegerBinary, name="arith.ori"):
     """Bitwise or."""
 
 
-class XOrI(IntegerBinary, name="arith.xori"):
+class XOrI(scalar_form.IntegerBinary, name="arith.xori"):
     """Bitwise exclusive or."""
 
 
-class _Shift(IntegerBinary):
+class _Shift(scalar_form.IntegerBinary):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         for place, known in constants(self, "rhs"):
@@ -265,25 +258,25 @@ class ShRUI(_Shift, name="arith.shrui"):
     """Shift right, filled with zeros; an amount of the width or more gives 0."""
 
 
-class MaxSI(IntegerBinary, name="arith.maxsi"):
+class MaxSI(scalar_form.IntegerBinary, name="arith.maxsi"):
     """The greater, as signed integers."""
 
 
-class MinSI(IntegerBinary, name="arith.minsi"):
+class MinSI(scalar_form.IntegerBinary, name="arith.minsi"):
     """The lesser, as signed integers."""
 
 
-class MaxUI(IntegerBinary, name="arith.maxui"):
+class MaxUI(scalar_form.IntegerBinary, name="arith.maxui"):
     """The greater, as unsigned integers."""
 
 
-class MinUI(IntegerBinary, name="arith.minui"):
+class MinUI(scalar_form.IntegerBinary, name="arith.minui"):
     """The lesser, as unsigned integers."""
 
 
-class _Extended(ScalarOperation):
+class _Extended(scalar_form.ScalarOperation):
     form = "$lhs, $rhs"
-    takes = INTEGERS_AND_INDEX
+    takes = scalar_form.INTEGERS_AND_INDEX
     lhs = Operand()
     low = Result()
 
@@ -324,7 +317,7 @@ class _MulExtended(_Extended):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from same_operand_types(self)
+        yield from scalar_form.same_operand_types(self)
 
 
 class MulSIExtended(_MulExtended, name="arith.mulsi_extended"):
@@ -348,71 +341,71 @@ class MulUIExtended(_MulExtended, name="arith.mului_extended"):
 # --- floats -----------------------------------------------------------------------------------------------------------
 
 
-class AddF(FloatBinary, name="arith.addf"):
+class AddF(scalar_form.FloatBinary, name="arith.addf"):
     """Sum, rounded to the type."""
 
 
-class SubF(FloatBinary, name="arith.subf"):
+class SubF(scalar_form.FloatBinary, name="arith.subf"):
     """Difference, rounded to the type."""
 
 
-class MulF(FloatBinary, name="arith.mulf"):
+class MulF(scalar_form.FloatBinary, name="arith.mulf"):
     """Product, rounded to the type."""
 
 
-class DivF(FloatBinary, name="arith.divf"):
+class DivF(scalar_form.FloatBinary, name="arith.divf"):
     """Quotient, rounded to the type."""
 
 
-class RemF(FloatBinary, name="arith.remf"):
+class RemF(scalar_form.FloatBinary, name="arith.remf"):
     """Remainder of the division towards zero, with the sign of the dividend."""
 
 
-class MaximumF(FloatBinary, name="arith.maximumf"):
+class MaximumF(scalar_form.FloatBinary, name="arith.maximumf"):
     """The greater; NaN if either is NaN, and +0 is greater than -0."""
 
 
-class MinimumF(FloatBinary, name="arith.minimumf"):
+class MinimumF(scalar_form.FloatBinary, name="arith.minimumf"):
     """The lesser; NaN if either is NaN, and -0 is less than +0."""
 
 
-class MaxNumF(FloatBinary, name="arith.maxnumf"):
+class MaxNumF(scalar_form.FloatBinary, name="arith.maxnumf"):
     """The greater; of a number and NaN, the number."""
 
 
-class MinNumF(FloatBinary, name="arith.minnumf"):
+class MinNumF(scalar_form.FloatBinary, name="arith.minnumf"):
     """The lesser; of a number and NaN, the number."""
 
 
-class NegF(FloatUnary, name="arith.negf"):
+class NegF(scalar_form.FloatUnary, name="arith.negf"):
     """The sign bit flipped."""
 
 
-class Exp(FloatUnary, name="math.exp"):
+class Exp(scalar_form.FloatUnary, name="math.exp"):
     """e^x."""
 
 
-class Log(FloatUnary, name="math.log"):
+class Log(scalar_form.FloatUnary, name="math.log"):
     """Natural logarithm."""
 
 
-class Sqrt(FloatUnary, name="math.sqrt"):
+class Sqrt(scalar_form.FloatUnary, name="math.sqrt"):
     """Square root."""
 
 
-class AbsF(FloatUnary, name="math.absf"):
+class AbsF(scalar_form.FloatUnary, name="math.absf"):
     """The sign bit cleared."""
 
 
-class AbsI(ScalarUnary, name="math.absi"):
+class AbsI(scalar_form.ScalarUnary, name="math.absi"):
     """Absolute value; the least value stays itself."""
 
-    takes = INTEGERS_AND_INDEX
+    takes = scalar_form.INTEGERS_AND_INDEX
 
 
-class Floor(FloatUnary, name="math.floor"):
+class Floor(scalar_form.FloatUnary, name="math.floor"):
     """Rounded to an integer, towards minus infinity."""
 
 
-class Ceil(FloatUnary, name="math.ceil"):
+class Ceil(scalar_form.FloatUnary, name="math.ceil"):
     """Rounded to an integer, towards plus infinity."""

@@ -11,16 +11,7 @@ from xdsl.printer import Printer
 
 from ptosim.language.logical_types import LOGICAL_TYPES
 from ptosim.language.operation import Operand, Problem, Result
-from ptosim.language.structure.scalar_form import (
-    FLOATS,
-    INTEGERS,
-    INTEGERS_AND_INDEX,
-    SCALARS,
-    SIGNED_OR_UNSIGNED,
-    ScalarOperation,
-    compare,
-    type_names,
-)
+from ptosim.language.structure import scalar_form
 from ptosim.language.text.assembly_format import Parsed, Vocabulary, parse_listed_type, write
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.tile.tile_types import TileBufType
@@ -29,7 +20,7 @@ from ptosim.language.types import MaskType, PtrType, VregType, element_name, ele
 # --- comparison and selection -----------------------------------------------------------------------------------------
 
 
-class _Compare(ScalarOperation):
+class _Compare(scalar_form.ScalarOperation):
     form = "@predicate, $lhs, $rhs"
     lhs = Operand()
     rhs = Operand()
@@ -68,7 +59,7 @@ class CmpI(_Compare, name="arith.cmpi"):
     """
 
     words = {"predicate": Vocabulary(tuple("eq ne slt sle sgt sge ult ule ugt uge".split()), printed="{}")}
-    takes = INTEGERS_AND_INDEX
+    takes = scalar_form.INTEGERS_AND_INDEX
 
 
 class CmpF(_Compare, name="arith.cmpf"):
@@ -84,10 +75,10 @@ class CmpF(_Compare, name="arith.cmpf"):
             tuple("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()), printed="{}"
         )
     }
-    takes = FLOATS
+    takes = scalar_form.FLOATS
 
 
-class Select(ScalarOperation, name="arith.select"):
+class Select(scalar_form.ScalarOperation, name="arith.select"):
     """Choose a value.
 
     One of two values by a condition; they may be of any type that a value can have.
@@ -106,7 +97,7 @@ class Select(ScalarOperation, name="arith.select"):
         type_ = parse_listed_type(parser)
         if parser.parse_optional_punctuation(",") is not None:
             type_ = parse_listed_type(parser)
-        compare(parser, parsed, type_, "condition")
+        scalar_form.compare(parser, parsed, type_, "condition")
         return [type_]
 
     def print_signature(self, printer: Printer) -> None:
@@ -118,7 +109,7 @@ class Select(ScalarOperation, name="arith.select"):
         type_ = self.result.type
         if self.condition.type not in (i1, like_packed(type_, i1)):
             yield Problem(f"the condition has type i1, not {self.condition.type}", at="condition")
-        is_scalar = scalar_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+        is_scalar = scalar_name(type_) in scalar_form.SCALARS | scalar_form.SIGNED_OR_UNSIGNED
         if not is_scalar and not isinstance(type_, (PtrType, VregType, MaskType, TileBufType, *LOGICAL_TYPES)):
             yield Problem(f"{self.name} does not select values of type {type_}")
         for role in ("if_true", "if_false"):
@@ -129,17 +120,17 @@ class Select(ScalarOperation, name="arith.select"):
 # --- conversions ------------------------------------------------------------------------------------------------------
 
 
-class Cast(ScalarOperation):
+class Cast(scalar_form.ScalarOperation):
     """`%r = arith.OP %a : T1 to T2`."""
 
     form = "$operand"
-    gives: ClassVar[frozenset[str]] = SCALARS
+    gives: ClassVar[frozenset[str]] = scalar_form.SCALARS
     operand = Operand()
     result = Result()
 
     @classmethod
     def parse_signature_of(cls, parser: LocatedParser, parsed: Parsed) -> list[Attribute]:
-        compare(parser, parsed, parser.parse_type())
+        scalar_form.compare(parser, parsed, parser.parse_type())
         parser.parse_keyword("to")
         return [parser.parse_type()]
 
@@ -150,7 +141,7 @@ class Cast(ScalarOperation):
         broken = list(super().rules(target))
         yield from broken
         if scalar_name(self.result.type) not in self.gives:
-            yield Problem(f"{self.name} gives {type_names(self.gives)}, not {self.result.type}")
+            yield Problem(f"{self.name} gives {scalar_form.type_names(self.gives)}, not {self.result.type}")
         elif not broken and not isinstance(self, _SameWidth) and self._counts_differ():
             yield Problem(f"{self.name} from {self.operand.type} to {self.result.type}: both have as many elements")
         elif not broken and (why := self.objection(self.bits_of("operand"), self.bits_of("result"))):
@@ -183,7 +174,7 @@ class _SameWidth(Cast):
 
 
 class _IndexCast(Cast):
-    takes = gives = INTEGERS_AND_INDEX
+    takes = gives = scalar_form.INTEGERS_AND_INDEX
 
     def objection(self, before: int, after: int) -> str | None:
         names = [element_name(value.type) for value in (self.operand, self.result)]
@@ -216,7 +207,7 @@ class ExtSI(_Widening, name="arith.extsi"):
         %r = arith.extsi %a : i8 to i32
     """
 
-    takes = gives = INTEGERS
+    takes = gives = scalar_form.INTEGERS
 
 
 class ExtUI(_Widening, name="arith.extui"):
@@ -227,7 +218,7 @@ class ExtUI(_Widening, name="arith.extui"):
         %r = arith.extui %a : i8 to i32
     """
 
-    takes = gives = INTEGERS
+    takes = gives = scalar_form.INTEGERS
 
 
 class TruncI(_Narrowing, name="arith.trunci"):
@@ -238,7 +229,7 @@ class TruncI(_Narrowing, name="arith.trunci"):
         %r = arith.trunci %a : i64 to i32
     """
 
-    takes = gives = INTEGERS
+    takes = gives = scalar_form.INTEGERS
 
 
 class SIToFP(Cast, name="arith.sitofp"):
@@ -249,8 +240,8 @@ class SIToFP(Cast, name="arith.sitofp"):
         %r = arith.sitofp %a : i32 to f32
     """
 
-    takes = INTEGERS
-    gives = FLOATS
+    takes = scalar_form.INTEGERS
+    gives = scalar_form.FLOATS
 
 
 class UIToFP(Cast, name="arith.uitofp"):
@@ -261,8 +252,8 @@ class UIToFP(Cast, name="arith.uitofp"):
         %r = arith.uitofp %a : i32 to f32
     """
 
-    takes = INTEGERS
-    gives = FLOATS
+    takes = scalar_form.INTEGERS
+    gives = scalar_form.FLOATS
 
 
 class FPToSI(Cast, name="arith.fptosi"):
@@ -273,8 +264,8 @@ class FPToSI(Cast, name="arith.fptosi"):
         %r = arith.fptosi %a : f32 to i32
     """
 
-    takes = FLOATS
-    gives = INTEGERS
+    takes = scalar_form.FLOATS
+    gives = scalar_form.INTEGERS
 
 
 class FPToUI(Cast, name="arith.fptoui"):
@@ -285,8 +276,8 @@ class FPToUI(Cast, name="arith.fptoui"):
         %r = arith.fptoui %a : f32 to i32
     """
 
-    takes = FLOATS
-    gives = INTEGERS
+    takes = scalar_form.FLOATS
+    gives = scalar_form.INTEGERS
 
 
 class ExtF(_Widening, name="arith.extf"):
@@ -297,7 +288,7 @@ class ExtF(_Widening, name="arith.extf"):
         %r = arith.extf %a : f16 to f32
     """
 
-    takes = gives = FLOATS
+    takes = gives = scalar_form.FLOATS
 
 
 class TruncF(_Narrowing, name="arith.truncf"):
@@ -308,7 +299,7 @@ class TruncF(_Narrowing, name="arith.truncf"):
         %r = arith.truncf %a : f32 to f16
     """
 
-    takes = gives = FLOATS
+    takes = gives = scalar_form.FLOATS
 
 
 class Bitcast(_SameWidth, name="arith.bitcast"):
@@ -319,7 +310,7 @@ class Bitcast(_SameWidth, name="arith.bitcast"):
         %r = arith.bitcast %a : f32 to i32
     """
 
-    takes = gives = INTEGERS | FLOATS
+    takes = gives = scalar_form.INTEGERS | scalar_form.FLOATS
 
 
 class SignCast(_SameWidth, name="builtin.unrealized_conversion_cast"):
@@ -330,4 +321,4 @@ class SignCast(_SameWidth, name="builtin.unrealized_conversion_cast"):
         %r = builtin.unrealized_conversion_cast %a : i32 to ui32
     """
 
-    takes = gives = INTEGERS | SIGNED_OR_UNSIGNED
+    takes = gives = scalar_form.INTEGERS | scalar_form.SIGNED_OR_UNSIGNED

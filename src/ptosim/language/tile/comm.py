@@ -11,15 +11,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import i32
 
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.operation import (
-    Operand,
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    Property,
-    Result,
-    VariadicOperand,
-)
+from ptosim.language import operation
 from ptosim.language.rules import tile_place_rules
 from ptosim.language.rules.operand_rules import nth
 from ptosim.language.rules.tile_rules import at_type, extents, name_of
@@ -30,7 +22,7 @@ from ptosim.language.tile.tile_types import PartitionViewType, ViewExtents, view
 # --- rules ------------------------------------------------------------------------------------------------------------
 
 
-def staged(op: CallOperation, like: str, *roles: str) -> Iterator[Problem]:
+def staged(op: CallOperation, like: str, *roles: str) -> Iterator[operation.Problem]:
     """The tiles that data pass through are in UB and have the elements that pass; a second one is like the first."""
     for role in roles:
         if not op.has(role):
@@ -42,7 +34,7 @@ def staged(op: CallOperation, like: str, *roles: str) -> Iterator[Problem]:
             yield at_type(op, role, f"to have the type of ping, {types[0]}", types[1])
 
 
-def chunks_divide(op: CallOperation, view: ViewExtents) -> Iterator[Problem]:
+def chunks_divide(op: CallOperation, view: ViewExtents) -> Iterator[operation.Problem]:
     """Checks the chunks of a transfer: a larger region passes in chunks that divide the view."""
     *outer, rows, cols = (1, *view.shape) if view.rank == 1 else view.shape
     valid = op.tile("ping").valid
@@ -54,7 +46,9 @@ def chunks_divide(op: CallOperation, view: ViewExtents) -> Iterator[Problem]:
     for side, extent, step in zip(("rows", "columns"), (rows, cols), valid, strict=True):
         if not fits and extent is not None and step and extent % step:
             message = f"ping passes {step} {side} at a time, which does not divide the {extent} {side} of the view"
-            yield Problem(message, at="ping_type", hint="leave its valid region dynamic, or make it a divisor")
+            yield operation.Problem(
+                message, at="ping_type", hint="leave its valid region dynamic, or make it a divisor"
+            )
 
 
 class CommOperation(CallOperation):
@@ -67,8 +61,8 @@ class _Staged(CommOperation):
     pipes = (Pipe.MTE2, Pipe.MTE3)
     cores = (CoreKind.AIV,)
     scratch = ("ping", "pong")
-    ping = Operand()
-    pong = OptionalOperand()
+    ping = operation.Operand()
+    pong = operation.OptionalOperand()
 
     def pipe(self, target: str) -> Pipe:
         """The last of its phases: MTE2 reads the source, MTE3 writes the destination."""
@@ -85,10 +79,10 @@ class _Copy(_Staged):
     views = ("dst", "src")
     groups = {"buf": ("ping", "pong")}
     operand_order = ("dst", "src")
-    dst = Operand()
-    src = Operand()
+    dst = operation.Operand()
+    src = operation.Operand()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         dst, src = tile_place_rules.view_at(self, "dst"), tile_place_rules.view_at(self, "src")
         for role, view in (("dst", dst), ("src", src)):
             yield from tile_place_rules.has_elements(self, role)
@@ -116,9 +110,9 @@ class TPut(_Copy, name="pto.comm.tput"):
 
     words = {"atomicType": KINDS["atomic_type"]}
     defaults = {"atomicType": "atomic_none"}
-    atomicType = OptionalProperty()
+    atomicType = operation.OptionalProperty()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().tile_rules(target)
         yield from tile_place_rules.may_be_added_to(self, "dst")
 
@@ -132,10 +126,12 @@ class TGet(_Copy, name="pto.comm.tget"):
             !pto.partition_tensor_view<32x64xf32>, !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
     """
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().tile_rules(target)
         if "atomicType" in self.attributes:
-            yield Problem("pto.comm.tget has no atomic form: only pto.comm.tput adds to what is there", at="atomicType")
+            yield operation.Problem(
+                "pto.comm.tget has no atomic form: only pto.comm.tput adds to what is there", at="atomicType"
+            )
 
 
 # --- signals ----------------------------------------------------------------------------------------------------------
@@ -147,10 +143,10 @@ class _Signal(CommOperation):
     pipes = (Pipe.S,)
     views = ("signal",)
     scalars = ("value",)
-    signal = Operand()
-    value = Operand("i32")
+    signal = operation.Operand()
+    value = operation.Operand("i32")
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         view = tile_place_rules.view_at(self, "signal")
         yield from tile_place_rules.static_view(self, "signal", view)
         if view.element != i32:
@@ -169,9 +165,9 @@ class TNotify(_Signal, name="pto.comm.tnotify"):
     outs = ("signal",)
     partly_writes = ("signal",)
     words = {"notifyOp": KINDS["notify_op"]}
-    notifyOp = Property()
+    notifyOp = operation.Property()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().tile_rules(target)
         size = tile_place_rules.count(tile_place_rules.view_at(self, "signal").shape)
         if size is not None and size > 1:
@@ -188,7 +184,7 @@ class TWait(_Signal, name="pto.comm.twait"):
     """
 
     words = {"cmp": KINDS["wait_cmp"]}
-    cmp = Property()
+    cmp = operation.Property()
 
 
 class TTest(_Signal, name="pto.comm.ttest"):
@@ -200,8 +196,8 @@ class TTest(_Signal, name="pto.comm.ttest"):
     """
 
     words = {"cmp": KINDS["wait_cmp"]}
-    cmp = Property()
-    result = Result("i1")
+    cmp = operation.Property()
+    result = operation.Result("i1")
 
 
 # --- collectives ------------------------------------------------------------------------------------------------------
@@ -214,8 +210,8 @@ class Collective(_Staged):
     numbers = ("root",)
     groups = {"recv": ("ping", "pong"), "group": ("group",)}
     operand_order = ("src", "dst", "acc", "ping", "pong", "group")
-    group = VariadicOperand()
-    root = Property()
+    group = operation.VariadicOperand()
+    root = operation.Property()
 
     @property
     def buffer(self) -> str:
@@ -225,19 +221,19 @@ class Collective(_Staged):
     def members(self) -> list[ViewExtents]:
         return [view for value in self.group if (view := view_of(value.type)) is not None]
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from tile_place_rules.static_view(self, self.buffer, tile_place_rules.view_at(self, self.buffer))
         if not self.group:
-            yield Problem(f"the group of {self.name} has no members")
+            yield operation.Problem(f"the group of {self.name} has no members")
             return
         yield from self._group()
         root = self.setting("root")
         if isinstance(root, int) and not 0 <= root < len(self.group):
-            yield Problem(f"root is {root}; the group has members 0..{len(self.group) - 1}", at="root")
+            yield operation.Problem(f"root is {root}; the group has members 0..{len(self.group) - 1}", at="root")
         yield from staged(self, self.buffer, "ping", "pong", *(("acc",) if "acc" in self.operand_roles else ()))
         yield from chunks_divide(self, self.members()[0])
 
-    def _group(self) -> Iterator[Problem]:
+    def _group(self) -> Iterator[operation.Problem]:
         expected = self.group[0].type
         element = tile_place_rules.element_at(self, self.buffer)
         for index, (value, view) in enumerate(zip(self.group, self.members(), strict=True)):
@@ -249,7 +245,7 @@ class Collective(_Staged):
                 wanted = f"to have elements of {name_of(element)} like {self.buffer}"
                 yield at_type(self, place, wanted, name_of(view.element))
 
-    def holds(self, parts: int) -> Iterator[Problem]:
+    def holds(self, parts: int) -> Iterator[operation.Problem]:
         """The root's buffer has room for so many members, one below the other. Several members of a line follow each
         other, and a view of the first of them is enough: the address runs on, up to the end of the buffer."""
         buffer, members = tile_place_rules.view_at(self, self.buffer), self.members()
@@ -267,7 +263,7 @@ class Collective(_Staged):
         elif buffer.rank > 1 and any(there < wanted for there, wanted in zip(found, needed, strict=True)):
             message = f"{self.buffer} is {_sides(found)}, but it holds {_sides(needed)}"
         if message:
-            yield Problem(message, at=f"{self.buffer}_type", kind="out-of-bounds")
+            yield operation.Problem(message, at=f"{self.buffer}_type", kind="out-of-bounds")
 
 
 def _alike(*shapes: Sequence[int | None]) -> list[list[int]]:
@@ -291,9 +287,9 @@ class TBroadcast(Collective, name="pto.comm.tbroadcast"):
     """
 
     outs = ("group",)
-    src = Operand()
+    src = operation.Operand()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().tile_rules(target)
         if self.group and self.src.type != self.group[0].type:
             yield at_type(self, "src", f"to have the type of the members, {self.group[0].type}", self.src.type)
@@ -313,9 +309,9 @@ class CommTGather(Collective, name="pto.comm.tgather"):
 
     outs = ("dst",)
     partly_writes = ("dst",)
-    dst = Operand()
+    dst = operation.Operand()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().tile_rules(target)
         yield from self.holds(len(self.group))
 
@@ -333,9 +329,9 @@ class CommTScatter(Collective, name="pto.comm.tscatter"):
     """
 
     outs = ("group",)
-    src = Operand()
+    src = operation.Operand()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().tile_rules(target)
         yield from self.holds(len(self.group))
 
@@ -355,10 +351,10 @@ class TReduce(Collective, name="pto.comm.treduce"):
     outs = ("dst",)
     scratch = ("acc", "ping", "pong")
     words = {"reduceOp": KINDS["reduce_op"]}
-    dst = Operand()
-    acc = Operand()
-    reduceOp = Property()
+    dst = operation.Operand()
+    acc = operation.Operand()
+    reduceOp = operation.Property()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         yield from super().tile_rules(target)
         yield from self.holds(1)

@@ -9,17 +9,7 @@ from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.operation import (
-    SEGMENTS,
-    Operand,
-    OptionalOperand,
-    OptionalProperty,
-    Problem,
-    Property,
-    Result,
-    VariadicOperand,
-    core_of,
-)
+from ptosim.language import operation
 from ptosim.language.rules.operand_rules import nth
 from ptosim.language.rules.tile_rules import at_type
 from ptosim.language.text.assembly_format import parse_listed_type, write
@@ -42,14 +32,14 @@ class Initialize(CallOperation):
     numbers = ("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base")
     plain = numbers
     flags = ("nosplit",)
-    buffers = VariadicOperand()
-    dir_mask = Property()
-    slot_size = Property()
-    slot_num = OptionalProperty()
-    local_slot_num = OptionalProperty()
-    flag_base = OptionalProperty()
-    nosplit = OptionalProperty()
-    result = Result()
+    buffers = operation.VariadicOperand()
+    dir_mask = operation.Property()
+    slot_size = operation.Property()
+    slot_num = operation.OptionalProperty()
+    local_slot_num = operation.OptionalProperty()
+    flag_base = operation.OptionalProperty()
+    nosplit = operation.OptionalProperty()
+    result = operation.Result()
 
     @classmethod
     def usage(cls) -> str:
@@ -82,23 +72,23 @@ class Initialize(CallOperation):
         written.append((place, value))
 
     def print(self, printer: Printer) -> None:
-        shown = {name: value for name, value in self.properties.items() if name != SEGMENTS}
+        shown = {name: value for name, value in self.properties.items() if name != operation.SEGMENTS}
         print_dictionary(printer, {**shown, **self.attributes}, self.words, self.plain)
         printer.print_string(" (")
         for index, value in enumerate(self.buffers):
             write(printer, ", " if index else "", value, " : ", value.type)
         write(printer, ") -> ", self.result.type)
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         if (mask := self.integer("dir_mask")) not in _DIRECTIONS:
-            yield Problem(f"dir_mask is {mask}; it must be 1, 2 or 3", at="dir_mask")
+            yield operation.Problem(f"dir_mask is {mask}; it must be 1, 2 or 3", at="dir_mask")
         for name in ("slot_size", "slot_num", "local_slot_num"):
             if (number := self.integer(name)) is not None and number <= 0:
-                yield Problem(f"{name} is {number}; it must be positive", at=name)
+                yield operation.Problem(f"{name} is {number}; it must be positive", at=name)
         if not self.buffers:
-            yield Problem(f"{self.name} needs the buffer where entries arrive")
+            yield operation.Problem(f"{self.name} needs the buffer where entries arrive")
         if not isinstance(self.result.type, PipeHandleType):
-            yield Problem(f"{self.name} gives !pto.pipe, not {self.result.type}", at="result")
+            yield operation.Problem(f"{self.name} gives !pto.pipe, not {self.result.type}", at="result")
 
 
 class InitializeL2LPipe(Initialize, name="pto.initialize_l2l_pipe"):
@@ -126,11 +116,11 @@ class Handled(CallOperation):
     untyped = ("entry", "handle")
     numbers = ("split",)
     plain = numbers
-    entry = Operand()
-    handle = Operand()
-    split = Property()
+    entry = operation.Operand()
+    handle = operation.Operand()
+    split = operation.Property()
 
-    def tile_rules(self, target: str) -> Iterator[Problem]:
+    def tile_rules(self, target: str) -> Iterator[operation.Problem]:
         (handle,) = self.segment("handle")
         if not isinstance(handle.type, PipeHandleType):
             yield at_type(self, "handle", "to be !pto.pipe", handle.type)
@@ -138,7 +128,7 @@ class Handled(CallOperation):
             if tile_of(value.type) is None and not isinstance(value.type, TensorViewType):
                 yield at_type(self, "entry", "to be a tile or a tensor view", value.type)
         if (split := self.integer("split")) not in _SPLITS:
-            yield Problem(f"split is {split}; it must be 0..{_SPLITS[-1]}", at="split")
+            yield operation.Problem(f"split is {split}; it must be 0..{_SPLITS[-1]}", at="split")
 
 
 class TPush(Handled, name="pto.tpush"):
@@ -195,11 +185,11 @@ class TFree(Handled, name="pto.tfree"):
     """
 
     pipes = (Pipe.V, Pipe.MTE1, Pipe.MTE2)
-    entry = OptionalOperand()
-    handle = Operand()
+    entry = operation.OptionalOperand()
+    handle = operation.Operand()
 
     def pipe(self, target: str) -> Pipe:
         """The pipe that signals: the one that reads a slot first."""
         if target != "a5" or isinstance(self.handle.owner, InitializeL2G2LPipe):
             return Pipe.MTE2
-        return Pipe.MTE1 if core_of(self) is CoreKind.AIC else Pipe.V
+        return Pipe.MTE1 if operation.core_of(self) is CoreKind.AIC else Pipe.V

@@ -7,18 +7,8 @@ from collections.abc import Iterator
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, lint
+from ptosim.language.rules import tile_rules as rule
 from ptosim.language.rules.tile_place_rules import LOW_PRECISION, holds, is_laid_out, lies_in, same_width, scales
-from ptosim.language.rules.tile_rules import (
-    agree,
-    assembler,
-    at_type,
-    demanded_by_assembler,
-    extents,
-    name_of,
-    same_element,
-    same_shape,
-    same_valid,
-)
 from ptosim.language.tile.tile_attributes import KINDS
 from ptosim.language.tile.tile_operation import TileOperation
 
@@ -27,12 +17,12 @@ _MOVED_WIDTHS = (1, 2, 4)
 
 def _moved_width(op: TileOperation, role: str) -> Iterator[Problem]:
     if (found := op.tile(role).element_bytes) not in _MOVED_WIDTHS:
-        yield at_type(op, role, "to have elements of 1, 2 or 4 bytes", found)
+        yield rule.at_type(op, role, "to have elements of 1, 2 or 4 bytes", found)
 
 
 def _full_precision(op: TileOperation, role: str) -> Iterator[Problem]:
     """Elements of low precision are loaded, stored, moved and converted; nothing else takes them."""
-    if (found := name_of(op.tile(role).element)) in LOW_PRECISION:
+    if (found := rule.name_of(op.tile(role).element)) in LOW_PRECISION:
         yield Problem(f"{role}: dtype {found} is not supported by {op.name}", at=f"{role}_type")
 
 
@@ -52,7 +42,7 @@ class TTrans(TileOperation, name="pto.ttrans"):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         for role in ("src", "dst"):
             yield from lies_in(self, role, "vec")
-        yield from same_element("src", "dst")(self, target)
+        yield from rule.same_element("src", "dst")(self, target)
         yield from _moved_width(self, "src")
         yield from _full_precision(self, "src")
         if target != "a5":
@@ -63,7 +53,7 @@ class TTrans(TileOperation, name="pto.ttrans"):
             major = tile.rows if tile.blayout == "col_major" else tile.cols
             if major * tile.element_bytes % GRANULE:
                 side, found = ("columns" if tile.blayout == "col_major" else "rows"), major * tile.element_bytes
-                yield at_type(self, role, f"with {side} of a multiple of {GRANULE} bytes on a5", found)
+                yield rule.at_type(self, role, f"with {side} of a multiple of {GRANULE} bytes on a5", found)
 
 
 # --- padding ----------------------------------------------------------------------------------------------------------
@@ -111,13 +101,15 @@ class TFillPad(TileOperation, name="pto.tfillpad"):
         if self.padValue is not None:
             yield Problem("padValue is for tiles in mat; in vec the type of dst has the pad", at="padValue")
         if dst.rows < src.rows or dst.cols < src.cols:
-            yield at_type(self, "dst", f"to be at least {extents(src.shape)} like src", extents(dst.shape))
+            yield rule.at_type(
+                self, "dst", f"to be at least {rule.extents(src.shape)} like src", rule.extents(dst.shape)
+            )
 
     def _in_l1(self, target: str) -> Iterator[Problem]:
-        yield from assembler(same_shape("src", "dst"), same_valid("src", "dst"))(self, target)
+        yield from rule.assembler(rule.same_shape("src", "dst"), rule.same_valid("src", "dst"))(self, target)
         if self.tile("dst").pad != self.tile("src").pad:
-            problem = at_type(self, "dst", f"with pad={self.tile('src').pad} like src", self.tile("dst").pad)
-            yield from demanded_by_assembler(iter((problem,)))
+            problem = rule.at_type(self, "dst", f"with pad={self.tile('src').pad} like src", self.tile("dst").pad)
+            yield from rule.demanded_by_assembler(iter((problem,)))
         if self.setting("padValue") not in ("null", "zero"):
             yield lint(f"a tile in mat is filled with zeros, not with {self.setting('padValue')}", at="padValue")
 
@@ -156,10 +148,10 @@ class _Concatenation(TileOperation):
             yield from lies_in(self, role, "vec")
         yield from _full_precision(self, "dst")
         for role in ("src0", "src1"):
-            yield from same_element("dst", role)(self, target)
+            yield from rule.same_element("dst", role)(self, target)
             rows, expected = self.tile(role).valid[0], self.tile("dst").valid[0]
-            if not agree(rows, expected):
-                yield at_type(self, role, f"to have the {expected} valid rows of dst", rows)
+            if not rule.agree(rows, expected):
+                yield rule.at_type(self, role, f"to have the {expected} valid rows of dst", rows)
 
 
 class TConcat(_Concatenation, name="pto.tconcat"):
@@ -180,7 +172,7 @@ class TConcat(_Concatenation, name="pto.tconcat"):
         first, second = (self.tile(role).valid[1] for role in ("src0", "src1"))
         if first is not None and second is not None and first + second > self.tile("dst").cols:
             found = self.tile("dst").cols
-            yield at_type(self, "dst", f"to have room for {first} + {second} valid columns", f"for {found}")
+            yield rule.at_type(self, "dst", f"to have room for {first} + {second} valid columns", f"for {found}")
 
 
 class TConcatIdx(_Concatenation, name="pto.tconcatidx"):
@@ -202,7 +194,7 @@ class TConcatIdx(_Concatenation, name="pto.tconcatidx"):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
         yield from holds(self, "idx0", ("i8", "i16", "i32"))
-        yield from same_element("idx0", "idx1")(self, target)
+        yield from rule.same_element("idx0", "idx1")(self, target)
 
 
 # --- scales -----------------------------------------------------------------------------------------------------------

@@ -20,17 +20,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.text.dimension_list import parse_extents
 from ptosim.language.text.located_parser import LocatedParser
-from ptosim.language.tile.tile_buf import (
-    BLOCK_LAYOUTS,
-    BOX_LAYOUTS,
-    COMPACTS,
-    CUSTOM_PAD,
-    FRACTALS,
-    LOCATIONS,
-    PADS,
-    ROW_PLUS_ONE,
-    TileBuf,
-)
+from ptosim.language.tile import tile_buf
 from ptosim.language.types import element_of, is_element, is_scalar, parse_element
 
 READ_AS = "a5"
@@ -41,13 +31,13 @@ READ_AS = "a5"
 
 
 @irdl_attr_definition
-class TileBufType(Data[TileBuf], TypeAttribute):
+class TileBufType(Data[tile_buf.TileBuf], TypeAttribute):
     """`!pto.tile_buf<vec, 16x64xf32, valid=?x?>`, or the long form with every field by name."""
 
     name = "pto.tile_buf"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> TileBuf:
+    def parse_parameter(cls, parser: AttrParser) -> tile_buf.TileBuf:
         assert isinstance(parser, LocatedParser)
         parser.parse_punctuation("<")
         tile = _parse_long(parser) if parser.at_word("loc") else _parse_short(parser, _FIELDS)[0]
@@ -59,17 +49,17 @@ class TileBufType(Data[TileBuf], TypeAttribute):
             print_tile(printer, self.data)
 
 
-def print_tile(printer: Printer, tile: TileBuf) -> None:
+def print_tile(printer: Printer, tile: tile_buf.TileBuf) -> None:
     """The text between the brackets of the short form: fields that have their default are left out."""
     printer.print_string(f"{tile.loc}, {tile.rows}x{tile.cols}x")
     printer.print_attribute(tile.element)
     if tile.valid != tile.shape:
         printer.print_string(f", valid={'x'.join(_dimension(extent) for extent in tile.valid)}")
-    plain = TileBuf(tile.loc, tile.element, tile.rows, tile.cols, tile.shape)
+    plain = tile_buf.TileBuf(tile.loc, tile.element, tile.rows, tile.cols, tile.shape)
     for field in ("blayout", "slayout", "fractal", "pad", "compact"):
         if (value := getattr(tile, field)) != getattr(plain, field):
-            custom = field == "pad" and value >= CUSTOM_PAD
-            printer.print_string(f", pad=0x{value - CUSTOM_PAD:08X}" if custom else f", {field}={value}")
+            custom = field == "pad" and value >= tile_buf.CUSTOM_PAD
+            printer.print_string(f", pad=0x{value - tile_buf.CUSTOM_PAD:08X}" if custom else f", {field}={value}")
 
 
 def _dimension(extent: int | None) -> str:
@@ -79,9 +69,9 @@ def _dimension(extent: int | None) -> str:
 # --- reading tiles ----------------------------------------------------------------------------------------------------
 
 
-def _parse_short(parser: LocatedParser, fields: Mapping[str, Reader]) -> tuple[TileBuf, dict[str, Any]]:
+def _parse_short(parser: LocatedParser, fields: Mapping[str, Reader]) -> tuple[tile_buf.TileBuf, dict[str, Any]]:
     """Location, shape with element, then fields by name in any order; and the fields that are not of the tile."""
-    loc = _parse_word(parser, "loc", LOCATIONS)
+    loc = _parse_word(parser, "loc", tile_buf.LOCATIONS)
     parser.parse_punctuation(",", " after the location of a tile")
     (dimensions, element), place = _placed(parser, _parse_dimensions)
     _check_element(parser, place, element)
@@ -93,7 +83,7 @@ def _parse_short(parser: LocatedParser, fields: Mapping[str, Reader]) -> tuple[T
     if rows <= 0 or cols <= 0:
         parser.raise_error(f"rows/cols must be positive, not {rows}x{cols}", place)
     given, places = _parse_fields(parser, fields)
-    tile = TileBuf(loc, element, rows, cols, given.pop("valid", (rows, cols)))
+    tile = tile_buf.TileBuf(loc, element, rows, cols, given.pop("valid", (rows, cols)))
     if "valid" in places:
         _check_valid(parser, places["valid"], tile)
     own = {name: given.pop(name) for name in _FIELDS if name in given}
@@ -116,7 +106,7 @@ def _parse_fields(parser: LocatedParser, fields: Mapping[str, Reader]) -> tuple[
     return given, places
 
 
-def _parse_long(parser: LocatedParser) -> TileBuf:
+def _parse_long(parser: LocatedParser) -> tile_buf.TileBuf:
     """Every field by name in a fixed order; only `compact` may be left out."""
     places: dict[str, Span] = {}
     given: dict[str, Any] = {}
@@ -136,7 +126,7 @@ def _parse_long(parser: LocatedParser) -> TileBuf:
         if given[name] <= 0:
             parser.raise_error(f"rows/cols must be positive, but {name} is {given[name]}", places[name])
     valid = (given.pop("v_row"), given.pop("v_col"))
-    tile = TileBuf(given.pop("loc"), given.pop("dtype"), given.pop("rows"), given.pop("cols"), valid)
+    tile = tile_buf.TileBuf(given.pop("loc"), given.pop("dtype"), given.pop("rows"), given.pop("cols"), valid)
     for name, part in (("v_row", (valid[0], None)), ("v_col", (None, valid[1]))):
         _check_valid(parser, places[name], replace(tile, valid=part))
     return replace(tile, **given).on(READ_AS)
@@ -154,7 +144,7 @@ def _check_element(parser: LocatedParser, place: Span, element: Attribute) -> No
         parser.raise_error(f"a tile or view cannot have element type {element}", place)
 
 
-def _check_valid(parser: LocatedParser, place: Span, tile: TileBuf) -> None:
+def _check_valid(parser: LocatedParser, place: Span, tile: tile_buf.TileBuf) -> None:
     for side, valid, extent in zip(("row", "col"), tile.valid, tile.shape, strict=True):
         if valid is not None and valid > extent:
             parser.raise_error(f"valid_{side} ({valid}) exceeds {side} ({extent})", place)
@@ -190,18 +180,18 @@ def _parse_pad(parser: LocatedParser) -> int:
     """A word by its number, or in hexadecimal the bits of the value itself."""
     start, is_custom = parser.pos, parser.span_here().text.lower().startswith("0x")
     if not is_custom:
-        return _parse_number(parser, "pad", PADS)
+        return _parse_number(parser, "pad", tile_buf.PADS)
     bits = parser.parse_integer(allow_boolean=False)
     if bits >> 32:
         _fail(parser, start, f"a pad has 32 bits at most, and 0x{bits:X} has more")
-    return CUSTOM_PAD | bits
+    return tile_buf.CUSTOM_PAD | bits
 
 
 def _parse_fractal(parser: LocatedParser) -> int:
     start = parser.pos
     fractal = parser.parse_integer(allow_boolean=False)
-    if fractal not in FRACTALS:
-        known = ", ".join(map(str, FRACTALS))
+    if fractal not in tile_buf.FRACTALS:
+        known = ", ".join(map(str, tile_buf.FRACTALS))
         _fail(parser, start, f"unsupported s_fractal_size: {fractal}, must be one of {{{known}}}")
     return fractal
 
@@ -245,15 +235,15 @@ Reader = Callable[[LocatedParser], Any]
 
 _FIELDS: dict[str, Reader] = {
     "valid": _parse_valid,
-    "blayout": lambda parser: _parse_word(parser, "blayout", BLOCK_LAYOUTS),
-    "slayout": lambda parser: _parse_word(parser, "slayout", BOX_LAYOUTS),
+    "blayout": lambda parser: _parse_word(parser, "blayout", tile_buf.BLOCK_LAYOUTS),
+    "slayout": lambda parser: _parse_word(parser, "slayout", tile_buf.BOX_LAYOUTS),
     "fractal": _parse_fractal,
     "pad": _parse_pad,
-    "compact": lambda parser: _parse_number(parser, "compact", COMPACTS),
+    "compact": lambda parser: _parse_number(parser, "compact", tile_buf.COMPACTS),
 }
 
 _LONG_FIELDS: dict[str, Reader] = {
-    "loc": lambda parser: _parse_word(parser, "loc", LOCATIONS),
+    "loc": lambda parser: _parse_word(parser, "loc", tile_buf.LOCATIONS),
     "dtype": parse_element,
     "rows": lambda parser: parser.parse_integer(allow_boolean=False),
     "cols": lambda parser: parser.parse_integer(allow_boolean=False),
@@ -269,18 +259,18 @@ SLOTS = range(2, 17)
 """How many tiles a multi-buffer may have."""
 
 
-def unfit_for_slots(tile: TileBuf) -> str | None:
+def unfit_for_slots(tile: tile_buf.TileBuf) -> str | None:
     """Why there cannot be several of a tile."""
     if tile.kind.kind == "lowprecision":
         return f"a multi-buffer does not support element type {tile.element}"
-    return "a multi-buffer does not support compact=2 (row_plus_one)" if tile.compact == ROW_PLUS_ONE else None
+    return "a multi-buffer does not support compact=2 (row_plus_one)" if tile.compact == tile_buf.ROW_PLUS_ONE else None
 
 
 @dataclass(frozen=True)
 class MultiTileBuf:
     """Several tiles of one type, one of which is used at a time."""
 
-    tile: TileBuf
+    tile: tile_buf.TileBuf
     count: int
 
 
@@ -489,7 +479,7 @@ PASSED_TYPES: tuple[type[Attribute], ...] = tuple(type_ for type_ in TILE_TYPES 
 # --- what a type says -------------------------------------------------------------------------------------------------
 
 
-def tile_of(type_: Attribute) -> TileBuf | None:
+def tile_of(type_: Attribute) -> tile_buf.TileBuf | None:
     """The tile that a type describes, or None for a type that is no tile."""
     return type_.data if isinstance(type_, TileBufType) else None
 

@@ -5,135 +5,96 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptosim.language.operation import Operand, Problem
-from ptosim.language.rules.tile_rules import (
-    assembler,
-    at_type,
-    distinct,
-    element_in,
-    extents,
-    in_vec,
-    on,
-    row_major,
-    same_element,
-    same_shape,
-    same_valid,
-    same_valid_cols,
-    tiles,
-    tmp_bytes,
-    tmp_valid_rows,
-    within,
-)
-from ptosim.language.tile.tile_family import (
-    A2A3,
-    A5,
-    BITS,
-    FLOATS,
-    NUMBERS,
-    OVER_DST,
-    POWERS,
-    WIDE,
-    WITHOUT_BF16,
-    BinaryTmp,
-    Row,
-    TileBinary,
-    TileUnary,
-    UnaryTmp,
-    elements,
-    like_dst,
-    power_rules,
-    precise,
-    precise_needs_tmp,
-    table,
-    tile,
-)
+from ptosim.language.rules import tile_rules as rule
+from ptosim.language.tile import tile_family as family
 from ptosim.language.tile.tile_operation import TileOperation
 
 _HIGH = " precisionType high_precision is accepted; the default is already correctly rounded."
 
 
-_UNARY = table(
+_UNARY = family.table(
     __name__,
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "tabs",
-        FLOATS,
+        family.FLOATS,
         """Absolute value.
 
         The sign bit is cleared: -0 becomes 0.""",
     ),
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "tneg",
-        WIDE,
+        family.WIDE,
         """Negation.
 
         Integers modulo 2^W, so the least value stays itself. Floats have their sign bit flipped. On a5 only the valid
         columns of src and dst have to be equal.""",
         {
             "checks": (
-                in_vec("src", "dst"),
-                row_major("src", "dst"),
-                same_element("src", "dst"),
-                on(A5, same_valid_cols("dst", "src")),
-                on(A2A3, same_valid("dst", "src")),
+                rule.in_vec("src", "dst"),
+                rule.row_major("src", "dst"),
+                rule.same_element("src", "dst"),
+                rule.on(family.A5, rule.same_valid_cols("dst", "src")),
+                rule.on(family.A2A3, rule.same_valid("dst", "src")),
             )
         },
     ),
-    Row(TileUnary, "tnot", elements("i8 i16 i32", "i16"), """Complement of every bit."""),
-    Row(
-        TileUnary,
+    family.Row(family.TileUnary, "tnot", family.elements("i8 i16 i32", "i16"), """Complement of every bit."""),
+    family.Row(
+        family.TileUnary,
         "trelu",
-        elements("i32 f16 f32"),
+        family.elements("i32 f16 f32"),
         """The greater of an element and zero.
 
         -0 becomes +0, and a NaN stays one.""",
     ),
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "texp",
-        FLOATS,
+        family.FLOATS,
         f"""e to the power of an element.
 
         Rounded once.{_HIGH}""",
-        precise("exp"),
+        family.precise("exp"),
     ),
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "tlog",
-        FLOATS,
+        family.FLOATS,
         """Natural logarithm.
 
         0 gives -inf, a negative element NaN. With precisionType high_precision subnormal elements are scaled into the
         normal range first.""",
-        precise("log"),
+        family.precise("log"),
     ),
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "tsqrt",
-        FLOATS,
+        family.FLOATS,
         f"""Square root.
 
         A negative element gives NaN, -0 stays itself.{_HIGH}""",
-        precise("sqrt"),
+        family.precise("sqrt"),
     ),
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "trecip",
-        FLOATS,
+        family.FLOATS,
         f"""One divided by an element.
 
         A division, rounded once: 0 gives inf.{_HIGH} On a2a3 src and dst should be different tiles.""",
-        precise("recip") | {"more_checks": (on(A2A3, distinct("src", "dst", "warning")),)},
+        family.precise("recip") | {"more_checks": (rule.on(family.A2A3, rule.distinct("src", "dst", "warning")),)},
     ),
-    Row(
-        UnaryTmp,
+    family.Row(
+        family.UnaryTmp,
         "trsqrt",
-        FLOATS,
+        family.FLOATS,
         """One divided by the square root of an element.
 
         Two roundings, of the root and of the quotient: 0 gives inf, inf gives 0, a negative element NaN. precisionType
         high_precision gives the same and requires tmp, a tile of at least 32 bytes that nothing is read from.""",
-        precise("rsqrt") | {"more_checks": (assembler(precise_needs_tmp, tmp_bytes(32)),)},
+        family.precise("rsqrt") | {"more_checks": (rule.assembler(family.precise_needs_tmp, rule.tmp_bytes(32)),)},
     ),
 )
 
@@ -143,142 +104,142 @@ _UNARY = table(
 
 def _prelu_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
     """On a2a3 the working tile holds a row of bits for every row, and one row more."""
-    for role, tmp in tiles(op, "tmp"):
+    for role, tmp in rule.tiles(op, "tmp"):
         rows, cols = op.tile("dst").valid
-        yield from element_in(role, elements("i8"))(op, target)
+        yield from rule.element_in(role, family.elements("i8"))(op, target)
         if rows is not None and tmp.rows < rows + 1:
-            yield at_type(op, role, f"to have at least {rows + 1} rows", tmp.rows)
+            yield rule.at_type(op, role, f"to have at least {rows + 1} rows", tmp.rows)
         if cols is not None and tmp.valid[1] is not None and tmp.valid[1] < -(-cols // 8):
-            yield at_type(op, role, f"to have at least {-(-cols // 8)} valid columns", tmp.valid[1])
+            yield rule.at_type(op, role, f"to have at least {-(-cols // 8)} valid columns", tmp.valid[1])
 
 
-_BINARY = table(
+_BINARY = family.table(
     __name__,
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tadd",
-        WIDE,
+        family.WIDE,
         """Sum.
 
         Integers wrap, floats are rounded once.""",
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tsub",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """Difference, src0 - src1.
 
         Integers wrap, floats are rounded once.""",
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tmul",
-        NUMBERS,
+        family.NUMBERS,
         """Product.
 
         Of integers the low half, floats are rounded once.""",
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tdiv",
-        elements("i16 i32 f16 f32", "f16 f32"),
+        family.elements("i16 i32 f16 f32", "f16 f32"),
         """Quotient, src0 / src1.
 
         Floats are rounded once. Integers are cut towards zero, the least value divided by -1 stays itself, and a
         division by zero gives -1. precisionType high_precision gives the same.""",
-        precise("div"),
+        family.precise("div"),
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tmax",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """The greater of two elements.
 
         A NaN in either gives NaN.""",
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tmin",
-        WIDE,
+        family.WIDE,
         """The lesser of two elements.
 
         A NaN in either gives NaN.""",
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "taddrelu",
-        elements("i16 f16 f32"),
+        family.elements("i16 f16 f32"),
         """The greater of a sum and zero.
 
         max(src0 + src1, 0); a2a3 only.""",
-        {"targets": (A2A3,)},
+        {"targets": (family.A2A3,)},
     ),
-    Row(TileBinary, "tand", BITS, """Bitwise and."""),
-    Row(TileBinary, "tor", BITS, """Bitwise or."""),
-    Row(
-        BinaryTmp,
+    family.Row(family.TileBinary, "tand", family.BITS, """Bitwise and."""),
+    family.Row(family.TileBinary, "tor", family.BITS, """Bitwise or."""),
+    family.Row(
+        family.BinaryTmp,
         "txor",
-        BITS,
+        family.BITS,
         """Bitwise exclusive or.
 
         On a2a3 tmp is like dst; a5 does not look at it.""",
-        {"more_checks": (like_dst("src0"),)},
+        {"more_checks": (family.like_dst("src0"),)},
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tshl",
-        BITS,
+        family.BITS,
         """Shift to the left, src0 by the counts of src1.
 
         Zeros come in from the right.""",
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tshr",
-        BITS,
+        family.BITS,
         """Shift to the right, src0 by the counts of src1.
 
         Copies of the sign come in from the left, zeros for unsigned elements.""",
     ),
-    Row(
-        TileBinary,
+    family.Row(
+        family.TileBinary,
         "tfmod",
-        NUMBERS,
+        family.NUMBERS,
         """Remainder with the sign of the dividend.
 
         src0 - src1 * q, where q is the quotient cut towards zero; f16 is computed in f32.""",
-        precise("fmod"),
+        family.precise("fmod"),
     ),
-    Row(
-        BinaryTmp,
+    family.Row(
+        family.BinaryTmp,
         "trem",
-        elements("i16 i32 f16 f32", "i32 f32"),
+        family.elements("i16 i32 f16 f32", "i32 f32"),
         """Remainder with the sign of the divisor.
 
         src0 - src1 * q, where q is the quotient rounded down; f16 is computed in f32. On a2a3 tmp has at least 2 valid
         rows; a5 does not touch it.""",
-        precise("rem") | {"more_checks": (assembler(on(A2A3, tmp_valid_rows(2))),)},
+        family.precise("rem") | {"more_checks": (rule.assembler(rule.on(family.A2A3, rule.tmp_valid_rows(2))),)},
     ),
-    Row(
-        BinaryTmp,
+    family.Row(
+        family.BinaryTmp,
         "tprelu",
-        FLOATS,
+        family.FLOATS,
         """An element where it is not negative, else its product with a slope.
 
         src0 >= 0 ? src0 : src0 * src1. On a2a3 tmp has elements of 8 bits, a row more than are valid in dst and a bit
         for each valid column; a5 does not touch it.""",
-        {"more_checks": (assembler(on(A2A3, _prelu_tmp)),)},
+        {"more_checks": (rule.assembler(rule.on(family.A2A3, _prelu_tmp)),)},
     ),
-    Row(
-        BinaryTmp,
+    family.Row(
+        family.BinaryTmp,
         "tpow",
-        POWERS,
+        family.POWERS,
         """Power, src0 to the src1.
 
         Floats are computed in f32 as exp(src1 * log|src0|), with the special cases of IEEE pow. Integers wrap; a
         negative exponent gives 0, but 1 for base 1 and +-1 for base -1. Integers take no tmp. precisionType
         high_precision is for floats on a5; only it takes bf16.""",
-        precise("pow") | {"more_checks": (power_rules,)},
+        family.precise("pow") | {"more_checks": (family.power_rules,)},
     ),
 )
 
@@ -286,16 +247,16 @@ _BINARY = table(
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-class Partial(TileBinary):
+class Partial(family.TileBinary):
     """Two tiles with valid regions of their own inside that of the result."""
 
-    note = "Sources may have smaller valid regions than dst. " + OVER_DST
+    note = "Sources may have smaller valid regions than dst. " + family.OVER_DST
     checks = (
-        in_vec("src0", "src1", "dst"),
-        row_major("src0", "src1", "dst"),
-        same_element("src0", "src1", "dst"),
-        within("src0", "dst"),
-        within("src1", "dst"),
+        rule.in_vec("src0", "src1", "dst"),
+        rule.row_major("src0", "src1", "dst"),
+        rule.same_element("src0", "src1", "dst"),
+        rule.within("src0", "dst"),
+        rule.within("src1", "dst"),
     )
 
 
@@ -309,8 +270,9 @@ class PartialArgument(Partial):
 
     outs = ("dst", "dst_idx")
     example = (
-        f"NAME ins(%a, %b, %ia, %ib : {tile()}, {tile()}, {tile(element='i32')}, {tile(element='i32')})"
-        f" outs(%d, %di : {tile()}, {tile(element='i32')})"
+        f"NAME ins(%a, %b, %ia, %ib : {family.tile()}, {family.tile()},"
+        f" {family.tile(element='i32')}, {family.tile(element='i32')})"
+        f" outs(%d, %di : {family.tile()}, {family.tile(element='i32')})"
     )
 
 
@@ -319,27 +281,27 @@ def _one_covers(op: TileOperation, target: str) -> Iterator[Problem]:
     whole = op.tile("dst").valid
     known = [op.tile(role).valid for role in ("src0", "src1")]
     if None not in whole and not any(None in valid or valid == whole for valid in known):
-        expected = f"or src1 to have the valid shape of dst, {extents(whole)}"
-        yield at_type(op, "src0", expected, " and ".join(map(extents, known)))
+        expected = f"or src1 to have the valid shape of dst, {rule.extents(whole)}"
+        yield rule.at_type(op, "src0", expected, " and ".join(map(rule.extents, known)))
 
 
-_SAME_SHAPES = assembler(same_shape("src0", "src1", "dst"))
+_SAME_SHAPES = rule.assembler(rule.same_shape("src0", "src1", "dst"))
 _INDICES = (
-    element_in("src0_idx", elements("i32")),
-    same_element("src0_idx", "src1_idx", "dst_idx"),
-    same_shape("dst", "dst_idx"),
-    in_vec("src0_idx", "src1_idx", "dst_idx"),
-    within("src0_idx", "dst_idx"),
-    within("src1_idx", "dst_idx"),
+    rule.element_in("src0_idx", family.elements("i32")),
+    rule.same_element("src0_idx", "src1_idx", "dst_idx"),
+    rule.same_shape("dst", "dst_idx"),
+    rule.in_vec("src0_idx", "src1_idx", "dst_idx"),
+    rule.within("src0_idx", "dst_idx"),
+    rule.within("src1_idx", "dst_idx"),
 )
-_PARTS = elements("i8 i16 i32 f16 bf16 f32")
-_COVERED = {"more_checks": (assembler(on(A2A3, _one_covers)),)}
-_SHAPED = {"more_checks": (assembler(on(A2A3, _one_covers)), _SAME_SHAPES)}
-_INDEXED = {"more_checks": (assembler(on(A2A3, _one_covers)), _SAME_SHAPES, *_INDICES)}
+_PARTS = family.elements("i8 i16 i32 f16 bf16 f32")
+_COVERED = {"more_checks": (rule.assembler(rule.on(family.A2A3, _one_covers)),)}
+_SHAPED = {"more_checks": (rule.assembler(rule.on(family.A2A3, _one_covers)), _SAME_SHAPES)}
+_INDEXED = {"more_checks": (rule.assembler(rule.on(family.A2A3, _one_covers)), _SAME_SHAPES, *_INDICES)}
 
-_PARTIAL = table(
+_PARTIAL = family.table(
     __name__,
-    Row(
+    family.Row(
         Partial,
         "tpartadd",
         _PARTS,
@@ -348,7 +310,7 @@ _PARTIAL = table(
         One of the sources is valid wherever dst is.""",
         _COVERED,
     ),
-    Row(
+    family.Row(
         Partial,
         "tpartmul",
         _PARTS,
@@ -357,7 +319,7 @@ _PARTIAL = table(
         One of the sources is valid wherever dst is.""",
         _COVERED,
     ),
-    Row(
+    family.Row(
         Partial,
         "tpartmax",
         _PARTS,
@@ -366,7 +328,7 @@ _PARTIAL = table(
         Where neither is: the lowest finite value of the type.""",
         _SHAPED,
     ),
-    Row(
+    family.Row(
         Partial,
         "tpartmin",
         _PARTS,
@@ -375,7 +337,7 @@ _PARTIAL = table(
         Where neither is: the largest finite value of the type.""",
         _SHAPED,
     ),
-    Row(
+    family.Row(
         PartialArgument,
         "tpartargmax",
         _PARTS,
@@ -384,7 +346,7 @@ _PARTIAL = table(
         dst_idx gets the index of the source that was taken; of equal elements src0 is taken.""",
         _INDEXED,
     ),
-    Row(
+    family.Row(
         PartialArgument,
         "tpartargmin",
         _PARTS,

@@ -7,79 +7,52 @@ from typing import ClassVar
 
 from ptosim.effects.element import GRANULE
 from ptosim.language.operation import Problem, lint
-from ptosim.language.rules.tile_rules import (
-    Check,
-    agree,
-    assembler,
-    at_type,
-    extents,
-    in_vec,
-    none_box,
-    not_empty,
-    on,
-    row_major,
-    same_element,
-    same_shape,
-    same_valid,
-    same_valid_cols,
-    same_valid_rows,
-    tiles,
-)
+from ptosim.language.rules import tile_rules as rule
+from ptosim.language.tile import tile_family as family
 from ptosim.language.tile.tile_buf import TileBuf
-from ptosim.language.tile.tile_family import (
-    A2A3,
-    FLOATS,
-    OVER_DST,
-    UP_TO_32_BITS,
-    WITHOUT_BF16,
-    BinaryTmp,
-    Row,
-    TileBinary,
-    TileUnary,
-    elements,
-    precise,
-    precise_needs_tmp,
-    table,
-    tile,
-)
 from ptosim.language.tile.tile_operation import TileOperation
 
-_COLUMN = tile("16x1", more=", blayout=col_major")
-_ROW = tile("1x64")
+_COLUMN = family.tile("16x1", more=", blayout=col_major")
+_ROW = family.tile("1x64")
 
 
-_BROADCAST = (in_vec("src", "dst"), none_box("src", "dst"), row_major("dst"), same_element("src", "dst"))
+_BROADCAST = (
+    rule.in_vec("src", "dst"),
+    rule.none_box("src", "dst"),
+    rule.row_major("dst"),
+    rule.same_element("src", "dst"),
+)
 
 
 def _expanded_rows(op: TileOperation, target: str) -> Iterator[Problem]:
     if op.tile("dst").valid == (0, 0):
         return
-    yield from not_empty("src")(op, target)
-    yield from not_empty("dst")(op, target)
-    yield from same_valid_rows("dst", "src")(op, target)
+    yield from rule.not_empty("src")(op, target)
+    yield from rule.not_empty("dst")(op, target)
+    yield from rule.same_valid_rows("dst", "src")(op, target)
 
 
-_EXPANDED = table(
+_EXPANDED = family.table(
     __name__,
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "trowexpand",
-        UP_TO_32_BITS,
+        family.UP_TO_32_BITS,
         """Fills every row with its first element.
 
         dst[r, c] = src[r, 0]. src is row-major or a column; the valid shape 0x0 marks a result that is empty.""",
-        {"checks": (*_BROADCAST, _expanded_rows), "example": f"NAME ins(%a : {_COLUMN}) outs(%d : {tile()})"},
+        {"checks": (*_BROADCAST, _expanded_rows), "example": f"NAME ins(%a : {_COLUMN}) outs(%d : {family.tile()})"},
     ),
-    Row(
-        TileUnary,
+    family.Row(
+        family.TileUnary,
         "tcolexpand",
-        UP_TO_32_BITS,
+        family.UP_TO_32_BITS,
         """Fills every column with its first element.
 
         dst[r, c] = src[0, c].""",
         {
-            "checks": (*_BROADCAST, same_valid_cols("dst", "src")),
-            "example": f"NAME ins(%a : {_ROW}) outs(%d : {tile()})",
+            "checks": (*_BROADCAST, rule.same_valid_cols("dst", "src")),
+            "example": f"NAME ins(%a : {_ROW}) outs(%d : {family.tile()})",
         },
     ),
 )
@@ -91,11 +64,11 @@ _EXPANDED = table(
 def _is_column(source: TileBuf, result: TileBuf) -> bool:
     """Whether a tile can be read as one element for each row: a column, or rows of one granule."""
     width = 1 if source.layout == "DN" else GRANULE // source.element_bytes
-    return agree(source.valid[1], width) and agree(source.valid[0], result.valid[0])
+    return rule.agree(source.valid[1], width) and rule.agree(source.valid[0], result.valid[0])
 
 
 def _is_whole(source: TileBuf, result: TileBuf) -> bool:
-    return all(map(agree, source.valid, result.valid))
+    return all(map(rule.agree, source.valid, result.valid))
 
 
 def _either(op: TileOperation) -> bool:
@@ -126,7 +99,7 @@ def column_role(op: TileOperation) -> str:
     return "src0" if turned else "src1"
 
 
-def _one_column(strict: bool) -> Check:
+def _one_column(strict: bool) -> rule.Check:
     """One source has the valid shape of the result, the other an element for each row; of 0x0, the mark of a core that
     has nothing to do, nothing is asked."""
 
@@ -134,7 +107,7 @@ def _one_column(strict: bool) -> Check:
         src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
         if result.valid == (0, 0):
             return
-        empty = [problem for role in ("src0", "src1", "dst") for problem in not_empty(role)(op, target)]
+        empty = [problem for role in ("src0", "src1", "dst") for problem in rule.not_empty(role)(op, target)]
         if strict and empty:
             yield empty[0]
             return
@@ -145,9 +118,9 @@ def _one_column(strict: bool) -> Check:
         size = 32 // result.element_bytes
         which = "one source" if _either(op) else "src0"
         message = (
-            f"{op.name} expects {which} with the valid shape of dst, {extents(result.valid)}, and the other with as"
-            f" many rows and 1 valid column (blayout col_major) or {size},"
-            f" not {extents(src0.valid)} and {extents(src1.valid)}"
+            f"{op.name} expects {which} with the valid shape of dst, {rule.extents(result.valid)}, and the other with"
+            f" as many rows and 1 valid column (blayout col_major) or {size},"
+            f" not {rule.extents(src0.valid)} and {rule.extents(src1.valid)}"
         )
         yield Problem(message, "src1_type") if strict else lint(message, at="src1_type")
 
@@ -156,45 +129,47 @@ def _one_column(strict: bool) -> Check:
 
 def _broadcast_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
     """On a2a3 a column is spread through tmp, 256 bytes for every 8 rows; rows of 32 bytes need none."""
-    for role, tmp in tiles(op, "tmp"):
+    for role, tmp in rule.tiles(op, "tmp"):
         if "DN" not in (op.tile("src0").layout, op.tile("src1").layout):
-            message = f"{op.name} takes tmp only with a column (blayout col_major) on {A2A3}"
+            message = f"{op.name} takes tmp only with a column (blayout col_major) on {family.A2A3}"
             yield Problem(message, at=role)
             continue
         rows = op.tile("dst").valid[0]
         least = _MOST_SPREAD if rows is None else _SPREAD * min(-(-rows // 8), _MOST_REPEATS)
         if rows != 0 and tmp.size < least:
-            yield at_type(op, role, f"to have at least {least} bytes", f"{tmp.size} bytes")
+            yield rule.at_type(op, role, f"to have at least {least} bytes", f"{tmp.size} bytes")
 
 
 _SPREAD, _MOST_REPEATS, _MOST_SPREAD = 256, 30, 8192
 """Bytes of tmp for 8 rows, how often they count, and those where only the run knows the rows."""
 
 
-class RowBroadcast(BinaryTmp):
+class RowBroadcast(family.BinaryTmp):
     """A tile and a column: an operand of every row is the element of src1 in that row."""
 
     note = (
-        "src1 is a column, or rows of 32 bytes of which the first element counts. " + OVER_DST + " a5 leaves tmp alone."
+        "src1 is a column, or rows of 32 bytes of which the first element counts. "
+        + family.OVER_DST
+        + " a5 leaves tmp alone."
     )
-    example = f"NAME ins(%a, %b : {tile()}, {_COLUMN}) outs(%d : {tile()})"
+    example = f"NAME ins(%a, %b : {family.tile()}, {_COLUMN}) outs(%d : {family.tile()})"
     checks = (
-        in_vec("src0", "src1", "dst"),
-        row_major("dst"),
-        same_element("src0", "src1", "dst"),
-        on(A2A3, _broadcast_tmp),
+        rule.in_vec("src0", "src1", "dst"),
+        rule.row_major("dst"),
+        rule.same_element("src0", "src1", "dst"),
+        rule.on(family.A2A3, _broadcast_tmp),
     )
     either: ClassVar[bool] = True
     """Whether src0 may be the column as well."""
 
 
-_ROW_ELEMENTS = WITHOUT_BF16
+_ROW_ELEMENTS = family.WITHOUT_BF16
 _LENIENT = {"more_checks": (_one_column(strict=False),)}
 _STRICT = {"more_checks": (_one_column(strict=True),)}
 
-_ROW_BROADCAST = table(
+_ROW_BROADCAST = family.table(
     __name__,
-    Row(
+    family.Row(
         RowBroadcast,
         "trowexpandadd",
         _ROW_ELEMENTS,
@@ -203,7 +178,7 @@ _ROW_BROADCAST = table(
         src0[r, c] + src1[r, 0].""",
         _STRICT | {"either": False},
     ),
-    Row(
+    family.Row(
         RowBroadcast,
         "trowexpandsub",
         _ROW_ELEMENTS,
@@ -212,7 +187,7 @@ _ROW_BROADCAST = table(
         src0[r, c] - src1[r, 0].""",
         _LENIENT,
     ),
-    Row(
+    family.Row(
         RowBroadcast,
         "trowexpandmul",
         _ROW_ELEMENTS,
@@ -221,16 +196,16 @@ _ROW_BROADCAST = table(
         src0[r, c] * src1[r, 0].""",
         _LENIENT,
     ),
-    Row(
+    family.Row(
         RowBroadcast,
         "trowexpanddiv",
-        elements("i8 i16 i32 f16 f32", "f16 f32"),
+        family.elements("i8 i16 i32 f16 f32", "f16 f32"),
         """Quotient of every row and its element of a column.
 
         src0[r, c] / src1[r, 0], as tdiv divides. precisionType high_precision gives the same and requires tmp.""",
-        precise("div") | {"more_checks": (_one_column(strict=False), assembler(precise_needs_tmp))},
+        family.precise("div") | {"more_checks": (_one_column(strict=False), rule.assembler(family.precise_needs_tmp))},
     ),
-    Row(
+    family.Row(
         RowBroadcast,
         "trowexpandmax",
         _ROW_ELEMENTS,
@@ -239,7 +214,7 @@ _ROW_BROADCAST = table(
         Either source may be the column. A NaN in either gives NaN.""",
         _STRICT,
     ),
-    Row(
+    family.Row(
         RowBroadcast,
         "trowexpandmin",
         _ROW_ELEMENTS,
@@ -248,10 +223,10 @@ _ROW_BROADCAST = table(
         Either source may be the column. A NaN in either gives NaN.""",
         _STRICT,
     ),
-    Row(
+    family.Row(
         RowBroadcast,
         "trowexpandexpdif",
-        FLOATS,
+        family.FLOATS,
         """e to the power of the difference of every row and its element of a column.
 
         exp(src0[r, c] - src1[r, 0]); either source may be the column. f16 is rounded after the difference and after the
@@ -261,76 +236,76 @@ _ROW_BROADCAST = table(
 )
 
 
-class ColumnBroadcast(TileBinary):
+class ColumnBroadcast(family.TileBinary):
     """A tile and a row: an operand of every column is the element of src1 in that column."""
 
-    note = "src1 is a row. " + OVER_DST
-    example = f"NAME ins(%a, %b : {tile()}, {_ROW}) outs(%d : {tile()})"
+    note = "src1 is a row. " + family.OVER_DST
+    example = f"NAME ins(%a, %b : {family.tile()}, {_ROW}) outs(%d : {family.tile()})"
     checks = (
-        in_vec("src0", "src1", "dst"),
-        row_major("src0", "src1", "dst"),
-        same_element("src0", "src1", "dst"),
-        same_shape("dst", "src0"),
-        same_valid("dst", "src0"),
-        same_valid_cols("dst", "src1"),
+        rule.in_vec("src0", "src1", "dst"),
+        rule.row_major("src0", "src1", "dst"),
+        rule.same_element("src0", "src1", "dst"),
+        rule.same_shape("dst", "src0"),
+        rule.same_valid("dst", "src0"),
+        rule.same_valid_cols("dst", "src1"),
     )
 
 
-_COLUMN_BROADCAST = table(
+_COLUMN_BROADCAST = family.table(
     __name__,
-    Row(
+    family.Row(
         ColumnBroadcast,
         "tcolexpandadd",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """Sum of every column with its element of a row.
 
         src0[r, c] + src1[0, c].""",
     ),
-    Row(
+    family.Row(
         ColumnBroadcast,
         "tcolexpandsub",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """Difference of every column and its element of a row.
 
         src0[r, c] - src1[0, c].""",
     ),
-    Row(
+    family.Row(
         ColumnBroadcast,
         "tcolexpandmul",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """Product of every column with its element of a row.
 
         src0[r, c] * src1[0, c].""",
     ),
-    Row(
+    family.Row(
         ColumnBroadcast,
         "tcolexpanddiv",
-        elements("i8 i16 i32 f16 f32", "f16 f32"),
+        family.elements("i8 i16 i32 f16 f32", "f16 f32"),
         """Quotient of every column and its element of a row.
 
         src0[r, c] / src1[0, c], as tdiv divides.""",
-        precise("div"),
+        family.precise("div"),
     ),
-    Row(
+    family.Row(
         ColumnBroadcast,
         "tcolexpandmax",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """The greater of every element and the one of a row in its column.
 
         A NaN in either gives NaN.""",
     ),
-    Row(
+    family.Row(
         ColumnBroadcast,
         "tcolexpandmin",
-        WITHOUT_BF16,
+        family.WITHOUT_BF16,
         """The lesser of every element and the one of a row in its column.
 
         A NaN in either gives NaN.""",
     ),
-    Row(
+    family.Row(
         ColumnBroadcast,
         "tcolexpandexpdif",
-        FLOATS,
+        family.FLOATS,
         """e to the power of the difference of every column and its element of a row.
 
         exp(src0[r, c] - src1[0, c]). f16 is rounded after the difference and after the exponential.""",

@@ -9,22 +9,9 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property
+from ptosim.language.rules import tile_rules as rule
 from ptosim.language.rules.storage_rules import apart
 from ptosim.language.rules.tile_place_rules import is_laid_out
-from ptosim.language.rules.tile_rules import (
-    agree,
-    at_type,
-    element_in,
-    every,
-    in_vec,
-    name_of,
-    on,
-    row_major,
-    same_element,
-    same_valid,
-    same_valid_rows,
-    tiles,
-)
 from ptosim.language.text.located_parser import LocatedParser
 from ptosim.language.tile.mx_groups import group_rules
 from ptosim.language.tile.tile_attributes import KINDS
@@ -46,16 +33,18 @@ _RESULTS = {
 
 def _quantised(op: TileOperation) -> Iterator[Problem]:
     """The result is of the type that quant_type names."""
-    kind, found = str(op.word("quant_type")), name_of(op.tile("dst").element)
+    kind, found = str(op.word("quant_type")), rule.name_of(op.tile("dst").element)
     if found not in _RESULTS[kind]:
-        yield at_type(op, "dst", f"to have elements of {' or '.join(_RESULTS[kind])} for {kind}", found)
+        yield rule.at_type(op, "dst", f"to have elements of {' or '.join(_RESULTS[kind])} for {kind}", found)
 
 
 def _columns(op: TileOperation, target: str) -> Iterator[Problem]:
     """On a2a3 parameters are columns."""
-    for role, tile in tiles(op, "fp", "offset"):
+    for role, tile in rule.tiles(op, "fp", "offset"):
         if tile.layout != "DN" or tile.cols != 1:
-            yield at_type(op, role, f"to be one column (blayout col_major) on {A2A3}", f"{tile.layout} of {tile.cols}")
+            yield rule.at_type(
+                op, role, f"to be one column (blayout col_major) on {A2A3}", f"{tile.layout} of {tile.cols}"
+            )
 
 
 class TQuant(VectorTile, name="pto.tquant"):
@@ -80,11 +69,11 @@ class TQuant(VectorTile, name="pto.tquant"):
     words = {"quant_type": KINDS["quant_type"]}
     accepted = _F32
     checks = (
-        in_vec("src", "fp", "offset", "dst"),
-        row_major("src", "dst"),
-        element_in("fp", _F32),
-        same_valid("dst", "src"),
-        same_valid_rows("src", "fp", "offset"),
+        rule.in_vec("src", "fp", "offset", "dst"),
+        rule.row_major("src", "dst"),
+        rule.element_in("fp", _F32),
+        rule.same_valid("dst", "src"),
+        rule.same_valid_rows("src", "fp", "offset"),
     )
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
@@ -95,9 +84,9 @@ class TQuant(VectorTile, name="pto.tquant"):
             return
         yield from _quantised(self)
         if self.has("offset"):
-            yield from element_in("offset", _F32)(self, target)
-        like_source = row_major("tmp"), same_element("src", "tmp"), same_valid("src", "tmp")
-        yield from on(A2A3, *like_source, _columns)(self, target)
+            yield from rule.element_in("offset", _F32)(self, target)
+        like_source = rule.row_major("tmp"), rule.same_element("src", "tmp"), rule.same_valid("src", "tmp")
+        yield from rule.on(A2A3, *like_source, _columns)(self, target)
         if self.has("offset") != (kind == "INT8_ASYM"):
             required = "requires an offset" if kind == "INT8_ASYM" else "has no offset"
             yield Problem(f"{self.name} {required} for {kind}", at="offset" if self.has("offset") else "fp")
@@ -144,7 +133,7 @@ class TQuantMx(VectorTile, name="pto.tquant.mx"):
     }
     flags = ("interleave",)
     defaults = {"quantScaleAlg": "ocp", "storeMode": "nd", "grpAxis": "axis1", "interleave": False}
-    checks = (in_vec(*_MX_TILES), apart(*_MX_TILES), same_element("src", "max", "scaling"))
+    checks = (rule.in_vec(*_MX_TILES), apart(*_MX_TILES), rule.same_element("src", "max", "scaling"))
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         found = [*super().tile_rules(target), *self._elements_and_layouts()]
@@ -157,12 +146,12 @@ class TQuantMx(VectorTile, name="pto.tquant.mx"):
             yield Problem(f"{self.name} expects MXFP8 or MXFP4_E2M1, not {kind}; see pto.tquant", at="quant_type")
             return
         yield from _quantised(self)
-        if (found := name_of(self.tile("src").element)) not in _MX_SOURCES[kind]:
-            yield at_type(self, "src", f"to have elements of {', '.join(_MX_SOURCES[kind])} for {kind}", found)
-        for role, exponents in tiles(self, "exp", "exp_zz"):
-            if (found := name_of(exponents.element)) not in _BYTES:
-                yield at_type(self, role, f"to have elements of {', '.join(_BYTES)}", found)
-        for role, tile in tiles(self, *_MX_TILES):
+        if (found := rule.name_of(self.tile("src").element)) not in _MX_SOURCES[kind]:
+            yield rule.at_type(self, "src", f"to have elements of {', '.join(_MX_SOURCES[kind])} for {kind}", found)
+        for role, exponents in rule.tiles(self, "exp", "exp_zz"):
+            if (found := rule.name_of(exponents.element)) not in _BYTES:
+                yield rule.at_type(self, role, f"to have elements of {', '.join(_BYTES)}", found)
+        for role, tile in rule.tiles(self, *_MX_TILES):
             if tile.rows != 1:
                 yield from is_laid_out(self, role, "ND")
         if self.setting("quantScaleAlg") == "nv" and kind != "MXFP8":
@@ -186,11 +175,11 @@ class TDequant(VectorTile, name="pto.tdequant"):
 
     accepted = elements("i8 i16")
     checks = (
-        in_vec("src", "scale", "offset", "dst"),
-        row_major("src", "dst"),
-        *(element_in(role, _F32) for role in ("scale", "offset", "dst")),
-        same_valid("dst", "src"),
-        same_valid_rows("src", "scale", "offset"),
+        rule.in_vec("src", "scale", "offset", "dst"),
+        rule.row_major("src", "dst"),
+        *(rule.element_in(role, _F32) for role in ("scale", "offset", "dst")),
+        rule.same_valid("dst", "src"),
+        rule.same_valid_rows("src", "scale", "offset"),
     )
 
 
@@ -202,8 +191,8 @@ _ELEMENTS_OF_HISTOGRAM = {"src": ("ui16", "ui32"), "idx": ("ui8",), "dst": ("ui3
 
 def _histogram_elements(op: TileOperation, target: str) -> Iterator[Problem]:
     for role, names in _ELEMENTS_OF_HISTOGRAM.items():
-        if (found := name_of(op.tile(role).element)) not in names:
-            yield at_type(op, role, f"to have elements of {' or '.join(names)}", found)
+        if (found := rule.name_of(op.tile(role).element)) not in names:
+            yield rule.at_type(op, role, f"to have elements of {' or '.join(names)}", found)
 
 
 class THistogram(VectorTile, name="pto.thistogram"):
@@ -225,7 +214,12 @@ class THistogram(VectorTile, name="pto.thistogram"):
     targets = (A5,)
     numbers = ("byte",)
     defaults = {"byte": 1}
-    checks = (in_vec("src", "idx", "dst"), row_major("src", "dst"), _histogram_elements, same_valid_rows("src", "dst"))
+    checks = (
+        rule.in_vec("src", "idx", "dst"),
+        rule.row_major("src", "dst"),
+        _histogram_elements,
+        rule.same_valid_rows("src", "dst"),
+    )
 
     @classmethod
     def settled(cls, parser: LocatedParser, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
@@ -239,7 +233,7 @@ class THistogram(VectorTile, name="pto.thistogram"):
         return super().settled(parser, attributes)
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
-        broken = list(every(*self.checks)(self, target))
+        broken = list(rule.every(*self.checks)(self, target))
         yield from broken or self._sizes()
 
     def _sizes(self) -> Iterator[Problem]:
@@ -247,7 +241,7 @@ class THistogram(VectorTile, name="pto.thistogram"):
         if not 0 <= byte < size:
             yield Problem(f"{self.name} expects byte 0..{size - 1} for elements of {size} bytes, not {byte}", at="byte")
         if self.tile("dst").cols < _BINS:
-            yield at_type(self, "dst", f"with {_BINS} columns", self.tile("dst").cols)
+            yield rule.at_type(self, "dst", f"with {_BINS} columns", self.tile("dst").cols)
         yield from self._filters(size - 1 - byte)
 
     def _filters(self, higher: int) -> Iterator[Problem]:
@@ -256,11 +250,11 @@ class THistogram(VectorTile, name="pto.thistogram"):
         if self.tile("src").element_bytes == 2:
             if idx.layout != "DN" or idx.cols != 1:
                 found = f"{idx.layout} of {idx.cols} columns"
-                yield at_type(self, "idx", "to be one column (blayout col_major)", found)
-            elif not agree(idx.valid[0], rows):
-                yield at_type(self, "idx", f"to have the valid rows of src, {rows}", idx.valid[0])
+                yield rule.at_type(self, "idx", "to be one column (blayout col_major)", found)
+            elif not rule.agree(idx.valid[0], rows):
+                yield rule.at_type(self, "idx", f"to have the valid rows of src, {rows}", idx.valid[0])
         elif idx.rows < higher:
-            yield at_type(self, "idx", f"to have a row for each of {higher} higher bytes", idx.rows)
+            yield rule.at_type(self, "idx", f"to have a row for each of {higher} higher bytes", idx.rows)
 
 
 class TPrint(TileOperation, name="pto.tprint"):
@@ -287,10 +281,12 @@ class TPrint(TileOperation, name="pto.tprint"):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         type_ = self.src.type
         if not isinstance(type_, (TileBufType, *VIEWS)):
-            yield at_type(self, "src", "to be a tile or a view", type_)
+            yield rule.at_type(self, "src", "to be a tile or a view", type_)
         elif self.tmp is not None and isinstance(self.tmp.type, VIEWS):
             if isinstance(type_, VIEWS):
                 yield Problem(f"{self.name} takes tmp only for a tile", at="tmp")
             elif self.tmp.type.data.element != type_.data.element:
-                found = name_of(self.tmp.type.data.element)
-                yield at_type(self, "tmp", f"to have the element type of src, {name_of(type_.data.element)}", found)
+                found = rule.name_of(self.tmp.type.data.element)
+                yield rule.at_type(
+                    self, "tmp", f"to have the element type of src, {rule.name_of(type_.data.element)}", found
+                )

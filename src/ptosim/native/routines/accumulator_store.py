@@ -9,19 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ptosim.effects import fixpipe
 from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
 from ptosim.effects.element import GRANULE, Element
-from ptosim.effects.fixpipe import (
-    ALIGNMENT,
-    QUANT_WORD,
-    RELU_WORD,
-    StoreShape,
-    dest_extent,
-    group_columns,
-    halved,
-    source_extent,
-    value_bits,
-)
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
@@ -51,7 +41,7 @@ class Store:
     source: Value
     dest: Value
     space: Space
-    shape: StoreShape
+    shape: fixpipe.StoreShape
     layouts: Sequence[tuple[Value, str]]
     """Every layout that it may have, and the condition under which it has it."""
     split: Value
@@ -66,7 +56,7 @@ class RepeatPart:
 
     row: Value
     column: Value
-    shape: StoreShape
+    shape: fixpipe.StoreShape
     at: str | None = None
 
 
@@ -75,16 +65,16 @@ class RepeatPart:
 
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The quantisation words of n channels."""
-    words = core.stretch("reads", Space.FB, offset, n * QUANT_WORD)
-    core.observer.copied(core, "reads", CopyRows(Space.FB, offset, (), n * QUANT_WORD))
-    return lambda column: words.at(column * QUANT_WORD).load(I64.vector(COLUMNS))
+    words = core.stretch("reads", Space.FB, offset, n * fixpipe.QUANT_WORD)
+    core.observer.copied(core, "reads", CopyRows(Space.FB, offset, (), n * fixpipe.QUANT_WORD))
+    return lambda column: words.at(column * fixpipe.QUANT_WORD).load(I64.vector(COLUMNS))
 
 
 def slope_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The slopes of n channels."""
-    words = core.stretch("reads", Space.FB_RELU, offset, n * RELU_WORD)
-    core.observer.copied(core, "reads", CopyRows(Space.FB_RELU, offset, (), n * RELU_WORD))
-    return lambda column: slopes(words.at(column * RELU_WORD).load(I32.vector(COLUMNS)))
+    words = core.stretch("reads", Space.FB_RELU, offset, n * fixpipe.RELU_WORD)
+    core.observer.copied(core, "reads", CopyRows(Space.FB_RELU, offset, (), n * fixpipe.RELU_WORD))
+    return lambda column: slopes(words.at(column * fixpipe.RELU_WORD).load(I32.vector(COLUMNS)))
 
 
 def quant_scalar(f: FunctionBuilder, word: Value) -> Lanes:
@@ -106,7 +96,7 @@ def saturation(f: FunctionBuilder, clause: str | None, ctrl: Value) -> Saturatio
 # --- the store --------------------------------------------------------------------------------------------------------
 
 
-def check_shape(core: Core, shape: StoreShape) -> None:
+def check_shape(core: Core, shape: fixpipe.StoreShape) -> None:
     """A repeat cannot have more accumulators than there are."""
     held = core.target.memory[Space.L0C] // ACCUMULATOR
     message = f"reads {{}} x {{}} accumulators of l0c, which holds {held}"
@@ -139,7 +129,7 @@ def for_each_core(
         first, second = (RepeatPart(zero, zero, shape, f"aiv{number}") for number in (0, 1))
         core.f.either(mode == 0, lambda: act([first]), lambda: act([second]))
     else:
-        half = halved(shape, mode)
+        half = fixpipe.halved(shape, mode)
         second = (half.m, zero) if mode == "split_m" else (zero, half.n)
         act([RepeatPart(zero, zero, half, "aiv0"), RepeatPart(*second, half, "aiv1")])
 
@@ -153,7 +143,7 @@ def perform(core: Core, store: Store, parts: Sequence[RepeatPart], steps: Steps)
 
 def _repeats(core: Core, store: Store, parts: Sequence[RepeatPart], steps: Steps) -> None:
     f, shape = core.f, store.shape
-    origin = core.stretch("reads", Space.L0C, store.source, source_extent(shape)[1], ACCUMULATOR_ROW)
+    origin = core.stretch("reads", Space.L0C, store.source, fixpipe.source_extent(shape)[1], ACCUMULATOR_ROW)
     writers = [_writer(core, store, part, steps.dest) for part in parts]
     if core.is_observed:
         _observe(core, store, parts, steps.dest)
@@ -179,7 +169,7 @@ def _observe(core: Core, store: Store, parts: Sequence[RepeatPart], dest: Elemen
 
 def _observe_part(core: Core, store: Store, part: RepeatPart, layout: str, dest: Element) -> None:
     """Observes the rows that one memory receives: on chip they begin with a granule, or the kernel is suspicious."""
-    shape, bits = store.shape, value_bits(dest)
+    shape, bits = store.shape, fixpipe.value_bits(dest)
     m, n = part.shape.m, part.shape.n
 
     def size(values: Value) -> Value:
@@ -198,13 +188,17 @@ def _observe_part(core: Core, store: Store, part: RepeatPart, layout: str, dest:
     elif layout == "nz2dn":
         stores(store.dest, [(n, stride), *later], size(m))
     else:
-        width = store.split.select(n.like(group_columns(dest, True)), n.like(group_columns(dest, False)))
+        width = store.split.select(
+            n.like(fixpipe.group_columns(dest, True)), n.like(fixpipe.group_columns(dest, False))
+        )
         lines, full = (m, size(width)), n.udiv(width)
         stores(store.dest, [lines, (full, stride), *later], size(width))
         stores(store.dest + full * stride, [lines, *later], size(n - full * width))
 
 
-def _quantise(f: FunctionBuilder, shape: StoreShape, origin: Value, room: Value, pitch: Value, steps: Steps) -> None:
+def _quantise(
+    f: FunctionBuilder, shape: fixpipe.StoreShape, origin: Value, room: Value, pitch: Value, steps: Steps
+) -> None:
     """Every accumulator as bits of the destination type, COLUMNS channels at a time."""
     kind = stored_type(steps.dest)
     with f.each(shape.n, COLUMNS, polls=True) as column:
@@ -264,7 +258,9 @@ def _fractals(
 ) -> None:
     """dst[(n / W) * ds + m * W + n % W]"""
     size, shape = stored_type(dest).bits // 8, part.shape
-    width = store.split.select(pitch.like(group_columns(dest, True)), pitch.like(group_columns(dest, False)))
+    width = store.split.select(
+        pitch.like(fixpipe.group_columns(dest, True)), pitch.like(fixpipe.group_columns(dest, False))
+    )
     with f.each((shape.n + width - 1).udiv(width), polls=True) as number:
         column = number * width
         count = minimum(shape.n - column, width)
@@ -275,7 +271,7 @@ def _fractals(
 
 def _run(core: Core, dest: Element, index: Value, run: Value, count: Value, write: Write) -> None:
     """Values one behind the other, from an index of the destination on."""
-    bits = value_bits(dest)
+    bits = fixpipe.value_bits(dest)
     if bits != 4:
         write(index * (bits // 8), run, count * (bits // 8))
         return
@@ -298,9 +294,9 @@ def _extent(core: Core, store: Store, part: RepeatPart, dest: Element) -> Value:
     """The bytes that one memory receives."""
     total = store.dest.like(0)
     for condition, layout in store.layouts:
-        size = dest_extent(part.shape, layout, dest)[1]
+        size = fixpipe.dest_extent(part.shape, layout, dest)[1]
         if layout == "nz2nz":
-            size = store.split.select(dest_extent(part.shape, layout, dest, split=True)[1], size)
+            size = store.split.select(fixpipe.dest_extent(part.shape, layout, dest, split=True)[1], size)
         total = condition.select(size, total)
     return total
 
@@ -308,7 +304,7 @@ def _extent(core: Core, store: Store, part: RepeatPart, dest: Element) -> Value:
 def _writer(core: Core, store: Store, part: RepeatPart, dest: Element) -> Write:
     extent = _extent(core, store, part, dest)
     if store.space is not Space.GM:
-        target = core.stretch("writes", store.space, store.dest, extent, ALIGNMENT[store.space], part.at)
+        target = core.stretch("writes", store.space, store.dest, extent, fixpipe.ALIGNMENT[store.space], part.at)
         return lambda to, run, count: target.at(to).copy_from(run, count)
     place, outside = core.global_place("writes", store.dest, extent)
 

@@ -11,18 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ptosim.effects import fractal
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS, largest
-from ptosim.effects.fractal import (
-    ACCUMULATOR,
-    ACCUMULATOR_ROW,
-    FRACTAL,
-    FRACTAL_ROW,
-    FRACTAL_ROWS,
-    SCALE_FRAGMENT,
-    SCALE_GROUP,
-    fractal_columns,
-)
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.native.build.core import Unit
 from ptosim.native.ir.flow import FunctionBuilder
@@ -70,16 +61,16 @@ class _Product:
 
     def fill(self) -> None:
         f, kind = self.f, self.kind
-        depth = ceil_to(self.k, 2 * FRACTAL_ROW)
+        depth = ceil_to(self.k, 2 * fractal.FRACTAL_ROW)
         right = self.workspace
         left = right.at(ceil_to(self.n, COLUMNS) * depth * _DOUBLE)
-        tiles_m, tiles_n = ceil_div(self.m, FRACTAL_ROWS), ceil_div(self.n, FRACTAL_ROWS)
-        one_row = self.k.like(FRACTAL_ROW)
-        stride_a = self.is_row.select(one_row, tiles_m * FRACTAL)
+        tiles_m, tiles_n = ceil_div(self.m, fractal.FRACTAL_ROWS), ceil_div(self.n, fractal.FRACTAL_ROWS)
+        one_row = self.k.like(fractal.FRACTAL_ROW)
+        stride_a = self.is_row.select(one_row, tiles_m * fractal.FRACTAL)
         in_fragments = self.is_row ^ 1  # the scales of a plain row lie one after the other, too
         self._pack(kind.a, self.a, (self.scale_a, in_fragments), self.m, stride_a, left, ROWS, depth)
         always = self.is_row.like(1)
-        self._pack(kind.b, self.b, (self.scale_b, always), self.n, tiles_n * FRACTAL, right, COLUMNS, depth)
+        self._pack(kind.b, self.b, (self.scale_b, always), self.n, tiles_n * fractal.FRACTAL, right, COLUMNS, depth)
         panels = ceil_div(self.n, COLUMNS)
 
         with f.each(panels, polls=True) as number:
@@ -103,13 +94,13 @@ class _Product:
     ) -> None:
         """Rows of L0 as doubles: `width` of them side by side for each k."""
         f = self.f
-        columns = fractal_columns(kind)
+        columns = fractal.fractal_columns(kind)
 
         with f.each(rows, polls=True) as number:
             group = number.udiv(width)
             place = target.at((group * depth * width + (number & (width - 1))) * _DOUBLE)
             with f.each(ceil_div(self.k, columns)) as index:
-                values = self._values(kind, source.at(index * stride + number * FRACTAL_ROW))
+                values = self._values(kind, source.at(index * stride + number * fractal.FRACTAL_ROW))
                 if self.kind.scaled:
                     values = self._scaled(values, scales, number, index, columns)
                 first = place.at(index * (columns * width * _DOUBLE))
@@ -118,10 +109,10 @@ class _Product:
 
     def _values(self, kind: Element, place: Value) -> Value:
         """The values of one fractal row as doubles."""
-        f, columns = self.f, fractal_columns(kind)
+        f, columns = self.f, fractal.fractal_columns(kind)
         if kind.name in FOUR_BITS:
-            packed = place.load(I8.vector(FRACTAL_ROW))
-            both = [number // 2 + FRACTAL_ROW * (number % 2) for number in range(columns)]
+            packed = place.load(I8.vector(fractal.FRACTAL_ROW))
+            both = [number // 2 + fractal.FRACTAL_ROW * (number % 2) for number in range(columns)]
             values = decode(kind.name, shuffle(f, both, packed & 15, packed.lshr(4)))
         elif kind.kind == "lowprecision":
             values = decode(kind.name, place.load(I8.vector(columns)))
@@ -156,17 +147,17 @@ class _Product:
     def _scaled(self, values: Value, scales: tuple[Value, Value], row: Value, index: Value, columns: int) -> Value:
         """Times the MX scale of 32 values: 64 of them, two to a byte, have two scales. They lie in fragments or not."""
         start, in_fragments = scales
-        line = ceil_div(ceil_div(self.k, SCALE_GROUP), 2) * SCALE_FRAGMENT
-        place = start.at(row.udiv(FRACTAL_ROWS) * line + (row & (FRACTAL_ROWS - 1)) * 2)
+        line = ceil_div(ceil_div(self.k, fractal.SCALE_GROUP), 2) * fractal.SCALE_FRAGMENT
+        place = start.at(row.udiv(fractal.FRACTAL_ROWS) * line + (row & (fractal.FRACTAL_ROWS - 1)) * 2)
         factors: list[Value] = []
-        for part in range(columns // SCALE_GROUP):
-            group = index * (columns // SCALE_GROUP) + part
-            there = in_fragments.select(group.lshr(1) * SCALE_FRAGMENT + (group & 1), group)
+        for part in range(columns // fractal.SCALE_GROUP):
+            group = index * (columns // fractal.SCALE_GROUP) + part
+            there = in_fragments.select(group.lshr(1) * fractal.SCALE_FRAGMENT + (group & 1), group)
             code = place.at(there).load(I8)
             factors.append(_power(code))
         vector = splat(self.f, factors[0], columns)
         if len(factors) > 1:
-            lower = lane_numbers(self.f, I32, columns) < SCALE_GROUP
+            lower = lane_numbers(self.f, I32, columns) < fractal.SCALE_GROUP
             vector = lower.select(vector, splat(self.f, factors[1], columns))
         return values * vector
 
@@ -187,15 +178,15 @@ class _Product:
     def _store(self, row: Value, column: Value, sums: list[Value]) -> None:
         """Round sums and put them into L0C, as far as they are inside the extent."""
         f = self.f
-        group = ceil_div(self.m, FRACTAL_ROWS) * (FRACTAL_ROWS * ACCUMULATOR_ROW)
-        number, rest = column.udiv(FRACTAL_ROWS), (column & (FRACTAL_ROWS - 1)) * ACCUMULATOR
+        group = ceil_div(self.m, fractal.FRACTAL_ROWS) * (fractal.FRACTAL_ROWS * fractal.ACCUMULATOR_ROW)
+        number, rest = column.udiv(fractal.FRACTAL_ROWS), (column & (fractal.FRACTAL_ROWS - 1)) * fractal.ACCUMULATOR
         left = minimum(self.n - column, COLUMNS)
         lanes = lane_numbers(f, I64, COLUMNS)
         active = lanes < splat(f, left, COLUMNS)
         for offset, total in enumerate(sums):
             line = row + offset
             begun = self.start.at(line * self.start_row + number * self.start_group + rest)
-            place = self.c.at(number * group + line * ACCUMULATOR_ROW + rest)
+            place = self.c.at(number * group + line * fractal.ACCUMULATOR_ROW + rest)
             with f.when(line < self.m):
                 masked_store(f, place, self._rounded(total, begun), active)
 
@@ -204,7 +195,7 @@ class _Product:
         f = self.f
         (words,) = f.choose(
             self.start != f.constant(PTR, 0),
-            lambda: [begun.load(I32.vector(COLUMNS), ACCUMULATOR)],
+            lambda: [begun.load(I32.vector(COLUMNS), fractal.ACCUMULATOR)],
             lambda: [f.constant(I32.vector(COLUMNS), 0)],
         )
         if self.kind.a.is_integer:

@@ -24,20 +24,7 @@ from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.machine.sync import SLOW
 from ptosim.native.build.operations import ENTRIES, HandedOperation
 from ptosim.native.build.resident import BLOCKS, EXP, READ, RECORDS, STREAM, resident
-from ptosim.native.ir.context import (
-    KEPT_BYTES,
-    LOOPS_RECORDED,
-    MEMORIES,
-    PERSISTENT_BYTES,
-    REGISTER_ROOM,
-    REGISTERS_AT_RESET,
-    UB_OF,
-    WORD_BYTES,
-    WORDS,
-    WORKSPACE_BYTES,
-    ContextWord,
-    Status,
-)
+from ptosim.native.ir import context
 from ptosim.native.run.memory import HostMemory
 from ptosim.target.profile import Target
 
@@ -46,10 +33,10 @@ Attend = Callable[[int], MachineCore]
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _Issue = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_void_p)
 
-_OBSERVED_OF = {"aiv0": ContextWord.OBSERVED_AIV0, "aiv1": ContextWord.OBSERVED_AIV1}
+_OBSERVED_OF = {"aiv0": context.ContextWord.OBSERVED_AIV0, "aiv1": context.ContextWord.OBSERVED_AIV1}
 
 _LARGEST = (1 << 63) - 1
-_RESET = array("q", REGISTERS_AT_RESET)
+_RESET = array("q", context.REGISTERS_AT_RESET)
 
 
 @dataclass(frozen=True)
@@ -143,7 +130,7 @@ class Executable:
     def entry(self, number: int) -> int:
         """Where the entry of an operation lies."""
         table = self.code.address(ENTRIES)
-        return ctypes.c_int64.from_address(table + number * WORD_BYTES).value
+        return ctypes.c_int64.from_address(table + number * context.WORD_BYTES).value
 
 
 class Tables:
@@ -157,22 +144,22 @@ class Tables:
         self._of_block: list[array[int]] = []
         self._buffers, count = _table(invocation.buffers)
         self.words = {
-            ContextWord.BLOCK_NUM: invocation.grid,
-            ContextWord.ARGUMENTS: self._arguments.buffer_info()[0],
-            ContextWord.BUFFERS: self._buffers.buffer_info()[0],
-            ContextWord.BUFFER_NUM: count,
-            ContextWord.HANDOUT: self.handout.buffer_info()[0],
-            ContextWord.MAX_STEPS: min(invocation.max_steps, _LARGEST),
-            ContextWord.READABLE: signed(invocation.readable),
-            ContextWord.WRITABLE: signed(invocation.writable),
+            context.ContextWord.BLOCK_NUM: invocation.grid,
+            context.ContextWord.ARGUMENTS: self._arguments.buffer_info()[0],
+            context.ContextWord.BUFFERS: self._buffers.buffer_info()[0],
+            context.ContextWord.BUFFER_NUM: count,
+            context.ContextWord.HANDOUT: self.handout.buffer_info()[0],
+            context.ContextWord.MAX_STEPS: min(invocation.max_steps, _LARGEST),
+            context.ContextWord.READABLE: signed(invocation.readable),
+            context.ContextWord.WRITABLE: signed(invocation.writable),
         }
 
-    def of_block(self, block: int) -> dict[ContextWord, int]:
+    def of_block(self, block: int) -> dict[context.ContextWord, int]:
         """The part of a context that differs from block to block."""
         if self.invocation.by_block is None:
             return self.words
         self._of_block.append(array("q", [signed(word) for word in self.invocation.by_block(block)] or [0]))
-        return {**self.words, ContextWord.ARGUMENTS: self._of_block[-1].buffer_info()[0]}
+        return {**self.words, context.ContextWord.ARGUMENTS: self._of_block[-1].buffer_info()[0]}
 
 
 def _table(buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]) -> tuple[array[int], int]:
@@ -180,7 +167,7 @@ def _table(buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]) -
     if not isinstance(buffers, Mapping):
         return array("q", [0, 0] + [signed(word) for pair in buffers for word in pair]), len(buffers)
     count = max(buffers, default=-1) + 1
-    table = array("q", bytes(2 * WORD_BYTES * (count + 1)))
+    table = array("q", bytes(2 * context.WORD_BYTES * (count + 1)))
     for number, pair in buffers.items():
         table[2 * number + 2 : 2 * number + 4] = array("q", [signed(word) for word in pair])
     return table, count
@@ -199,14 +186,16 @@ class NativeCluster:
             return HostMemory(size, used[space], poisoned(size) if poison else None)
 
         # one of each for the cluster, and one UB for each vector core
-        shared = {word: memory(space) for space, word in MEMORIES.items() if space in used and space is not Space.UB}
-        self._ub = {role: memory(Space.UB) for role in roles if role in UB_OF and Space.UB in used}
+        shared = {
+            word: memory(space) for space, word in context.MEMORIES.items() if space in used and space is not Space.UB
+        }
+        self._ub = {role: memory(Space.UB) for role in roles if role in context.UB_OF and Space.UB in used}
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
         if Space.L0C in used:
-            self._workspace = HostMemory(WORKSPACE_BYTES, WORKSPACE_BYTES)
-            addresses[ContextWord.WORKSPACE] = self._workspace.address
-        addresses |= {UB_OF[role]: memory.address for role, memory in self._ub.items()}
+            self._workspace = HostMemory(context.WORKSPACE_BYTES, context.WORKSPACE_BYTES)
+            addresses[context.ContextWord.WORKSPACE] = self._workspace.address
+        addresses |= {context.UB_OF[role]: memory.address for role, memory in self._ub.items()}
         self.stretches = [(memory.address, memory.written) for memory in self._memories]
         self.state = HostMemory(executable.shared_state, executable.shared_state) if executable.shared_state else None
         """The state of code that is watched."""
@@ -214,12 +203,12 @@ class NativeCluster:
         if self.state is not None:
             self._introduce(self.state)
 
-    def _visible(self, role: str, addresses: Mapping[ContextWord, int]) -> dict[ContextWord, int]:
-        return {**addresses, ContextWord.UB: self._ub[role].address if role in self._ub else 0}
+    def _visible(self, role: str, addresses: Mapping[context.ContextWord, int]) -> dict[context.ContextWord, int]:
+        return {**addresses, context.ContextWord.UB: self._ub[role].address if role in self._ub else 0}
 
     def _introduce(self, state: HostMemory) -> None:
         """Tell watched cores what they keep together, and where others keep theirs."""
-        kept = {ContextWord.OBSERVED_CLUSTER: state}
+        kept = {context.ContextWord.OBSERVED_CLUSTER: state}
         for role, word in _OBSERVED_OF.items():
             if role in self.cores and (own := self.cores[role].state) is not None:
                 kept[word] = own
@@ -236,7 +225,12 @@ class Core:
     """One context, and the compiled scalar code running on it."""
 
     def __init__(
-        self, role: str, executable: Executable, stop: Stop, memories: Mapping[ContextWord, int], cluster: NativeCluster
+        self,
+        role: str,
+        executable: Executable,
+        stop: Stop,
+        memories: Mapping[context.ContextWord, int],
+        cluster: NativeCluster,
     ) -> None:
         self.role = role
         self.machine: MachineCore | None = None  # the scheduler's part in the block, if it has one
@@ -254,25 +248,27 @@ class Core:
         self._entries: dict[int, Callable[[int, int], int]] = {}
         self._issue = _Issue(self._issued)
         self._problem: BaseException | None = None
-        self._words = array("q", bytes(WORD_BYTES * WORDS))
-        self._words[ContextWord.STOP] = stop.word.buffer_info()[0]
-        self._words[ContextWord.ISSUE] = ctypes.cast(self._issue, ctypes.c_void_p).value or 0
-        self._words[ContextWord.RESET] = _RESET.buffer_info()[0]
-        self._words[ContextWord.PROGRAM] = code.address(next(iter(executable.programs.values())))
-        self._words[ContextWord.READ] = shared.address(READ)
-        self._words[ContextWord.STREAM] = shared.address(STREAM)
-        self._words[ContextWord.EXP] = shared.address(EXP)
-        self._words[ContextWord.RECORD] = shared.address(RECORDS[len(executable.programs) > 1])
+        self._words = array("q", bytes(context.WORD_BYTES * context.WORDS))
+        self._words[context.ContextWord.STOP] = stop.word.buffer_info()[0]
+        self._words[context.ContextWord.ISSUE] = ctypes.cast(self._issue, ctypes.c_void_p).value or 0
+        self._words[context.ContextWord.RESET] = _RESET.buffer_info()[0]
+        self._words[context.ContextWord.PROGRAM] = code.address(next(iter(executable.programs.values())))
+        self._words[context.ContextWord.READ] = shared.address(READ)
+        self._words[context.ContextWord.STREAM] = shared.address(STREAM)
+        self._words[context.ContextWord.EXP] = shared.address(EXP)
+        self._words[context.ContextWord.RECORD] = shared.address(RECORDS[len(executable.programs) > 1])
         self.tell(memories)
         if executable.workitems:
-            self._workitems = HostMemory(KEPT_BYTES + PERSISTENT_BYTES, KEPT_BYTES + PERSISTENT_BYTES)
-            self._words[ContextWord.WORKITEMS] = self._workitems.address
+            self._workitems = HostMemory(
+                context.KEPT_BYTES + context.PERSISTENT_BYTES, context.KEPT_BYTES + context.PERSISTENT_BYTES
+            )
+            self._words[context.ContextWord.WORKITEMS] = self._workitems.address
         if executable.state:
             self.state = HostMemory(executable.state, executable.state)
-            self._words[ContextWord.OBSERVED] = self.state.address
+            self._words[context.ContextWord.OBSERVED] = self.state.address
         self.address = self._words.buffer_info()[0]
 
-    def tell(self, addresses: Mapping[ContextWord, int]) -> None:
+    def tell(self, addresses: Mapping[context.ContextWord, int]) -> None:
         """Put addresses into the context."""
         for word, address in addresses.items():
             self._words[word] = address
@@ -283,22 +279,22 @@ class Core:
         words = self._words
         for word, content in tables.of_block(machine.block).items():
             words[word] = content
-        words[ContextWord.BLOCK] = machine.block
-        words[ContextWord.SUBBLOCK] = machine.subblock
-        words[ContextWord.SUBBLOCK_NUM] = machine.subblock_num
-        words[ContextWord.CORE_SYNC] = machine.words.buffer_info()[0]
-        words[ContextWord.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
+        words[context.ContextWord.BLOCK] = machine.block
+        words[context.ContextWord.SUBBLOCK] = machine.subblock
+        words[context.ContextWord.SUBBLOCK_NUM] = machine.subblock_num
+        words[context.ContextWord.CORE_SYNC] = machine.words.buffer_info()[0]
+        words[context.ContextWord.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
 
     def clear_before_blocks(self, stretches: Sequence[tuple[int, int]]) -> None:
         """The memory that compiled code clears before each block: addresses and bytes."""
         self._cleared = array("q", [word for stretch in stretches for word in stretch])
-        self._words[ContextWord.CLEARED] = self._cleared.buffer_info()[0]
-        self._words[ContextWord.CLEARED_NUM] = len(stretches)
+        self._words[context.ContextWord.CLEARED] = self._cleared.buffer_info()[0]
+        self._words[context.ContextWord.CLEARED_NUM] = len(stretches)
 
     @property
     def block(self) -> int:
         """The one that is running, or was last handed out."""
-        return self._words[ContextWord.BLOCK]
+        return self._words[context.ContextWord.BLOCK]
 
     def run(self, tables: Tables, machine: MachineCore) -> None:
         """The scalar program of this core, from its beginning; returns when it has returned."""
@@ -306,8 +302,8 @@ class Core:
         self.machine = machine
         machine.regions = tables.invocation.regions
         words = self._words
-        words[ContextWord.STEPS] = words[ContextWord.MAX_STEPS]
-        words[ContextWord.REGISTERS : ContextWord.REGISTERS + REGISTER_ROOM] = _RESET
+        words[context.ContextWord.STEPS] = words[context.ContextWord.MAX_STEPS]
+        words[context.ContextWord.REGISTERS : context.ContextWord.REGISTERS + context.REGISTER_ROOM] = _RESET
         self._conclude(self._programs[machine.kind](self.address))
 
     def run_blocks(self, attend: Attend, pause: int) -> int:
@@ -316,32 +312,32 @@ class Core:
         `attend` gives the scheduler's part in a block that turns out to need it. It is the last that ends.
         """
         self._attend, self.machine = attend, None
-        self._words[ContextWord.PAUSE] = pause
-        self._words[ContextWord.ATTENDED] = 0
+        self._words[context.ContextWord.PAUSE] = pause
+        self._words[context.ContextWord.ATTENDED] = 0
         status = self._blocks(self.address)
-        if status != Status.PAUSED:
+        if status != context.Status.PAUSED:
             self._conclude(status)
-        return pause - self._words[ContextWord.PAUSE]
+        return pause - self._words[context.ContextWord.PAUSE]
 
     def _conclude(self, status: int) -> None:
         """Go on, or raise what ended the run."""
-        if status == Status.DONE:
+        if status == context.Status.DONE:
             return
         problem, self._problem = self._problem, None
         if problem is not None:
             raise problem
-        if status == Status.FAILED:
+        if status == context.Status.FAILED:
             raise self._executable.explain(self._fault())
         raise Stopped
 
     def _fault(self) -> CompiledFault:
         words = self._words
-        depth = min(words[ContextWord.FAULT_DEPTH], LOOPS_RECORDED)
-        loops = tuple(words[ContextWord.FAULT_LOOPS : ContextWord.FAULT_LOOPS + depth])
-        site, value, detail = words[ContextWord.FAULT : ContextWord.FAULT_DETAIL + 1]
+        depth = min(words[context.ContextWord.FAULT_DEPTH], context.LOOPS_RECORDED)
+        loops = tuple(words[context.ContextWord.FAULT_LOOPS : context.ContextWord.FAULT_LOOPS + depth])
+        site, value, detail = words[context.ContextWord.FAULT : context.ContextWord.FAULT_DETAIL + 1]
         name = self.machine.name if self.machine is not None else f"b{self.block}.{self.role}"
-        x, y, z = words[ContextWord.SIMT_SIZES : ContextWord.SIMT_SIZES + 3]
-        lanes, warp = words[ContextWord.FAULT_LANES : ContextWord.FAULT_WARP + 1]
+        x, y, z = words[context.ContextWord.SIMT_SIZES : context.ContextWord.SIMT_SIZES + 3]
+        lanes, warp = words[context.ContextWord.FAULT_LANES : context.ContextWord.FAULT_WARP + 1]
         workitems = WorkitemsAtFault((x, y, z), warp, lanes)
         return CompiledFault(name, self.block, site, value, detail, loops, self._tables.invocation, workitems)
 
@@ -353,8 +349,8 @@ class Core:
             self._hand_over(number, captured)
         except BaseException as problem:
             self._problem = problem
-            return Status.STOPPED
-        return Status.DONE
+            return context.Status.STOPPED
+        return context.Status.DONE
 
     def _hand_over(self, number: int, captured: int) -> None:
         if number not in self._operations:
@@ -362,10 +358,10 @@ class Core:
         operation = self._operations[number]
         if self._executable.sifting and operation.method not in ("semaphore_wait", "semaphore_set", "print"):
             raise Suspicion
-        words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
+        words = array("q", ctypes.string_at(captured, context.WORD_BYTES * operation.words))
         if self.machine is None:
             self.machine = self._attend(self.block)
-            self._words[ContextWord.ATTENDED] = 1
+            self._words[context.ContextWord.ATTENDED] = 1
         machine = self.machine
         if (text := operation.printed(machine, words)) is not None:
             if (say := self._tables.invocation.say) is not None:

@@ -6,19 +6,9 @@ where the processor can, exp takes the way of `quick_exp` to the same bits.
 
 from collections.abc import Callable, Sequence
 
+from ptosim.effects import elementary
 from ptosim.effects.element import Element
 from ptosim.effects.element import element as element_named
-from ptosim.effects.elementary import (
-    EXP_COEFFICIENTS,
-    EXP_HIGHEST,
-    EXP_LOWEST,
-    LN2_HIGH,
-    LN2_LOW,
-    LOG2_E,
-    LOG_COEFFICIENTS,
-    LOG_LOWEST_MANTISSA,
-    ROUNDING_SHIFT,
-)
 from ptosim.native.ir.context import ContextWord
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.module import ObjectModule
@@ -83,12 +73,12 @@ def _apart(
 
 def _exp(x: Value) -> Value:
     """Double lanes from float lanes, whose range is cut while they are narrow."""
-    x = (x < EXP_LOWEST).select(EXP_LOWEST, x)
-    x = (x > EXP_HIGHEST).select(EXP_HIGHEST, x)
-    y = x.convert("fpext", F64) * LOG2_E
-    t = y + ROUNDING_SHIFT
-    n = t - ROUNDING_SHIFT
-    p = _horner(y - n, EXP_COEFFICIENTS)
+    x = (x < elementary.EXP_LOWEST).select(elementary.EXP_LOWEST, x)
+    x = (x > elementary.EXP_HIGHEST).select(elementary.EXP_HIGHEST, x)
+    y = x.convert("fpext", F64) * elementary.LOG2_E
+    t = y + elementary.ROUNDING_SHIFT
+    n = t - elementary.ROUNDING_SHIFT
+    p = _horner(y - n, elementary.EXP_COEFFICIENTS)
     p = p * p
     p = p * p
     return lanes_as(bits_of(p) + (bits_of(t) << 52), F64)
@@ -108,14 +98,14 @@ def _log_of(_: FunctionBuilder, element: Element, lanes: Value) -> Value:
 
 def _log(x: Value) -> Value:
     bits = bits_of(x)
-    k = (bits - bits_of(x.like(LOG_LOWEST_MANTISSA))) >> 52
+    k = (bits - bits_of(x.like(elementary.LOG_LOWEST_MANTISSA))) >> 52
     f = lanes_as(bits - (k << 52), F64) - 1.0
-    e = lanes_as(bits_of(x.like(ROUNDING_SHIFT)) + k, F64) - ROUNDING_SHIFT
+    e = lanes_as(bits_of(x.like(elementary.ROUNDING_SHIFT)) + k, F64) - elementary.ROUNDING_SHIFT
     s = f / (2.0 + f)
     z = s * s
-    q = _horner(z, LOG_COEFFICIENTS) * z
+    q = _horner(z, elementary.LOG_COEFFICIENTS) * z
     h = (0.5 * f) * f
-    return e * LN2_HIGH - ((h - (s * (h + q) + e * LN2_LOW)) - f)
+    return e * elementary.LN2_HIGH - ((h - (s * (h + q) + e * elementary.LN2_LOW)) - f)
 
 
 def _horner(x: Value, coefficients: Sequence[float]) -> Value:

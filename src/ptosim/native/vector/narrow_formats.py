@@ -5,15 +5,8 @@ Codes are i8 lanes (a 4-bit code in the low nibble), values are f32 lanes. The f
 
 import struct
 
+from ptosim.effects import float_format
 from ptosim.effects.float_format import F32 as F32_FORMAT
-from ptosim.effects.float_format import (
-    HIF8_OVERFLOW,
-    HIF8_POWER_BIAS,
-    HIF8_PREFIXES,
-    NARROW_FORMATS,
-    BinaryFormat,
-    NarrowFormat,
-)
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, I8, I32, Value
 from ptosim.native.vector.numbers import bits_of, lanes_as
@@ -30,7 +23,7 @@ def decode(name: str, codes: Value) -> Value:
     code = codes.zext(I32)
     if name == "f8E8M0":
         return _decode_power(code)
-    form = NARROW_FORMATS[name]
+    form = float_format.NARROW_FORMATS[name]
     magnitude = code & (form.sign - 1)
     if form.layout is None:
         value = _decode_hif8(magnitude)
@@ -51,18 +44,18 @@ def _decode_power(code: Value) -> Value:
     return (code == 255).select(_NAN, lanes_as(bits, F32))
 
 
-def _decode_minifloat(magnitude: Value, layout: BinaryFormat) -> Value:
+def _decode_minifloat(magnitude: Value, layout: float_format.BinaryFormat) -> Value:
     # In the place of f32's exponent and fraction the value is only wrong by a power of two, for subnormals as well.
     wrong = lanes_as(magnitude << (F32_FORMAT.fraction - layout.fraction), F32)
     return wrong * 2.0 ** (F32_FORMAT.bias - layout.bias)
 
 
 def _decode_hif8(magnitude: Value) -> Value:
-    power = lanes_as((magnitude + (F32_FORMAT.bias - HIF8_POWER_BIAS)) << F32_FORMAT.fraction, F32)
+    power = lanes_as((magnitude + (F32_FORMAT.bias - float_format.HIF8_POWER_BIAS)) << F32_FORMAT.fraction, F32)
     value = (magnitude == 0).select(0.0, power)
-    for lowest, width, fraction in reversed(HIF8_PREFIXES):
+    for lowest, width, fraction in reversed(float_format.HIF8_PREFIXES):
         value = (magnitude >= lowest).select(_decode_prefix(magnitude, width, fraction), value)
-    return (magnitude == NARROW_FORMATS["hif8"].infinity).select(float("inf"), value)
+    return (magnitude == float_format.NARROW_FORMATS["hif8"].infinity).select(float("inf"), value)
 
 
 def _decode_prefix(magnitude: Value, width: int, fraction: int) -> Value:
@@ -75,7 +68,7 @@ def _decode_prefix(magnitude: Value, width: int, fraction: int) -> Value:
     return lanes_as(((exponent + F32_FORMAT.bias) << F32_FORMAT.fraction) | significand, F32)
 
 
-def _signed(code: Value, form: NarrowFormat, value: Value) -> Value:
+def _signed(code: Value, form: float_format.NarrowFormat, value: Value) -> Value:
     sign = (code & form.sign) << (F32_FORMAT.width + 1 - form.sign.bit_length())
     return lanes_as(bits_of(value) | sign, F32)
 
@@ -85,7 +78,7 @@ def _signed(code: Value, form: NarrowFormat, value: Value) -> Value:
 
 def encode(function: FunctionBuilder, name: str, value: Value, mode: str, saturate: bool) -> Value:
     """i8 codes of f32 values. Saturating: overflow and infinity give the largest finite value, NaN +0."""
-    form = NARROW_FORMATS[name]
+    form = float_format.NARROW_FORMATS[name]
     bits = bits_of(value)
     magnitude = bits & ((1 << F32_FORMAT.width) - 1)
     negative = bits.lshr(F32_FORMAT.width)
@@ -103,15 +96,15 @@ def encode(function: FunctionBuilder, name: str, value: Value, mode: str, satura
     return (magnitude > F32_FORMAT.infinity).select(0 if saturate else form.nan, code).trunc(I8)
 
 
-_HIF8_OVERFLOW_BITS = int.from_bytes(struct.pack("<f", HIF8_OVERFLOW), "little")
-_HIF8_SMALLEST = F32_FORMAT.bias - HIF8_POWER_BIAS + 1  # the f32 exponent field of the smallest value
+_HIF8_OVERFLOW_BITS = int.from_bytes(struct.pack("<f", float_format.HIF8_OVERFLOW), "little")
+_HIF8_SMALLEST = F32_FORMAT.bias - float_format.HIF8_POWER_BIAS + 1  # the f32 exponent field of the smallest value
 
 
 def _encode_hif8(magnitude: Value, negative: Value, mode: str) -> Value:
     """Codes without sign, of magnitudes below overflow, rounded to nearest (R A H)."""
     # Rounding the f32 bits in place: a carry runs into the exponent, where the next value is a power of two.
     fraction = magnitude.like(0)
-    for _, width, bits in HIF8_PREFIXES:
+    for _, width, bits in float_format.HIF8_PREFIXES:
         fraction = (_exponent_size(magnitude) < (1 << width)).select(bits, fraction)
     lost = F32_FORMAT.fraction - fraction
     rounded = shift_right(magnitude, lost, negative, mode) << lost
@@ -132,7 +125,7 @@ def _hif8_code(rounded: Value) -> Value:
     exponent = rounded.lshr(F32_FORMAT.fraction)
     size, below_one = _exponent_size(rounded), (exponent < F32_FORMAT.bias).zext(I32)
     code = exponent - (_HIF8_SMALLEST - 1)
-    for lowest, width, fraction in HIF8_PREFIXES:
+    for lowest, width, fraction in float_format.HIF8_PREFIXES:
         row = (rounded.lshr(F32_FORMAT.fraction - fraction) & ((1 << fraction) - 1)) | lowest
         if width:
             leading = 1 << (width - 1)

@@ -10,19 +10,8 @@ from ptosim.effects.float_format import F32 as F32_FORMAT
 from ptosim.effects.float_format import F64 as F64_FORMAT
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import F32, F64, I1, I16, I32, I64, Value
+from ptosim.native.vector import numbers
 from ptosim.native.vector.narrow_formats import decode, encode
-from ptosim.native.vector.numbers import (
-    bits_of,
-    canonical,
-    f32_to_bf16,
-    f32_to_f16,
-    f64_to_f16,
-    f64_to_f32_odd,
-    lane_type,
-    lanes_as,
-    narrow,
-    widen,
-)
 from ptosim.native.vector.rounding import overflows, round_integral, round_significand
 
 _NARROW_FLOATS = {"f16": F16, "bf16": BF16}
@@ -43,20 +32,20 @@ def convert(
         return _float_to_integer(function, source, destination, lanes, rnd, sat)
     if source.kind == "lowprecision":
         value = decode(source.name, lanes)
-        return bits_of(value).lshr(16).trunc(I16) if destination.name == "bf16" else value
+        return numbers.bits_of(value).lshr(16).trunc(I16) if destination.name == "bf16" else value
     if destination.kind == "lowprecision":
         saturate = sat == "SAT" or destination.name in FOUR_BITS
-        return encode(function, destination.name, widen(source, lanes), rnd, saturate)
+        return encode(function, destination.name, numbers.widen(source, lanes), rnd, saturate)
     if destination.bits > source.bits:
-        return canonical(widen(source, lanes).convert("fpext", lane_type(destination)))
+        return numbers.canonical(numbers.widen(source, lanes).convert("fpext", numbers.lane_type(destination)))
     if source.name == "f64":
         return _double_to_narrower(function, destination, lanes)
-    return _float_to_narrower(function, widen(source, lanes), destination, rnd, sat)
+    return _float_to_narrower(function, numbers.widen(source, lanes), destination, rnd, sat)
 
 
 def truncate(function: FunctionBuilder, element: Element, lanes: Value, rnd: str) -> Value:
     """Rounding to an integral value of the same float type (`vtrc`); a zero result keeps the sign of its operand."""
-    return narrow(element, round_integral(function, widen(element, lanes), rnd))
+    return numbers.narrow(element, round_integral(function, numbers.widen(element, lanes), rnd))
 
 
 # --- integers ---------------------------------------------------------------------------------------------------------
@@ -71,7 +60,7 @@ def _range(element: Element) -> tuple[int, int]:
 def _integer_to_integer(
     function: FunctionBuilder, source: Element, destination: Element, lanes: Value, sat: str
 ) -> Value:
-    scalar = lane_type(destination)
+    scalar = numbers.lane_type(destination)
     if destination.bits > source.bits:
         return lanes.convert("zext" if source.kind == "unsigned" else "sext", scalar)
     if sat == "SAT":
@@ -85,11 +74,11 @@ def _integer_to_integer(
 def _float_to_integer(
     function: FunctionBuilder, source: Element, destination: Element, lanes: Value, rnd: str, sat: str
 ) -> Value:
-    integral = round_integral(function, widen(source, lanes), rnd)
+    integral = round_integral(function, numbers.widen(source, lanes), rnd)
     if sat == "SAT" or destination.bits == 64:
         return _saturating(integral, destination)
     # Without saturation the hardware goes through a saturating 32-bit integer and keeps its low bits.
-    return _saturating(integral, element("si32")).trunc(lane_type(destination))
+    return _saturating(integral, element("si32")).trunc(numbers.lane_type(destination))
 
 
 def _saturating(integral: Value, destination: Element) -> Value:
@@ -99,7 +88,7 @@ def _saturating(integral: Value, destination: Element) -> Value:
     inside = (integral < limit).select(integral, 0.0)
     inside = (inside < float(low)).select(float(low), inside)
     integers = inside.convert("fptosi" if low else "fptoui", I64 if destination.bits == 64 else I32)
-    return (integral >= limit).select(high, integers).trunc(lane_type(destination))
+    return (integral >= limit).select(high, integers).trunc(numbers.lane_type(destination))
 
 
 def _integer_to_float(
@@ -107,16 +96,16 @@ def _integer_to_float(
 ) -> Value:
     to_float = "uitofp" if source.kind == "unsigned" else "sitofp"
     if destination.name == "bf16":
-        return f32_to_bf16(f64_to_f32_odd(function, exact_double(function, source, lanes)))
+        return numbers.f32_to_bf16(numbers.f64_to_f32_odd(function, exact_double(function, source, lanes)))
     if rnd == "R" and destination.name == "f16":
-        return f32_to_f16(lanes.convert(to_float, F32))  # what f32 does not hold exactly overflows f16
+        return numbers.f32_to_f16(lanes.convert(to_float, F32))  # what f32 does not hold exactly overflows f16
     if rnd == "R":
-        return lanes.convert(to_float, lane_type(destination))
-    exact = bits_of(exact_double(function, source, lanes))
+        return lanes.convert(to_float, numbers.lane_type(destination))
+    exact = numbers.bits_of(exact_double(function, source, lanes))
     form = F16 if destination.name == "f16" else F32_FORMAT
     magnitude, negative = exact & ((1 << F64_FORMAT.width) - 1), exact.lshr(F64_FORMAT.width)
     rounded = round_significand(function, magnitude, negative, F64_FORMAT, form, rnd) | negative << form.width
-    return lanes_as(rounded.trunc(I16 if form == F16 else I32), lane_type(destination))
+    return numbers.lanes_as(rounded.trunc(I16 if form == F16 else I32), numbers.lane_type(destination))
 
 
 def exact_double(function: FunctionBuilder, source: Element, lanes: Value) -> Value:
@@ -139,17 +128,17 @@ def exact_double(function: FunctionBuilder, source: Element, lanes: Value) -> Va
 def _double_to_narrower(function: FunctionBuilder, destination: Element, value: Value) -> Value:
     """Doubles are scalars only, rounded to nearest even; overflow gives an infinity."""
     if destination.name == "f32":
-        return canonical(value.convert("fptrunc", F32))
+        return numbers.canonical(value.convert("fptrunc", F32))
     if destination.name == "f16":
-        return f64_to_f16(value)
-    return f32_to_bf16(f64_to_f32_odd(function, value))
+        return numbers.f64_to_f16(value)
+    return numbers.f32_to_bf16(numbers.f64_to_f32_odd(function, value))
 
 
 def _float_to_narrower(function: FunctionBuilder, value: Value, destination: Element, rnd: str, sat: str) -> Value:
     form = _NARROW_FLOATS[destination.name]
     if rnd == "R":
-        return narrow(destination, _saturated(value, form) if sat == "SAT" else value)
-    bits = bits_of(value)
+        return numbers.narrow(destination, _saturated(value, form) if sat == "SAT" else value)
+    bits = numbers.bits_of(value)
     magnitude, negative = bits & ((1 << F32_FORMAT.width) - 1), bits.lshr(F32_FORMAT.width)
     rounded = round_significand(function, magnitude, negative, F32_FORMAT, form, rnd)
     largest = form.infinity - 1
@@ -159,7 +148,7 @@ def _float_to_narrower(function: FunctionBuilder, value: Value, destination: Ele
         result = beyond.select(form.infinity, result)
     result = result | negative << form.width
     result = (magnitude > F32_FORMAT.infinity).select(0 if sat == "SAT" else form.nan, result)
-    return lanes_as(result.trunc(I16), lane_type(destination))
+    return numbers.lanes_as(result.trunc(I16), numbers.lane_type(destination))
 
 
 def _saturated(value: Value, form: BinaryFormat) -> Value:

@@ -20,15 +20,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.memory import FARTHEST
 from ptosim.reference.core import Config, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.memory.access_places import (
-    Bytes,
-    Starts,
-    Steps,
-    at_places,
-    joined_steps,
-    outermost_places,
-    spaced,
-)
+from ptosim.reference.memory import access_places
 from ptosim.reference.memory.port import Atomic
 from ptosim.reference.semantics import Operands
 
@@ -57,23 +49,25 @@ class Burst:
     def is_empty(self) -> bool:
         return self.length == 0 or any(count == 0 for count, _, _ in self.loops)
 
-    def places(self, source: int, dest: int) -> tuple[Starts, Starts]:
+    def places(self, source: int, dest: int) -> tuple[access_places.Starts, access_places.Starts]:
         """Where each row is read and where it is written, in the order of execution."""
         read, written = self._steps
-        return spaced(source, read), spaced(dest, written)
+        return access_places.spaced(source, read), access_places.spaced(dest, written)
 
-    def rows(self, core: Core, source: Side, dest: Side, width: int) -> tuple[Starts, Starts]:
+    def rows(
+        self, core: Core, source: Side, dest: Side, width: int
+    ) -> tuple[access_places.Starts, access_places.Starts]:
         """Likewise; a check goes on after rows have left their memory: it copies those that reach the destination, and
         the outermost ones, which tell how far the copy reaches. `width` is that of a destination row."""
         sources, dests = self.places(source.base, dest.base)
         landing = core.landing(dest.space, dests, width, dest.at)
         if landing is None:
             return sources, dests
-        outermost = [place for starts in (sources, dests) for place in outermost_places(starts)]
+        outermost = [place for starts in (sources, dests) for place in access_places.outermost_places(starts)]
         kept = np.union1d(landing, outermost)
         if len(kept) == len(dests):
             return sources, dests
-        return at_places(sources, kept), at_places(dests, kept)
+        return access_places.at_places(sources, kept), access_places.at_places(dests, kept)
 
     @cached_property
     def sides(self) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
@@ -82,9 +76,9 @@ class Burst:
         return read, tuple((count, stride) for count, _, stride in self.loops)
 
     @cached_property
-    def _steps(self) -> tuple[Steps, Steps]:
+    def _steps(self) -> tuple[access_places.Steps, access_places.Steps]:
         read, written = self.sides
-        return joined_steps(read), joined_steps(written)
+        return access_places.joined_steps(read), access_places.joined_steps(written)
 
     def alignments(self, core: Core, source: Side, dest: Side) -> list[int]:
         """The divisors of the rows that are read, and of those that are written; where a stride is none, `check` says
@@ -145,7 +139,7 @@ class Padding:
         """The bytes of a padded row."""
         return int(padded_width(burst.length, self.left, self.right, len(self.pattern), burst.loops[0][2]))
 
-    def around(self, core: Core, data: Bytes, total: int) -> Bytes:
+    def around(self, core: Core, data: access_places.Bytes, total: int) -> access_places.Bytes:
         """Rows with their padding; the phase of the pattern counts from the start of each padded stretch."""
         rows, length = data.shape
         before = self.left * len(self.pattern)
@@ -222,7 +216,7 @@ def _stride_complaints(length: int, space: Space, steps: Sequence[Step], alignme
         yield "overlap", f"rows of {length} bytes overlap in {space}: they start every {stride} bytes"
 
 
-def is_overlapping(first: Starts, second: Starts, width: int) -> bool:
+def is_overlapping(first: access_places.Starts, second: access_places.Starts, width: int) -> bool:
     """Whether any two pieces of `width` bytes, one from each, have a byte in common."""
     ordered = np.sort(second)
     behind = np.searchsorted(ordered, first)

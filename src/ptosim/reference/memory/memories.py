@@ -19,20 +19,7 @@ from ptosim.effects.names import GM, UB, Space
 from ptosim.machine.memory import Regions, decode, misaligned, outside
 from ptosim.machine.observer import Footprint
 from ptosim.reference.fault import Fault
-from ptosim.reference.memory.access_places import (
-    INDEXED,
-    Bytes,
-    Places,
-    Starts,
-    at_places,
-    first_misaligned,
-    lasting,
-    lowest_and_highest,
-    pieces,
-    shifted,
-    touching,
-    view_to_write,
-)
+from ptosim.reference.memory import access_places
 from ptosim.reference.memory.port import AccessPlace, Active, Atomic, Complaint, Port
 from ptosim.reference.numeric.float_lanes import LANE_TYPES, Lanes
 from ptosim.reference.numeric.integers import signed64
@@ -40,7 +27,7 @@ from ptosim.reference.numeric.integers import signed64
 if TYPE_CHECKING:
     from ptosim.reference.core import Core
 
-NOTHING: Bytes = np.zeros(0, np.uint8)
+NOTHING: access_places.Bytes = np.zeros(0, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -48,7 +35,7 @@ class GlobalMemory:
     """Buffers that the pointers of a launch may name, as bytes, by number."""
 
     regions: Regions
-    buffers: Mapping[int, Bytes]
+    buffers: Mapping[int, access_places.Bytes]
     drop: bool = False
     """Reads outside give zero and writes outside are dropped, instead of being errors."""
 
@@ -56,7 +43,9 @@ class GlobalMemory:
 class Memories(Port):
     """The memories that one core reaches."""
 
-    def __init__(self, core: Core, cluster: Mapping[str, Mapping[Space, Bytes]], global_memory: GlobalMemory) -> None:
+    def __init__(
+        self, core: Core, cluster: Mapping[str, Mapping[Space, access_places.Bytes]], global_memory: GlobalMemory
+    ) -> None:
         self.core = core
         self.cluster = cluster
         self.own = cluster[core.machine.role]
@@ -67,7 +56,7 @@ class Memories(Port):
         self.lanes_of_ub = {dtype.char: (ub.view(dtype), dtype.itemsize.bit_length() - 1) for dtype in LANE_TYPES}
         """UB as lanes of each type, and the power of two that is their width."""
 
-    def __getitem__(self, space: Space) -> Bytes:
+    def __getitem__(self, space: Space) -> access_places.Bytes:
         """An on-chip memory of its own."""
         return self.own[space]
 
@@ -76,7 +65,7 @@ class Memories(Port):
     def reached(self, verb: str, number: int, offsets: np.ndarray[Any, np.dtype[np.int64]], width: int) -> None:
         """Workitems access an argument at these offsets; a run that looks how far arguments are reached notes it."""
 
-    def read(self, place: AccessPlace, by_use: bool = False) -> Bytes:
+    def read(self, place: AccessPlace, by_use: bool = False) -> access_places.Bytes:
         space, start, width, alignment, at, _ = place
         if place.in_pieces:
             return self._read_pieces(place)
@@ -92,23 +81,23 @@ class Memories(Port):
         data[low:high] = memory[offset + low : offset + high]
         return data
 
-    def _read_pieces(self, place: AccessPlace) -> Bytes:
+    def _read_pieces(self, place: AccessPlace) -> access_places.Bytes:
         width = place.width
         memory, offsets, inside = self._windows("reads", place)
         if inside:
-            return pieces(memory, offsets, width).copy()
+            return access_places.pieces(memory, offsets, width).copy()
         rows = np.zeros(place.shape, np.uint8)
-        numbers = touching(offsets, width, len(memory))
-        offsets = at_places(offsets, numbers)
+        numbers = access_places.touching(offsets, width, len(memory))
+        offsets = access_places.at_places(offsets, numbers)
         whole = (offsets >= 0) & (offsets <= len(memory) - width)
-        rows[numbers[whole]] = pieces(memory, offsets[whole], width)
+        rows[numbers[whole]] = access_places.pieces(memory, offsets[whole], width)
         for number, offset in zip(numbers[~whole], offsets[~whole], strict=True):
             low, high = clip(memory, int(offset), width)
             rows[number, low:high] = memory[offset + low : offset + high]
         return rows
 
     def write(
-        self, place: AccessPlace, data: Bytes, active: Active | None = None, atomic: Atomic | None = None
+        self, place: AccessPlace, data: access_places.Bytes, active: Active | None = None, atomic: Atomic | None = None
     ) -> None:
         space, start, width, alignment, at, _ = place
         if place.in_pieces:
@@ -130,22 +119,22 @@ class Memories(Port):
         else:
             np.copyto(window, data, where=active)
 
-    def _write_pieces(self, place: AccessPlace, data: Bytes, atomic: Atomic | None) -> None:
+    def _write_pieces(self, place: AccessPlace, data: access_places.Bytes, atomic: Atomic | None) -> None:
         width = place.width
         memory, offsets, inside = self._windows("writes", place)
         if not inside:
-            numbers = touching(offsets, width, len(memory))
-            offsets, data = at_places(offsets, numbers), data[numbers]
+            numbers = access_places.touching(offsets, width, len(memory))
+            offsets, data = access_places.at_places(offsets, numbers), data[numbers]
             inside = bool(((offsets >= 0) & (offsets <= len(memory) - width)).all())
-        if inside and (view := view_to_write(memory, offsets, width)) is not None:
+        if inside and (view := access_places.view_to_write(memory, offsets, width)) is not None:
             view[...] = data if atomic is None else atomic.combine(view, data)
             return
-        if atomic is None and inside and data.size <= INDEXED:  # where pieces overlap the last one stays
+        if atomic is None and inside and data.size <= access_places.INDEXED:  # where pieces overlap the last one stays
             memory[np.asarray(offsets)[:, np.newaxis] + np.arange(width)] = data
             return
         if atomic is None:
-            numbers = lasting(offsets)
-            offsets, data = at_places(offsets, numbers), data[numbers]
+            numbers = access_places.lasting(offsets)
+            offsets, data = access_places.at_places(offsets, numbers), data[numbers]
         for offset, row in zip(offsets, data, strict=True):
             low, high = clip(memory, int(offset), width)
             stored = row
@@ -174,7 +163,7 @@ class Memories(Port):
 
     # --- bounds and alignment -----------------------------------------------------------------------------------------
 
-    def window(self, verb: str, place: AccessPlace) -> tuple[Bytes, int, bool]:
+    def window(self, verb: str, place: AccessPlace) -> tuple[access_places.Bytes, int, bool]:
         """The memory of bytes in a row, the offset in it, and whether all of them lie inside."""
         space, start, width, alignment, at, _ = place
         if not self._exists(verb, space, at):
@@ -206,22 +195,22 @@ class Memories(Port):
         self.core.port.say(Complaint("invalid", f"{verb} {space}, which {self.core.machine.role} does not have"))
         return False
 
-    def other(self, role: str) -> Mapping[Space, Bytes]:
+    def other(self, role: str) -> Mapping[Space, access_places.Bytes]:
         """The memories of another core of the cluster."""
         return self.cluster[role]
 
-    def _windows(self, verb: str, place: AccessPlace) -> tuple[Bytes, Starts, bool]:
+    def _windows(self, verb: str, place: AccessPlace) -> tuple[access_places.Bytes, access_places.Starts, bool]:
         """The memory of pieces and the offsets in it, checked as a whole."""
         space, starts, width, alignment, at, _ = place
         if not len(starts):
             return NOTHING, starts, True
         if not self._exists(verb, space, at):
             return NOTHING, starts, False
-        low, high = lowest_and_highest(starts)
-        if alignment > 1 and (odd := first_misaligned(starts, alignment)) is not None:
+        low, high = access_places.lowest_and_highest(starts)
+        if alignment > 1 and (odd := access_places.first_misaligned(starts, alignment)) is not None:
             self.aligned(verb, space, odd, alignment)
         memory, first, inside = self.window(verb, AccessPlace(space, low, high - low + width, at=at))
-        return memory, shifted(starts, first - low), inside
+        return memory, access_places.shifted(starts, first - low), inside
 
     def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
         """A pointer must be aligned even where no lane of the access is active."""
@@ -232,31 +221,31 @@ class Memories(Port):
 
     # --- what lies where ----------------------------------------------------------------------------------------------
 
-    def present(self, place: AccessPlace) -> Bytes:
+    def present(self, place: AccessPlace) -> access_places.Bytes:
         """The content of pieces; zeros where some of it lies outside, which is complained of elsewhere."""
         memory, offsets = self._memory(place)
         if len(offsets):
-            low, high = lowest_and_highest(offsets)
+            low, high = access_places.lowest_and_highest(offsets)
             if low >= 0 and high + place.width <= len(memory):
-                return pieces(memory, offsets, place.width).reshape(-1)
+                return access_places.pieces(memory, offsets, place.width).reshape(-1)
         return np.zeros(len(offsets) * place.width, np.uint8)
 
-    def landing(self, place: AccessPlace) -> Places | None:
+    def landing(self, place: AccessPlace) -> access_places.Places | None:
         """The numbers of those pieces of which some byte exists; None: all."""
         memory, offsets = self._memory(place)
-        low, high = lowest_and_highest(offsets)
+        low, high = access_places.lowest_and_highest(offsets)
         if low >= 0 and high + place.width <= len(memory):
             return None
-        return touching(offsets, place.width, len(memory))
+        return access_places.touching(offsets, place.width, len(memory))
 
-    def _memory(self, place: AccessPlace) -> tuple[Bytes, Starts]:
+    def _memory(self, place: AccessPlace) -> tuple[access_places.Bytes, access_places.Starts]:
         """The memory of pieces, of which nothing may exist, and their starts as offsets in it."""
         space, starts, _, _, at, _ = place
         if space is not GM or not len(starts):
             return (self.other(at) if at else self.own).get(space, NOTHING), starts
         number, first = decode(int(starts[0]))
         memory = self.global_memory.buffers.get(number, NOTHING)
-        return memory, shifted(starts, first - int(starts[0]))
+        return memory, access_places.shifted(starts, first - int(starts[0]))
 
     def footprint(self, place: AccessPlace) -> Footprint:
         """An access in the words of the machine's observers."""
@@ -266,7 +255,7 @@ class Memories(Port):
         return Footprint(space, None if space is GM else owner, starts, width)
 
 
-def clip(memory: Bytes, offset: int, width: int) -> tuple[int, int]:
+def clip(memory: access_places.Bytes, offset: int, width: int) -> tuple[int, int]:
     """Which part of an access lies inside the memory."""
     low = min(max(0, -offset), width)
     return low, max(low, min(width, len(memory) - offset))
