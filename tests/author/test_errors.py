@@ -151,7 +151,7 @@ def a_flag_in_a_tileop(x: Floats):
     with_a_flag(pto.alloc_tile(shape=[16, 64], dtype=pto.f32))
 
 
-@wrong(SyntaxError, "a is set inside a section")
+@wrong(SyntaxError, "a is set inside a section(.|\n)*hint: store it to memory inside, or compute it again behind")
 def a_value_of_a_section(x: Floats, n: pto.i32):
     with pto.section("vector"):
         a = n + 1
@@ -227,6 +227,46 @@ def a_copy_in_a_scope(x: Floats):
         pto.mte_gm_ub(x, p, 0, 256, nburst=(1, 256, 256))  # here
 
 
+@pto.simt
+def many(x: Floats, *, count=1): ...
+
+
+@wrong(TypeError, "count of many is given by keyword, and only the run knows it", kernel_kind="vector")
+def a_keyword_of_the_run(x: Floats, n: pto.i32):
+    many[1, 1, 1](x, count=n)  # here
+
+
+@wrong(ValueError, "size is a number of lanes, at least 1, not 0")
+def no_lanes(x: Floats):
+    pto.vmi.vload(pto.castptr(0, pto.ptr(pto.f32)), 0, size=0)  # here
+
+
+@wrong(TypeError, "this call takes 0 positional arguments but 1 was given")
+def a_lambda(x: Floats):
+    _ = (lambda: 1)(2)  # here
+
+
+@wrong(TypeError, "unsupported format string passed to a scalar of a kernel")
+def a_format(x: Floats, n: pto.i32):
+    _ = f"{n:d}"  # here
+
+
+@wrong(SyntaxError, "counts the turns of a loop(.|\n)*hint: keep it under another name")
+def a_counter_behind_its_loop(x: Integers, n: pto.i32):
+    for i in range(n):
+        scalar.store(1, x, i)
+    scalar.store(i, x)  # here
+
+
+@wrong(SyntaxError, r"held\[0\] is what the last turn of a loop has set")
+def an_item_of_the_last_turn(x: Integers, n: pto.i32):
+    held = {}
+    for _ in range(n):
+        for u in pto.static_range(2):
+            held[u] = n + u
+    scalar.store(held[0], x)  # here
+
+
 @pytest.mark.parametrize("function, options, kind, message", WRONG, ids=[each[0].__name__ for each in WRONG])
 def test_the_error_has_the_line_and_says_what_to_write(
     function: Callable[..., Any], options: dict[str, Any], kind: type[Exception], message: str
@@ -247,6 +287,7 @@ DEFINITIONS = {
     "N is a const_expr and needs a default": "def kernel(x: Floats, *, N: pto.const_expr): ...",
     "has no *args": "def kernel(*args): ...",
     "N is a const_expr and has to be keyword-only": "def kernel(x: Floats, N: pto.const_expr = 3): ...",
+    "x is pto.f8E4M3FN, which lives in memory only": "def kernel(x: pto.f8e4m3): ...",
     "N is keyword-only": "def kernel(x: Floats, *, N: int = 3): ...",
 }
 

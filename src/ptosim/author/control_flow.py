@@ -78,9 +78,9 @@ def leave(names: Sequence[str], saved: Sequence[Any]) -> tuple[Any, ...]:
     """Behind a section, names hold what they held before it."""
     place = here()
     why = "is set inside a section or scope, and what is made there stays there"
-    return tuple(
-        Unset(name, why, place) if isinstance(value, Unset) else value for name, value in zip(names, saved, strict=True)
-    )
+    hint = "store it to memory inside, or compute it again behind"
+    pairs = zip(names, saved, strict=True)
+    return tuple(Unset(name, why, place, hint) if isinstance(value, Unset) else value for name, value in pairs)
 
 
 # --- truth values -----------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def failure(
     return kind(Diagnostic(called or KIND[kind], "error", message, place, hint=hint, related=related))
 
 
-_SIGNATURE = re.compile(r"^(?:\w+\.)*(?:<lambda>|(\w+))\(\) (missing|got|takes)\b(.*)", re.DOTALL)
+_SIGNATURE = re.compile(r"^(?:[\w<>]+\.)*(?:<lambda>|(\w+))\(\) (missing|got|takes)\b(.*)", re.DOTALL)
 
 
 _SHOWN = {
@@ -92,7 +92,7 @@ _SHOWN = {
     "FifoDirections": "pto.pipe",
 }
 """The author's names for classes that Python's errors mention."""
-_OBJECT = re.compile(rf"'({'|'.join(_SHOWN)})'(?: object)?")
+_OBJECT = re.compile(rf"'?\b({'|'.join(_SHOWN)})\b'?(?: object)?")
 
 
 def _in_words(message: str) -> str:

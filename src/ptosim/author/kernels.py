@@ -16,6 +16,7 @@ from ptosim.author.functions import UNIT, add_function, argument, call, matched,
 from ptosim.author.trace import Trace, TracedFunction, current, traced
 from ptosim.diagnostics import Related
 from ptosim.language.structure.function import Function
+from ptosim.language.types import element_of, is_scalar
 
 TARGETS = ("a5", "a3", "a2")
 BACKENDS = ("vpto", "emitc")
@@ -82,6 +83,8 @@ class KernelFunction:
             hint = f'write {each.name}: pto.ptr(pto.f32, "gm"), or a scalar type such as pto.i32'
             definition.refuse(f"{each.name} has no annotation", hint)
         if isinstance(note, DType):
+            if not is_scalar(note.type) or element_of(note.type).kind == "lowprecision":
+                definition.refuse(f"{each.name} is {note!r}, which lives in memory only", "take a pointer to it")
             return
         if isinstance(note, PointerDescription):
             if self.options.entry and note.space != "gm":

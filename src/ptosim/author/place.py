@@ -18,9 +18,10 @@ _PARTS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 _BETWEEN = ("contextlib", "functools")
 """Modules of Python that call what a with statement or a decorator is made of."""
 _sources: dict[str, tuple[list[str], Source]] = {}
-_places: dict[tuple[CodeType, int], Location] = {}
+_places: dict[tuple[int, int], Location] = {}
 """The place of each instruction that an operation was made at, as long as its file is unchanged."""
-_columns: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = {}
+_columns: dict[int, tuple[CodeType, list[tuple[int | None, int | None, int | None, int | None]]]] = {}
+"""By the number of the code, which is kept: codes of equal text in two files, or in two columns, are equal."""
 _roots: set[CodeType] = set()
 
 
@@ -99,7 +100,7 @@ def _is_part(code: CodeType) -> bool:
 
 
 def _location(frame: FrameType) -> Location:
-    key, source = (frame.f_code, frame.f_lasti), source_of(frame.f_code.co_filename)
+    key, source = (id(frame.f_code), frame.f_lasti), source_of(frame.f_code.co_filename)
     known = _places.get(key)
     if known is None or known.source is not source:
         known = _places[key] = _found(frame.f_code, frame.f_lasti, frame.f_lineno, source)
@@ -108,9 +109,9 @@ def _location(frame: FrameType) -> Location:
 
 
 def _found(code: CodeType, at: int, lineno: int, source: Source) -> Location:
-    if code not in _columns:
-        _columns[code] = list(code.co_positions())
-    line, last, start, end = _columns[code][at // 2] if at >= 0 else (None, None, None, None)
+    if id(code) not in _columns:
+        _columns[id(code)] = code, list(code.co_positions())
+    line, last, start, end = _columns[id(code)][1][at // 2] if at >= 0 else (None, None, None, None)
     if line is None or start is None:
         number = line or lineno
         text = source.line(number)

@@ -16,7 +16,8 @@ from ptosim.author.place import GENERATED, statement_place
 from ptosim.author.rewrite import FunctionRewrite
 
 _OUTER, _INNER = f"{GENERATED}outer", f"{GENERATED}inner"
-_known: dict[CodeType, CodeType] = {}
+_known: dict[int, tuple[CodeType, CodeType]] = {}
+"""By the number of the code: codes of equal text in two files, or in two columns, are equal."""
 
 
 def text_of(function: FunctionType) -> str:
@@ -46,9 +47,9 @@ def rewritten(function: FunctionType, lines: tuple[str, ...], control: ModuleTyp
         return _without_source(function)
     if lines and lines != definition_lines(function):
         raise failure(WrongType, _changed(function), _start(code), called="argument")
-    if code not in _known:
-        _known[code] = _rewritten_code(code, text)
-    new = _known[code]
+    if id(code) not in _known:
+        _known[id(code)] = code, _rewritten_code(code, text)
+    _, new = _known[id(code)]
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(control)
     made = FunctionType(new, function.__globals__, code.co_name, function.__defaults__, _cells(new, cells))

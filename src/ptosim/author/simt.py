@@ -117,6 +117,10 @@ class WorkitemHelper:
             what = f"has no parameter '{unknown[0]}'" if unknown else f"takes ({listed}); {len(args)} values are given"
             related = (Related(self.definition.place, "defined here"),)
             raise failure(WrongType, f"{self.name} {what}", related=related)
+        for name, value in static.items():
+            if isinstance(value, Traced):
+                message = f"{name} of {self.name} is given by keyword, and only the run knows it"
+                raise failure(WrongType, message, hint="give it by its place, as a parameter in front of the *")
         values = [self._argument(each, value) for each, value in zip(plain, args, strict=True)]
         types = tuple(value.ssa.type for value in values)
         tiles = tuple(value.tile if isinstance(value, TileOfWorkitems) else None for value in values)

@@ -16,7 +16,7 @@ from ptosim.language.types import PtrType, VregType, element_name
 
 _MISUSE = (
     "use pto.static_range for a loop that is unrolled, pto.const_expr for a condition known before the kernel runs, "
-    "and leave ast_rewrite on for if, for and while"
+    "and leave ast_rewrite on for if, for and while; scalar.max, min, abs, sqrt, exp and log are functions of kernels"
 )
 
 

@@ -68,6 +68,14 @@ def _family(name: str, given: Mapping[str, Any]) -> str:
     return "group" if grouped else "block" if blocked else "plain"
 
 
+def _size(size: Any) -> int:
+    """The lanes of a logical vector."""
+    lanes = whole(size, "size")
+    if lanes < 1:
+        raise failure(WrongValue, f"size is a number of lanes, at least 1, not {lanes}")
+    return lanes
+
+
 def _strides(given: Mapping[str, Any]) -> dict[str, SSAValue | None]:
     return {
         "stride": None if given["stride"] is None else index(given["stride"], "stride"),
@@ -98,7 +106,7 @@ def vload(
     base, offset = element_reference(ptr, off)
     assert isinstance(base.type, PtrType)
     element = base.type.element if to_dtype is None else named(to_dtype).type
-    type_ = vector_type(whole(size, "size"), element)
+    type_ = vector_type(_size(size), element)
     operands = {"pointer": base, "offset": index(offset, "the offset"), **_strides(given)}
     properties = {
         "group": None if group is None else whole(group, "group"),
@@ -311,7 +319,7 @@ def vbrc(x: Any, *, size: Any, group: Any = None, pmode: Any = None) -> Any:
     given = x.ssa if is_vector else _scalar(x)
     element = _element(given) if is_vector else given.type
     properties = {"group": None if group is None else whole(group, "group")}
-    return emitted("vbrc", {"input": given}, [vector_type(whole(size, "size"), element)], properties, pmode)
+    return emitted("vbrc", {"input": given}, [vector_type(_size(size), element)], properties, pmode)
 
 
 def _scalar(value: Any) -> SSAValue:
@@ -322,7 +330,7 @@ def _scalar(value: Any) -> SSAValue:
 
 def vci(base: Any, *, size: Any, order: Any = None, group: Any = None, pmode: Any = None) -> Any:
     """base, base + 1, … in the lanes, or in those of each group."""
-    given, lanes = _scalar(base), whole(size, "size")
+    given, lanes = _scalar(base), _size(size)
     groups = None if group is None else whole(group, "group")
     if groups is not None and (groups <= 0 or lanes % groups):
         raise failure(WrongValue, f"pto.vmi.vci: {lanes} lanes are not {groups} groups of equal length")
@@ -408,7 +416,7 @@ def _histogram(name: str) -> Callable[..., Any]:
 
 def create_mask(n: Any, *, size: Any, group: Any = None, pmode: Any = None) -> Any:
     """The first n lanes; with group the first n of each group."""
-    lanes, count = whole(size, "size"), index(n, "the count of a mask")
+    lanes, count = _size(size), index(n, "the count of a mask")
     if group is None:
         return emitted("create_mask", {"count": count}, [mask_type(lanes)], {}, pmode)
     groups = whole(group, "group")

@@ -87,6 +87,9 @@ class _Known(EnumMeta):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        kind, _, plain = name.partition("_")
+        if kind in ("PIPE", "PAT") and plain in cls.__members__:
+            return cls.__members__[plain]
         raise failure(RemovedName, f"pto.{cls.__name__} has no '{name}'; known: {', '.join(cls.__members__)}")
 
 

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptosim.author.failures import WrongType, WrongValue, failure
 from ptosim.diagnostics import PTOError
 from ptosim.ptodsl.arguments import as_arguments
-from ptosim.ptodsl.specialise import Fingerprint, fingerprint
+from ptosim.ptodsl.launch import Launcher, at_the_launch, in_order, known_options, launch_parts, positive
+from ptosim.ptodsl.specialise import Fingerprint, constant_key, fingerprint
 
 if TYPE_CHECKING:
     from ptosim.author.kernels import KernelFunction, TracedModule
@@ -146,21 +147,17 @@ class KernelHandle(TextForms):
         """The kernel for these constants; the others have their defaults."""
         if not self._kernel.options.entry:
             raise failure(WrongType, f"{self.symbol} has entry=False: a kernel calls it, and compiles it with itself")
-        known = {each.name: each.default for each in self._kernel.parameters if each.is_constant}
-        for name, value in constants.items():
-            if name not in known:
-                listed = ", ".join(known) or "none"
-                raise failure(WrongType, f"{self.symbol} has no constant '{name}'; it has: {listed}")
-            try:
-                hash(value)
-            except TypeError:
-                raise failure(
-                    WrongType, f"{name}={value!r} is not hashable, so nothing can be compiled for it"
-                ) from None
-        bound = {**known, **constants}
-        key = tuple((name, type(value), value) for name, value in bound.items())
+        bound = {**self._defaults, **constants}
+        if len(bound) > len(self._defaults):
+            unknown = next(name for name in constants if name not in self._defaults)
+            listed = ", ".join(self._defaults) or "none"
+            raise failure(WrongType, f"{self.symbol} has no constant '{unknown}'; it has: {listed}")
+        key = self._key(constants)
+        if (found := self._made.get(key)) is not None and found[0].is_current():
+            return found[1]
         current = fingerprint(self._kernel.definition.function)
-        if (found := self._made.get(key)) is not None and found[0] is not None and found[0] == current:
+        if found is not None and found[0].agrees(current):
+            self._made[key] = current, found[1]
             return found[1]
         kind = CompiledKernel if self.options.source is None else KernelOfText
         made = kind(self, bound)
@@ -168,12 +165,33 @@ class KernelHandle(TextForms):
         self._made[key] = current, made
         return made
 
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        return {each.name: each.default for each in self._kernel.parameters if each.is_constant}
+
+    def _key(self, constants: Mapping[str, Any]) -> tuple[Any, ...]:
+        """A key for the constants that are not the default; a text in a file counts by what it says now."""
+        found: list[Any] = []
+        for name, value in constants.items():
+            try:
+                hash(value)
+            except TypeError:
+                message = f"{name}={value!r} is not hashable, so nothing can be compiled for it"
+                raise failure(WrongType, message) from None
+            one = name, constant_key(value)
+            if one != (name, constant_key(self._defaults[name])):
+                found.append(one)
+        text = () if self.options.source is None else (text_of_body(self).text,)
+        return *sorted(found, key=itemgetter(0)), *text
+
     def cached_specializations(self) -> tuple[Any, ...]:
         """The keys of all that has been compiled."""
         return tuple(made.specialization_key for _, made in self._made.values())
 
     def __getitem__(self, launch: Any) -> Launcher:
-        return Launcher(self.compiled, *_grid(launch))
+        if not self.options.entry:
+            raise failure(WrongType, f"{self.symbol} has entry=False: a kernel calls it, without a grid")
+        return Launcher(self, *launch_parts(launch))
 
     def __call__(self, *args: Any, grid: int | None = None, **given: Any) -> Any:
         """Inside of a kernel the call of a kernel module; elsewhere a launch."""
@@ -181,8 +199,7 @@ class KernelHandle(TextForms):
 
         if tracing() is not None:
             return self._kernel(*args, **given)
-        constants = {each.name for each in self._kernel.parameters if each.is_constant}
-        chosen = {name: given.pop(name) for name in list(given) if name in constants}
+        chosen = {name: given.pop(name) for name in list(given) if name in self._defaults}
         return self.compile(**chosen)(*args, grid=1 if grid is None else grid, **given)
 
     def _repr_html_(self) -> str:
@@ -255,18 +272,19 @@ class CompiledKernel(TextForms):
         return self.loaded.kernel(self.ir_function_name)
 
     def __getitem__(self, launch: Any) -> Launcher:
-        return Launcher(self.compiled, *_grid(launch))
+        return Launcher(self, *launch_parts(launch))
 
     def __call__(self, *args: Any, grid: int = 1, stream: Any = None, **options: Any) -> None:
         """Run it on `grid` blocks; arrays are changed in place."""
         del stream
         kernel = self.kernel
         if options:
-            _known_options(kernel, options)
+            args = in_order(kernel, args, options)
+            known_options(kernel, options)
         try:
-            kernel(*as_arguments(kernel, args), grid=_positive(grid), **options)
+            kernel(*as_arguments(kernel, args), grid=positive(grid), **options)
         except PTOError as problem:
-            raise _at_the_launch(problem) from None
+            raise at_the_launch(problem) from None
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{name}={value!r}" for name, value in self.constexpr_bindings.items())
@@ -301,65 +319,25 @@ class KernelOfText(CompiledKernel):
 
     @cached_property
     def source(self) -> Source:
-        from ptosim.module import read_source
-        from ptosim.places import Source
-
-        text: str = self.handle.options.source
-        if "\n" in text:
-            return Source(f"<source of {self.handle.symbol}>", text)
-        script = Path(self.handle.function.definition.function.__code__.co_filename)
-        path = script.parent / text
-        try:
-            with path.open("rb") as file:
-                return read_source(file, str(path))
-        except OSError as reason:
-            message = f"cannot read {path}: {reason.strerror or reason}"
-            raise failure(WrongValue, message, self.handle.function.definition.place, called="argument") from None
+        return text_of_body(self.handle)
 
 
-def _grid(launch: Any) -> tuple[int, Any]:
-    parts = launch if isinstance(launch, tuple) else (launch,)
-    if not 1 <= len(parts) <= 2:
-        raise failure(WrongType, f"a launch is kernel[grid] or kernel[grid, stream], not {launch!r}", called="argument")
-    return _positive(parts[0]), parts[1] if len(parts) == 2 else None
+def text_of_body(handle: KernelHandle) -> Source:
+    """The text that a kernel has instead of a body: as it was given, or of the file that it names."""
+    from ptosim.module import read_source
+    from ptosim.places import Source
 
-
-def _known_options(kernel: Kernel, options: Mapping[str, Any]) -> None:
-    known: Mapping[str, Any] = type(kernel).__call__.__kwdefaults__ or {}
-    for name in options:
-        if name not in known:
-            message = f"a launch has no option '{name}'; known: {', '.join(known)}"
-            raise failure(WrongType, message, called="argument")
-
-
-def _at_the_launch(problem: PTOError) -> PTOError:
-    """The same error; what has no place stands at the line of the launch."""
-    from ptosim.author.place import here
-
-    found = [each if each.location is not None else replace(each, location=here()) for each in problem.raised]
-    return type(problem)(*found)
-
-
-def _positive(grid: Any) -> int:
-    from ptosim.arguments import whole
-
-    number = whole(grid)
-    if number is None or number < 1:
-        raise failure(WrongValue, f"the grid is a positive integer, not {grid!r}", called="argument")
-    return number
-
-
-class Launcher:
-    """`kernel[grid]`, to be called with the arguments."""
-
-    def __init__(self, compiled: Callable[[], CompiledKernel], grid: int, stream: Any = None) -> None:
-        self._compiled = compiled
-        self._grid = grid
-        self._stream = stream
-
-    def __call__(self, *args: Any, **options: Any) -> None:
-        made = self._compiled()
-        made(*args, grid=self._grid, **options)
+    text: str = handle.options.source
+    if "\n" in text or "{" in text:
+        return Source(f"<source of {handle.symbol}>", text)
+    definition = handle.function.definition
+    path = Path(definition.function.__code__.co_filename).parent / text
+    try:
+        with path.open("rb") as file:
+            return read_source(file, str(path))
+    except OSError as reason:
+        message = f"cannot read {path}: {reason.strerror or reason}"
+        raise failure(WrongValue, message, definition.place, called="argument") from None
 
 
 # --- the decorator ----------------------------------------------------------------------------------------------------
