@@ -49,6 +49,27 @@ def rounds(barrier: str) -> str:
       }}"""
 
 
+TREE_ROUNDS = 100
+TREE = f"""
+      %half = arith.constant 512 : i32
+      %ten = arith.constant 10 : index
+      %rounds = arith.constant {TREE_ROUNDS} : index
+      scf.for %round = %first to %rounds step %one {{
+        %r = scf.for %j = %first to %ten step %one iter_args(%h = %half) -> (i32) {{
+          %inside = arith.cmpi ult, %t, %h : i32
+          scf.if %inside {{
+            %o = arith.addi %t, %h : i32
+            %oi = arith.index_cast %o : i32 to index
+            %a = pto.load %ub[%i] : !pto.ptr<f32, ub> -> f32
+            %b = pto.load %ub[%oi] : !pto.ptr<f32, ub> -> f32
+            %s = arith.addf %a, %b : f32
+            pto.store %s, %ub[%i] : !pto.ptr<f32, ub>, f32
+          }}
+          pto.syncthreads
+          %n = arith.shrui %h, %c1 : i32
+          scf.yield %n : i32
+        }}
+      }}"""
 HISTOGRAM = f"""
       %far = arith.constant {COUNT} : index
       %n = arith.index_cast %count : i32 to index
@@ -102,6 +123,8 @@ def table(quick: bool) -> list[dict[str, Any]]:
         kernel, x = section(rounds(barrier), "%x: !pto.ptr<f32, gm>"), np.zeros(1, "f4")
         name = f"a*x + b in UB, {ROUNDS:,} rounds{', a barrier in each' if barrier else ''}"
         add(name, best(lambda kernel=kernel, x=x: kernel(x)), best(_rounds))
+    kernel = section(TREE, "%x: !pto.ptr<f32, gm>", 512)
+    add(f"tree sum of 1,024, {TREE_ROUNDS} times", best(lambda: kernel(x)), best(_tree))
     count = 1 << (16 if quick else 20)
     values = np.random.default_rng(1).integers(0, 256, count).astype("i4")
     kernel = section(HISTOGRAM, "%x: !pto.ptr<i32, gm>, %count: i32")
@@ -120,6 +143,14 @@ def _rounds() -> None:
     for _ in range(ROUNDS):
         np.multiply(x, np.float32(0.999), out=x)
         np.add(x, np.float32(0.5), out=x)
+
+
+def _tree() -> None:
+    for _ in range(TREE_ROUNDS):
+        sums, half = np.zeros(1024, "f4"), 512
+        while half:
+            sums = sums[:half] + sums[half : 2 * half]
+            half >>= 1
 
 
 def _collatz() -> None:

@@ -146,6 +146,19 @@ def _bits(value: Value, kind: Element) -> Value:
     return bits_of(narrow(kind, value))
 
 
+def _sum_or_product(f: FunctionBuilder, lhs: Value, rhs: Value, kind: Element, function: Function2) -> Value:
+    """NaN goes in as it was before it became the canonical one, which only what comes out has to be."""
+    made = narrow(kind, function(f, _uncanonical(lhs, kind), _uncanonical(rhs, kind)))
+    bits = bits_of(made)
+    if made.uncanonical is not None and bits.uncanonical is None:
+        bits.uncanonical = made.uncanonical
+    return bits
+
+
+def _uncanonical(bits: Value, kind: Element) -> Value:
+    return _float(bits, kind) if bits.uncanonical is None else bits.uncanonical
+
+
 def _number(pick: Function2) -> Function2:
     """Prefer a number to a NaN."""
     return lambda f, a, b: (a != a).select(b, (b != b).select(a, pick(f, a, b)))
@@ -169,7 +182,8 @@ def _float_binary(f: FunctionBuilder, lhs: Value, rhs: Value, kind: Element, fun
 
 
 for _name, _function in _FLOATS.items():
-    define(f"arith.{_name}", _float_binary, _with(function=_function))
+    _binary = _sum_or_product if _name in ("addf", "subf", "mulf", "divf") else _float_binary
+    define(f"arith.{_name}", _binary, _with(function=_function))
 
 
 def _rounded_to(f: FunctionBuilder, operand: Value, kind: Element, intrinsic: str) -> Value:

@@ -24,7 +24,6 @@ from ptosim.native.workitems.coroutine import (
     GIVES_TURN,
     RECORD,
     SCHEDULER,
-    WAITS,
     WarpCoroutine,
     add_scheduler,
 )
@@ -56,7 +55,7 @@ def simt_launch(
     _forget(f, core, count, function)
     warps = (count + (WARP - 1)).lshr(5)
     given = [*(index.signed(I64) for index in f.loops), *sizes, *arguments]
-    body = _body(builder, function, len(f.loops), tuple(size.literal for size in sizes))
+    body = _body(builder, function, len(f.loops), tuple(value.literal for value in (*sizes, *arguments)))
     if isinstance(body, WarpCoroutine):
         _resume(f, core, body, warps, count, given)
     else:
@@ -112,8 +111,11 @@ def _keep(core: Core, function: Function) -> None:
 
 def _waits(function: Function) -> bool:
     """Whether warps of a body wait for each other."""
-    inside = list(reached(function))
-    return any(isinstance(op, SyncThreads) or (isinstance(op, While) and may_wait(op)) for op in inside)
+    return any(isinstance(op, SyncThreads) for op in reached(function)) or _may_wait(function)
+
+
+def _may_wait(function: Function) -> bool:
+    return any(isinstance(op, While) and may_wait(op) for op in reached(function))
 
 
 def _private_bytes(function: Function) -> int:
@@ -128,7 +130,8 @@ def _private_bytes(function: Function) -> int:
 
 
 def _body(builder: ObjectBuilder, function: Function, depth: int, known: tuple[int | None, ...]) -> FunctionBuilder:
-    """The function of a warp: one for each depth of loops that it is launched in, and for dimensions that are known."""
+    """The function of a warp: one for each depth of loops that it is launched in, and for dimensions and arguments that
+    are known."""
     key = (function, depth, known)
     if key not in builder.helpers:
         module = builder.unit.module
@@ -136,7 +139,7 @@ def _body(builder: ObjectBuilder, function: Function, depth: int, known: tuple[i
         name = f"warp{len(builder.helpers)}"
         if _waits(function):
             add_scheduler(module)
-            made: FunctionBuilder = WarpCoroutine(module, name, [I64, *kinds])
+            made: FunctionBuilder = WarpCoroutine(module, name, [I64, *kinds], _may_wait(function))
         else:
             made = module.function(name, [I64, *kinds], (), "internal")
         builder.helpers[key] = made
@@ -149,8 +152,11 @@ def _fill(
 ) -> None:
     number, *rest = f.parameters[1:] if isinstance(f, WarpCoroutine) else f.parameters
     f.loops = rest[:depth]
-    given, arguments = rest[depth : depth + 3], rest[depth + 3 :]
-    sizes = [size if number is None else f.constant(I64, number) for size, number in zip(given, known, strict=True)]
+    given = [
+        value if number is None else f.constant(value.kind, number)
+        for value, number in zip(rest[depth:], known, strict=True)
+    ]
+    sizes, arguments = given[:3], given[3:]
     count = sizes[0] * sizes[1] * sizes[2]
     lanes = spread(f, number * WARP) + numbers(f, I64)
     existing = lanes < spread(f, count)
@@ -177,7 +183,11 @@ def _fill(
 
 
 def _barrier(f: WarpCoroutine, warp: WarpBody) -> Callable[[int], None]:
-    return lambda site: f.suspend(WAITS, site, as_bits(warp.mask).zext(I64))
+    def wait(site: int) -> None:
+        lanes = (as_bits(warp.mask), as_bits(warp.existing))
+        f.wait(site, None if warp.mask is warp.existing else lanes)
+
+    return wait
 
 
 def _resume(

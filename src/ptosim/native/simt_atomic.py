@@ -212,7 +212,7 @@ def _on_warp(
     given = _whole(f, value, kind, whole)
     expected = given if compare is None else _whole(f, compare, kind, whole)
     aligned(core, VERB, space, addresses, kind.bytes, kind.bytes)
-    routine = _routine(core.unit, space, whole, update, combine, warp.turns is not None)
+    routine = _routine(core.unit, space, whole, update, combine, warp.turns is not None and warp.turns.may_wait)
     bad, old = f.call(routine, addresses, as_bits(warp.mask), expected, given)
     wrong_lanes(core, VERB, space, addresses, bad, kind.bytes)
     if space is GM:

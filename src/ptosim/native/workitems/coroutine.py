@@ -18,7 +18,7 @@ RECORD = 64
 """Bytes of the record of a warp."""
 STATE, SITE, ARRIVED, EXISTING = 8, 16, 24, 32
 """Where its words lie; the address of the frame is the first."""
-GOES_ON, WAITS, OVER = 0, 1, 2
+GOES_ON, WAITS, PARTLY, OVER = 0, 1, 2, 3
 """States; behind the last the statuses with which code leaves."""
 DEADLOCK = 3
 """The result of the scheduler of warps besides a `Status`,"""
@@ -30,24 +30,35 @@ then (`goeson`)."""
 class WarpCoroutine(FunctionBuilder):
     """The code of one warp; its first parameter is the record."""
 
-    def __init__(self, module: ObjectModule, name: str, parameters: Sequence[Type]) -> None:
+    def __init__(self, module: ObjectModule, name: str, parameters: Sequence[Type], may_wait: bool) -> None:
         super().__init__(module, name, (PTR, *parameters), (), "internal")
         self.record = self.parameters[0]
+        self.may_wait = may_wait
+        """Whether loops may look at memory until others have written it."""
         self._left: Value | None = None
         module.functions.append(self)
 
-    def suspend(self, state: int, site: int = 0, arrived: Value | None = None) -> None:
+    def wait(self, site: int, lanes: tuple[Value, Value] | None) -> None:
+        """At a barrier: with the lanes that have come, and those that exist, where these may be more."""
+        self.record.at(SITE).store(self.constant(I64, site), 8)
+        if lanes is None:
+            self.suspend(self.constant(I64, WAITS))
+        else:
+            arrived, existing = lanes
+            self.record.at(ARRIVED).store(arrived.zext(I64), 8)
+            self.suspend((arrived == existing).select(self.constant(I64, WAITS), PARTLY))
+        self.left.store(self.constant(I64, HANDOVER))
+
+    def suspend(self, state: Value) -> None:
         """Let others go on."""
         self.settle()
-        self.record.at(STATE).store(self.constant(I64, state), 8)
-        self.record.at(SITE).store(self.constant(I64, site), 8)
-        if arrived is not None:
-            self.record.at(ARRIVED).store(arrived, 8)
+        self.record.at(STATE).store(state, 8)
         resumed, state_text = self._fresh("resumed"), self._fresh("%s")
         self.do(f"{state_text} = call i8 @llvm.coro.suspend(token none, i1 false)")
         self.do(f"switch i8 {state_text}, label %suspended [i8 0, label %{resumed} i8 1, label %cleanup]")
         self._start(resumed)
-        self.change()
+        if self.may_wait:
+            self.change()
 
     def change(self) -> None:
         """Count what a later round of a loop may notice."""
@@ -56,7 +67,7 @@ class WarpCoroutine(FunctionBuilder):
 
     def begins(self) -> None:
         """Wait to be resumed for the first time."""
-        self.suspend(GOES_ON)
+        self.suspend(self.constant(I64, GOES_ON))
 
     @property
     def left(self) -> Value:
@@ -71,7 +82,7 @@ class WarpCoroutine(FunctionBuilder):
         number = left.load(I64) - 1
         left.store((number == 0).select(number.like(HANDOVER), number))
         with self.when(number == 0):
-            self.suspend(GOES_ON)
+            self.suspend(self.constant(I64, GOES_ON))
 
     def look(self) -> tuple[Value, Value]:
         """A round begins of a loop that looks at memory: what it has found."""
@@ -136,13 +147,7 @@ swift:
   %qfailed = icmp ugt i64 %qstate, {OVER}
   br i1 %qfailed, label %fails, label %swiftly
 swiftly:
-  %qcameat = getelementptr i8, ptr %qrecord, i64 {ARRIVED}
-  %qcame = load i64, ptr %qcameat
-  %qareat = getelementptr i8, ptr %qrecord, i64 {EXISTING}
-  %qare = load i64, ptr %qareat
-  %qwhole = icmp eq i64 %qcame, %qare
-  %qwaits = icmp eq i64 %qstate, {WAITS}
-  %qmet = and i1 %qwhole, %qwaits
+  %qmet = icmp eq i64 %qstate, {WAITS}
   %met1 = and i1 %met0, %qmet
   %q1 = add i64 %q, 1
   %qmore = icmp ult i64 %q1, %count
@@ -195,14 +200,16 @@ look:
   %isready = icmp eq i64 %vstate, {GOES_ON}
   %r = zext i1 %isready to i64
   %ready1 = add i64 %ready, %r
-  %waits = icmp eq i64 %vstate, {WAITS}
+  %isall = icmp eq i64 %vstate, {WAITS}
+  %isfew = icmp eq i64 %vstate, {PARTLY}
+  %waits = or i1 %isall, %isfew
   %wt = zext i1 %waits to i64
   %waiting1 = add i64 %waiting, %wt
   %many = call i64 @llvm.ctpop.i64(i64 %came)
-  %counted = select i1 %waits, i64 %many, i64 0
+  %every1 = call i64 @llvm.ctpop.i64(i64 %are)
+  %those = select i1 %isfew, i64 %many, i64 %every1
+  %counted = select i1 %waits, i64 %those, i64 0
   %arrived1 = add i64 %arrived, %counted
-  %differs = icmp ne i64 %came, %are
-  %isfew = and i1 %waits, %differs
   %nopart = icmp eq i64 %part, -1
   %newpart = and i1 %isfew, %nopart
   %part1 = select i1 %newpart, i64 %v, i64 %part

@@ -311,12 +311,13 @@ class WarpBody:
         self._take(op.results, chosen)
 
     def _round(self, op: Operation) -> None:
-        if self.turns is not None:
+        """A loop goes round; one that waits at a barrier in each round has its turn anew."""
+        if self.turns is not None and not any(isinstance(inner, SyncThreads) for inner in op.regions[-1].block.ops):
             self.turns.round()
 
     def changes(self) -> None:
         """Something happens that a later round of a loop may notice."""
-        if self.turns is not None:
+        if self.turns is not None and self.turns.may_wait:
             self.turns.change()
 
     def _for(self, op: For) -> None:

@@ -292,6 +292,7 @@ class WorkitemBody:
             warp.arrived = active
             yield
             warp.waits_at = None
+            warp.rounds = HANDOVER
 
         return flow
 
