@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.agreement import agree, fails
+from native.agreement import agree
 from native.ub_image import kernel as image_kernel
 from native.ub_image import same
 from ptosim import api
@@ -277,17 +277,6 @@ def within_ub() -> api.Kernel:
     pto.mte_ub_ub %s, %d, %len nburst(%n, %sg, %dg) : P<ui8>, P<ui8>, i64, i64, i64, i64"""
     arguments = "".join(f", %{name}: i64" for name in ("source", "dest", "len", "n", "sg", "dg"))
     return image_kernel(body, arguments=arguments)
-
-
-def test_a_copy_to_a_core_that_is_not_there() -> None:
-    text = module(
-        "%in: G<ui8>",
-        """%l = pto.castptr %c0_i64 : i64 -> !pto.ptr<ui8, l1>
-        pto.mte_l1_ub %l, %ub_ui8, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
-          : !pto.ptr<ui8, l1>, P<ui8>, i64, i64, i64, i64""",
-    )
-    found = fails(api.load(text).kernel("k"), np.zeros(64, np.uint8))
-    assert found.kind == "unsupported"
 
 
 # --- scalar accesses --------------------------------------------------------------------------------------------------
