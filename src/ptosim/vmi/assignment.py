@@ -1,16 +1,13 @@
 """The choice of layouts. Bits never depend on them, so the least cost decides.
 
-Vectors that an operation computes with lane by lane, or that control flow hands on, form a cluster of one layout. From
-each of a few starts, one cluster at a time goes where it costs least, until nothing changes; the best end is taken. An
-operation in a loop counts eight times for each loop around it.
+Vectors that an operation computes with lane by lane, or that control flow hands on, form a cluster of one layout. An
+operation costs by the layouts of the clusters that it looks at, in a loop eight times as much for each loop around it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 
 from xdsl.ir import Operation, SSAValue
@@ -25,9 +22,9 @@ from ptosim.language.vmi.vmi_operation import VmiOperation
 from ptosim.vmi.demand import demands
 from ptosim.vmi.layout import CONTIGUOUS, EIGHT, EVERY_2, EVERY_4, HALVES, QUARTERS, SINGLE, LaneLayout
 from ptosim.vmi.layout_costs import cost, shape
+from ptosim.vmi.least_cost import CostTable, cost_table, least_choices
 from ptosim.vmi.values import LogicalValues
 
-STARTS = (CONTIGUOUS, HALVES, QUARTERS, EVERY_2, EVERY_4)
 LOOP_WEIGHT = 8
 DEEPEST = 4
 """Loops that count."""
@@ -50,21 +47,14 @@ def assigned(function: Function) -> LogicalValues:
 
 def assignment(function: Function) -> Assignment:
     clusters = clusters_of(function)
-    edges = _edges(function, clusters)
-    best: dict[int, LaneLayout] | None = None
-    costs: list[int] = []
-    for start in STARTS:
-        chosen = {
-            number: start if start in candidates(members) else CONTIGUOUS
-            for number, members in clusters.members.items()
-        }
-        costs.append(_total(edges, chosen))
-        _descend(edges, clusters, chosen)
-        if best is None or _total(edges, chosen) < _total(edges, best):
-            best = chosen
-    assert best is not None
-    layouts = {value: best[number] for number, members in clusters.members.items() for value in members}
-    return Assignment(layouts, _total(edges, best), costs[0])
+    options = {number: candidates(members) for number, members in clusters.members.items()}
+    tables = list(_tables(function, clusters, options))
+    chosen = least_choices(tables, {number: len(layouts) for number, layouts in options.items()})
+    layouts = {
+        value: options[number][chosen[number]] for number, members in clusters.members.items() for value in members
+    }
+    cost = sum(int(table.costs[tuple(chosen[number] for number in table.choices)]) for table in tables)
+    return Assignment(layouts, cost, sum(int(table.costs.flat[0]) for table in tables))
 
 
 # --- clusters ---------------------------------------------------------------------------------------------------------
@@ -153,27 +143,7 @@ def candidates(members: Sequence[SSAValue]) -> list[LaneLayout]:
     return found
 
 
-# --- the search -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Edge:
-    """One operation, the clusters that it looks at, and what it has been found to cost."""
-
-    op: VmiOperation
-    weight: int
-    clusters: VectorClusters
-    seen: tuple[int, ...]
-    known: dict[tuple[LaneLayout, ...], int] = field(default_factory=dict[tuple[LaneLayout, ...], int])
-
-    def cost(self, chosen: Mapping[int, LaneLayout]) -> int:
-        key = tuple(chosen[number] for number in self.seen)
-        if key not in self.known:
-            self.known[key] = self.weight * cost(self.op, partial(self._layout, chosen))
-        return self.known[key]
-
-    def _layout(self, chosen: Mapping[int, LaneLayout], value: SSAValue) -> LaneLayout:
-        return chosen[self.clusters[value]]
+# --- costs ------------------------------------------------------------------------------------------------------------
 
 
 def edges_of(function: Function) -> Iterator[tuple[VmiOperation, int]]:
@@ -184,36 +154,30 @@ def edges_of(function: Function) -> Iterator[tuple[VmiOperation, int]]:
             yield op, LOOP_WEIGHT ** min(loops, DEEPEST)
 
 
-def _edges(function: Function, clusters: VectorClusters) -> list[_Edge]:
-    found: list[_Edge] = []
+def _tables(
+    function: Function, clusters: VectorClusters, options: Mapping[int, Sequence[LaneLayout]]
+) -> Iterator[CostTable]:
+    """What each operation costs by the layouts of the clusters that it looks at; contiguous ones come first."""
+    sizes = {number: len(layouts) for number, layouts in options.items()}
     for op, weight in edges_of(function):
         seen = tuple(dict.fromkeys(clusters[value] for value in _vectors((*op.operands, *op.results))))
-        found.append(_Edge(op, weight, clusters, seen))
-    return found
+
+        yield cost_table(seen, sizes, _OperationCost(op, weight, clusters, options, seen))
 
 
-def _total(edges: Sequence[_Edge], chosen: Mapping[int, LaneLayout]) -> int:
-    return sum(edge.cost(chosen) for edge in edges)
+@dataclass(frozen=True)
+class _OperationCost:
+    """The cost of one operation by the options of the clusters that it looks at."""
 
+    op: VmiOperation
+    weight: int
+    clusters: VectorClusters
+    options: Mapping[int, Sequence[LaneLayout]]
+    seen: tuple[int, ...]
 
-def _descend(edges: Sequence[_Edge], clusters: VectorClusters, chosen: dict[int, LaneLayout]) -> None:
-    """One cluster at a time goes where it costs least."""
-    touching: dict[int, list[_Edge]] = defaultdict(list)
-    for edge in edges:
-        for number in edge.seen:
-            touching[number].append(edge)
-    changed = True
-    while changed:
-        changed = False
-        for number, members in clusters.members.items():
-            before = chosen[number]
-            best, least = before, _total(touching[number], chosen)
-            for layout in candidates(members):
-                chosen[number] = layout
-                if (there := _total(touching[number], chosen)) < least:
-                    best, least = layout, there
-            chosen[number] = best
-            changed = changed or best != before
+    def __call__(self, *chosen: int) -> int:
+        layouts = {number: self.options[number][option] for number, option in zip(self.seen, chosen, strict=True)}
+        return self.weight * cost(self.op, lambda value: layouts[self.clusters[value]])
 
 
 # --- masks ------------------------------------------------------------------------------------------------------------
