@@ -157,7 +157,7 @@ def edges_of(function: Function) -> Iterator[tuple[VmiOperation, int]]:
 def _tables(
     function: Function, clusters: VectorClusters, options: Mapping[int, Sequence[LaneLayout]]
 ) -> Iterator[CostTable]:
-    """What each operation costs by the layouts of the clusters that it looks at; contiguous ones come first."""
+    """The costs of each operation by the layouts of the clusters that it looks at; contiguous ones come first."""
     sizes = {number: len(layouts) for number, layouts in options.items()}
     for op, weight in edges_of(function):
         seen = tuple(dict.fromkeys(clusters[value] for value in _vectors((*op.operands, *op.results))))

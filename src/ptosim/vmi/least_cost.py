@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST = 200_000
-"""Numbers of a table."""
+"""The most numbers of a table."""
 
 
 class CostTable(NamedTuple):
