@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import ptosim
+from ptosim.cli.commands import main
 from ptosim.report.access_map import access_map
 from ptosim.report.profile import Profile
 from ptosim.report.roofline import roofline
@@ -122,3 +124,10 @@ def test_the_memories_of_a_mixed_kernel(chromium: Browser, profile: Profile, tmp
     assert chromium.run(choice) == "b0.aic,b0.aiv0,b0.aiv1"
     assert chromium.run("document.getElementById('memory-used').textContent") == "L1 2 KiB of 512 KiB"
     assert chromium.complaints == []
+
+
+def test_the_command_is_told(tmp_path: Path) -> None:
+    page, kernel = tmp_path / "page.html", EXAMPLES / "tiles" / "softmax.pto"
+    said = CliRunner().invoke(main, ["profile", str(kernel), "--set", "rows=40", "--html", str(page)])
+    assert said.exit_code == 0
+    assert f'"command":"ptosim profile {kernel} rand:40x128 zeros:40x128 40 --html {page}"' in page.read_text()

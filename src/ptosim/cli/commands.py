@@ -43,7 +43,7 @@ from ptosim.cli.kernel_file import (
     recorded_module,
     specialised,
 )
-from ptosim.cli.made_up import ranks_of
+from ptosim.cli.made_up import command_line, ranks_of
 from ptosim.cli.order import prove, sync
 from ptosim.cli.other_programs import for_other_programs
 from ptosim.cli.ranks import RANKS, Ranked, refuse
@@ -349,6 +349,7 @@ def _save(
     comparison: Comparison | None = None,
 ) -> None:
     if html:
+        profile.subject = replace(profile.subject, command=command_line())
         with writing(html):
             profile.save_html(html, findings, comparison)
     if trace:

@@ -97,9 +97,13 @@ def _scalars(kernel: Any, words: Sequence[str], sets: Sequence[str]) -> Mapping[
 def repeat_line() -> str | None:
     """The command line that repeats this command with the arguments it has made up; None where it made up none."""
     context = click.get_current_context()
-    words = context.meta.get(_WORDS)
-    if words is None or "file" not in context.params:
-        return None
+    return f"repeat: {command_line()}" if _WORDS in context.meta and "file" in context.params else None
+
+
+def command_line() -> str:
+    """This command with the arguments that it was given or has made up."""
+    context = click.get_current_context()
+    words = context.meta.get(_WORDS, context.params.get("words", ()))
     parts = ["ptosim", str(context.info_name), context.params["file"], *words]
     for parameter in context.command.params:
         name = str(parameter.name)
@@ -108,9 +112,9 @@ def repeat_line() -> str | None:
             option = max(parameter.opts, key=len)
             for each in value if parameter.multiple else [value]:
                 parts += [option] if parameter.is_flag else [option, str(each)]
-    if context.meta[_RANKS] is not None and not _is_said(context, "ranks"):
+    if context.meta.get(_RANKS) is not None and not _is_said(context, "ranks"):
         parts += ["--ranks", str(context.meta[_RANKS])]
-    return f"repeat: {shlex.join(parts)}"
+    return shlex.join(parts)
 
 
 def _is_said(context: click.Context, name: str) -> bool:

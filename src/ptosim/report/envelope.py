@@ -39,6 +39,8 @@ class ReportSubject:
     """Describes the arguments as they are when it is called."""
     warnings: tuple[Diagnostic, ...] = ()
     """The warnings of load."""
+    command: str | None = None
+    """The command line that gives it again, where one was given."""
 
 
 def loaded(outline: ModuleOutline) -> ReportSubject:

@@ -60,6 +60,7 @@ def _figures(profile: Profile) -> dict[str, Any]:
         "target": profile.target.name,
         "grid": profile.grid,
         "launch": _launch(profile),
+        "command": profile.subject.command or "",
         "places": profile.recording.hardware_cores,
         "cycles": profile.cycles,
         "bound": bound(profile.bounds),

@@ -23,14 +23,14 @@ const fillComparison = () => {
   const { file, cycles, pipes, lines } = D.comparison;
   const sum = ({ busy, waiting }) => busy + waiting;
   const most = Math.max(1, ...Object.values(pipes).flat().map(sum));
-  const bars = element("table", {}, head("pipe", "", "busy*", "waiting*", ""));
+  const bars = element("table", {}, head("pipe", "(other)", "busy*", "waiting*", "(bar)"));
   for (const [name, pair] of Object.entries(pipes)) {
     pair.forEach((times, k) => bars.append(element("tr", {}, k ? element("td") : pipeCell(name), element("td", { class: "quiet" }, k ? "other" : "this"),
       number(count(times.busy)), number(count(times.waiting)), element("td", { style: "width:40%" },
         stack([[times.busy, `background:var(--${name})${k ? ";opacity:.6" : ""}`, "busy"], [times.waiting, "background:var(--wait)", "waiting"]], most)))));
   }
   const signed = ([mine, theirs]) => (mine === theirs ? "" : `${mine > theirs ? "+" : "−"}${count(Math.abs(mine - theirs))}`);
-  const table = element("table", {}, head("line*", "other*", "critical*", "", "busy*", ""));
+  const table = element("table", {}, head("line*", "other*", "critical*", "(other)", "busy*", "(bar)"));
   for (const { line, other_line, text, critical, busy } of lines.slice(0, 20)) {
     table.append(element("tr", {}, element("td", { class: "number" }, lineButton(line)), number(other_line === null ? "" : String(other_line)),
       number(signed(critical)), element("td"), number(signed(busy)), element("td", {}, element("code", {}, text.trim().slice(0, 60)))));
@@ -86,7 +86,7 @@ const fillRoofline = () => {
 
 const fillUnits = () => {
   if (!D.units.length) return;
-  const table = element("table", {}, head("unit", "busy*", "of the time in scopes*", ""));
+  const table = element("table", {}, head("unit", "busy*", "of the time in scopes*", "(bar)"));
   const most = Math.max(...D.units.map(([, busy]) => busy));
   for (const [name, busy, part] of D.units) {
     table.append(element("tr", {}, element("td", {}, name), number(count(busy)), number(share(part, 1)),
@@ -98,7 +98,7 @@ const fillUnits = () => {
 // Each instruction of vector scopes with the share of its lanes that took part; the rest is wasted, often by a tail.
 const fillInstructions = () => {
   if (!D.instructions.length) return;
-  const table = element("table", {}, head("instruction", "line*", "times*", "lanes used*", ""));
+  const table = element("table", {}, head("instruction", "line*", "times*", "lanes used*", "(bar)"));
   for (const [line, name, times, used] of D.instructions) {
     table.append(element("tr", {}, element("td", {}, name), element("td", { class: "number" }, lineButton(line)), number(count(times)),
       number(share(used, 1)), element("td", { style: "width:26%" }, stack([[used, "background:var(--V)", "lanes used"]], 1))));

@@ -10,7 +10,9 @@ const byId = (id) => document.getElementById(id);
 const swatch = (variable) => element("span", { class: "swatch", style: `background:var(${variable})` });
 const pipeCell = (name) => element("td", { class: "pipe" }, swatch(`--${name}`), name);
 const number = (text) => element("td", { class: "number" }, text);
-const head = (...names) => element("tr", {}, ...names.map((name) => element("th", { class: name.endsWith("*") ? "number" : "" }, name.replace("*", ""))));
+// A name with a star heads a column of numbers; one in parentheses is for screen readers alone.
+const heading = (name) => (name.startsWith("(") ? element("span", { class: "unseen" }, name.slice(1, -1)) : name.replace("*", ""));
+const head = (...names) => element("tr", {}, ...names.map((name) => element("th", { class: name.endsWith("*") ? "number" : "" }, heading(name))));
 const lineButton = (line) => (line ? element("button", { class: "line", type: "button", onclick: () => chooseLine(line, true) }, String(line)) : "");
 
 const stack = (parts, whole) => element("div", { class: "stack" },
@@ -24,6 +26,7 @@ const fillHeader = () => {
   const blocks = `${D.ranks.length ? `${D.ranks.length} ranks × ` : ""}${count(D.grid)} block${D.grid === 1 ? "" : "s"}`;
   byId("where").textContent = `${D.file} · ${D.target} · ${blocks}${D.grid > D.places ? `, ${count(D.places)} at a time` : ""}`;
   byId("launch").textContent = D.launch;
+  byId("command").textContent = D.command;
   const fact = (name, value, note) => byId("facts").append(
     element("div", {}, element("dt", {}, name), element("dd", {}, value, note ? element("small", {}, ` ${note}`) : "")));
   fact("cycles", count(D.cycles));
@@ -40,7 +43,7 @@ const fillBounds = () => {
 };
 
 const fillPipes = () => {
-  const table = element("table", {}, head("pipe", "busy*", "waiting*", "idle*", ""));
+  const table = element("table", {}, head("pipe", "busy*", "waiting*", "idle*", "(bar)"));
   for (const [name, [busy, waiting, idle]] of Object.entries(D.totals)) {
     const whole = busy + waiting + idle;
     const bar = stack([[busy, `background:var(--${name})`, "busy"], [waiting, "background:var(--wait)", "waiting"]], whole);
@@ -216,25 +219,20 @@ const lineRows = new Map();
 const fillSource = () => {
   const most = Math.max(1, ...D.lines.map(([, , critical]) => critical));
   const found = new Map((D.findings || []).filter((f) => f.location).map((f) => [f.location.line, f.severity]));
-  const table = element("table", {}, element("thead", {}, element("tr", {}, ...["", "", "", "critical", "busy", "waiting", ""]
-    .map((name) => element("th", { class: "number" }, name)))));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...["(line)", "(region)", "(share)", "critical", "busy", "waiting", "(source)"]
+    .map((name) => element("th", { class: "number" }, heading(name))))));
   const body = element("tbody");
   table.append(body);
   sourceLines.forEach((text, i) => {
     const line = i + 1, time = lineTimes.get(line);
     const cell = (value, kind) => element("td", { class: `cycles ${kind}` }, time && value ? count(value) : "");
-    const row = element("tr", time ? { class: "timed", tabindex: "0", "data-line": line, role: "button", "aria-pressed": "false",
-      title: `${count(time.count)} entries` } : { "data-line": line });
+    const row = element("tr", time ? { class: "timed", "data-line": line, title: `${count(time.count)} entries` } : { "data-line": line });
+    const choice = time ? element("button", { class: "choice", type: "button", "aria-pressed": "false" }, String(line)) : String(line);
     const heat = element("td", { class: "heat" });
     if (time && time.critical) heat.append(element("i", { style: `width:${Math.max(2, (100 * time.critical) / most)}%` }));
-    row.append(element("td", { class: "no" }, String(line)), foldCell(line), heat, cell(time?.critical, "critical"), cell(time?.busy, ""), cell(time?.waiting, ""),
+    row.append(element("td", { class: "no" }, choice), foldCell(line), heat, cell(time?.critical, "critical"), cell(time?.busy, ""), cell(time?.waiting, ""),
       codeCell(text, found.get(line)));
-    if (time) {
-      row.addEventListener("click", () => chooseLine(line, false));
-      row.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); chooseLine(line, false); }
-      });
-    }
+    if (time) row.addEventListener("click", () => chooseLine(line, false));
     lineRows.set(line, row);
     body.append(row);
   });
@@ -243,16 +241,20 @@ const fillSource = () => {
   showRegions();
 };
 
+const press = (row, chosen) => {
+  row.classList.toggle("chosen", chosen);
+  row.querySelector(".choice")?.setAttribute("aria-pressed", String(chosen));
+};
+
 // Choosing a line marks it and lets the events of other lines fade; choosing it again lets go.
 const chooseLine = (line, keep) => {
   const again = state.line === line && !keep;
-  for (const row of lineRows.values()) { row.classList.remove("chosen"); if (row.hasAttribute("aria-pressed")) row.setAttribute("aria-pressed", "false"); }
+  for (const row of lineRows.values()) press(row, false);
   const inTimeline = D.sites.some(([, siteOf]) => siteOf === line);
   state.line = again || !inTimeline ? 0 : line;
   const row = lineRows.get(line);
   if (!again && row) {
-    row.classList.add("chosen");
-    if (row.hasAttribute("aria-pressed")) row.setAttribute("aria-pressed", "true");
+    press(row, true);
     if (keep) showLine(row);
   }
   changed();
