@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ptosim.effects.element import VECTOR_BYTES, Element
+from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
@@ -28,8 +28,14 @@ from ptosim.native.vector.registers import Mask, register_type, zeroed
 @lowering(op.VLdas)
 def vldas(f: FunctionBuilder, core: Core, source: Value) -> Align:
     """The granule that a load stream has read ahead concerns checks only."""
-    nothing = empty(f)
-    return Align(primed_granule(source), nothing.pending, nothing.data) if core.is_observed else nothing
+    nothing, granule = empty(f), primed_granule(source)
+    return Align(granule, nothing.pending, _content(core, granule)) if core.is_observed else nothing
+
+
+def _content(core: Core, granule: Value) -> Value:
+    """What is in a granule; one that UB does not have is told by the load."""
+    is_inside = (granule >= 0) & (granule < core.target.memory[Space.UB.value])
+    return core.base(Space.UB).at(is_inside.select(granule, 0)).load(I8.vector(GRANULE))
 
 
 def _loaded(f: FunctionBuilder, core: Core, address: Value, mask: Mask | None, unit: int, element: Element) -> Value:
@@ -45,7 +51,9 @@ def vldus(
 ) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
     source, increment = operands.source, operands.increment
-    core.suspect(lambda: operands.align.start != primed_granule(source))
+    ahead = operands.align
+    core.suspect(lambda: ahead.start != primed_granule(source))
+    core.suspect(lambda: (ahead.data != _content(core, ahead.start)).bitcast(I32) != 0)
     value = _loaded(f, core, source, operands.mask, unit, result_element)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     after = vldas(f, core, following)

@@ -242,6 +242,11 @@ class Core:
         """Store bytes in a row, or those of them that `active` selects."""
         self.port.write(AccessPlace(space, start, len(data), alignment), data, active)
 
+    def glimpsed(self, space: Space, start: int, width: int) -> bytes:
+        """Bytes on the chip as they are, for a remark about them: no access of the instruction."""
+        memory = self.memories.own.get(space, NOTHING)
+        return memory[start : start + width].tobytes() if start >= 0 else b""
+
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         """Pieces of `width` bytes at these addresses, one row each, as a copy."""
         return self.port.read(AccessPlace(space, starts, width, alignment, at, True))

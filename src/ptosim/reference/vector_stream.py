@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
@@ -25,8 +25,9 @@ from ptosim.reference.semantics import Operands, semantics
 
 
 @semantics(op.VLdas)
-def vldas(source: int) -> LoadAlign:
-    return LoadAlign(primed_granule(source))
+def vldas(core: Core, source: int) -> LoadAlign:
+    granule = primed_granule(source)
+    return LoadAlign(granule, core.glimpsed(UB, granule, GRANULE) if core.wants_lint else b"")
 
 
 def _load_facts(static: Static) -> dict[str, Any]:
@@ -44,10 +45,23 @@ def vldus(core: Core, operands: Operands, unit: int, dtype: Any, post: bool) -> 
     if align.granule != primed_granule(source):
         message = f"the stream has read ahead the granule at ub {align.granule}, but this load is at {source}"
         core.stray(f"a stale align: {message}", "stream-misuse")
+    elif core.wants_lint:
+        _compare(core, align, source)
     value = _loaded(core, source, operands.mask, unit, dtype)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
-    after = LoadAlign(primed_granule(following))
+    after = vldas(core, following)
     return (value, after, following) if post else (value, after)
+
+
+def _compare(core: Core, align: LoadAlign, source: int) -> None:
+    """What a stream has read ahead must be what its next load is to see."""
+    first = source - align.granule
+    if core.glimpsed(UB, source, GRANULE - first) != align.content[first:]:
+        core.lint(
+            f"the stream has read ub[{source}:{align.granule + GRANULE}] ahead before these bytes were stored: this "
+            "load may still give the old ones",
+            hint=f"begin the stream behind the store and its mem_bar, by {op.VLdas.name}",
+        )
 
 
 @semantics(op.UVld, bind=_load_facts)

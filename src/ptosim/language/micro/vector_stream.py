@@ -26,7 +26,8 @@ UPDATES = Vocabulary(("POST_UPDATE", "NO_POST_UPDATE"))
 class VLdas(operation.PTOOperation, name="pto.vldas"):
     """Begin an unaligned load stream: read ahead the 32-byte granule around the pointer.
 
-    The address is cut off to a granule and need not be aligned. The next vldus of the stream must load from it.
+    The address is cut off to a granule and need not be aligned. The next vldus of the stream must load from it. What is
+    stored to the granule between the two the stream may not have: `check` remarks on that.
 
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
     """

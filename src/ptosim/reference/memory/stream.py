@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LoadAlign:
-    """A load stream: the granule that has been read ahead."""
+    """A load stream: the granule that has been read ahead, and the bytes in it, where remarks are wanted."""
 
     granule: int
+    content: bytes = b""
 
 
 @dataclass(frozen=True, eq=False)
