@@ -10,7 +10,6 @@ from xdsl.ir import Operation
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import CoreKind
 from ptosim.language.load import VerifiedModule
-from ptosim.language.micro.sim_signal import SimNotify, SimTestWords, SimWaitWords
 from ptosim.language.micro.system import GetBlockIdx
 from ptosim.language.passes.launch_parameters import name_of
 from ptosim.language.structure.control import If
@@ -97,10 +96,7 @@ class ReplayTrials:
     def between_blocks(self) -> Diagnostic | None:
         """Bytes that two blocks touch in no order, in a kernel that tells its blocks apart: one that does not is meant
         for one. What they tell each other by words is not followed."""
-        operations = list(reached(*self.functions))
-        if any(isinstance(op, SimNotify | SimWaitWords | SimTestWords) for op in operations):
-            return None
-        for blocks in GRIDS if any(isinstance(op, GetBlockIdx) for op in operations) else ():
+        for blocks in GRIDS if any(isinstance(op, GetBlockIdx) for op in reached(*self.functions)) else ():
             for replayed in self._replays(FEW_LAUNCHES, FEW_EFFORT, blocks):
                 for shown in replayed.shown if not replayed.doubts and not replayed.incomplete else ():
                     is_it = shown.is_between_blocks and shown.certain
