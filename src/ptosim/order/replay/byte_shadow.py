@@ -14,6 +14,7 @@ from ptosim.machine.entry import Clock, Entry, EntryKind
 from ptosim.machine.observer import Footprint, Observer
 from ptosim.order.replay.scalar_run import Trail, Unreplayable
 from ptosim.order.replay.touched_bytes import Touched, covers, meeting
+from ptosim.order.replay.used_bytes import LoadUse, UsedBytes
 
 FEW_RECORDS = 3000
 """Accesses that a replay remembers in one memory."""
@@ -31,8 +32,8 @@ class Shown:
     """The loops and branches around what it happens at."""
     certain: bool = True
     """Whether the bytes are sure to be touched."""
-    by_use: bool = False
-    """Whether it counts only if what was loaded is used in the end."""
+    use: LoadUse | None = None
+    """What was loaded, where it counts only if that is used in the end."""
     is_between_blocks: bool = False
 
     @property
@@ -50,6 +51,7 @@ class _Record:
     entry: Entry
     touched: Touched
     trail: Trail
+    use: LoadUse | None
 
 
 class ByteShadow(Observer):
@@ -60,9 +62,19 @@ class ByteShadow(Observer):
     def __init__(self, trail: Callable[[Core], Trail], effort: int) -> None:
         """`effort`: as many entries may be issued."""
         self.effort = effort
-        self.shown: dict[tuple[object, ...], Shown] = {}
+        self._shown: dict[tuple[object, ...], Shown] = {}
+        self._is_stuck = False
         self._trail = trail
+        self._used = UsedBytes(self._spend)
         self._records: dict[_Memory, list[_Record]] = {}
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """All that went wrong; a load whose value was not used, or of a run that never ended, is not certain."""
+        return tuple(
+            replace(each, certain=False) if each.use is not None and (self._is_stuck or not each.use.is_used) else each
+            for each in self._shown.values()
+        )
 
     # --- from the machine ---------------------------------------------------------------------------------------------
 
@@ -83,7 +95,7 @@ class ByteShadow(Observer):
         self._show(Shown(diagnostic, (entry.data if entry.data is not None else self._trail(entry.core),)))
 
     def deadlock(self, deadlock: Deadlock) -> None:
-        self.shown = {key: replace(each, certain=False) if each.by_use else each for key, each in self.shown.items()}
+        self._is_stuck = True
         trails = tuple(head.entry.data or () for root in deadlock.roots for head in root.heads)
         for diagnostic in diagnostics(deadlock):
             self._show(Shown(diagnostic, trails))
@@ -101,15 +113,16 @@ class ByteShadow(Observer):
 
     def touch(self, entry: Entry, touched: Sequence[Touched]) -> None:
         trail = entry.data or ()
-        for each in touched:
-            records = self._records.setdefault(_memory(entry.core, each), [])
+        places = [(_memory(entry.core, each), each) for each in touched]
+        for (memory, each), use in zip(places, self._used.entry(entry, places), strict=True):
+            records = self._records.setdefault(memory, [])
             if len(records) > FEW_RECORDS:
                 raise Unreplayable("it is too long")
             self._spend(len(records) // _LOOKED_AT)
-            self._compare(entry, each, trail, records)
-            records.append(_Record(entry, each, trail))
+            self._compare(_Record(entry, each, trail, use), records)
 
-    def _compare(self, entry: Entry, touched: Touched, trail: Trail, records: list[_Record]) -> None:
+    def _compare(self, now: _Record, records: list[_Record]) -> None:
+        entry, touched = now.entry, now.touched
         kept: list[_Record] = []
         for record in records:
             other = record.touched
@@ -119,13 +132,14 @@ class ByteShadow(Observer):
                 continue
             known = _is_ordered(record.entry, entry)
             if not known and (other.writes or touched.writes) and not (other.atomic and other.atomic == touched.atomic):
-                self._race(record, entry, touched, trail)
+                self._race(record, now)
             is_done = known and (touched.writes or not other.writes) and record.entry.pipe is entry.pipe
             if not (is_done and record.entry.core is entry.core and covers(touched.sure, other.may)):
                 kept.append(record)
-        records[:] = kept
+        records[:] = [*kept, now]
 
-    def _race(self, record: _Record, entry: Entry, touched: Touched, trail: Trail) -> None:
+    def _race(self, record: _Record, now: _Record) -> None:
+        entry, touched = now.entry, now.touched
         certain = meeting(record.touched.sure, touched.sure) if record.touched.sure and touched.sure else False
         verbs = {True: "writes", False: "reads"}
         blocks = record.entry.core.block, entry.core.block
@@ -140,12 +154,13 @@ class ByteShadow(Observer):
             related=_related(record, verbs[record.touched.writes]),
             pipe=entry.pipe,
         )
-        by_use = record.touched.by_use or touched.by_use
-        self._show(Shown(diagnostic, (record.trail, trail), certain, by_use, len({*blocks}) > 1))
+        use = record.use or now.use
+        self._show(Shown(diagnostic, (record.trail, now.trail), certain, use, len({*blocks}) > 1))
 
     def _show(self, shown: Shown) -> None:
-        key = (shown.kind, shown.certain, shown.is_between_blocks, *shown.places)
-        self.shown.setdefault(key, shown)
+        """The first of each kind and place that is sure to count, and each that does if it is used."""
+        key = (shown.kind, shown.certain, shown.is_between_blocks, *shown.places, shown.use)
+        self._shown.setdefault(key, shown)
 
 
 def _related(record: _Record, verb: str) -> tuple[Related, ...]:

@@ -77,7 +77,7 @@ class Replayer:
         except PTOError as problem:
             incomplete = problem.diagnostics[0].message
         doubts = tuple(dict.fromkeys(why for run in runs.values() for why in run.doubts.values()))
-        return Replayed(launch, tuple(shadow.shown.values()), doubts, incomplete, effort - max(shadow.effort, 0))
+        return Replayed(launch, shadow.shown, doubts, incomplete, effort - max(shadow.effort, 0))
 
     def _may_set(self, runs: Mapping[Core, ScalarRun], core: Core, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""

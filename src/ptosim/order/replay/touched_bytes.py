@@ -37,6 +37,8 @@ class Touched:
     """The core whose memory it is, where that is another one than its own."""
     by_use: bool = False
     """Whether it counts only where what was loaded is used in the end."""
+    into: Pieces = ()
+    """Bytes of the same memory that are sure to hold what was loaded when its entry has ended."""
 
     @property
     def low(self) -> int:

@@ -31,12 +31,13 @@ _Key = tuple[Operation, tuple[Any, ...]]
 
 
 class _Use:
-    """One access of a scope, and how many of its bytes are sure."""
+    """One access of a scope, how many of its bytes are sure, and where what it has loaded is stored."""
 
-    __slots__ = ("sure", "touched")
+    __slots__ = ("into", "sure", "touched")
 
     def __init__(self, touched: Touched, sure: int) -> None:
         self.touched, self.sure = touched, sure
+        self.into: dict[tuple[int, int], None] = {}
 
 
 class ScopeReader:
@@ -72,6 +73,8 @@ class _Reading:
     def __init__(self, module: VerifiedModule, values: dict[Any, Any]) -> None:
         self.module, self.values = module, values
         self.uses: list[_Use] = []
+        self.stored: dict[tuple[int, int], list[_Use]] = {}
+        """By place, which loads reached the last store there."""
         self.steps = MOST_STEPS
         self.is_whole = True
 
@@ -85,7 +88,8 @@ class _Reading:
             touched, low = use.touched, use.touched.low
             sure = ((low, low + use.sure),) if use.sure else touched.sure
             key = (touched.space, touched.writes, touched.may, sure)
-            found[key] = Touched(touched.space, touched.writes, touched.may, sure, by_use=touched.by_use)
+            into = (*dict.fromkeys((*(found[key].into if key in found else ()), *use.into)),)
+            found[key] = Touched(touched.space, touched.writes, touched.may, sure, by_use=touched.by_use, into=into)
         if not self.is_whole:
             found |= {(each,): each for each in self._anywhere(op)}
         return tuple(found.values())
@@ -197,7 +201,7 @@ class _Reading:
         use = _Use(touched, 0)
         self.uses.append(use)
         if access.direction == "write":
-            self._stored(op, active if access.mask is not None else VECTOR_BYTES)
+            self._stored(op, touched, active if access.mask is not None else VECTOR_BYTES)
         elif whole and access.touch == "used" and op.results:
             self.values[op.results[0]] = {use: VECTOR_BYTES}
 
@@ -208,11 +212,18 @@ class _Reading:
         lanes: Scalar = self.values.get(mask)
         return None if lanes is None else lanes * mask.type.stride
 
-    def _stored(self, op: PTOOperation, active: Scalar) -> None:
-        """Stored registers count as used."""
+    def _stored(self, op: PTOOperation, touched: Touched, active: Scalar) -> None:
+        """Stored registers count as used, if they are used from there; the last store to a place is what stays."""
+        for place in touched.sure:
+            for use in self.stored.pop(place, ()):
+                use.into.pop(place, None)
         for value in op.operands:
             for use, left in self._sources(value).items():
-                use.sure = max(use.sure, min(left, active or 0))
+                sure = min(left, active or 0)
+                use.sure = max(use.sure, sure)
+                for place in touched.sure if sure else ():
+                    use.into[place] = None
+                    self.stored.setdefault(place, []).append(use)
 
     def _lane_by_lane(self, op: PTOOperation) -> None:
         masks = [value for value in op.operands if isinstance(value.type, MaskType)]
