@@ -77,11 +77,12 @@ class ReplayTrials:
 
     def _shows_at_all_sizes(self, suspect: Diagnostic, launch: ReplayLaunch) -> bool:
         """Whether a race shows with small and with large strides and lengths: one that does with some only speaks of
-        these. What does not come to an end says nothing."""
+        these. What does not come to an end says nothing; between blocks there may be other reasons for distances."""
         for size in (SMALL, LARGE) if self._sizes and suspect.kind == "race" else ():
             scalars = tuple(size if at in self._sizes else each for at, each in enumerate(launch.scalars))
             replayed = self._replayer.replay(replace(launch, scalars=scalars), MOST_EFFORT)
-            if not replayed.incomplete and not any(_is_it(suspect, shown) for shown in replayed.shown):
+            is_told = not replayed.incomplete or launch.blocks > 1
+            if is_told and not any(_is_it(suspect, shown) for shown in replayed.shown):
                 return False
         return True
 
@@ -98,9 +99,11 @@ class ReplayTrials:
         for one. What they tell each other by words is not followed."""
         for blocks in GRIDS if any(isinstance(op, GetBlockIdx) for op in reached(*self.functions)) else ():
             for replayed in self._replays(FEW_LAUNCHES, FEW_EFFORT, blocks):
-                for shown in replayed.shown if not replayed.doubts and not replayed.incomplete else ():
-                    is_it = shown.is_between_blocks and shown.certain
-                    if is_it and self._shows_at_all_sizes(shown.diagnostic, replayed.launch):
+                sure = [shown for shown in replayed.shown if shown.certain]
+                if replayed.doubts or replayed.incomplete or not all(shown.is_between_blocks for shown in sure):
+                    continue  # arguments with which a block alone goes wrong make no sense
+                for shown in sure:
+                    if self._shows_at_all_sizes(shown.diagnostic, replayed.launch):
                         return self._told(shown.diagnostic, shown, replayed.launch)
         return None
 

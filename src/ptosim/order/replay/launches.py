@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.analysis.scalar_rules import bits_of, is_number
 from ptosim.language.micro.pointer import LdDev, LoadScalar
+from ptosim.language.operation import enclosing_scope
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.control import For, If, While
 from ptosim.language.structure.function import Function, reached
@@ -152,7 +153,8 @@ def _uses(arguments: Sequence[SSAValue]) -> set[str]:
                 found |= {"way"} if op.name in _CHOOSING else set()
                 pending += op.results if op.name not in _CHOOSING else ()
             else:
-                is_way = isinstance(op, If) or (isinstance(op, For) and use.index == 1) or "flag" in op.name
+                is_turn = isinstance(op, For) and use.index == 1 and enclosing_scope(op) is None
+                is_way = isinstance(op, If) or is_turn or "flag" in op.name
                 found.add("way" if is_way else "bytes")
     return found
 

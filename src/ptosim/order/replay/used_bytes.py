@@ -1,5 +1,6 @@
-"""What becomes of loaded values in a replay: a vector load counts only if what was loaded reaches GM, a scalar or a
-matrix product in the end. Values that are stored to UB and overwritten there have done no harm.
+"""Loaded values in a replay: a vector load counts only if its value reaches GM, a scalar or a matrix product.
+
+Values that are stored to UB and overwritten there have done no harm.
 """
 
 from __future__ import annotations
