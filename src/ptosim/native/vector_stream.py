@@ -33,7 +33,7 @@ def vldas(f: FunctionBuilder, core: Core, source: Value) -> Align:
 
 
 def _content(core: Core, granule: Value) -> Value:
-    """What is in a granule; one that UB does not have is told by the load."""
+    """The bytes of a granule; one that UB does not have is told by the load."""
     is_inside = (granule >= 0) & (granule < core.target.memory[Space.UB.value])
     return core.base(Space.UB).at(is_inside.select(granule, 0)).load(I8.vector(GRANULE))
 

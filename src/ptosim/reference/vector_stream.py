@@ -54,7 +54,7 @@ def vldus(core: Core, operands: Operands, unit: int, dtype: Any, post: bool) -> 
 
 
 def _compare(core: Core, align: LoadAlign, source: int) -> None:
-    """What a stream has read ahead must be what its next load is to see."""
+    """The bytes that a stream has read ahead must be those that its next load is to see."""
     first = source - align.granule
     if core.glimpsed(UB, source, GRANULE - first) != align.content[first:]:
         core.lint(

@@ -33,7 +33,7 @@ class Shown:
     certain: bool = True
     """Whether the bytes are sure to be touched."""
     use: LoadUse | None = None
-    """What was loaded, where it counts only if that is used in the end."""
+    """The load, where it counts only if its value is used in the end."""
     is_between_blocks: bool = False
 
     @property

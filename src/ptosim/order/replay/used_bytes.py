@@ -88,7 +88,7 @@ class UsedBytes:
 
 
 def _without(kept: _Kept, low: int, high: int) -> Iterator[_Kept]:
-    """What is left of it when some bytes are overwritten."""
+    """The parts that are left of it when some bytes are overwritten."""
     if kept.high <= low or high <= kept.low:
         yield kept
         return
