@@ -36,6 +36,7 @@ from ptosim.repair.proposal import Proposal
 from ptosim.repair.signals import SignalRepair
 from ptosim.repair.trials import ORDER
 from ptosim.repair.whole_core_signals import WholeCoreSignals
+from ptosim.repair.workitem_atomics import atomics
 from ptosim.repair.workitem_barriers import barriers
 from ptosim.repair.written import EVENTS, WrittenSync, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
@@ -86,6 +87,7 @@ class Proposals:
             for each in product(*(list(self._of_conflict(one, taken)) for one in (found, *found.also))):
                 yield each[0] if len(each) == 1 else _joined(each)
         elif found.kind == "race":
+            yield from atomics(self.program, found)
             yield from barriers(self.program, found)
         elif found.kind in ORDER:
             if found.kind == "deadlock":
