@@ -25,6 +25,7 @@ SIZES: dict[str, list[dict[str, int]]] = {
     "histogram": [{"count": 1, "grid": 1}, {"count": 513, "grid": 3}],
     "embedding": [{"tokens": 1}, {"tokens": 8}, {"tokens": 9}],
     "rms_norm": [{"rows": 1}, {"rows": 2}],
+    "lookup": [{"count": 1}, {"count": 256}, {"count": 257}],
 }
 
 

@@ -26,8 +26,6 @@ UPDATES = {
     "arith.minsi": "min signed",
     "arith.maxui": "max unsigned",
     "arith.minui": "min unsigned",
-    "pto.fmax": "max",
-    "pto.fmin": "min",
 }
 """The atomic update that an operation becomes, and the word behind it."""
 TYPES = ("i32", "i64", "f16", "bf16", "f32")
