@@ -6,7 +6,7 @@ author's place (`Location.shown`), from which `Location.in_text` leads back.
 """
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -110,6 +110,12 @@ class Location:
         return self.text or self
 
     @property
+    def is_one_of_several(self) -> bool:
+        """Whether the same place of the author's file was written out for other turns or calls as well."""
+        places = self.text.source.places if self.text is not None and self.text.source is not None else None
+        return places is not None and len(places.ways[self.file, self.line, self.column]) > 1
+
+    @property
     def turn(self) -> str:
         """The turns in words: `i = 3, j = 0`."""
         return ", ".join(f"{name} = {number}" for name, number in self.turns)
@@ -186,6 +192,15 @@ class AuthoredPlaces:
         number = bisect_right(self._starts, location.source.offset(location.line, location.column)) - 1
         place = self._entries[number][1] if number >= 0 else None
         return None if place is None else replace(self._quotable(place), text=location)
+
+    @cached_property
+    def ways(self) -> Mapping[tuple[str, int, int], set[Any]]:
+        """The turns and calls that each place of the author's files was written out for."""
+        found: defaultdict[tuple[str, int, int], set[Any]] = defaultdict(set)
+        for _, place in self._entries:
+            if place is not None:
+                found[place.file, place.line, place.column].add((place.turns, place.calls))
+        return found
 
     @property
     def main(self) -> Source | None:

@@ -241,6 +241,17 @@ def no_lanes(x: Floats):
     pto.vmi.vload(pto.castptr(0, pto.ptr(pto.f32)), 0, size=0)  # here
 
 
+@wrong(TypeError, "a logical vector cannot hold i1")
+def lanes_of_truth_values(x: Floats):
+    pto.vmi.vload(pto.castptr(0, pto.ptr(pto.i1)), 0, size=64)  # here
+
+
+@wrong(TypeError, "pto.static_range takes 1 to 3 arguments, not 0")
+def turns_of_nothing(x: Floats):
+    for _ in pto.static_range():  # here
+        pass
+
+
 @wrong(TypeError, "this call takes 0 positional arguments but 1 was given")
 def a_lambda(x: Floats):
     _ = (lambda: 1)(2)  # here

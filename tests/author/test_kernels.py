@@ -324,3 +324,87 @@ def test_two_threads_trace_at_once():
     with ThreadPoolExecutor(4) as pool:
         texts = list(pool.map(made, range(1, 9)))
     assert texts == [made(number) for number in range(1, 9)]
+
+
+@pto.tileop
+def doubled(t: pto.Tile, o: pto.Tile, rows: pto.i32):
+    m = pto.make_mask(pto.f32, "ALL")
+    for r in range(rows):
+        v = pto.vlds(t[r, 0:])
+        pto.vsts(pto.vadd(v, v, m), o[r, 0:], m)
+
+
+@pto.func(returns=None)
+def put(p: pto.ptr(pto.f32, "gm"), at: pto.i32):
+    scalar.store(1.0, p, at)
+
+
+@pto.func(returns=None)
+def put_behind(p: pto.ptr(pto.f32, "gm"), at: pto.i32):
+    put(p, at + 1)
+
+
+@pto.simt
+def put_many(p: pto.ptr(pto.f32, "gm"), at: pto.i32):
+    scalar.store(1.0, p, pto.get_tid_x() + at)
+
+
+@pto.jit(mode="explicit", kernel_kind="vector")
+def calls_helpers(x: pto.ptr(pto.f32, "gm")):
+    put(x, 3)
+    put_behind(x, 4)
+    put_behind(x, 400)  # wrong
+    put_many[4, 1, 1](x, 8)
+    put_many[4, 1, 1](x, 800)  # wrong
+
+
+@pto.jit(kernel_kind="vector")
+def forgets_a_row(x: pto.ptr(pto.f32, "gm")):
+    v = pto.make_tensor_view(x, shape=[4, 64], strides=[64, 1])
+    t, o = (pto.alloc_tile(shape=[4, 64], dtype=pto.f32) for _ in range(2))
+    pto.tile.load(v, t)
+    doubled(t, o, 4)
+    pto.mem_bar("VST_VLD")
+    doubled(o, t, 5)  # wrong
+    pto.tile.store(t, v)
+
+
+@pytest.mark.parametrize("kernel, kinds", [(calls_helpers, ["out-of-bounds"] * 2), (forgets_a_row, ["scope-alias"])])
+def test_a_finding_in_a_helper_says_which_call_it_is(kernel: object, kinds: list[str]):
+    with open(__file__) as file:
+        wrong = [number for number, line in enumerate(file, 1) if line.endswith("# wrong\n")]
+    found = [each for each in ptosim.check(kernel, np.zeros(256, "f4")).findings if each.kind == kinds[0]]
+    assert [each.kind for each in found] == kinds
+    calls = [[place.location.line for place in each.related if place.role == "called here"] for each in found]
+    assert all(set(lines) & set(wrong) for lines in calls), calls
+    assert kernel.text.count("func.func") == kernel.text.count("func.func private") + 1 + kernel.text.count(
+        "simt_entry"
+    )
+
+
+def test_a_trap_in_a_helper_says_which_calls_led_there():
+    for engine in ("native", "reference"):
+        with pytest.raises(ptosim.PTOError) as caught:
+            calls_helpers(np.zeros(256, "f4"), engine=engine)
+        (trap,) = caught.value.diagnostics
+        assert [each.role for each in trap.related] == ["called here"] * 2
+
+
+def test_a_repair_in_a_helper_that_is_called_once_is_an_edit():
+    @pto.tileop
+    def stores_and_loads(t: pto.Tile, o: pto.Tile):
+        m = pto.make_mask(pto.f32, "ALL")
+        pto.vsts(pto.vlds(t[0, 0:]), o[0, 0:], m)
+        pto.vsts(pto.vlds(o[0, 0:]), t[0, 0:], m)
+
+    @pto.jit(kernel_kind="vector")
+    def once(x: pto.ptr(pto.f32, "gm")):
+        v = pto.make_tensor_view(x, shape=[1, 64], strides=[64, 1])
+        t, o = (pto.alloc_tile(shape=[1, 64], dtype=pto.f32) for _ in range(2))
+        pto.tile.load(v, t)
+        stores_and_loads(t, o)
+        pto.tile.store(t, v)
+
+    report = ptosim.check(once, np.zeros(64, "f4"))
+    assert report.findings[0].hint.endswith('add pto.mem_bar("VST_VLD")')
+    assert '+        pto.mem_bar("VST_VLD")' in report.fix().diff

@@ -267,11 +267,16 @@ def scalar_type(name: str) -> Attribute:
 
 def parsed_type(text: str) -> Attribute:
     """A type from its text."""
+    from xdsl.utils.exceptions import ParseError
+
     from ptosim.language.text.located_parser import LocatedParser
     from ptosim.language.text.parser import context
     from ptosim.places import Source
 
-    return LocatedParser(context(), Source("<type>", text)).parse_type()
+    try:
+        return LocatedParser(context(), Source("<type>", text)).parse_type()
+    except ParseError as problem:
+        raise failure(WrongType, problem.msg) from None
 
 
 def attribute_of(text: str) -> Attribute:

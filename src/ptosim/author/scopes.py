@@ -26,7 +26,12 @@ def static_range(*arguments: Any) -> range:
         if isinstance(value, Traced):
             message = "pto.static_range counts while tracing; this bound is a value that only the run knows"
             raise failure(WrongType, message, hint="write for i in range(...)")
-    return range(*(whole(each, "a bound of pto.static_range") for each in arguments))
+    if not 1 <= len(arguments) <= 3:
+        raise failure(WrongType, f"pto.static_range takes 1 to 3 arguments, not {len(arguments)}")
+    bounds = [whole(each, "a bound of pto.static_range") for each in arguments]
+    if len(bounds) == 3 and bounds[2] == 0:
+        raise failure(WrongValue, "the step of pto.static_range cannot be 0")
+    return range(*bounds)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from io import StringIO
 
 from xdsl.ir import Operation
 
+from ptosim.author.call_sites import with_call_sites
 from ptosim.author.trace import Trace
 from ptosim.language.micro.sync import Barrier, FlagPair
 from ptosim.language.text.parser import ParsedModule, deep_recursion
@@ -42,17 +43,19 @@ class _Written(ModulePrinter):
                 super().print_op(op)
 
 
-def source_of_trace(trace: Trace, name: str) -> Source:
-    """The text of a kernel that was traced, which knows the places of its operations."""
-    parsed = ParsedModule(Source(name, ""), trace.root, {}, {}, [])
+def source_of_trace(trace: Trace, name: str, with_calls: bool = False) -> Source:
+    """The text of a kernel that was traced, which knows the places of its operations; with calls, those of each call
+    of a helper."""
+    root, known = with_call_sites(trace) if with_calls else (trace.root, trace.places)
+    parsed = ParsedModule(Source(name, ""), root, {}, {}, [])
     out = StringIO()
     with deep_recursion():
         printer = _Written(out, parsed)
-        printer.print_op(trace.root)
+        printer.print_op(root)
     text = out.getvalue() + "\n"
     entries: list[tuple[int, Location | None]] = []
     for start, op in printer.starts:
-        entries.append((start, trace.places.get(op) or trace.definition))
+        entries.append((start, known.get(op) or trace.definition))
     sources = {place.source for _, place in entries if place is not None and place.source is not None}
     calls = {
         call.source for _, place in entries if place is not None for call in place.calls if call.source is not None

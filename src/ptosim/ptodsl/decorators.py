@@ -242,9 +242,17 @@ class CompiledKernel(TextForms):
     @cached_property
     def source(self) -> Source:
         """The text, with the place of each operation."""
+        return self._written(with_calls=False)
+
+    @cached_property
+    def source_of_calls(self) -> Source:
+        """The text that is run: each helper once for each of its calls, so that places inside it know the call."""
+        return self._written(with_calls=True)
+
+    def _written(self, with_calls: bool) -> Source:
         from ptosim.author.text import source_of_trace
 
-        return source_of_trace(self._traced.trace, self.handle.function.definition.place.file)
+        return source_of_trace(self._traced.trace, self.handle.function.definition.place.file, with_calls)
 
     def shown(self, lowered: bool = False, lines: bool = False) -> str:
         """The text; lowered to micro-instructions, or with the line of each operation."""
@@ -264,7 +272,7 @@ class CompiledKernel(TextForms):
     def loaded(self) -> Module:
         from ptosim.module import load
 
-        return load(self.source)
+        return load(self.source_of_calls)
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -317,8 +325,7 @@ class KernelOfText(CompiledKernel):
     def kernel_module_graph(self) -> tuple[str, ...]:
         return (self.handle.symbol,)
 
-    @cached_property
-    def source(self) -> Source:
+    def _written(self, with_calls: bool) -> Source:
         return text_of_body(self.handle)
 
 
@@ -436,6 +443,13 @@ class MergedModule:
 
         return merged_source([each.source for each in self._kernels])
 
+    @cached_property
+    def source_of_calls(self) -> Source:
+        """The text that is run."""
+        from ptosim.author.text import merged_source
+
+        return merged_source([each.source_of_calls for each in self._kernels])
+
     @property
     def text(self) -> str:
         return self.source.text
@@ -450,7 +464,7 @@ class MergedModule:
     def loaded(self) -> Module:
         from ptosim.module import load
 
-        return load(self.source)
+        return load(self.source_of_calls)
 
     def module(self) -> Module:
         return self.loaded

@@ -106,7 +106,7 @@ def _is_computation(text: str) -> bool:
 def _place(source: Source, author: Source, line: int) -> Location:
     """The author's line for a line of the text, where it stands for that alone."""
     place = source.shown(line)
-    if place.turns or place.calls:
+    if place.is_one_of_several:
         where = f"with {place.turn}" if place.turns else f"called at line {place.calls[0].line}"
         message = f"line {place.line} serves several turns or calls ({where}); the hints say what is missing in each"
         raise _Inexpressible(message)

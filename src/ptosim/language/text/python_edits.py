@@ -64,6 +64,8 @@ def _told(edit: Edit) -> str:
 
 def _circumstance(place: Location) -> str:
     """Which of several turns or calls of a line is meant."""
+    if not place.is_one_of_several:
+        return ""
     if place.turns:
         return f" (with {place.turn})"
     if place.calls:
@@ -76,7 +78,7 @@ def _replacement(edit: Edit) -> Replacement | None:
     if not is_known(edit.place) or edit.where == "at" or edit.moved is not None:
         return None
     shown = edit.place.shown
-    if shown.source is None or shown.file != edit.place.source.name or shown.turns or shown.calls:
+    if shown.source is None or shown.file != edit.place.source.name or shown.is_one_of_several:
         return None
     at = last_line_of_statement(shown) + 1 if edit.where == "after" else first_line_of_statement(shown)
     indent = re.match(r"[ \t]*", shown.source.line(first_line_of_statement(shown)))
