@@ -21,7 +21,7 @@ from ptosim.language.types import element_of
 from ptosim.language.vmi.vmi_operation import VmiOperation
 from ptosim.vmi.demand import demands
 from ptosim.vmi.layout import CONTIGUOUS, EIGHT, EVERY_2, EVERY_4, HALVES, QUARTERS, SINGLE, LaneLayout
-from ptosim.vmi.layout_costs import cost, shape
+from ptosim.vmi.layout_costs import ACCESS, cost, shape
 from ptosim.vmi.least_cost import CostTable, cost_table, least_choices
 from ptosim.vmi.values import LogicalValues
 
@@ -54,7 +54,7 @@ def assignment(function: Function) -> Assignment:
         value: options[number][chosen[number]] for number, members in clusters.members.items() for value in members
     }
     cost = sum(int(table.costs[tuple(chosen[number] for number in table.choices)]) for table in tables)
-    return Assignment(layouts, cost, sum(int(table.costs.flat[0]) for table in tables))
+    return Assignment(layouts, cost // ACCESS, sum(int(table.costs.flat[0]) for table in tables) // ACCESS)
 
 
 # --- clusters ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Instructions that an operation takes at the edges of its vectors, by their layouts: loads, stores, changes of width,
 reductions, and what is brought from one layout to another. The recipes do what is counted here.
+
+A cost is a number of instructions; of equal ones that is less of which fewer compute, and more load or store.
 """
 
 from __future__ import annotations
@@ -15,6 +17,11 @@ from ptosim.language.types import element_of
 from ptosim.language.vmi.vmi_operation import VmiOperation
 from ptosim.vmi.converted import source_layout
 from ptosim.vmi.layout import CONTIGUOUS, EIGHT, SINGLE, LaneLayout
+
+ACCESS = 1 << 20
+"""The cost of an instruction that loads or stores."""
+COMPUTED = ACCESS + 1
+"""The cost of one that works on registers."""
 
 Layouts = Callable[[SSAValue], LaneLayout]
 """The layout that is considered for a vector."""
@@ -43,14 +50,14 @@ def relayout_cost(value: SSAValue, layout: LaneLayout, wanted: LaneLayout) -> in
         cost += 2 * (layout.count(lanes, width) - CONTIGUOUS.count(lanes, width))
         layout = CONTIGUOUS
     if wanted.slots and layout != wanted:
-        return cost + wanted.count(lanes, width)
+        return COMPUTED * (cost + wanted.count(lanes, width))
     while layout.parts < wanted.parts:
         cost += (layout.count(lanes, width) + 1) // 2
         layout = replace(layout, parts=2 * layout.parts)
     while layout.stride < wanted.stride:
         cost += layout.count(lanes, width)
         layout = replace(layout, stride=2 * layout.stride)
-    return cost
+    return COMPUTED * cost
 
 
 def _is_one_register(lanes: int, width: int, one: LaneLayout, other: LaneLayout) -> bool:
@@ -67,7 +74,9 @@ def cost(op: VmiOperation, layouts: Layouts) -> int:
     if op.by_lanes:
         first = (results or operands)[0]
         layout = layouts(first)
-        return layout.count(*shape(first)) + sum(relayout_cost(each, layouts(each), layout) for each in operands)
+        return COMPUTED * layout.count(*shape(first)) + sum(
+            relayout_cost(each, layouts(each), layout) for each in operands
+        )
     return sum(relayout_cost(each, layouts(each), CONTIGUOUS) for each in operands) + sum(
         relayout_cost(each, CONTIGUOUS, layouts(each)) for each in results
     )
@@ -79,17 +88,17 @@ def _load(op: VmiOperation, layouts: Layouts) -> int:
     wanted = layouts(value)
     plain = not (op.played_any("stride", "block_stride")) and op.word_of("dist_mode") in (None, "continuous")
     if op.word_of("dist_mode") == "brc" and not op.played_any("stride"):
-        return 1
+        return ACCESS
     if not plain or len(op.results) > 1:
         return sum(relayout_cost(each, CONTIGUOUS, layouts(each)) for each in op.results)
     if lanes == 1:
-        return 1
+        return ACCESS
     if wanted.parts > 1:
         halves = replace(wanted, parts=2)
-        return halves.registers_of_part(lanes, width) + relayout_cost(value, halves, wanted)
+        return ACCESS * halves.registers_of_part(lanes, width) + relayout_cost(value, halves, wanted)
     if wanted.slots and wanted != SINGLE and wanted.slots * width % GRANULE:
-        return CONTIGUOUS.count(lanes, width) + relayout_cost(value, CONTIGUOUS, wanted)
-    return wanted.count(lanes, width)
+        return ACCESS * CONTIGUOUS.count(lanes, width) + relayout_cost(value, CONTIGUOUS, wanted)
+    return ACCESS * wanted.count(lanes, width)
 
 
 def _store(op: VmiOperation, layouts: Layouts) -> int:
@@ -99,10 +108,10 @@ def _store(op: VmiOperation, layouts: Layouts) -> int:
     if op.played_any("stride", "block_stride", "high"):
         return relayout_cost(value, layout, CONTIGUOUS)
     if layout.parts == 2 and lanes % (2 * VECTOR_BYTES // width) == 0 and not op.played_any("mask"):
-        return layout.count(lanes, width) // 2
+        return ACCESS * (layout.count(lanes, width) // 2)
     if layout.stride > 1:
-        return layout.count(lanes, width)
-    return relayout_cost(value, layout, CONTIGUOUS) + CONTIGUOUS.count(lanes, width)
+        return ACCESS * layout.count(lanes, width)
+    return relayout_cost(value, layout, CONTIGUOUS) + ACCESS * CONTIGUOUS.count(lanes, width)
 
 
 def _convert(op: VmiOperation, layouts: Layouts) -> int:
@@ -110,21 +119,21 @@ def _convert(op: VmiOperation, layouts: Layouts) -> int:
     (lanes, before), (_, after) = shape(source), shape(dest)
     given, wanted = layouts(source), layouts(dest)
     if before == after:
-        return relayout_cost(source, given, wanted) + wanted.count(lanes, after)
+        return relayout_cost(source, given, wanted) + COMPUTED * wanted.count(lanes, after)
     if after > before:
         factor = after // before
         needed = source_layout(wanted, factor)
         natural = CONTIGUOUS if needed.stride == factor else LaneLayout(parts=needed.parts * factor)
         moved = relayout_cost(source, given, needed) + relayout_cost(dest, natural, wanted)
-        return moved + natural.count(lanes, after)
+        return moved + COMPUTED * natural.count(lanes, after)
     factor = before // after
     if wanted.stride == factor:
-        return relayout_cost(source, given, CONTIGUOUS) + CONTIGUOUS.count(lanes, before)
+        return relayout_cost(source, given, CONTIGUOUS) + COMPUTED * CONTIGUOUS.count(lanes, before)
     parts = wanted.parts if wanted.stride == 1 and not wanted.slots and wanted.parts * factor <= 4 else 1
     needed, natural = LaneLayout(parts=parts * factor), LaneLayout(parts=parts)
     united = (factor - 1) * natural.count(lanes, after)
     moved = relayout_cost(source, given, needed) + relayout_cost(dest, natural, wanted)
-    return moved + needed.count(lanes, before) + united
+    return moved + COMPUTED * (needed.count(lanes, before) + united)
 
 
 def _reinterpret(op: VmiOperation, layouts: Layouts) -> int:
@@ -151,7 +160,7 @@ def _reduce(op: VmiOperation, layouts: Layouts) -> int:
         if rest == 0 and not ordered and given.parts > 1 and size % (given.parts * VECTOR_BYTES // width) == 0:
             needed = given
     moved = relayout_cost(source, layouts(source), needed) + relayout_cost(dest, natural, layouts(dest))
-    return moved + needed.count(lanes, width)
+    return moved + COMPUTED * needed.count(lanes, width)
 
 
 def _broadcast(op: VmiOperation, layouts: Layouts) -> int:
@@ -159,12 +168,12 @@ def _broadcast(op: VmiOperation, layouts: Layouts) -> int:
     lanes, width = shape(dest)
     wanted = layouts(dest)
     if not isinstance(source.type, LogicalVectorType):
-        return 1
+        return COMPUTED
     size = lanes // source.type.lanes
     layout = CONTIGUOUS if wanted.slots or wanted.stride > 1 or size % wanted.parts else wanted
     given = layouts(source)
     moved = relayout_cost(source, given, CONTIGUOUS) if given not in (CONTIGUOUS, EIGHT, SINGLE) else 0
-    return moved + layout.registers_of_part(lanes, width) + relayout_cost(dest, layout, wanted)
+    return moved + COMPUTED * layout.registers_of_part(lanes, width) + relayout_cost(dest, layout, wanted)
 
 
 def _alternate_exponential(op: VmiOperation, layouts: Layouts) -> int:
@@ -173,7 +182,7 @@ def _alternate_exponential(op: VmiOperation, layouts: Layouts) -> int:
     needed = natural if shape(source) == shape(dest) else CONTIGUOUS
     operands = [value for value in op.operands if isinstance(value.type, LogicalVectorType)]
     moved = sum(relayout_cost(each, layouts(each), needed) for each in operands)
-    return moved + natural.count(*shape(dest)) + relayout_cost(dest, natural, layouts(dest))
+    return moved + COMPUTED * natural.count(*shape(dest)) + relayout_cost(dest, natural, layouts(dest))
 
 
 def _split_channels(op: VmiOperation, layouts: Layouts) -> int:
