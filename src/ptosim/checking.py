@@ -179,7 +179,7 @@ def reloaded(kernel: Kernel, text: str) -> Kernel | None:
 
 def _edited(source: Source, text: str) -> Source:
     """Another text of the same file."""
-    return Source(source.name, text, None, source.is_recorded, source.is_recorded)
+    return Source(source.name, text, None, is_own=True, is_recorded=source.is_recorded)
 
 
 def examine(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOptions()) -> CheckReport:

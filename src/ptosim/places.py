@@ -29,7 +29,8 @@ class Source:
     places: "AuthoredPlaces | None" = field(default=None, compare=False, repr=False)
     """Where its operations stand in the files that it was made from."""
     is_own: bool = field(default=False, compare=False, repr=False)
-    """Whether ptosim wrote it, of a text that was no longer than one may be: it may be longer."""
+    """Whether ptosim wrote it, of a text that was no longer than one may be: it may be longer, and of its syntax errors
+    the first is enough."""
 
     is_recorded: bool = field(default=False, compare=False, repr=False)
     """Whether it is a recording of a program in another language: no file holds it."""

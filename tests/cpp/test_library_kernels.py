@@ -326,3 +326,20 @@ def test_a_pad_of_its_own_may_be_written_as_a_number(tmp_path: Path) -> None:
     static_assert(isCustomPadValue(Padded::PadVal) && getCustomPadBits(Padded::PadVal) == 0xBFC00000u);"""
     )
     kernel(tmp_path, text)(np.zeros(4, "f4"), np.zeros(4, "f4"))
+
+
+def test_counts_may_be_unsigned(tmp_path: Path) -> None:
+    text = body(
+        """    using V = Tile<TileType::Vec, uint32_t, 1, 64>;
+    V x;
+    TASSIGN(x, 0);
+    TCI<V, uint32_t, false>(x, 0xFFFFFFF0u);
+    set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+    GlobalTensor<uint32_t, Shape<1, 1, 1, 1, 64>, Stride<1, 1, 1, 64, 1>> go(out);
+    TSTORE(go, x);""",
+        "__gm__ uint32_t *out",
+    )
+    out = np.zeros(64, "u4")
+    kernel(tmp_path, text)(out)
+    np.testing.assert_array_equal(out, np.arange(0xFFFFFFF0, 0xFFFFFFF0 + 64).astype("u4"))

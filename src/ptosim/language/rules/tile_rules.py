@@ -314,13 +314,14 @@ def scalar_of(role: str, tile: str) -> Check:
 
     def check(op: TileOperation, target: str) -> Iterator[Problem]:
         type_, element = op.segment(role)[0].type, op.tile(tile).element
-        if type_ != element and not _same_width(type_, element):
+        if type_ != element and not same_width(type_, element):
             yield at_type(op, role, f"to have the element type of {tile}, {name_of(element)}", type_)
 
     return check
 
 
-def _same_width(one: Attribute, other: Attribute) -> bool:
+def same_width(one: Attribute, other: Attribute) -> bool:
+    """Whether both are integers of one width, whatever their sign."""
     return is_integer(one) and is_integer(other) and element_of(one).bits == element_of(other).bits
 
 

@@ -286,7 +286,8 @@ def parse(source: Source) -> ParsedModule:
             link(module)
             names = _located(parser, source)
     except ParseError as problem:
-        raise PTOError(*_errors(source, problem)) from None
+        # errors behind the first one are for authors: a text of our own is an attempt
+        raise PTOError(*([_diagnostic(source, problem)] if source.is_own else _errors(source, problem))) from None
     writer = _writer(source)
     return ParsedModule(
         source, module, parser.positions, parser.definitions, parser.reports, parser.hints, names=names, writer=writer

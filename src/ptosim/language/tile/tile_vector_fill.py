@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ptosim.effects.names import Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
@@ -52,7 +53,10 @@ _COUNTED = elements("i16 i32")
 def _first_is_an_element(op: TileOperation, target: str) -> Iterator[Problem]:
     type_, element = op.segment("scalar")[0].type, op.tile("dst").element
     if type_ != element:
-        yield rule.at_type(op, "scalar", f"to be exactly the element type of dst, {rule.name_of(element)}", type_)
+        problem = rule.at_type(op, "scalar", f"to be exactly the element type of dst, {rule.name_of(element)}", type_)
+        yield replace(
+            problem, by_assembler=rule.same_width(type_, element)
+        )  # the machine counts in bits, whatever their sign
 
 
 def _several_columns(op: TileOperation, target: str) -> Iterator[Problem]:
