@@ -343,3 +343,29 @@ def test_counts_may_be_unsigned(tmp_path: Path) -> None:
     out = np.zeros(64, "u4")
     kernel(tmp_path, text)(out)
     np.testing.assert_array_equal(out, np.arange(0xFFFFFFF0, 0xFFFFFFF0 + 64).astype("u4"))
+
+
+@pytest.mark.parametrize(
+    ("part", "kinds"),
+    [
+        ("TMOV(y, x); TINSERT(y, s, 1, 32);", []),
+        ("TMOV(y, x); TSUBVIEW(s, y, 8, 32); TMOV(s, z);", []),
+        ("TMOV(y, x); TASSIGN(s, 0x4000 + 8 * 64 * 4); TMOV(s, z);", []),
+        ("TASSIGN(w, 0x4800); TMOV(y, x); TMOV(w, x);", ["clobbered"]),
+    ],
+)
+def test_a_part_of_a_tile_may_be_written_by_itself(tmp_path: Path, part: str, kinds: list[str]) -> None:
+    text = body(
+        f"""    V x, y, w;
+    Tile<TileType::Vec, float, 8, 32> s, z;
+    TASSIGN(x, 0); TASSIGN(y, 0x4000); TASSIGN(s, 0x8000); TASSIGN(z, 0xC000);
+    G gi(in), go(out);
+    GlobalTensor<float, Shape<1, 1, 1, 8, 32>, Stride<1, 1, 1, 64, 1>> gs(in);
+    TLOAD(x, gi); TLOAD(s, gs); TLOAD(z, gs);
+    pipe_barrier(PIPE_ALL);
+    {part}
+    pipe_barrier(PIPE_ALL);
+    TSTORE(go, y);"""
+    ).replace(HEAD, HEAD + SHAPES)
+    report = ptosim.check(kernel(tmp_path, text), np.zeros((16, 64), "f4"), floats(16, 64))
+    assert [finding.kind for finding in report.findings] == kinds

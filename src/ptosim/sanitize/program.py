@@ -18,6 +18,7 @@ from ptosim.language.edits import Edit, OperationPlace, insert
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.scope import VecScope
 from ptosim.language.operation import is_scope
+from ptosim.language.rules.verifier import follows_library
 from ptosim.language.simt.simt import SectionSimt
 from ptosim.language.structure.control import For, While
 from ptosim.language.structure.function import Call, Function, function_of
@@ -74,7 +75,13 @@ class WrittenProgram:
     @cached_property
     def pointer_roots(self) -> PointerRoots:
         """Where pointers to UB begin."""
-        return PointerRoots(self.module.parsed.module.walk(), self.target)
+        parsed = self.module.parsed
+        within = parsed.whole_tiles("ub") if follows_library(parsed.module) else ()
+
+        def begins(op: Operation, address: int) -> int:
+            return parsed.tile_start(op, "ub", address, within)
+
+        return PointerRoots(parsed.module.walk(), self.target, begins)
 
     def placed(self, location: Location | None) -> list[Operation]:
         """All operations at a place: what was made for one of the text stands where that does."""

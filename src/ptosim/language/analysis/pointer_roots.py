@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
@@ -33,8 +33,12 @@ class CastRoot:
 class PointerRoots:
     """The roots of a module's accesses to UB, as far as they are known."""
 
-    def __init__(self, operations: Iterable[Operation], target: str) -> None:
+    def __init__(
+        self, operations: Iterable[Operation], target: str, begins: Callable[[Operation, int], int] | None = None
+    ) -> None:
         self.target = target
+        self._begins = begins
+        """Where the tile of an operation begins that an address lies in: its lowering casts addresses inside of it."""
         self._roots: dict[int, CastRoot] = {}
         self._by_value: dict[SSAValue, CastRoot | None] = {}
         self._by_access: dict[tuple[Operation, str], CastRoot | None] = {}
@@ -61,7 +65,10 @@ class PointerRoots:
         accesses = record.accesses(static_of(op, self.target))
         bases = {access.base for access in accesses if access.space is UB and access.direction == direction}
         found = {self._of(value) for role, value in op.roles() if role in bases}
-        return found.pop() if len(found) == 1 else None
+        root = found.pop() if len(found) == 1 else None
+        if root is None or self._begins is None:
+            return root
+        return self._root(self._begins(op, root.address), root.cast)
 
     def _of(self, value: SSAValue) -> CastRoot | None:
         if value not in self._by_value:

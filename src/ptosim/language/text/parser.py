@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import re
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -114,6 +114,28 @@ class ParsedModule:
         """The tile that these bytes belong to in the eyes of the operation of the text; nothing where none is known."""
         named = self.tiles.get(self.origin(op), ())
         return next((tile.rows(low, high) for tile in named if tile.holds(space, low, high)), "")
+
+    def whole_tiles(self, space: str) -> list[NamedTile]:
+        """The tiles that lie in no larger one."""
+        known = {
+            (tile.address, tile.size): tile for named in self.tiles.values() for tile in named if tile.space == space
+        }
+        found = list[NamedTile]()
+        for address, size in sorted(known, key=lambda each: -each[1]):
+            if not any(tile.holds(space, address, address + size) for tile in found):
+                found.append(known[address, size])
+        return found
+
+    def tile_start(self, op: Operation, space: str, address: int, whole: Iterable[NamedTile]) -> int:
+        """Where the tile begins that an address belongs to in the eyes of the operation of the text: the whole one,
+        where it is known to be a part of one of these."""
+        named = self.tiles.get(self.origin(op), ())
+        own = next((tile for tile in named if tile.holds(space, address, address + 1)), None)
+        if own is None:
+            return address
+        return next(
+            (tile.address for tile in whole if tile.holds(space, own.address, own.address + own.size)), own.address
+        )
 
     def origin(self, op: Operation) -> Operation:
         """The operation of the text that this one serves: itself, unless a pass made it."""
