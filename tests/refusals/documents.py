@@ -11,43 +11,11 @@ def _lines(text: str) -> list[str]:
 # inside of a vector scope
 PREDICATES = _lines(r"""
 %x = pto.pset_b32 "PAT_ALL" : !pto.mask<b64>
-%x = pto.pset_b32 "PAT_ALL" : M<b16>
-%x = pto.pge_b16 "PAT_ALL" : M<b8>
-%x = pto.pset_b32 "PAT_VL12" : M<b32>
-%x = pto.pge_b32 "ALL" : M<b32>
-%x, %y = pto.plt_b32 %c3_i32 : i32 -> M<b16>, i32
-%x, %y = pto.plt_b32 %c3_i64 : i64 -> M<b32>, i64
-%x, %y = pto.plt_b32 %c3_i32 : i32 -> M<b32>, i64
-%x = pto.pltm_b32 %c3_i32, %c3_i32 : i32, i32 -> M<b32>
-%x = pto.pltm_b32 %c3_i16, %c3_i64 : i16, i64 -> M<b32>
-%x, %y = pto.pintlv_b16 %m_b32, %m_b32 : M<b32>, M<b32> -> M<b32>, M<b32>
-%x, %y = pto.pdintlv_b8 %m_b8, %m_b8 : M<b8>, M<b8> -> M<b8>, M<b16>
-%x = pto.ppack %m_b32, "MIDDLE" : M<b32> -> M<b16>
-%x = pto.punpack %m_b8, "BOTH" : M<b8> -> M<b16>
-%x = pto.plds %ub_ui8[%c0], "PK" : P<ui8>, index -> M<b8>
-pto.psts %m_b8, %ub_ui8[%c0], "US" : M<b8>, P<ui8>, index
 pto.psts %m_b8, %ub_ui8[%c0] : M<b8>, P<ui8>, index
-%x = pto.ppack %m_b32, "LOWER" : M<b32> -> M<b8>
-%x = pto.ppack %m_b8, "LOWER" : M<b8> -> M<b16>
-%x = pto.punpack %m_b8, "LOWER" : M<b8> -> M<b32>
-%x = pto.punpack %m_b32, "LOWER" : M<b32> -> M<b16>
 %i = pto.load_scalar %ub_i64[%c0] : P<i64> -> i64 ¦ %j = arith.index_cast %i : i64 to index ¦
     %x = pto.pldi %ub_ui8[%j], "NORM" : P<ui8>, index -> M<b8>
-%x = pto.plds %gm[%c0], "NORM" : G<f32>, index -> M<b8>
-pto.psts %m_b8, %gm[%c0], "NORM" : M<b8>, G<f32>, index
-%x, %p = pto.plds %ub_ui8[%c0], "NORM" : P<ui8>, index -> M<b8>, P<i8>
-%p = pto.psts %m_b8, %ub_ui8[%c0], "NORM" : M<b8>, P<ui8>, index -> P<i8>
-%a = pto.init_align : ALIGN ¦ %a1, %p = pto.pstu %a, %m_b32, %ub_si32 : ALIGN, M<b32>, P<si32> -> ALIGN, P<si32>
-%a = pto.init_align : ALIGN ¦ %a1, %p = pto.pstu %a, %m_b16, %ub_ui32 : ALIGN, M<b16>, P<ui32> -> ALIGN, P<ui32>
-%a = pto.init_align : ALIGN ¦ %a1, %p = pto.pstu %a, %m_b8, %ub_ui8 : ALIGN, M<b8>, P<ui8> -> ALIGN, P<ui8>
-%a = pto.init_align : ALIGN ¦ %a1, %p = pto.pstu %a, %m_b32, %ub_ui32 : ALIGN, M<b32>, P<ui32> -> ALIGN, P<i32>
 %a = pto.vldas %ub_ui32 : P<ui32> -> ALIGN ¦
     %a1, %p = pto.pstu %a, %m_b32, %ub_ui32 : ALIGN, M<b32>, P<ui32> -> ALIGN, P<ui32>
-%x = pto.pnot %m_b32, %m_b16 : M<b32>, M<b16> -> M<b32>
-%x = pto.psel %m_b32, %m_b32, %m_b16 : M<b32>, M<b32>, M<b16> -> M<b32>
-%x = pto.pand %m_b32, %m_b16, %m_b32 : M<b32>, M<b16>, M<b32> -> M<b32>
-%x = pto.vabs %v_f32, %m_b16 : V<f32>, M<b16> -> V<f32>
-%x = pto.vadd %v_i16, %v_i16, %m_b32 : V<i16>, V<i16>, M<b32> -> V<i16>
 pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
 pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
 pto.barrier #pto.pipe<PIPE_ALL>
@@ -73,40 +41,7 @@ ARITHMETIC = _lines(r"""
 %x = pto.vlds %ub_f32[%c0] : P<f32> -> !pto.vreg<63xf32>
 %x = pto.vlds %ub_f32[%c0] : P<f32> -> !pto.vreg<32xf64>
 %x = pto.vlds %ub_f32[%c0] : P<f32> -> !pto.vreg<0xf32>
-%x = pto.vadd %v_f32, %v_i32, %m_b32 : V<f32>, V<i32>, M<b32> -> V<f32>
-%x = pto.vadd %v_f32, %v_f32, %m_b32 : V<f32>, V<f32>, M<b32> -> V<i32>
 %x = pto.vadd %v_si32, %v_ui32, %m_b32 : V<si32>, V<ui32>, M<b32> -> V<si32>
-%x = pto.vrelu %v_ui32, %m_b32 : V<ui32>, M<b32> -> V<ui32>
-%x = pto.vrelu %v_i16, %m_b16 : V<i16>, M<b16> -> V<i16>
-%x = pto.vrelu %v_bf16, %m_b16 : V<bf16>, M<b16> -> V<bf16>
-%x = pto.vmadd %v_i32, %v_i32, %v_i32, %m_b32 : V<i32>, V<i32>, V<i32>, M<b32> -> V<i32>
-%x, %c = pto.vaddc %v_i16, %v_i16, %m_b16 : V<i16>, V<i16>, M<b16> -> V<i16>, M<b16>
-%x, %c = pto.vaddc %v_f32, %v_f32, %m_b32 : V<f32>, V<f32>, M<b32> -> V<f32>, M<b32>
-%x, %c = pto.vsubc %v_i32, %v_ui32, %m_b32 : V<i32>, V<ui32>, M<b32> -> V<i32>, M<b32>
-%x, %c = pto.vaddcs %v_i32, %v_i32, %m_b16, %m_b32 : V<i32>, V<i32>, M<b16>, M<b32> -> V<i32>, M<b32>
-%x, %c = pto.vsubcs %v_i32, %v_i32, %m_b32, %m_b32 : V<i32>, V<i32>, M<b32>, M<b32> -> V<i32>, M<b16>
-%x = pto.vneg %v_f8E4M3FN, %m_b8 : V<f8E4M3FN>, M<b8> -> V<f8E4M3FN>
-%x = pto.vabs %v_f8E4M3FN, %m_b8 : V<f8E4M3FN>, M<b8> -> V<f8E4M3FN>
-%x = pto.vadd %v_f8E4M3FN, %v_f8E4M3FN, %m_b8 : V<f8E4M3FN>, V<f8E4M3FN>, M<b8> -> V<f8E4M3FN>
-%s = arith.constant 1 : i32 ¦ %x = pto.vadds %v_ui16, %s, %m_b16 : V<ui16>, i32, M<b16> -> V<ui16>
-%s = arith.constant 1 : i32 ¦ %x = pto.vadds %v_f32, %s, %m_b32 : V<f32>, i32, M<b32> -> V<f32>
-%s = arith.constant 1.0 : f16 ¦ %x = pto.vmuls %v_f32, %s, %m_b32 : V<f32>, f16, M<b32> -> V<f32>
-%s = arith.constant 1 : i32 ¦ %x = pto.vshls %v_i32, %s, %m_b32 : V<i32>, i32, M<b32> -> V<i32>
-%s = arith.constant 1 : i16 ¦ %x = pto.vshrs %v_f32, %s, %m_b32 : V<f32>, i16, M<b32> -> V<f32>
-%x = pto.vshl %v_f32, %v_i32, %m_b32 : V<f32>, V<i32>, M<b32> -> V<f32>
-%x = pto.vshl %v_i32, %v_f32, %m_b32 : V<i32>, V<f32>, M<b32> -> V<i32>
-%x = pto.vshr %v_i32, %v_i16, %m_b32 : V<i32>, V<i16>, M<b32> -> V<i32>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vdup %s, %m_b32 {position = "LOWEST"} : f32, M<b32> -> V<f32>
-%x = pto.vdup %v_f32, %m_b32 {position = "MIDDLE"} : V<f32>, M<b32> -> V<f32>
-%x = pto.vdup %v_f32, %m_b16 : V<f32>, M<b16> -> V<f32>
-%x = pto.vdup %v_f32, %m_b32 : V<f32>, M<b32> -> V<i32>
-%s = arith.constant 1 : i64 ¦ %x = pto.vdup %s, %m_b32 : i64, M<b32> -> V<i64>
-%s = arith.constant 1 : i64 ¦ %x = pto.vbr %s : i64 -> V<i64>
-%s = arith.constant 1 : i16 ¦ %x = pto.vbr %s : i16 -> V<i32>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vbr %s : f32 -> V<i32>
-%x = pto.vbr %v_f32 : V<f32> -> V<f32>
-%x = pto.vdiv %v_ui16, %v_ui16, %m_b16 : V<ui16>, V<ui16>, M<b16> -> V<ui16>
-%x = pto.vdiv %v_i8, %v_i8, %m_b8 : V<i8>, V<i8>, M<b8> -> V<i8>
 %s = arith.constant 1.0 : f32 ¦ %x = pto.vsubs %v_f32, %s, %m_b32 : V<f32>, f32, M<b32> -> V<f32>
 %x = pto.vands %v_i32, %c1_i32, %m_b32 : V<i32>, i32, M<b32> -> V<i32>
 %x = pto.vrec %v_f32, %m_b32 : V<f32>, M<b32> -> V<f32>
@@ -114,83 +49,24 @@ ARITHMETIC = _lines(r"""
 %x = pto.vbcnt %v_i32, %m_b32 : V<i32>, M<b32> -> V<i32>
 %x = pto.vcls %v_i32, %m_b32 : V<i32>, M<b32> -> V<i32>
 %x = pto.vmov %v_f32, %m_b32 : V<f32>, M<b32> -> V<f32>
-%x = pto.vexp %v_i32, %m_b32 : V<i32>, M<b32> -> V<i32>
 """)
 
 CONVERSION = _lines(r"""
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT", part = "EVEN"} : V<f32>, M<b32> -> V<ui16>
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT"} : V<f32>, M<b32> -> V<ui32>
-%x = pto.vcvt %v_f32, %m_b32 : V<f32>, M<b32> -> V<f32>
 %x = pto.vcvt %v_f16, %m_b16 {rnd = "R"} : V<f16>, M<b16> -> V<bf16>
-%x = pto.vcvt %v_si32, %m_b32 {rnd = "R", part = "EVEN"} : V<si32>, M<b32> -> V<f16>
-%x = pto.vcvt %v_ui32, %m_b32 {rnd = "R"} : V<ui32>, M<b32> -> V<f32>
-%x = pto.vcvt %v_ui64, %m_b32 {rnd = "R", part = "EVEN"} : V<ui64>, M<b32> -> V<f32>
 %x = pto.vcvt %v_f32, %m_b32 {rnd = "R", part = "EVEN"} : V<f32>, M<b32> -> V<f16>
 %x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT"} : V<f32>, M<b32> -> V<f16>
 %x = pto.vcvt %v_f32, %m_b32 {sat = "SAT", part = "EVEN"} : V<f32>, M<b32> -> V<f16>
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT", part = "EVEN"} : V<f32>, M<b32> -> V<si32>
 %x = pto.vcvt %v_f16, %m_b16 {rnd = "R", part = "EVEN"} : V<f16>, M<b16> -> V<f32>
 %x = pto.vcvt %v_f16, %m_b16 {rnd = "R", sat = "SAT", part = "EVEN"} : V<f16>, M<b16> -> V<si32>
 %x = pto.vcvt %v_f32, %m_b32 {rnd = "R", round_mode = "R", sat = "SAT"} : V<f32>, M<b32> -> V<si32>
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "N", sat = "SAT"} : V<f32>, M<b32> -> V<si32>
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "YES"} : V<f32>, M<b32> -> V<si32>
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT", part = "LOW"} : V<f32>, M<b32> -> V<f16>
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT", part = "P0"} : V<f32>, M<b32> -> V<f16>
-%x = pto.vcvt %v_ui32, %m_b32 {sat = "SAT", part = "EVEN"} : V<ui32>, M<b32> -> V<ui8>
 %x = pto.vcvt %v_f32, %m_b32 {rnd = "F", sat = "SAT", part = "P0"} : V<f32>, M<b32> -> V<f8E4M3FN>
 %x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT", part = "EVEN"} : V<f32>, M<b32> -> V<f8E4M3FN>
-%x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT", part = "P0"} : V<f32>, M<b32> -> !pto.vreg<256x!pto.hif8>
-%x = pto.vcvt %v_f32, %m_b16 {rnd = "R", sat = "SAT", part = "EVEN"} : V<f32>, M<b16> -> V<f16>
-%x = pto.vcvt %v_f16, %m_b32 {part = "EVEN"} : V<f16>, M<b32> -> V<f32>
-%x = pto.vcvt %v_si64, %m_b16 {rnd = "R", part = "EVEN"} : V<si64>, M<b16> -> V<f32>
-%x = pto.vtrc %v_i32, %m_b32, "R" : V<i32>, M<b32> -> V<i32>
-%x = pto.vtrc %v_f32, %m_b32, "R" : V<f32>, M<b32> -> V<i32>
-%x = pto.vtrc %v_f16, %m_b32, "R" : V<f16>, M<b32> -> V<f16>
-%x = pto.vtrc %v_f32, %m_b32, "O" : V<f32>, M<b32> -> V<f32>
-%x = pto.vtrc %v_f32, %m_b32, "H" : V<f32>, M<b32> -> V<f32>
-%s = arith.constant 1 : i64 ¦ %x = pto.vci %s : i64 -> V<i64>
-%s = arith.constant 1.0 : bf16 ¦ %x = pto.vci %s : bf16 -> V<bf16>
-%s = arith.constant 1 : i16 ¦ %x = pto.vci %s : i16 -> V<i32>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vci %s : f32 -> V<i32>
-%s = arith.constant 1 : i32 ¦ %x = pto.vci %s {order = "UP"} : i32 -> V<i32>
 %x = pto.vbitcast %v_f32 : V<f32> -> !pto.vreg<64xi16>
 """)
 
 REDUCTION_COMPARE_REARRANGE = _lines(r"""
-%x = pto.vcadd %v_i8, %m_b8 : V<i8>, M<b8> -> V<i8>
-%x = pto.vcadd %v_i16, %m_b16 : V<i16>, M<b16> -> V<i16>
-%x = pto.vcadd %v_i8, %m_b8 : V<i8>, M<b8> -> V<i32>
 %x = pto.vcadd %v_f16, %m_b16 : V<f16>, M<b16> -> V<f32>
-%x = pto.vcadd %v_bf16, %m_b16 : V<bf16>, M<b16> -> V<bf16>
-%x = pto.vcadd %v_i64, %m_b32 : V<i64>, M<b32> -> V<i64>
-%x = pto.vcadd %v_i16, %m_b16 : V<i16>, M<b16> -> V<ui32>
-%x = pto.vcmax %v_f32, %m_b32 : V<f32>, M<b32> -> V<i32>
-%x = pto.vcgadd %v_i8, %m_b8 : V<i8>, M<b8> -> V<i16>
-%x = pto.vcgmax %v_bf16, %m_b16 : V<bf16>, M<b16> -> V<bf16>
-%x = pto.vcpadd %v_i32, %m_b32 : V<i32>, M<b32> -> V<i32>
-%x = pto.vcadd %v_f32, %m_b16 : V<f32>, M<b16> -> V<f32>
-%x = pto.vcgadd %v_f32, %m_b16 : V<f32>, M<b16> -> V<f32>
-%x = pto.vcmp %v_f32, %v_i32, %m_b32, "eq" : V<f32>, V<i32>, M<b32> -> M<b32>
-%x = pto.vcmp %v_f32, %v_f32, %m_b32, "EQ" : V<f32>, V<f32>, M<b32> -> M<b32>
-%x = pto.vcmp %v_f32, %v_f32, %m_b32, "ult" : V<f32>, V<f32>, M<b32> -> M<b32>
-%x = pto.vcmp %v_f32, %v_f32, %m_b32, "eq" : V<f32>, V<f32>, M<b32> -> M<b16>
-%s = arith.constant 1 : i16 ¦ %x = pto.vcmps %v_i32, %s, %m_b32, "eq" : V<i32>, i16, M<b32> -> M<b32>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vcmps %v_i32, %s, %m_b32, "eq" : V<i32>, f32, M<b32> -> M<b32>
-%s = pto.load_scalar %ub_si8[%c0] : P<si8> -> si8 ¦ %x = pto.vcmps %v_ui8, %s, %m_b8, "eq" : V<ui8>, si8, M<b8> -> M<b8>
-%x = pto.vsel %v_f32, %v_i32, %m_b32 : V<f32>, V<i32>, M<b32> -> V<f32>
-%x = pto.vsel %v_f8E4M3FN, %v_f8E4M3FN, %m_b8 : V<f8E4M3FN>, V<f8E4M3FN>, M<b8> -> V<f8E4M3FN>
-%x = pto.vselr %v_f32, %v_f32 : V<f32>, V<f32> -> V<f32>
-%x = pto.vselr %v_f32, %v_i16 : V<f32>, V<i16> -> V<f32>
-%x = pto.vselr %v_f32, %v_i64 : V<f32>, V<i64> -> V<f32>
-%x = pto.vusqz %v_f32, %m_b32 : V<f32>, M<b32> -> V<f32>
-%x = pto.vusqz %v_ui32, %m_b32 : V<ui32>, M<b32> -> V<ui32>
-%x = pto.vpack %v_i32, "LOWER" : V<i32> -> V<i16>
 %x = pto.vpack %v_i32, "LOWER" : V<i32> -> V<si16>
-%x = pto.vpack %v_i32, "LOWER" : V<i32> -> V<ui8>
-%x = pto.vpack %v_i32, "EVEN" : V<i32> -> V<ui16>
-%x = pto.vpack %v_f32, "LOWER" : V<f32> -> V<ui16>
-%x = pto.vsunpack %v_f16, %c0 : V<f16> -> V<f32>
-%x = pto.vsunpack %v_i8, %c0 : V<i8> -> V<i32>
 %x = pto.vzunpack %v_i16, %c0 : V<i16> -> V<i16>
 %x = pto.vslide %v_f32, %v_f32, %c1 : V<f32>, V<f32> -> V<f32>
 %x = pto.vperm %v_f32, %v_i32 : V<f32>, V<i32> -> V<f32>
@@ -200,30 +76,7 @@ SFU = _lines(r"""
 pto.vbitsort %ub_ui32, %ub_f32, %ub_ui32, %c1 : P<ui32>, P<f32>, P<ui32>, index
 pto.vmrgsort4 %ub_f32, %ub_f32, %ub_f32, %ub_f32, %ub_f32, %c1_i64, %c1_i64
     : P<f32>, P<f32>, P<f32>, P<f32>, P<f32>, i64, i64
-%x = pto.vexpdif %v_f32, %v_f32, %m_b32, "ODD" : V<f32>, V<f32>, M<b32> -> V<f16>
-%x = pto.vexpdif %v_f32, %v_f32, %m_b32, "P0" : V<f32>, V<f32>, M<b32> -> V<f32>
-%x = pto.vexpdif %v_f16, %v_f16, %m_b32, "ODD" : V<f16>, V<f16>, M<b32> -> V<f32>
-%x = pto.vexpdif %v_f16, %v_f32, %m_b16, "ODD" : V<f16>, V<f32>, M<b16> -> V<f32>
-%x = pto.vexpdif %v_bf16, %v_bf16, %m_b16, "ODD" : V<bf16>, V<bf16>, M<b16> -> V<f32>
-%x = pto.vprelu %v_i32, %v_i32, %m_b32 : V<i32>, V<i32>, M<b32> -> V<i32>
-%x = pto.vprelu %v_f32, %v_f16, %m_b32 : V<f32>, V<f16>, M<b32> -> V<f32>
-%s = arith.constant 1 : i32 ¦ %x = pto.vaxpy %v_i32, %v_i32, %s, %m_b32 : V<i32>, V<i32>, i32, M<b32> -> V<i32>
-%s = arith.constant 1.0 : bf16 ¦ %x = pto.vaxpy %v_bf16, %v_bf16, %s, %m_b16 : V<bf16>, V<bf16>, bf16, M<b16> -> V<bf16>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vaxpy %v_f16, %v_f16, %s, %m_b16 : V<f16>, V<f16>, f32, M<b16> -> V<f16>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vaxpy %v_f32, %v_f32, %s, %m_b16 : V<f32>, V<f32>, f32, M<b16> -> V<f32>
-%x, %y = pto.vmull %v_i16, %v_i16, %m_b16 : V<i16>, V<i16>, M<b16> -> V<i16>, V<i16>
-%x, %y = pto.vmull %v_i32, %v_i32, %m_b32 : V<i32>, V<i32>, M<b32> -> V<i32>, V<ui32>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vmulscvt %v_f32, %s, %m_b32, "A", "EVEN" : V<f32>, f32, M<b32> -> V<bf16>
-%s = arith.constant 1.0 : f16 ¦ %x = pto.vmulscvt %v_f32, %s, %m_b32, "A", "EVEN" : V<f32>, f16, M<b32> -> V<f16>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vmulscvt %v_f32, %s, %m_b32, "A", "P0" : V<f32>, f32, M<b32> -> V<f16>
-%s = arith.constant 1.0 : f32 ¦ %x = pto.vmulscvt %v_f32, %s, %m_b32, "R", "EVEN" : V<f32>, f32, M<b32> -> V<f16>
-pto.sprclr "SQZN"
-pto.sprsti "AR", %ub_ui32[%c128_i32] : P<ui32>, i32
 %s = pto.load_scalar %ub_i32[%c0] : P<i32> -> i32 ¦ pto.sprsti "AR", %ub_ui32[%s] : P<ui32>, i32
-pto.sprsts "AR", %ub_ui16[%c0_i32] : P<ui16>, i32
-pto.sprsts "AR", %ub_f32[%c0_i32] : P<f32>, i32
-pto.sprsts "AR", %gm[%c0_i32] : G<f32>, i32
-%a = pto.init_align : ALIGN ¦ %b = pto.vstur %a, %v_f32, %ub_f32, "UPDATE" : ALIGN, V<f32>, P<f32> -> ALIGN
 %a = pto.vldas %ub_f32 : P<f32> -> ALIGN ¦
     %b = pto.vstur %a, %v_f32, %ub_f32, "POST_UPDATE" : ALIGN, V<f32>, P<f32> -> ALIGN
 %a = pto.init_align : ALIGN ¦ %x, %b = pto.vldus %ub_f32, %a : P<f32>, ALIGN -> V<f32>, ALIGN
@@ -236,31 +89,16 @@ pto.sprsts "AR", %gm[%c0_i32] : G<f32>, i32
 
 # in the body of a function
 SFU_OUTSIDE = _lines(r"""
-%a, %b, %c, %d = pto.get_vms4_sr : i32, i32, i32, i32
 %a = pto.get_vms4_sr : i64
-pto.vbitsort %ub_ui32, %gm, %ub_ui32, %c1 : P<ui32>, G<f32>, P<ui32>, index
-pto.vmrgsort4 %ub_f32, %ub_f32, %ub_f16, %ub_f32, %ub_f32, %c1_i64, %c1_i64
-    : P<f32>, P<f32>, P<f16>, P<f32>, P<f32>, i64, i64
-pto.vmrgsort4 %ub_i32, %ub_i32, %ub_i32, %ub_i32, %ub_i32, %c1_i64, %c1_i64
-    : P<i32>, P<i32>, P<i32>, P<i32>, P<i32>, i64, i64
 """)
 
 SCALAR_SYNC_DMA = _lines(r"""
 %x = pto.castptr %c0_i64 : i64 -> i32
 %x = pto.castptr %ub_f32 : P<f32> -> G<f32>
 %x = pto.castptr %gm : G<f32> -> P<f32>
-%x = pto.addptr %ub_f32, %c1 : P<f32> -> P<i32>
-%x = pto.addptr %ub_f32, %c1_i64 : P<f32> -> P<f32>
-%x = pto.load_scalar %ub_f32[%c0] : P<f32> -> i32
-%x = pto.load_scalar %ub_f32[%c0_i64] : P<f32> -> f32
-pto.store_scalar %c0_i32, %ub_f32[%c0] : P<f32>, i32
-%x = pto.ld_dev %ub_i32[%c0] : P<i32> -> i32
-%x = pto.ld_dev %gm[%c0] : G<f32> -> f32
-pto.st_dev %c0_i32, %ub_i32[%c0] : P<i32>, i32
 %x = arith.constant 1 : si32
 %x = arith.constant 1 : ui8
 %x = arith.constant 1.0 : f8E4M3FN
-%x = pto.sbitset0 %c0_i32, %c1_i32 : i32, i32 -> i32
 %x = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %c0) -> (index) { ¦ ! scf.yield %c0_i32 : i32 ¦ }
 ! %x = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %c0) -> (i32) { ¦ scf.yield %a : i32 ¦ }
 ! %x = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %c0) -> (index) { ¦ %y = arith.addi %a, %a : index ¦ }
@@ -276,27 +114,11 @@ cf.br ^bb1
 %x = math.tanh %c0 : index
 pto.nosuchop
 nosuch.op
-pto.mem_bar "VST_VLX"
-pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID8"]
-pto.set_flag["PIPE_MTE2", "PIPE_V", "EVT_IN_REV_0"]
-pto.set_flag["PIPE_ALL", "PIPE_V", "EVENT_ID0"]
-pto.set_flag["PIPE_V", "PIPE_V", "EVENT_ID0"]
-pto.set_flag["PIPE_VV", "PIPE_V", "EVENT_ID0"]
-pto.get_buf "PIPE_V", 32, 0
-pto.get_buf "PIPE_V", -1, 0
-pto.get_buf "PIPE_V", 3, -1
-pto.get_buf "PIPE_ALL", 3, 0
-pto.rls_buf "PIPE_UNASSIGNED", 3, 0
-pto.sync.set <PIPE_V>, 32
 pto.sync.set <PIPE_S>, 1
 pto.sync.set <PIPE_M>, 1
 pto.set_intra_block <PIPE_M>, 1
-pto.set_intra_block <PIPE_V>, 32
-pto.set_cross_block <PIPE_V>, 16
 pto.set_cross_block <PIPE_V>, 3 {ffts_mode = 1 : i32}
 pto.sync.set <PIPE_V>, 3 {ffts_mode = 3 : i32}
-pto.barrier #pto.pipe<PIPE_X>
-pto.dsb "EVERYTHING"
 pto.set_cross_core %c0_i64, %c1_i64 : i64, i64
 %x = func.call @nobody(%c0) : (index) -> (index)
 pto.strict_vecscope(%ub_f32) { ¦ ^bb0(%p: P<f32>): ¦ ! %v = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32> ¦
@@ -307,33 +129,16 @@ pto.strict_vecscope(%ub_f32) { ¦ ^bb0(%p: P<f32>): ¦ } : (P<i32>) -> ()
 pto.vecscope { ¦ ! scf.for %i = %c0 to %c1 step %c1 { ¦ } {llvm.loop.aivector_scope} ¦ }
 scf.for %i = %c0 to %c1 step %c1 { ¦ ! pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"] ¦ } {llvm.loop.aivector_scope}
 scf.for %i = %c0 to %c1 step %c1 { ¦ ! pto.vecscope { ¦ } ¦ } {llvm.loop.aivector_scope}
-pto.vecscope { ¦ ! %v = pto.vlds %gm[%c0] : G<f32> -> V<f32> ¦ }
-pto.vecscope { ¦ ! %v = pto.vlds %ub_f32[%c0] {dist = "DINTLV_B8"} : P<f32> -> V<f32> ¦ }
-pto.vecscope { ¦ ! %v, %w = pto.vldsx2 %ub_f32[%c0], "NORM" : P<f32>, index -> V<f32>, V<f32> ¦ }
-pto.vecscope { ¦ ! %v, %w = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32>, P<i32> ¦ }
-pto.vecscope { ¦ ! %v = pto.vlds %ub_f32[%c0_i64] : P<f32> -> V<f32> ¦ }
 %x = arith.addi %c0, %c0_i64 : index
 %x = arith.addi %undefined, %c0 : index
 %c0 = arith.constant 1 : index
 %x = arith.cmpi foo, %c0, %c0 : index
 pto.copy_gm_to_ubuf %gm, %ub_f32, %c0_i64, %c1_i64 : G<f32>, P<f32>, i64, i64
-pto.mte_gm_ub %ub_f32, %gm, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
-    : P<f32>, G<f32>, i64, i64, i64, i64, i64
-pto.mte_gm_ub %gm, %ub_i16, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
-    : G<f32>, P<i16>, i64, i64, i64, i64, i64
-pto.mte_gm_ub %gm, %ub_f32, %c16_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
-    : G<f32>, P<f32>, i64, i64, i64, i64, i64
 pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 : G<f32>, P<f32>, i64, i64
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i64)
-    : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i64
 pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i32, %c1_i64)
     : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i32, i64
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i16)
-    : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i16
 pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i32) loop(%c1_i64, %c1_i64,
     %c1_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i32, loop i64, i64, i64
-pto.set_mov_pad_val %c0_i64 : i64
-pto.mad %ub_f32, %ub_f32, %ub_f32, %c1_i64, %c1_i64, %c1_i64 : P<f32>, P<f32>, P<f32>, i64, i64, i64
 pto.tload %gm : G<f32>
 pto.get_tid_x
 pto.ldg %gm[%c0] : G<f32> -> f32
@@ -341,24 +146,12 @@ pto.ldg %gm[%c0] : G<f32> -> f32
 
 # in a cube kernel
 CUBE = _lines(r"""
-pto.mte_gm_l1 %ub_f32, %l1_f32, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : P<f32>, L<f32>, i64, i64, i64, i64
-pto.mte_gm_l1 %gm, %gm, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : G<f32>, G<f32>, i64, i64, i64, i64
-pto.mte_gm_l1 %gm, %l1_f16, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : G<f32>, L<f16>, i64, i64, i64, i64
-pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c0_i64, %c1_i64,
-    %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
-    : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
-pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%cm64_i64), dst_group(%c1_i64, %c1_i64,
-    %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
-    : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
 pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64,
     %c16_i64, %c0_i64), ctrl(%c0_i64, %true)
     : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
 pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64,
     %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
     : G<f32>, L<f32>, dn2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
-pto.mte_gm_l1_frac %gm, %l1_f32, nz2nd, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64,
-    %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
-    : G<f32>, L<f32>, nz2nd, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
 pto.mte_l1_l0a %l1_f16, %l0a_f16, %c16_i64, %c16_i64, %c0_i64 : L<f16>, X<f16>, i64, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64 : L<f16>, X<f16>, i64, i64, i64, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), %c16_i64 : L<f16>, X<f16>, i64, i64
@@ -369,45 +162,11 @@ pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), n(%c16_i64), start_row(%c0_i64), 
     : L<f16>, X<f16>, i64, i64, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), k(%c16_i64), m_start(%c0_i64), k_start(%c0_i64)
     : L<f16>, X<f16>, i64, i64, i64, i64
-pto.mte_l1_l0a %l0a_f16, %l0a_f16, %c16_i64, %c16_i64 : X<f16>, X<f16>, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0b_f16, %c16_i64, %c16_i64 : L<f16>, Y<f16>, i64, i64
-pto.mte_l1_l0b %l1_f16, %l0a_f16, %c16_i64, %c16_i64 : L<f16>, X<f16>, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f32, %c16_i64, %c16_i64 : L<f16>, X<f32>, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, %c16_i64, %c16_i64, %cm1_i64, %c0_i64 : L<f16>, X<f16>, i64, i64, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64
-    : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c256_i64, %c1_i64, %c1_i64, %c1_i64
-    : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
-pto.load_cbuf_to_ca %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c0_i64, %c1_i64
-    : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
-pto.load_cbuf_to_ca %l1_fp4, %l0a_fp4, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64, %c1_i64
-    : L<!pto.f4E2M1x2>, X<!pto.f4E2M1x2>, i64, i64, i64, i64, i64, i64
-pto.mte_l1_l0a_mx %l1_e4m3, %l0b_e4m3, %c16_i64, %c64_i64 : L<f8E4M3FN>, Y<f8E4M3FN>, i64, i64
-pto.mte_l1_bt %l1_f16, %bt_i32, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : L<f16>, B<i32>, i64, i64, i64, i64
-pto.mte_l1_bt %l1_f32, %bt_i32, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : L<f32>, B<i32>, i64, i64, i64, i64
-pto.mte_l1_fb %l1_f32, %bt_f32, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : L<f32>, B<f32>, i64, i64, i64, i64
-pto.mte_l1_ub %l1_f32, %ub_f16, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : L<f32>, P<f16>, i64, i64, i64, i64
-pto.raw_fill_l1 %ub_f16, %c0_i64, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : P<f16>, i64, i32, i64, i64, i64
-pto.raw_fill_l1 %l1_f16, %c0_i64, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 8} : L<f16>, i64, i32, i64, i64, i64
-pto.raw_fill_l1 %l1_f16, %c16_i64, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : L<f16>, i64, i32, i64, i64, i64
-pto.raw_fill_l1 %l1_f16, %c0_i64, %n, %c32768_i64, %c1_i64, %c0_i64 {fill_word_bits = 16}
-    : L<f16>, i64, i32, i64, i64, i64
-pto.create_cbuf_matrix %l1_f16, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : L<f16>, i32, i64, i64, i64
-pto.create_cbuf_matrix %l1_ui32, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : L<ui32>, i32, i64, i64, i64
-pto.mad %l0b_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : Y<f16>, Y<f16>, C<f32>, i64, i64, i64
-pto.mad %l0a_f16, %l0a_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, X<f16>, C<f32>, i64, i64, i64
-pto.mad %l0a_f16, %l0b_f16, %l1_f32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<f16>, L<f32>, i64, i64, i64
-pto.mad_bias %l0a_f16, %l0b_f16, %l0c_f32, %bt_i32, %c16_i64, %c16_i64, %c16_i64
-    : X<f16>, Y<f16>, C<f32>, B<i32>, i64, i64, i64
-pto.mad_bias %l0a_f16, %l0b_f16, %l0c_f32, %fb_f32, %c16_i64, %c16_i64, %c16_i64
-    : X<f16>, Y<f16>, C<f32>, F<f32>, i64, i64, i64
 pto.mad %l0a_si8, %l0b_si8, %l0c_i32, %c16_i64, %c16_i64, %c16_i64 sat : X<si8>, Y<si8>, C<i32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 tf32_mode(round_even)
     : X<f16>, Y<f16>, C<f32>, i64, i64, i64
 pto.mad %l0a_hif8, %l0b_e4m3, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : X<!pto.hif8>, Y<f8E4M3FN>, C<f32>, i64, i64, i64
-pto.mad %l0a_f16, %l0b_bf16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<bf16>, C<f32>, i64, i64, i64
-pto.mad %l0a_f16, %l0b_f16, %l0c_i32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<f16>, C<i32>, i64, i64, i64
-pto.mad_mx %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c64_i64 : X<f16>, Y<f16>, C<f32>, i64, i64, i64
 pto.mad_mx %l0a_e4m3, %l0b_e4m3, %l0c_f32, %c16_i64, %c16_i64, %c64_i64 tf32_mode(round_even)
     : X<f8E4M3FN>, Y<f8E4M3FN>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 sat nosat : X<f16>, Y<f16>, C<f32>, i64, i64, i64
@@ -424,22 +183,11 @@ pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64
 """)
 
 FIXPIPE = _lines(r"""
-pto.mte_l0c_gm %l1_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64
-    : L<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64
-    : C<f32>, L<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_l1 %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64 : C<f32>, G<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %l1_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64)
-    : C<f32>, L<f32>, i64, i64, i64, i64, i64
 pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64 : C<f32>, P<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_k)
-    : C<f32>, P<f32>, i64, i64, i64, i64
 pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c2_i64)
     : C<f32>, P<f32>, i64, i64, i64, i64, i64
 pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%cm1_i64)
     : C<f32>, P<f32>, i64, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c15_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m)
-    : C<f32>, P<f32>, i64, i64, i64, i64
 pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c48_i64, %c16_i64, %c32_i64, dst_mode(split_n)
     : C<f32>, P<f32>, i64, i64, i64, i64
 pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m), pre_quant(%scale,
@@ -456,40 +204,20 @@ pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale)
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
-    mode = f32_f64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
-    mode = qf322f16_pre_vec) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
 pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_ui64,
     mode = qf322f16_pre_vec) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, F<ui64>
 pto.mte_l0c_gm %l0c_f32, %gmp_bf16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32,
     mode = f32_bf16) : C<f32>, G<bf16>, i64, i64, i64, i64, i64, i64, F<f32>
 pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32,
     mode = qf322f16_pre_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, F<f32>
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%n,
-    mode = qf322f16_pre_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, i32
-pto.mte_l0c_gm %l0c_f32, %gmp_si8, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32,
-    mode = req8_vec) : C<f32>, G<si8>, i64, i64, i64, i64, i64, i64, F<f32>
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
-    mode = f32_bf16) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
-    mode = deqf16_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%scale,
     mode = normal_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = scalar_relu)
-    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%n,
     mode = scalar_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = vector_relu)
-    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%scale,
     mode = vector_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%fb_ui32,
     mode = vector_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, F<ui32>
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = pwl)
-    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = big_relu)
-    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, clip = %half
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f16
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = no_relu,
@@ -509,8 +237,6 @@ pto.mte_l0c_l1 %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, unit_f
     : C<f32>, L<f32>, i64, i64, i64, i64, i64
 pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64), unit_flag(check_only),
     nz2dn(%c2_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
-    mode = f32_f16), nz2nz : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nd(%c1_i64)
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nz, loop3(%c1_i64, %c1_i64,
@@ -550,10 +276,6 @@ pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(type = f32, op = sub)
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(op = add, type = f32)
-    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c4_i64, %c0_i64
-    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c16_i64
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64 nz2nd sat
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
