@@ -1,11 +1,13 @@
-"""Reductions over full registers, tails, empty masks and blocks; compares and selects; rearrangement."""
+"""Reductions, comparisons, selections and rearrangements by formulas over full registers, tails and empty masks."""
 
 import numpy as np
 import pytest
 
+from golden.formulas import lanes_of, rows_of
 from golden.numbers import FLOATS, canonical, close, data, dtype, edges, equal, pairs, word
-from golden.program import bits, granularity, lanes, mask, outcome, tail_loop, ub, vector_kernel, vreg
+from golden.program import bits, lanes, outcome, ub, vector_kernel, vreg
 from tables import table
+from vector_programs import mask_type, unary
 
 N, LOGICAL = 1024, 1000
 INTEGERS = [f"{sign}i{width}" for width in (8, 16, 32) for sign in ("", "s", "u")]
@@ -13,22 +15,8 @@ INTEGERS = [f"{sign}i{width}" for width in (8, 16, 32) for sign in ("", "s", "u"
 
 def reduced(op: str, source: str, target: str, a: np.ndarray, logical: int) -> np.ndarray:
     """The results of one reduction per register, as rows of lanes of the target type."""
-    n, m = lanes(source), lanes(target)
-    count = a.size
-    gt = granularity(target)
-    body = f"""      %full = pto.pset_{gt} "PAT_ALL" : {mask(target)}
-      %last, %left = scf.for %offset = %c0 to %c{count} step %c{n} iter_args(%to = %c0,
-          %remaining = %c{logical}_i32) -> (index, i32) {{
-        %mask, %next = pto.plt_{granularity(source)} %remaining : i32 -> {mask(source)}, i32
-        %v = pto.vlds %ub_a[%offset] : {ub(source)} -> {vreg(source)}
-        %r = pto.{op} %v, %mask : {vreg(source)}, {mask(source)} -> {vreg(target)}
-        pto.vsts %r, %ub_y[%to], %full : {vreg(target)}, {ub(target)}, {mask(target)}
-        %further = arith.addi %to, %c{m} : index
-        scf.yield %further, %next : index, i32
-      }}"""
-    rows = count // n
-    text = vector_kernel({"a": (source, count)}, {"y": (target, rows * m)}, body)
-    return outcome(text, a, np.full(rows * m, 0x5A, word(target)))[1].view(dtype(target)).reshape(rows, m)
+    (result,) = rows_of(f"%d = pto.{op} %a, %m : V<{source}>, {mask_type(source)} -> V<{target}>", logical, a=a)
+    return result.view(dtype(target))
 
 
 def tree(x: np.ndarray) -> np.ndarray:
@@ -165,39 +153,22 @@ def test_pair_sums(element: str, logical: int) -> None:
 @pytest.mark.parametrize("op", ["vcbmax", "vcbmin"])
 @pytest.mark.parametrize("element", ["f32", "i16", "ui8"])
 def test_extremum_with_a_mask_of_its_lanes(op: str, element: str) -> None:
-    v, m, g, n = vreg(element), mask(element), granularity(element), lanes(element)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {m}
-      %on = pto.pset_{g} "PAT_H" : {m}
-      %x = pto.vlds %ub_a[%c0] : {ub(element)} -> {v}
-      %r, %which = pto.{op} %x, %on : {v}, {m} -> {v}, {m}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub(element)}, {m}
-      pto.psts %which, %ub_k[%c0], "NORM" : {m}, {ub("ui8")}, index"""
-    text = vector_kernel({"a": (element, n)}, {"y": (element, n), "k": ("ui8", 32)}, scope)
+    n, g = lanes(element), mask_type(element)
     a = np.resize(np.array([3, 1, 9, 9, 1], dtype(element)), n)
-    out = outcome(text, a, np.zeros(n, dtype(element)), np.zeros(32, "u1"))
+    values, matches = rows_of(f"%d, %p = pto.{op} %a, %m : V<{element}>, {g} -> V<{element}>, {g}", n // 2, a=a)
     best = 9 if op == "vcbmax" else 1
-    assert out[1][0] == best and not out[1][1:].any()
-    image = np.zeros(256, "u1")
-    image[:: bits(element) // 8] = (a == best) & (np.arange(n) < n // 2)
-    equal(out[2], np.packbits(image, bitorder="little"))
+    assert values[0][0] == best and not values[0][1:].any()
+    equal(matches[0], spread((a == best) & (np.arange(n) < n // 2), element))
 
 
 @pytest.mark.parametrize("op", ["dhistv2", "chistv2"])
 @pytest.mark.parametrize("half", [0, 1])
 def test_histograms(op: str, half: int) -> None:
-    scope = f"""      %all = pto.pset_b16 "PAT_ALL" : !pto.mask<b16>
-      %on, %rest = pto.plt_b8 %c200_i32 : i32 -> !pto.mask<b8>, i32
-      %acc = pto.vlds %ub_acc[%c0] : {ub("ui16")} -> {vreg("ui16")}
-      %x = pto.vlds %ub_a[%c0] : {ub("ui8")} -> {vreg("ui8")}
-      %r = pto.{op} %acc, %x, %on, %c{half}_i32 : {vreg("ui16")}, {vreg("ui8")}, !pto.mask<b8>, i32 -> {vreg("ui16")}
-      pto.vsts %r, %ub_y[%c0], %all : {vreg("ui16")}, {ub("ui16")}, !pto.mask<b16>"""
-    text = vector_kernel({"acc": ("ui16", 128), "a": ("ui8", 256)}, {"y": ("ui16", 128)}, scope)
     acc, a = data("ui16", 128), data("ui8", 256)
+    text = f"%b = arith.constant {half} : i32\n%d = pto.{op} %c, %a, %m, %b : V<ui16>, V<ui8>, M<b8>, i32 -> V<ui16>"
     counts = np.bincount(a[:200], minlength=256)
-    if op == "chistv2":
-        counts = np.cumsum(counts)
-    expected = acc + counts[128 * half : 128 * half + 128].astype("u2")
-    equal(outcome(text, acc, a, np.zeros(128, "u2"))[2], expected)
+    counts = np.cumsum(counts) if op == "chistv2" else counts
+    equal(lanes_of(text, 200, c=acc, a=a), acc + counts[128 * half : 128 * half + 128].astype("u2"))
 
 
 # --- compare and select -----------------------------------------------------------------------------------------------
@@ -212,101 +183,58 @@ COMPARE = {
 }
 
 
-def images(result: np.ndarray, element: str) -> np.ndarray:
-    out = np.zeros((result.size // lanes(element), 256), "u1")
-    out[:, :: bits(element) // 8] = result.reshape(-1, lanes(element))
-    return np.packbits(out.reshape(-1), bitorder="little")
+def spread(on: np.ndarray, element: str) -> np.ndarray:
+    """The mask bits of lanes, one for each byte."""
+    out = np.zeros(on.size * bits(element) // 8, "u1")
+    out[:: bits(element) // 8] = on
+    return out
 
 
-@pytest.mark.parametrize("element", ["f32", "f16", "bf16", *INTEGERS])
-def test_compare_of_two_vectors(element: str) -> None:
-    n, m, v = lanes(element), mask(element), vreg(element)
-    registers = N // n
-    body = tail_loop(
-        element,
-        N,
-        LOGICAL,
-        f"        %va = pto.vlds %ub_a[%offset] : {ub(element)} -> {v}\n"
-        f"        %vb = pto.vlds %ub_b[%offset] : {ub(element)} -> {v}\n"
-        f"        %bytes = arith.divui %offset, %c{n // 32 if n >= 32 else 1} : index\n"
-        + "".join(
-            f'        %m{i} = pto.vcmp %va, %vb, %mask, "{name}" : {v}, {v}, {m} -> {m}\n'
-            f"        %o{i} = arith.addi %bytes, %c{i * registers * 32} : index\n"
-            f'        pto.psts %m{i}, %ub_y[%o{i}], "NORM" : {m}, {ub("ui8")}, index\n'
-            for i, name in enumerate(COMPARE)
-        ),
-    )
-    size = 6 * registers * 32
-    text = vector_kernel({"a": (element, N), "b": (element, N)}, {"y": ("ui8", size)}, body)
+@pytest.mark.parametrize("name", COMPARE)
+@pytest.mark.parametrize("element", [*FLOATS, *INTEGERS])
+def test_compare_of_two_vectors(element: str, name: str) -> None:
     a, b = pairs(element, N)
     b[500:600] = a[500:600]
-    out = outcome(text, a, b, np.zeros(size, "u1"))[2].reshape(6, -1)
-    on = np.arange(N) < LOGICAL
+    g = mask_type(element)
+    text = f'%p = pto.vcmp %a, %b, %m, "{name}" : V<{element}>, V<{element}>, {g} -> {g}'
     wide_a, wide_b = (a.astype(np.float32), b.astype(np.float32)) if element in FLOATS else (a, b)
-    for row, function in zip(out, COMPARE.values(), strict=True):
-        with np.errstate(invalid="ignore"):
-            equal(row, images(function(wide_a, wide_b) & on, element))
+    with np.errstate(invalid="ignore"):
+        expected = COMPARE[name](wide_a, wide_b) & (np.arange(N) < LOGICAL)
+    equal(lanes_of(text, LOGICAL, a=a, b=b), spread(expected, element))
 
 
 @table(
-    "element, literal, kind, value",
-    ("f32", "0.0", "f32", 0.0),
-    ("f32", "0x7FC00000", "f32", np.nan),
-    ("i16", "-5", "i16", -5),
-    ("ui16", "-5", "i16", 65531),
-    ("ui8", "-127", "i8", 129),
-    ("si8", "-127", "i8", -127),
-    ("i32", "100", "i32", 100),
-    ("f16", "1.5", "f16", 1.5),
+    "element, kind, value",
+    *(("f32", "f32", 0.0), ("f32", "f32", np.nan), ("f16", "f16", 1.5), ("i32", "i32", 100), ("i16", "i16", -5)),
+    *(("ui16", "i16", 65531), ("ui8", "i8", 129), ("si8", "i8", -127)),
 )
 @pytest.mark.parametrize("name", COMPARE)
-def test_compare_with_a_scalar(element: str, literal: str, kind: str, value: float, name: str) -> None:
-    n, m, v = lanes(element), mask(element), vreg(element)
-    scope = f"""      %some = pto.pset_{granularity(element)} "PAT_M3" : {m}
-      %x = pto.vlds %ub_a[%c0] : {ub(element)} -> {v}
-      %r = pto.vcmps %x, %s, %some, "{name}" : {v}, {kind}, {m} -> {m}
-      pto.psts %r, %ub_y[%c0], "NORM" : {m}, {ub("ui8")}, index"""
-    text = vector_kernel(
-        {"a": (element, n)}, {"y": ("ui8", 32)}, scope, before=f"    %s = arith.constant {literal} : {kind}"
-    )
+def test_compare_with_a_scalar(element: str, kind: str, value: float, name: str) -> None:
+    n, g = lanes(element), mask_type(element)
     a = pairs(element, N)[0][:n]
     a[-8:] = value
+    some = np.arange(n) % 3 == 0
+    text = f'%p = pto.vcmps %a, %s, %m, "{name}" : V<{element}>, {kind}, {g} -> {g}'
     with np.errstate(invalid="ignore"):
-        expected = COMPARE[name](a, np.array(value).astype(dtype(element))) & (np.arange(n) % 3 == 0)
-    equal(outcome(text, a, np.zeros(32, "u1"))[1], images(expected, element))
+        expected = COMPARE[name](a, np.array(value).astype(dtype(element))) & some
+    equal(lanes_of(text, some, a=a, s=value), spread(expected, element))
 
 
 @pytest.mark.parametrize("element", ["f32", "i16", "ui8", "bf16"])
 def test_select_takes_every_lane(element: str) -> None:
-    v, m = vreg(element), mask(element)
-    body = tail_loop(
-        element,
-        N,
-        N - 30,
-        f"""        %va = pto.vlds %ub_a[%offset] : {ub(element)} -> {v}
-        %vb = pto.vlds %ub_b[%offset] : {ub(element)} -> {v}
-        %r = pto.vsel %va, %vb, %mask : {v}, {v}, {m} -> {v}
-        pto.vsts %r, %ub_y[%offset], %all : {v}, {ub(element)}, {m}""",
-    )
-    text = vector_kernel({"a": (element, N), "b": (element, N)}, {"y": (element, N)}, body)
     a, b = pairs(element, N)
+    text = f"%d = pto.vsel %a, %b, %m : V<{element}>, V<{element}>, {mask_type(element)} -> V<{element}>"
     raw = np.where(np.arange(N) < N - 30, a.view(word(element)), b.view(word(element)))
-    equal(outcome(text, a, b, np.zeros(N, dtype(element)))[2], raw.astype(word(element)))
+    equal(lanes_of(text, N - 30, a=a, b=b), raw.astype(word(element)))
 
 
 @pytest.mark.parametrize("element, index", [("f32", "i32"), ("f16", "ui16"), ("ui8", "ui8"), ("si32", "ui32")])
 def test_lane_gather(element: str, index: str) -> None:
-    v, vi, m, n, g = vreg(element), vreg(index), mask(element), lanes(element), granularity(element)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {m}
-      %x = pto.vlds %ub_a[%c0] : {ub(element)} -> {v}
-      %i = pto.vlds %ub_i[%c0] : {ub(index)} -> {vi}
-      %r = pto.vselr %x, %i : {v}, {vi} -> {v}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub(element)}, {m}"""
-    text = vector_kernel({"a": (element, n), "i": (index, n)}, {"y": (element, n)}, scope)
-    a = data(element, n)
-    i = data(index, n, 4)
+    n = lanes(element)
+    a, i = data(element, n), data(index, n, 4)
     i[: n // 2] = np.random.default_rng(0).integers(0, n, n // 2)
-    equal(outcome(text, a, i, np.zeros(n, dtype(element)))[2], a[i.view(word(index)).astype(np.int64) % n])
+    out = lanes_of(f"%d = pto.vselr %a, %i : V<{element}>, V<{index}> -> V<{element}>", n, a=a, i=i)
+    equal(out, a[i.view(word(index)).astype(np.int64) % n])
 
 
 def test_select_of_whole_registers_by_a_scalar() -> None:
@@ -332,43 +260,26 @@ def test_select_of_whole_registers_by_a_scalar() -> None:
 
 @pytest.mark.parametrize("element", ["f32", "i16", "ui8", "f16"])
 def test_interleave_and_back(element: str) -> None:
-    v, m, n, p, g = vreg(element), mask(element), lanes(element), ub(element), granularity(element)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {m}
-      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
-      %z = pto.vlds %ub_a[%c{n}] : {p} -> {v}
-      %lo, %hi = pto.vintlv %x, %z : {v}, {v} -> {v}, {v}
-      %e, %o = pto.vdintlv %x, %z : {v}, {v} -> {v}, {v}
-      %b0, %b1 = pto.vdintlv %lo, %hi : {v}, {v} -> {v}, {v}
-""" + "\n".join(
-        f"      pto.vsts %{name}, %ub_y[%c{i * n}], %all : {v}, {p}, {m}"
-        for i, name in enumerate(["lo", "hi", "e", "o", "b0", "b1"])
-    )
-    text = vector_kernel({"a": (element, 2 * n)}, {"y": (element, 6 * n)}, scope)
+    n, v = lanes(element), f"V<{element}>"
     a = data(f"ui{bits(element)}", 2 * n)
-    out = outcome(text, a, np.zeros(6 * n, word(element)))[1]
-    stream = np.stack([a[:n], a[n:]], 1).reshape(-1)
-    equal(out, np.concatenate([stream, a[::2], a[1::2], a]))
+    for name, low, high in (
+        ("vintlv", *np.stack([a[:n], a[n:]], 1).reshape(2, n)),
+        ("vdintlv", a[::2], a[1::2]),
+    ):
+        results = rows_of(f"%l, %h = pto.{name} %a, %b : {v}, {v} -> {v}, {v}", n, a=a[:n], b=a[n:])
+        for found, expected in zip(results, (low, high), strict=True):
+            equal(found[0], expected)
 
 
 @pytest.mark.parametrize("source", ["i32", "si32", "ui32", "i16", "ui16"])
 @pytest.mark.parametrize("part", ["LOWER", "HIGHER"])
 def test_pack_fills_the_other_half_with_zeros(source: str, part: str) -> None:
-    width = bits(source) // 2
-    target = f"ui{width}"
-    n, g = lanes(source), granularity(target)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {mask(target)}
-      %x = pto.vlds %ub_a[%c0] : {ub(source)} -> {vreg(source)}
-      %r = pto.vpack %x, "{part}" : {vreg(source)} -> {vreg(target)}
-      %s = pto.vadds %r, %one, %all : {vreg(target)}, i{width}, {mask(target)} -> {vreg(target)}
-      pto.vsts %s, %ub_y[%c0], %all : {vreg(target)}, {ub(target)}, {mask(target)}"""
-    text = vector_kernel(
-        {"a": (source, n)}, {"y": (target, 2 * n)}, scope, before=f"    %one = arith.constant 1 : i{width}"
-    )
+    target, n = f"ui{bits(source) // 2}", lanes(source)
     a = data(source, n)
-    expected = np.ones(2 * n, word(target))
+    expected = np.zeros(2 * n, word(target))
     start = 0 if part == "LOWER" else n
-    expected[start : start + n] = a.view(word(source)).astype(word(target)) + 1
-    equal(outcome(text, a, np.zeros(2 * n, word(target)))[1], expected)
+    expected[start : start + n] = a.view(word(source)).astype(word(target))
+    equal(lanes_of(f'%d = pto.vpack %a, "{part}" : V<{source}> -> V<{target}>', n, a=a), expected)
 
 
 @table(
@@ -380,52 +291,30 @@ def test_pack_fills_the_other_half_with_zeros(source: str, part: str) -> None:
 )
 @pytest.mark.parametrize("part", [0, 1])
 def test_unpack(op: str, source: str, target: str, part: int) -> None:
-    n, g = lanes(target), granularity(target)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {mask(target)}
-      %x = pto.vlds %ub_a[%c0] : {ub(source)} -> {vreg(source)}
-      %r = pto.{op} %x, %c{part} : {vreg(source)} -> {vreg(target)}
-      pto.vsts %r, %ub_y[%c0], %all : {vreg(target)}, {ub(target)}, {mask(target)}"""
-    text = vector_kernel({"a": (source, 2 * n)}, {"y": (target, n)}, scope)
+    n = lanes(target)
     a = data(source, 2 * n)
     half = a[part * n : part * n + n]
     expected = half.astype(dtype(target)) if op == "vsunpack" else half.view(word(source)).astype(word(target))
-    equal(outcome(text, a, np.zeros(n, dtype(target)))[1], expected)
+    text = f"%half = arith.constant {part} : index\n%d = pto.{op} %a, %half : V<{source}> -> V<{target}>"
+    equal(lanes_of(text, n, a=a), expected)
 
 
 @pytest.mark.parametrize("element", ["f32", "i16", "ui8", "bf16"])
 def test_squeeze(element: str) -> None:
-    v, m, n, p, g = vreg(element), mask(element), lanes(element), ub(element), granularity(element)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {m}
-      %on = pto.pset_{g} "PAT_M3" : {m}
-      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
-      %r = pto.vsqz %x, %on : {v}, {m} -> {v}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {p}, {m}"""
-    text = vector_kernel({"a": (element, n)}, {"y": (element, n)}, scope)
-    a = data(f"ui{bits(element)}", n)
+    n = lanes(element)
+    a, on = data(f"ui{bits(element)}", n), np.arange(n) % 3 == 0
     expected = np.zeros(n, word(element))
-    kept = a[::3]
-    expected[: kept.size] = kept
-    equal(outcome(text, a, np.full(n, 9, word(element)))[1], expected)
+    expected[: on.sum()] = a[on]
+    equal(lanes_of(unary("vsqz", element), on, a=a), expected)
 
 
 @pytest.mark.parametrize("element", ["i32", "si16", "i8"])
-@pytest.mark.parametrize("pattern", ["PAT_M3", "PAT_VL16", "PAT_ALL", "PAT_ALLF"])
-def test_prefix_count(element: str, pattern: str) -> None:
-    v, m, n, p, g = vreg(element), mask(element), lanes(element), ub(element), granularity(element)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {m}
-      %on = pto.pset_{g} "{pattern}" : {m}
-      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
-      %r = pto.vusqz %x, %on : {v}, {m} -> {v}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {p}, {m}"""
-    text = vector_kernel({"a": (element, n)}, {"y": (element, n)}, scope)
-    on = {
-        "PAT_M3": np.arange(n) % 3 == 0,
-        "PAT_VL16": np.arange(n) < 16,
-        "PAT_ALL": np.arange(n) >= 0,
-        "PAT_ALLF": np.arange(n) < 0,
-    }[pattern]
-    counts = np.concatenate([[0], np.cumsum(on)[:-1]]) % 2 ** bits(element)
-    equal(outcome(text, data(element, n), np.zeros(n, dtype(element)))[1], counts.astype(word(element)))
+def test_prefix_count(element: str) -> None:
+    lane = np.arange(lanes(element))
+    for on in (lane % 3 == 0, lane < 16, lane >= 0, lane < 0):
+        counts = np.concatenate([[0], np.cumsum(on)[:-1]]) % 2 ** bits(element)
+        out = lanes_of(unary("vusqz", element), on, a=data(element, lane.size))
+        equal(out, counts.astype(word(element)))
 
 
 def test_edges_are_covered() -> None:
