@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, f32, i32, i64
+from xdsl.dialects.builtin import BoolAttr, StringAttr, f32, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.author.coerce import (
@@ -20,11 +20,11 @@ from ptosim.author.coerce import (
     address,
     as_value,
     condition,
+    integer_attribute,
     literal,
     refuse_unset,
     scalar_value,
     traced_value,
-    whole,
 )
 from ptosim.author.failures import WrongType, failure
 from ptosim.author.trace import current, not_in_tileop
@@ -270,7 +270,7 @@ def property_of(kind: type[PTOOperation], name: str, role: str, value: Any) -> A
         return BoolAttr.from_bool(value)
     if isinstance(value, str):
         return StringAttr(value)
-    return IntegerAttr(whole(value, f"{role} of {name}"), i32)
+    return integer_attribute(value, i32, f"{role} of {name}")
 
 
 # --- results ----------------------------------------------------------------------------------------------------------

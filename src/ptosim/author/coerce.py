@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import IndexType, IntAttr, IntegerType, Signedness, i1, i16, i32, i64
+from xdsl.dialects.builtin import IndexType, IntAttr, IntegerAttr, IntegerType, Signedness, i1, i16, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.author.failures import WrongType, WrongValue, failure
@@ -237,6 +237,14 @@ def whole(value: Any, what: str) -> int:
     if number is None or isinstance(number, bool | float):
         raise failure(WrongType, f"{what} is an integer, not {value!r}")
     return number
+
+
+def integer_attribute(value: Any, type_: IntegerType, what: str) -> IntegerAttr[IntegerType]:
+    """An integer that is known while tracing, as an attribute of the operation."""
+    number, bits = whole(value, what), type_.width.data
+    if not -(1 << (bits - 1)) <= number < 1 << (bits - 1):
+        raise failure(WrongValue, f"{what} is {number}, which does not fit i{bits}")
+    return IntegerAttr(number, type_)
 
 
 def unified(a: Any, b: Any, sign: str) -> tuple[SSAValue, SSAValue]:

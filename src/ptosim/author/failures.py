@@ -115,7 +115,7 @@ def misused_call(problem: Exception) -> PTOError | None:
     last = frames[-1] if frames else None
     if last is None or _is_raised(last):
         return None
-    inside = last.tb_frame.f_globals.get("__name__", "").startswith("ptosim.")
+    inside = last.tb_frame.f_globals.get("__name__", "").startswith(("ptosim.", "xdsl."))
     kind = next((kind for known, kind in _OWN.items() if isinstance(problem, known)), None)
     if not inside and (kind is None or not is_author(last.tb_frame)):
         return None

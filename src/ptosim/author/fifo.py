@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
+from xdsl.dialects.builtin import BoolAttr, i32
 from xdsl.ir import Attribute, SSAValue
 
-from ptosim.author.coerce import index, scalar_value, whole
+from ptosim.author.coerce import index, integer_attribute, scalar_value, whole
 from ptosim.author.dtypes import type_of
 from ptosim.author.failures import WrongPlace, WrongType, failure
 from ptosim.author.trace import not_in_tileop
@@ -74,11 +74,13 @@ class AuthoredFifo:
             value = getattr(given, role)
             operands[role] = None if value is None else scalar_value(value, i32, role)
         numbers = {"id": self._id, "dir_mask": self._directions, "slot_size": self._slot_size}
-        local = self._options.get("local_slot_num")
-        if local is not None:
-            numbers["local_slot_num"] = whole(local, "local_slot_num")
-        properties: dict[str, Attribute | None] = {name: IntegerAttr(number, i32) for name, number in numbers.items()}
-        if (nosplit := self._options.get("nosplit")) is not None:
+        numbers |= {
+            name: given for name in ("slot_num", "local_slot_num") if (given := self._options[name]) is not None
+        }
+        properties: dict[str, Attribute | None] = {
+            name: integer_attribute(number, i32, name) for name, number in numbers.items()
+        }
+        if (nosplit := self._options["nosplit"]) is not None:
             properties["nosplit"] = BoolAttr.from_bool(bool(nosplit))
         not_in_tileop("a FIFO").make(kind, operands, (), properties)
 
@@ -90,7 +92,7 @@ class AuthoredFifo:
         return _ENDS[self._directions]
 
     def _entry(self, split: Any) -> dict[str, Attribute | None]:
-        return {"id": IntegerAttr(self._id, i32), "split": IntegerAttr(whole(split, "split"), i32)}
+        return {"id": integer_attribute(self._id, i32, "id"), "split": integer_attribute(split, i32, "split")}
 
     def alloc(self, split: Any = 0) -> Any:
         """The next entry in global memory, to be stored to and pushed."""
@@ -200,11 +202,12 @@ class FifoDirections:
         gm_slot_tensor: Any = None,
         local_slot_num: Any = None,
         nosplit: Any = None,
+        slot_num: Any = None,
     ) -> AuthoredFifo:
         """From the cube core to the vector cores."""
         _exclude(gm_slot_tensor, consumer_buf, gm_slot_buffer, local_slot_num)
         storage = FifoStorage(gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf=consumer_buf)
-        return AuthoredFifo(C2V, id, slot_size, storage, local_slot_num=local_slot_num, nosplit=nosplit)
+        return AuthoredFifo(C2V, id, slot_size, storage, **_options(local_slot_num, nosplit, slot_num))
 
     def v2c(
         self,
@@ -216,11 +219,12 @@ class FifoDirections:
         gm_slot_tensor: Any = None,
         local_slot_num: Any = None,
         nosplit: Any = None,
+        slot_num: Any = None,
     ) -> AuthoredFifo:
         """From the vector cores to the cube core."""
         _exclude(gm_slot_tensor, consumer_buf, gm_slot_buffer, local_slot_num)
         storage = FifoStorage(gm_slot_buffer, gm_slot_tensor, v2c_consumer_buf=consumer_buf)
-        return AuthoredFifo(V2C, id, slot_size, storage, local_slot_num=local_slot_num, nosplit=nosplit)
+        return AuthoredFifo(V2C, id, slot_size, storage, **_options(local_slot_num, nosplit, slot_num))
 
     def bidirectional(
         self,
@@ -233,11 +237,16 @@ class FifoDirections:
         gm_slot_tensor: Any = None,
         local_slot_num: Any = None,
         nosplit: Any = None,
+        slot_num: Any = None,
     ) -> BidirectionalFifo:
         """Both ways."""
         _exclude(gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf, gm_slot_buffer, local_slot_num)
         storage = FifoStorage(gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf)
-        return BidirectionalFifo(C2V | V2C, id, slot_size, storage, local_slot_num=local_slot_num, nosplit=nosplit)
+        return BidirectionalFifo(C2V | V2C, id, slot_size, storage, **_options(local_slot_num, nosplit, slot_num))
+
+
+def _options(local_slot_num: Any, nosplit: Any, slot_num: Any) -> dict[str, Any]:
+    return {"local_slot_num": local_slot_num, "nosplit": nosplit, "slot_num": slot_num}
 
 
 def _exclude(tensor: Any, *others: Any) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
+from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.author.call import property_of
-from ptosim.author.coerce import refuse_unset
+from ptosim.author.coerce import integer_attribute, refuse_unset
 from ptosim.author.dtypes import Described
 from ptosim.author.failures import RemovedName, WrongType, failure
 from ptosim.author.trace import current
@@ -102,7 +102,7 @@ def emitted(
         if value is None or isinstance(value, Attribute):
             given[role] = value
         elif isinstance(value, int) and not isinstance(value, bool):
-            given[role] = IntegerAttr(value, i32)
+            given[role] = integer_attribute(value, i32, role)
         else:
             given[role] = property_of(kind, VMI + name, role, value)
     if pmode is not None:

@@ -7,7 +7,16 @@ from typing import Any
 
 from xdsl.dialects.builtin import StringAttr, i64
 
-from ptosim.author.coerce import address, attribute_of_symbol, index, integer64, literal, scalar_value, whole
+from ptosim.author.coerce import (
+    address,
+    attribute_of_symbol,
+    index,
+    integer64,
+    integer_attribute,
+    literal,
+    scalar_value,
+    whole,
+)
 from ptosim.author.dtypes import StructDescription, type_of
 from ptosim.author.failures import WrongType, WrongValue, failure
 from ptosim.author.local_buffers import load_local, local_place, store_local
@@ -203,7 +212,7 @@ def struct_set(struct: Any, path: Any, value: Any) -> None:
 
 def reserve_buffer(name: str, *, size: int, location: Any, auto: bool = True, base: int | None = None) -> Any:
     """Storage for the slots of a FIFO, by name."""
-    from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
+    from xdsl.dialects.builtin import BoolAttr, i32
 
     from ptosim.author.dtypes import TILE_PLACES, attribute_of
     from ptosim.author.words import choice
@@ -214,10 +223,10 @@ def reserve_buffer(name: str, *, size: int, location: Any, auto: bool = True, ba
     assert found is not None
     given: dict[str, Any] = {
         "name": StringAttr(name),
-        "size": IntegerAttr(whole(size, "size"), i32),
+        "size": integer_attribute(size, i32, "size"),
         "location": attribute_of(f"#pto.address_space<{place}>"),
         "auto": BoolAttr.from_bool(auto),
-        "base": None if base is None else IntegerAttr(whole(base, "base"), i32),
+        "base": None if base is None else integer_attribute(base, i32, "base"),
     }
     return _with_attributes(found, given)
 

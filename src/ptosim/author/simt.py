@@ -13,7 +13,17 @@ from xdsl.dialects.builtin import IntegerAttr, SymbolRefAttr, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.author.call import build, default_type
-from ptosim.author.coerce import INDEX, address, as_value, index, literal, refuse_unset, scalar_value, whole
+from ptosim.author.coerce import (
+    INDEX,
+    address,
+    as_value,
+    index,
+    integer_attribute,
+    literal,
+    refuse_unset,
+    scalar_value,
+    whole,
+)
 from ptosim.author.definition import AuthoredFunction, AuthoredParameter
 from ptosim.author.dtypes import TILE, Described, DType, StructDescription, type_of, vec_type
 from ptosim.author.dtypes import dtype as named
@@ -151,7 +161,7 @@ class WorkitemHelper:
         block = named_block(types, [each.name for each in plain])
         attributes: dict[str, Attribute] = {"pto.simt_entry": UNIT}
         if self.max_threads is not None:
-            attributes["pto.simt_max_threads"] = IntegerAttr(self.max_threads, i32)
+            attributes["pto.simt_max_threads"] = integer_attribute(self.max_threads, i32, "max_threads")
         place, outer = self.definition.place, trace.definition
         add_function(trace, symbol, types, attributes=attributes, body=block, place=place)
         trace.definition = place
@@ -188,11 +198,9 @@ class WorkitemSection:
         trace = current("pto.simt")
         if trace.body.kind == "simt" or "pto.simt(…)" in trace.body.sections:
             raise failure(WrongPlace, "with pto.simt(…) inside of another: launches do not nest")
-        sizes = [whole(each, "a dimension of pto.simt") for each in self._dims]
-        sizes += [1] * (3 - len(sizes))
-        properties: dict[str, Any] = dict(
-            zip(("dim_x", "dim_y", "dim_z"), (IntegerAttr(size, i32) for size in sizes), strict=True)
-        )
+        sizes = [*self._dims, 1, 1, 1][:3]
+        made = (integer_attribute(size, i32, "a dimension of pto.simt") for size in sizes)
+        properties: dict[str, Any] = dict(zip(("dim_x", "dim_y", "dim_z"), made, strict=True))
         entered = region(trace, "pto.section.simt", "pto.simt(…)", properties)
         self._regions.append(entered)
         entered.__enter__()
@@ -311,12 +319,12 @@ def mul_i32toi64(a: Any, b: Any, *, signedness: Any) -> Any:
 def keep(value: Any, *, slot: Any) -> None:
     """Keep a value for the next launch."""
     given = value if isinstance(value, Traced) else as_value(value, default_type(value))
-    _made("pto.keep", {"value": given.ssa}, (), {"slot": IntegerAttr(whole(slot, "slot"), i64)})
+    _made("pto.keep", {"value": given.ssa}, (), {"slot": integer_attribute(slot, i64, "slot")})
 
 
 def resume(type: Any, *, slot: Any) -> Any:
     """The value that the last launch has kept in a slot."""
-    return _made("pto.resume", {}, [type_of(type)], {"slot": IntegerAttr(whole(slot, "slot"), i64)})
+    return _made("pto.resume", {}, [type_of(type)], {"slot": integer_attribute(slot, i64, "slot")})
 
 
 # --- several scalars as one value -------------------------------------------------------------------------------------
