@@ -111,32 +111,6 @@ def operands(operation: type[PTOOperation]) -> list[tuple[str, str, str]]:
     return [(role, names[value.index], str(value.type)) for role, value in values]
 
 
-def with_another_type(operation: type[PTOOperation], name: str, type_: str) -> str:
-    """The module with one parameter of another type, without the type list, and marked where the operand stands."""
-    text = re.sub(rf"{name}: (?:!pto\.\w+<[^>]*>|\w+)", f"{name}: {type_}", module(operation), count=1)
-    written = example(operation)
-    shorter = written[: list(re.finditer(r"\s+:\s", written))[-1].start()]
-    return text.replace(written, re.sub(rf"{name}\b", f"^{name}", shorter, count=1))
-
-
-@pytest.mark.parametrize("operation", OUTSIDE, ids=name_of)
-def test_each_pointer_points_to_its_memory(operation: type[PTOOperation]):
-    for role, name, type_ in operands(operation):
-        if type_.startswith("!pto.ptr"):
-            element, space = type_.removeprefix("!pto.ptr<").removesuffix(">").split(", ")
-            wrong = "bt" if space != "bt" else "fb"
-            elsewhere = with_another_type(operation, name, f"!pto.ptr<{element}, {wrong}>")
-            rejects_module(elsewhere, f"{role} must point to {space}, not {wrong}")
-            rejects_module(with_another_type(operation, name, "i64"), f"{role} must be a pointer, not i64")
-
-
-@pytest.mark.parametrize("operation", OUTSIDE, ids=name_of)
-def test_sizes_and_words_have_64_bits(operation: type[PTOOperation]):
-    for role, name, type_ in operands(operation):
-        if type_ == "i64":
-            rejects_module(with_another_type(operation, name, "i32"), f"{role} must be i64, not i32")
-
-
 @pytest.mark.parametrize("operation", ON_REGISTERS, ids=name_of)
 def test_a_granularity_that_is_left_open_follows_from_the_registers(operation: type[PTOOperation]):
     text = vector_module(operation)
