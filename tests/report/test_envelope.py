@@ -93,6 +93,15 @@ def test_what_ends_a_command_is_among_the_findings(words: tuple[str, ...], kind:
     assert [each["kind"] for each in found["findings"]] == [kind]
 
 
+def test_new_and_a_command_of_a_group_are_in_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said("new", "made")["ok"]
+    result = CliRunner().invoke(main, ["cpp", "host", str(tmp_path / "missing.cpp"), "--json"])
+    found = json.loads(result.stdout)
+    SCHEMA.validate(found)
+    assert (found["command"], found["ok"], result.exit_code) == ("cpp host", False, 2)
+
+
 def test_findings_of_a_check_and_of_a_run(racy: str) -> None:
     for command in ("check", "run", "profile"):
         found = said(command, racy, *LAUNCH, *(["--check"] if command == "profile" else []))

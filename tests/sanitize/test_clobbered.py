@@ -129,3 +129,62 @@ def test_the_first_loop_index_at_which_it_shows(engine: str) -> None:
     assert (found.kind, found.severity, found.loops, found.bytes) == ("clobbered", "warning", (192,), (512, 768))
     kernel(x, y)
     assert (y.reshape(4, 64)[:3] == x**2).all() and (y.reshape(4, 64)[3] == x**4).all()
+
+
+# --- tiles ------------------------------------------------------------------------------------------------------------
+
+WHOLE, PART = "!pto.tile_buf<vec, 8x64xf32>", "!pto.tile_buf<vec, 4x16xf32, valid=4x11>"
+VIEW = "!pto.partition_tensor_view<8x64xf32>"
+
+
+def of_tiles(*statements: str, second: int = 4096) -> str:
+    """%t is loaded, something is done to it, and it is stored. %s lies behind it, or over its second half."""
+    body = "\n    ".join(statements)
+    return f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c8 = arith.constant 8 : index
+    %c18 = arith.constant 18 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant 0.0 : f32
+    %at = arith.constant 0 : i64
+    %behind = arith.constant {second} : i64
+    %xv = pto.make_tensor_view %x, shape = [%c8, %c64], strides = [%c64, %c1] : !pto.tensor_view<8x64xf32>
+    %xp = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c8, %c64] : !pto.tensor_view<8x64xf32> -> {VIEW}
+    %yv = pto.make_tensor_view %y, shape = [%c8, %c64], strides = [%c64, %c1] : !pto.tensor_view<8x64xf32>
+    %yp = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [%c8, %c64] : !pto.tensor_view<8x64xf32> -> {VIEW}
+    %t = pto.alloc_tile addr = %at : {WHOLE}
+    %s = pto.alloc_tile addr = %behind : {PART}
+    pto.tload ins(%xp : {VIEW}) outs(%t : {WHOLE})
+    {body}
+    pto.tstore ins(%t : {WHOLE}) outs(%yp : {VIEW})
+    return
+  }}
+}}
+"""
+
+
+FILL = f"pto.texpands ins(%zero : f32) outs(%s : {PART})"
+INSERT = f"pto.tinsert ins(%s, %c1, %c18 : {PART}, index, index) outs(%t : {WHOLE})"
+ROWS = "!pto.tile_buf<vec, 4x64xf32>"
+SUBVIEW = f"%u = pto.subview %t[%c2, %c0] sizes [4, 64] : {WHOLE} -> {ROWS}"
+
+
+@ENGINES
+@table(
+    "statements, second, count",
+    ((FILL, INSERT), 4096, 0),
+    ((SUBVIEW, f"pto.tabs ins(%u : {ROWS}) outs(%u : {ROWS})"), 4096, 0),
+    ((FILL,), 1024, 1),
+    ids=["a part is written at a distance", "a view of rows", "another tile lies over it"],
+)
+def test_a_tile_is_one_root_wherever_it_is_written(
+    engine: str, statements: tuple[str, ...], second: int, count: int
+) -> None:
+    kernel = ptosim.load(of_tiles(*statements, second=second)).kernel()
+    x = np.ones((8, 64), "f4")
+    found = ptosim.check(kernel, x, np.zeros_like(x), engine=engine).findings
+    assert [each.kind for each in found if each.kind == "clobbered"] == ["clobbered"] * count
+    assert not any(each.severity == "error" for each in found)

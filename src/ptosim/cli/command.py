@@ -221,12 +221,18 @@ def _tell_others(found: Outcome, as_json: bool) -> None:
     tell_other_programs(chosen, outline and outline.source.name, (*said, *found.findings), as_json)
 
 
+def _name(context: click.Context) -> str:
+    """The command as it is called, with the group that it stands in: `cpp host`."""
+    own = context.info_name or ""
+    return f"{_name(context.parent)} {own}".strip() if context.parent and context.parent.parent else own
+
+
 def _json(found: Outcome) -> str:
     from ptosim.report.envelope import ReportSubject, envelope, loaded
 
     context, outline = click.get_current_context(), first_loaded()
     about = found.subject or launched_subject() or (ReportSubject() if outline is None else loaded(outline))
-    said = envelope(context.info_name or "", about, not found.exit_code, found.findings, found.notes, found.result)
+    said = envelope(_name(context), about, not found.exit_code, found.findings, found.notes, found.result)
     if (again := repeat_line()) is not None:
         said["repeat"] = again.removeprefix("repeat: ")
     return json.dumps(said, indent=2, allow_nan=False)
