@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MOST_CHANGES = 6
-"""So many changes of an undecided text are tried."""
+"""The most changes of an undecided text that are tried."""
 
 
 @dataclass(frozen=True)
@@ -351,7 +351,7 @@ def _judged(
 
 
 def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
-    """Which blocks may have a finding, as compiled code sees it; None where it cannot tell."""
+    """The blocks that may have a finding, as compiled code sees it; None if it cannot tell."""
     sieve = kernel.sieve()
     return None if isinstance(sieve, str) else sieve.sift(launch.native(), blocks)
 

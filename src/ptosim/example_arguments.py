@@ -22,11 +22,11 @@ from ptosim.reference.observed.reach import MOST_STEPS
 MOST_TRIALS = 96
 MOST_GROWTHS = 6
 MOST_DISCOVERIES = 4
-"""So often a table leads to another one."""
+"""The most tables that lead to another one."""
 FEW_STEPS = 20_000
 """Loop iterations of a block, while one looks for numbers."""
 MORE_STEPS = 8
-"""So many times those of the best choice another one may take, and LEAST_STEPS."""
+"""The most steps of another choice, in multiples of the best one's and LEAST_STEPS."""
 LEAST_STEPS = 2_000
 MOST_EVEN = 4
 MOST_ROWS = 1024

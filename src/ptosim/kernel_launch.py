@@ -46,7 +46,7 @@ class Launch:
     def native(
         self, threads: int | None = None, attach: Callable[[NativeCluster], Observer] | None = None
     ) -> NativeRun:
-        """As the native engine takes it."""
+        """The launch for the native engine."""
         from ptosim.native.run.engine import Run
 
         given = self.arguments

@@ -342,7 +342,7 @@ def literal_type(number: Any) -> Attribute:
 
 
 def integers64(values: Sequence[Any], what: str, names: Sequence[str]) -> list[SSAValue]:
-    """As many counts or strides as there are names."""
+    """One count or stride for each name."""
     if not isinstance(values, tuple | list) or len(values) != len(names):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise failure(WrongType, f"{what} is ({', '.join(names)}), not {values!r}")
     return [integer64(value, f"{name} of {what}") for name, value in zip(names, values, strict=True)]

@@ -97,7 +97,7 @@ class WorkitemHelper:
         call(trace, symbol, values)
 
     def launch(self, args: Sequence[Any], dims: Sequence[Any], static: Mapping[str, Any]) -> None:
-        """As many workitems as the dimensions say."""
+        """Starts the workitems that the dimensions name."""
         if len(dims) != 3:
             raise failure(WrongType, f"a launch of {self.name} has three dimensions, not {len(dims)}")
         trace = self._caller()

@@ -53,7 +53,7 @@ def mask(lanes: int) -> LogicalMaskDescription:
 
 
 def _family(name: str, given: Mapping[str, Any]) -> str:
-    """Which of the three ways to reach memory the arguments mean: they exclude each other."""
+    """The way to reach memory that the arguments mean, of three that exclude each other."""
     grouped = given["group"] is not None or given["stride"] is not None
     blocked = given["block_stride"] is not None or given["repeat_stride"] is not None
     mode = given["dist_mode"]

@@ -44,7 +44,7 @@ PATTERNS = tuple(_PATTERNS)
 
 
 def pattern_lanes(pattern: str, granularity: Granularity) -> tuple[bool, ...]:
-    """Which lanes a pattern makes active. One that names more lanes than there are means all."""
+    """The lanes that a pattern makes active. A pattern that names more lanes than there are means all."""
     lanes = PREDICATE_BITS // STRIDES[granularity]
     return tuple(_PATTERNS[pattern](lane, lanes) for lane in range(lanes))
 

@@ -25,7 +25,7 @@ class Spread(StrEnum):
     ELEMENTWISE = "element-wise"
     """Lane to lane."""
     MOVEMENT = "movement"
-    """As the bytes move."""
+    """Taint moves as the bytes do."""
     REDUCTION = "reduction"
     """Every active lane of a group reaches the lanes of its result."""
     ALL_TO_ALL = "all-to-all"
@@ -116,7 +116,9 @@ Mechanism = Literal["flag", "token", "buffer", "semaphore", "cross-block", "sync
 
 @dataclass(frozen=True)
 class Signal:
-    """Which half of a synchronisation an instruction is. The operands, by role, are the key that both halves name."""
+    """The half of a synchronisation that an instruction is. The operands, by role, are the key that both halves
+    name.
+    """
 
     half: Half
     mechanisms: tuple[Mechanism, ...]
@@ -129,7 +131,9 @@ Extent = tuple[Any, Any]
 """Lowest byte, and one past the highest, relative to the pointer."""
 
 Touch = Literal["always", "active", "used"]
-"""Which bytes count as accessed: all, those of active lanes, or (unmasked vector loads) those that are later used."""
+"""The bytes that count as accessed: all, those of active lanes, or (unmasked vector loads) those that are later
+used.
+"""
 
 
 Reach = Literal["exact", "bound", "unknown"]

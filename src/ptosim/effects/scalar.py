@@ -70,7 +70,7 @@ class Arithmetic:
         return select(condition, chosen, otherwise)
 
     def resized(self, a: Any, bits: int, signed: bool) -> Any:
-        """As an integer of another width: extsi, trunci and index_cast; extui and index_castui."""
+        """An integer of another width: extsi, trunci and index_cast; extui and index_castui."""
 
     def divsi(self, a: Any, b: Any) -> Any:
         """Rounded toward zero."""

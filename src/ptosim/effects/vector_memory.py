@@ -136,7 +136,7 @@ def load_mode(dist: str | None) -> LoadMode:
 
 @dataclass(frozen=True)
 class Demand:
-    """Which memory a load with a mask needs: of each unit of the footprint, the lanes that are filled from it."""
+    """The memory that a load with a mask needs: for each unit of the footprint, the lanes that are filled from it."""
 
     unit: int
     lanes: tuple[Table, ...]

@@ -48,7 +48,7 @@ def solve(counts: Floats, wanted: Floats, weights: Floats, before: Floats, doubt
 
 
 def _apart(weighted: Floats) -> Flags:
-    """Which constants, in their order, those before them cannot stand for."""
+    """The constants that those before them, in their order, cannot stand for."""
     free = np.zeros(weighted.shape[1], bool)
     basis: list[Floats] = []
     for number, column in enumerate(weighted.T):

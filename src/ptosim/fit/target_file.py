@@ -31,7 +31,7 @@ def target_file(fit: Fit, inherits: str, out: Path, measured: str) -> str:
 
 
 def _parent(inherits: str, out: Path) -> str:
-    """As the file says it: a built-in name, or the way from where the file lies."""
+    """The parent in the words of the file: a built-in name, or the way from where the file lies."""
     if ALIASES.get(inherits.lower(), inherits.lower()) in built_in_names():
         return inherits.lower()
     return Path(os.path.relpath(Path(inherits).resolve(), out.resolve().parent)).as_posix()
@@ -61,5 +61,5 @@ def _number(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """As TOML has it."""
+    """The value in TOML."""
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -17,10 +17,10 @@ from ptosim.fleet.case import Case
 from ptosim.fleet.execution import Row, run_case
 
 BATCH_SECONDS = 0.5
-"""So long a batch is to take."""
+"""The seconds that a batch is to take."""
 MOST_IN_BATCH = 256
 BATCHES_PER_WORKER = 3
-"""So many are under way or wait at a worker."""
+"""The most batches under way or waiting at a worker."""
 TOPIC = "ptosim-gone"
 PATIENCE = 0.25
 """Seconds that a worker gives its last words."""

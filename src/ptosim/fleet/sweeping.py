@@ -20,7 +20,7 @@ from ptosim.fleet.rows import Rows
 from ptosim.fleet.spec import Spec, read_spec, spec_of
 
 FLUSH_SECONDS = 5.0
-"""So long a row may wait before it is in a file."""
+"""The longest that a row waits before it is in a file."""
 
 Told = Callable[[int, int | None, float], None]
 """Told of a sweep: rows that are there, of how many, and after how many seconds."""

@@ -36,7 +36,7 @@ _FLAGS, _SETS = signalling("flag"), signalling("flag", half="set")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
 """Kinds of findings where an assumed order does not hold."""
 MOST_WORK = 4000
-"""So many entries are timed in the search: it is to take seconds at most, however long a kernel is."""
+"""The most entries timed in the search: it is to take seconds at most, however long a kernel is."""
 
 SHORT_RUN = 2_000
 """The most iterations, over all blocks, of a run that is timed before it could be compiled."""
@@ -214,7 +214,7 @@ class OrderedText:
     barriers: int
 
     def to_json(self) -> dict[str, Any]:
-        """As of one that is searched for; what depends on a launch is null."""
+        """The form of one that is searched for; figures that depend on a launch are null."""
         costs = dict.fromkeys(("ids", "cycles", "as_written", "with_barriers"))
         nothing = dict.fromkeys(("assumptions", "redundant", "second_buffers"), ())
         return {"text": self.text, "pairs": self.pairs, "barriers": self.barriers, **costs, **nothing}

@@ -247,7 +247,7 @@ class Core:
             self.issue(entry)
 
     def settle(self, site: Site, session: int, count: int) -> None:
-        """So many transfers of a session have ended."""
+        """Ends so many transfers of a session."""
         queue = min(session, len(self.transfers) - 1)
         self.pending = {event: at for event, at in self.pending.items() if event[0] != queue or event[1] >= count}
         if self.tracker:

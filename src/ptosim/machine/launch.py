@@ -11,7 +11,7 @@ from ptosim.effects.names import CoreKind
 
 
 class KernelKind(StrEnum):
-    """Which cores a kernel runs on. A block of a mixed kernel is a whole cluster."""
+    """The cores that a kernel runs on. A block of a mixed kernel is a whole cluster."""
 
     VECTOR = "vector"
     CUBE = "cube"

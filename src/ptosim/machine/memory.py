@@ -42,7 +42,7 @@ class Region:
     index: int
     """The index of the argument among those of its rank, or of the window."""
     name: str
-    """As the parameters behind it are called."""
+    """The name of the parameters behind it."""
     size: int
     """In bytes."""
     rank: int | None = None

@@ -76,13 +76,13 @@ def counted(unit: Moment, operations: Any, scalar: Any) -> Moment:
 
 
 def ready(free: Moment, issued: Moment) -> tuple[Moment, Any]:
-    """When a pipe gets to an entry, and whether it was the pipe that was late, rather than the scalar unit."""
+    """The time when a pipe gets to an entry, and whether the pipe was late, rather than the scalar unit."""
     by_pipe = free[0] >= issued[0]
     return chosen(by_pipe, free, issued), by_pipe
 
 
 def seen(signal: Moment, hop: Any) -> Moment:
-    """When a wait can see a signal."""
+    """The time when a wait can see a signal."""
     time, row = signal
     return time + hop, row
 
@@ -163,7 +163,7 @@ def passed(page: PipeMoments, slot: Any, issued: Moment, cost: Any) -> None:
 
 
 def ended(unit: Moment, pipes: Iterable[Moment]) -> tuple[Any, Any]:
-    """When a core has ended, and the row that its pipes ended with, if they ended after its scalar unit."""
+    """The end of a core, and the row that its pipes ended with, if they ended after its scalar unit."""
     final = last(pipes)
     return chosen(final[0] > unit[0], final, (unit[0], unit[0] * 0 + NOTHING))
 

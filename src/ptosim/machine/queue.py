@@ -39,7 +39,7 @@ class PipeQueue:
 
     @property
     def prefix(self) -> int:
-        """So many entries, from the first, have ended."""
+        """The number of entries, from the first, that have ended."""
         return next(iter(self.unended)) if self.unended else self.reached
 
     @property

@@ -60,14 +60,14 @@ class TurnTaker(Protocol):
 
 
 class Schedule(Protocol):
-    """When things happen. `Scheduler` hands one to every core."""
+    """The order in which things happen. `Scheduler` hands one to every core."""
 
     turns: TurnTaker
     interleaves: bool
     """Whether others may go first before each access of a scalar unit, and its stores end later."""
 
     def next_warp(self, ready: Sequence[Any]) -> Any:
-        """Which of the warps of a launch that can go on does."""
+        """The next warp of a launch to go on, of those that can."""
         ...
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:

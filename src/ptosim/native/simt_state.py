@@ -27,7 +27,7 @@ def _room(warp: WarpBody, slot: int) -> Value:
 
 @lowering(Keep, bind=lambda static: {"kind": static.elements["value"]})
 def keep(warp: WarpBody, value: Value, slot: int, kind: Element) -> None:
-    """Which slots are kept is noted when the launch has ended (simt.py)."""
+    """Keeps a register; the slots that are kept are noted when the launch has ended (simt.py)."""
     wide = spread(warp.f, value).zext(I64)
     for number in range(2 if kind.bits > 32 else 1):
         _room(warp, slot + number).store(wide.lshr(32 * number).trunc(I32))

@@ -18,7 +18,7 @@ from ptosim.native.vector.registers import any_lane, gather_at, lane_numbers, sh
 
 
 def _active(f: FunctionBuilder, lanes: int, operands: Operands) -> Value:
-    """Which of so many requests are made: those of active lanes, or the first so many."""
+    """The requests that are made: those of active lanes, or the first so many."""
     if operands.mask is not None:
         bits = operands.mask.lanes(operands.offsets.kind.bits // 8)
         return bits if bits.kind.lanes == lanes else shuffle(f, range(lanes), bits)

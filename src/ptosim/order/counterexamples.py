@@ -20,7 +20,7 @@ from ptosim.order.replay.replay import Replayed, Replayer
 from ptosim.order.replay.scalar_run import ReplayLaunch
 
 MOST_LAUNCHES = 96
-"""So many are replayed to show a suspicion."""
+"""The most launches that are replayed to show a suspicion."""
 MOST_EFFORT = 1 << 15
 """And so many entries, over all launches."""
 FEW_LAUNCHES = 12

@@ -105,7 +105,7 @@ class OrderWriter:
         build.add_region(_SECTIONS[self.core].make({}, regions=[Region(block)]))
 
     def _turn(self, build: Builder, pair: Pair, later: int) -> Number:
-        """Which of its ids a pair takes in this execution of its block, or some executions later."""
+        """The id that a pair takes in this execution of its block, or some executions later."""
         lanes = pair.lanes or 1
         if lanes == 1:
             return 0

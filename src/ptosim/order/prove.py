@@ -271,7 +271,7 @@ class _Judge:
         return Diagnostic(kind, severity, message, place, notes=tuple(self._shown(times or {})))
 
     def _shown(self, times: Times) -> Iterator[str]:
-        """When something shows."""
+        """The numbers of iterations with which it shows."""
         for name, least in times.items():
             place = self.parsed.location(self.program.loops[name].op)
             line = place.shown.line if place else "?"

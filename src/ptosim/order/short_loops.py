@@ -18,7 +18,7 @@ from ptosim.order.read_program import SIGNALS
 
 MOST_ITERATIONS = 8
 MOST_ENTRIES = 1500
-"""As many entries of pipes as a shortened kernel should execute."""
+"""The most entries of pipes that a shortened kernel should execute."""
 READ = 3
 """To read an entry takes as long as to execute so many."""
 

@@ -17,7 +17,7 @@ from ptosim.order.walk import OTHERS, Missing
 from ptosim.order.written_walk import TurnWalker
 
 MOST_SIGNALS = 15
-"""As far as a semaphore counts."""
+"""The most signals that a semaphore counts."""
 _FURTHER = 4
 """How many iterations more than for memory are followed, to see how far one core gets ahead of another."""
 

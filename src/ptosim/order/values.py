@@ -67,7 +67,7 @@ class Values:
         self.common = common or Common()
         self.arithmetic = integers.ClosedForms(self.product, self.quotient)
         self.subblock = subblock
-        """Which of the vector cores of a cluster it is, where only that one is meant."""
+        """The number of the vector core in its cluster, if only that one is meant."""
         for index, argument in enumerate(function.body.block.args):
             self._known[argument] = self._shared(("argument", index), lambda at=(index, argument): _argument(*at))
 

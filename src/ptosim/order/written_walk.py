@@ -58,7 +58,7 @@ class TurnWalker(Walker):
         self.doubled: dict[SetNode, Times] = {}
         """Sets of a flag that may be there already, or whose last wait may not be over; and when it shows."""
         self.unreleased: dict[WaitNode, Times] = {}
-        """When it shows that no set is there for a wait."""
+        """Waits without a set, and when it shows."""
         flags = [node for node in program.body.walk() if isinstance(node, Flag)]
         self.changing = {str(node.id): node for node in flags if is_named(node.id) and node.varies}
         """Ids that may be other ones in the next iteration, each by one of its flags."""

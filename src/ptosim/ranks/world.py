@@ -61,7 +61,7 @@ class WorldLaunch:
 
 
 class World:
-    """So many ranks, their windows, and the launches that have not run yet."""
+    """A number of ranks, their windows, and the launches that have not run yet."""
 
     def __init__(self, ranks: int, target: str | None = None) -> None:
         """`target` ("a5", "a2", "a3") overrides that of the kernels, which must agree otherwise."""

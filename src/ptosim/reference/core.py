@@ -325,7 +325,9 @@ class Core:
         return self.memories.landing(AccessPlace(space, starts, width, at=at)) if self.port.goes_on else None
 
     def touched(self, pointer: int, offsets: Places, width: int) -> NDArray[np.bool_]:
-        """Which pieces behind a GM pointer have a byte in its argument; offsets may exceed what a pointer can say."""
+        """The pieces behind a GM pointer that have a byte in its argument; offsets may exceed what a pointer can
+        say.
+        """
         number, first = decode(pointer)
         size = len(self.memories.global_memory.buffers.get(number, NOTHING))
         return (offsets + (first + width) > 0) & (offsets + first < size)

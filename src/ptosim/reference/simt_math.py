@@ -91,7 +91,7 @@ def _by_double(function: Callable[[float], float]) -> Formula:
 
 
 def _power(a: float, b: float) -> float:
-    """As C has it: Python raises where that gives an infinity or NaN."""
+    """The power as C has it: Python raises where that gives an infinity or NaN."""
     try:
         return math.pow(a, b)
     except OverflowError:

@@ -22,7 +22,7 @@ from ptosim.target.profile import load_target
 
 
 def _active(lanes: int, operands: Operands) -> Bits:
-    """Which of so many requests are made: those of active lanes, or the first so many."""
+    """The requests that are made: those of active lanes, or the first so many."""
     if operands.mask is not None:
         return operands.mask.lanes(operands.offsets.itemsize)[:lanes]
     return np.arange(lanes) < (operands.active_lanes or 0)
@@ -69,7 +69,7 @@ def vgatherb(core: Core, operands: Operands, static: Static, result_element: Ele
 
 
 def _places(static: Static) -> dict[str, Any]:
-    """Which bytes of the register each lane stores, and whether no two may store to one element."""
+    """The bytes of the register that each lane stores, and whether no two may store to one element."""
     size = static.elements["value"].bytes
     slots = np.array(SCATTER_SOURCE[size], np.intp)[:, np.newaxis] + np.arange(size)
     return {"slots": slots, "exclusive": load_target(static.target).rules.scatter_duplicates == "illegal"}

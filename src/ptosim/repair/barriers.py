@@ -13,7 +13,7 @@ from ptosim.language.edits import Edit, insert, whole_line
 from ptosim.language.text.edited_text import edited
 
 MOST = 8
-"""So often barriers are added and the text is looked at again."""
+"""The most times that barriers are added and the text is looked at again."""
 
 
 def barrier(found: Diagnostic) -> Edit | None:

@@ -59,7 +59,7 @@ def _is_work(op: Operation, pipe: Pipe) -> bool:
 
 
 class Visible:
-    """Which names of values an edit may use."""
+    """The names of values that an edit may use."""
 
     def __init__(self, program: WrittenProgram) -> None:
         self.program = program

@@ -18,7 +18,7 @@ from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.control import For
 
 MOST = 64
-"""So many integers are told apart."""
+"""The most integers that are told apart."""
 DEEPEST = 32
 """How far a value is followed."""
 

@@ -25,9 +25,9 @@ from ptosim.repair.trials import ORDER, STOPPING, Identity, Rehearsal, gravity, 
 from ptosim.sanitize.observation import Observation
 
 DEEPEST = 8
-"""So many steps in turn."""
+"""The most steps in turn."""
 COMPLETED = 4
-"""So many texts that order has made."""
+"""The most texts that order makes."""
 MEANT_OTHERWISE = frozenset(("id-range", "wrong-pipe"))
 """Kinds of findings about operands, which another pair would only do without."""
 UNBALANCED = frozenset("deadlock unmatched-wait undrained semaphore-overflow buffer-misuse".split())

@@ -18,7 +18,7 @@ from ptosim.sanitize.conflict import Enough
 from ptosim.sanitize.observation import Observation
 
 UNREAD = 4
-"""So many times as many texts are read as are checked, for some do not load."""
+"""The texts that are read, in multiples of those that are checked, for some do not load."""
 GROWTH = 3
 """A launch is larger when a block issues so many times the instructions."""
 

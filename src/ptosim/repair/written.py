@@ -63,7 +63,7 @@ class WrittenSync:
 
     @property
     def place(self) -> int:
-        """Which of the words is the id."""
+        """The number of the word that is the id."""
         return 2 if self.mechanism == "flag" else 1
 
     @cached_property

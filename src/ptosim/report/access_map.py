@@ -30,7 +30,7 @@ class AccessStretch(NamedTuple):
 
 
 def access_map(profile: Profile) -> Sequence[AccessStretch]:
-    """As far as copies tell: each from where it begins, with as many bytes as it moved."""
+    """The accesses that copies tell: each from where it begins, with as many bytes as it moved."""
     recording = profile.recording
     rows = recording.rows
     found: dict[tuple[str, int, bool], list[tuple[int, int]]] = defaultdict(list)

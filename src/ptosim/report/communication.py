@@ -35,7 +35,7 @@ class RankTime:
 
     cores: Mapping[str, CoreTime]
     cycles: int
-    """When the last of its cores has ended."""
+    """The end of the last of its cores."""
     compute: int
     communication: int
     waiting: int
@@ -148,7 +148,7 @@ def _moved(recording: Recording, rank: int) -> tuple[int, int]:
 
 
 def _by_rank(recording: Recording, rows: Iterable[int]) -> dict[int, Spans]:
-    """When they were going on, by the rank of their core."""
+    """The times when they were going on, by the rank of their core."""
     table = recording.rows
     found: dict[int, Spans] = {core.rank: [] for core in recording.cores if core.rank is not None}
     for row in rows:

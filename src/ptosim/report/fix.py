@@ -33,7 +33,7 @@ class Fix:
 
     @property
     def diff(self) -> str:
-        """As `patch` and `git apply` take it; empty where nothing changes."""
+        """The difference that `patch` and `git apply` take; empty if nothing changes."""
         lines = unified_diff(_lines(self.before), _lines(self.text), self.name, self.name)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 

@@ -271,7 +271,7 @@ def _shown_default(value: str | int | bool) -> str:
 
 
 def _touched(operation: type[TileOperation]) -> dict[str, list[str]]:
-    """Which operands are read and written, and which of these are overwritten as a whole."""
+    """The operands that are read and written, and those of them that are overwritten as a whole."""
     return {
         "reads": list(operation.reads),
         "writes": list(operation.writes),

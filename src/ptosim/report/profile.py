@@ -302,7 +302,7 @@ class Profile:
 
     @cached_property
     def occupancy(self) -> Sequence[Life]:
-        """Which bytes of which memory on the chip were in use when."""
+        """The bytes of each memory on the chip in use, over time."""
         return lives(self.recording)
 
     @property

@@ -261,7 +261,7 @@ def count(number: int) -> str:
 
 
 def cycles(number: int) -> str:
-    """So many cycles, in words."""
+    """A number of cycles, in words."""
     return f"{count(number)} cycle{'s' * (number != 1)}"
 
 

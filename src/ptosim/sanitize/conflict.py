@@ -49,7 +49,7 @@ def party(entry: Entry, site: Site, verb: Verb) -> Party:
 
 @dataclass(frozen=True, eq=False)
 class Clobber:
-    """Which pointers a conflict of this kind is about, and the write that is lost."""
+    """The pointers that a conflict of this kind is about, and the write that is lost."""
 
     own: str
     other: str

@@ -24,7 +24,7 @@ class FenceClocks:
 
     moment: int = 0
     moments: dict[int, int] = field(default_factory=dict[int, int])
-    """When each access happened, by its identity."""
+    """The moment of each access, by its identity."""
     known: dict[Worker, Clock] = field(default_factory=dict[Worker, Clock])
     released: dict[Worker, Clock] = field(default_factory=dict[Worker, Clock])
     places: dict[tuple[Any, int], Clock] = field(default_factory=dict[tuple[Any, int], Clock])

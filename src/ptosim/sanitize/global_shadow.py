@@ -201,7 +201,7 @@ class RegionShadow:
         return track.newest + 1, track.newest + 1  # the present block has not used this track
 
     def meets(self, lows: Places, highs: Places, writes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which of these stretches, some of them written, have a byte in common with an access that was recorded."""
+        """The stretches, some of them written, that have a byte in common with a recorded access."""
         found = np.full(len(lows), self.full)
         for track in self.tracks.values():
             touched = np.concatenate(([0], np.cumsum(track.table.stamps != 0)))
@@ -257,7 +257,7 @@ class GlobalShadow:
                 yield ClashOutcome(buffer, clashes, fresh, part, width)
 
     def meets(self, number: int, lows: Places, highs: Places, writes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which stretches of a buffer have a byte in common with a recorded access, one of the two a write."""
+        """The stretches of a buffer that have a byte in common with a recorded access, one of the two a write."""
         return self.buffers[number].meets(lows, highs, writes)
 
     def written(self) -> Mapping[int, Sequence[Stretches]]:

@@ -63,7 +63,7 @@ class _Owners:
         self.reader[places] = 0
 
     def read(self, places: Any, root: int) -> Hit:
-        """Which of the bytes are clobbered."""
+        """The bytes that are clobbered."""
         last = self.last[places]
         is_own = last == root
         self.is_read[places[is_own]] = True

@@ -27,7 +27,7 @@ Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
 Heard = Callable[[str, str, Location | None], None]
 """Told of a finding before it is put into words: its severity, kind and place."""
 MOST_RUNS = 8
-"""So often is a run repeated by what the one before has shown of words in GM; each learns less than that."""
+"""The most runs that repeat one with its knowledge of words in GM; each learns less than the one before."""
 Said = Collection[tuple[str, str, int | None]]
 """Kind, message and line of findings that the verifier has reported already."""
 

@@ -39,7 +39,7 @@ from ptosim.sanitize.window import ShadowWindow, WindowPart, byte_count, inside,
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
 Unchanged = Callable[[], Hit]
-"""Which of the bytes that are about to be stored already are what they become."""
+"""The bytes about to be stored that are in memory already."""
 MemBar = Literal["relaxed", "strict", "off"]
 SCOPES = frozenset((VecScope.name, StrictVecScope.name, For.name))
 
@@ -61,7 +61,7 @@ class Subject:
 
 
 def _unchanged(part: WindowPart, equal: Callable[[], Hit], width: int) -> Hit:
-    """Which bytes of some pieces of a store already are what they become."""
+    """The bytes of some pieces of a store that are in memory already."""
     return part.of(equal(), width)
 
 

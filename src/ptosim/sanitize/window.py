@@ -24,7 +24,7 @@ _PIECE = 64
 
 
 class ShadowWindow:
-    """Which elements of a shadow array an access covers, in the order in which its bytes come."""
+    """The elements of a shadow array that an access covers, in the order of its bytes."""
 
     __slots__ = ("_granules", "count", "places", "start", "stride", "width")
 
@@ -121,7 +121,7 @@ class WindowPart(NamedTuple):
     starts: Starts
     width: int
     numbers: Places | None = None
-    """Which of all pieces these are; None: all."""
+    """The numbers of these among all pieces; None: all."""
     first: int = 0
     """The byte of a piece that comes first."""
 

@@ -59,7 +59,7 @@ def figures_of(table: type) -> dict[str, FigureKind]:
 
 
 def column(width: int) -> int:
-    """Which half of a pair holds for elements of so many bytes."""
+    """The half of a pair that holds for elements of so many bytes."""
     return 0 if width >= 4 else 1
 
 

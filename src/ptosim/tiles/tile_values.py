@@ -32,7 +32,7 @@ class Tile:
     storage: tuple[int, int]
     """Rows and columns of the tile in memory: the parent's for a subview."""
     name: str
-    """As the author calls it, for messages and for the values that are made of it."""
+    """The author's name, for messages and for the values that are made of it."""
 
     @property
     def element(self) -> Attribute:
@@ -147,7 +147,7 @@ class GmView:
     rank: int
     """The rank of the tensor as it is written."""
     layout: ViewLayout | None
-    """As it is written."""
+    """The layout as it is written."""
     shape: tuple[Number, ...]
     """The shape of the whole tensor, as it is written."""
 

@@ -69,7 +69,7 @@ class ExecutionPort:
     last: IssuedStep | None = None
 
     def earliest(self, step: PricedStep) -> int:
-        """When the port takes a step; results of ALU instructions leave a port in order."""
+        """The earliest cycle in which the port takes a step; results of ALU instructions leave a port in order."""
         last = self.last
         if last is None or not (step.retires_in_order and last.step.retires_in_order):
             return self.free

@@ -21,7 +21,7 @@ class Fifo:
     source: int
     dest: int
     end: int
-    """When the core that takes entries ended."""
+    """The end of the core that takes entries."""
     push: Site | None = None
     """The first operation that fills slots."""
     filled: list[int] = field(default_factory=list[int])

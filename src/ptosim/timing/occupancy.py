@@ -71,7 +71,7 @@ class _Memory:
 
 
 def lives(recording: Recording) -> list[Life]:
-    """When which bytes of which memory were in use."""
+    """The times when bytes of each memory were in use."""
     rows, touches = recording.rows, recording.touches
     row = np.frombuffer(touches.row, np.int64)
     starts = np.frombuffer(rows.start, np.int64)[row]

@@ -19,7 +19,7 @@ Stretch = tuple[int, int, int, int]
 
 _BATCH = 4096
 MOST_TOUCHING = 1 << 20
-"""So many rows, from the first, say what they touch: no picture shows more."""
+"""The number of rows, from the first, that say what they touch: no picture shows more."""
 _MOST_STRETCHES = 16
 """Kept for one entry and direction; beyond that their hull."""
 
@@ -130,7 +130,7 @@ class Recorder:
 
 
 def word_of(value: int) -> int:
-    """As a signed word of 64 bits."""
+    """The number as a signed word of 64 bits."""
     return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 

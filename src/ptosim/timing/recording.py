@@ -90,7 +90,7 @@ class SignalTable(ColumnTable):
     wait_pipe: array[int] = field(default_factory=lambda: array("b"))
     wait_site: array[int] = field(default_factory=lambda: array("i"))
     wait_time: array[int] = field(default_factory=lambda: array("q"))
-    """When the wait was over."""
+    """The time when the wait was over."""
     id: array[int] = field(default_factory=lambda: array("h"))
     """The id of the flag, buffer or semaphore."""
 
@@ -117,7 +117,7 @@ class Watches(ColumnTable):
     core: array[int] = field(default_factory=lambda: array("i"))
     site: array[int] = field(default_factory=lambda: array("i"))
     since: array[int] = field(default_factory=lambda: array("q"))
-    """When the scalar unit came to it,"""
+    """The time when the scalar unit came to it,"""
     over: array[int] = field(default_factory=lambda: array("q"))
     """and when it went on."""
     by: array[int] = field(default_factory=lambda: array("i"))
@@ -168,7 +168,7 @@ class CoreRun:
     """None where there is one rank only."""
     begin: int = 0
     end: int = 0
-    """When its scalar unit had returned and its pipes were empty."""
+    """The time when its scalar unit had returned and its pipes were empty."""
     last: int = NOTHING
     """The row that ended last; NOTHING where the scalar unit did."""
     scalar_last: int = NOTHING
@@ -176,7 +176,7 @@ class CoreRun:
     window: int = 0
     """Until when the hardware core was this block's: the next block on it, or the end of the kernel."""
     since: int = 0
-    """When its launch begins, which follows others, counted from its block's begin; `begin` has it in."""
+    """The begin of its launch, which follows others, counted from its block's begin; `begin` has it in."""
     after: int | None = None
     """The block before it on the same hardware core."""
     recorded: int | None = None
@@ -196,9 +196,9 @@ class Issued(NamedTuple):
     names: tuple[str, ...] = ()
     """Their arguments."""
     pointers: frozenset[str] = frozenset()
-    """Which of them point to GM."""
+    """The operands that point to GM."""
     column: int = 0
-    """Which of a pair of figures prices them: 0 for elements of 4 bytes and more, 1 for smaller ones."""
+    """The column of a pair of figures that prices them: 0 for elements of 4 bytes and more, 1 for smaller ones."""
 
 
 @dataclass(slots=True)

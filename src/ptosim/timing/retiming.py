@@ -21,7 +21,7 @@ from ptosim.timing.step_log import Step, StepLog
 _S = 0
 _ALL_PIPES = 0
 _NEAR = 192
-"""So many accesses back one looks for bytes that were touched before."""
+"""The number of accesses back in which bytes that were touched before are looked for."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Retiming:
         return self._placed(cores)
 
     def _heard(self, step: Step, reached: int, times: Mapping[Step, int], change: RetimedChange) -> int:
-        """When a wait is over."""
+        """The time when a wait is over."""
         sources = self._earlier.get(step, ()) if step.key in change.shifted else step.sources
         latency = self.target.latency
         hops = (latency.flag if source.core == step.core else latency.inter_core for source in sources)

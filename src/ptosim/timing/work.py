@@ -56,7 +56,7 @@ class Priced:
     operands: tuple[str, ...] = ()
     """Roles of the operands, in order."""
     pointers: frozenset[str] = frozenset()
-    """Which of them point to GM,"""
+    """The operands that point to GM,"""
     written: frozenset[str] = frozenset()
     """and which to what it writes."""
 

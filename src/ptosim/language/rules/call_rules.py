@@ -22,7 +22,7 @@ Found = tuple[Operation, Problem]
 Calls = dict[Function, list[tuple[Call, Function]]]
 
 _NAMED = 6
-"""So many functions of a circle are named; of a longer one the first and the last ones."""
+"""The most functions of a circle that are named; of a longer one the first and the last ones."""
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class NamedPlace:
 
 _NOTHING = NamedPlace()
 MOST_ALIASES = 100
-"""So many may lead to a place one after the other."""
+"""The most aliases that may lead to a place one after the other."""
 _COMMENT = re.compile(
     r"^[ \t]*//[ \t]*([^\s:]*[./\\][^\s:]*):([1-9]\d{0,8})(?::([1-9]\d{0,8}))?[ \t]*\r?$", re.MULTILINE
 )

@@ -154,7 +154,7 @@ class _Difference:
         return [words[0], *filter(None, words[1:])]
 
     def _words(self, op: Operation) -> str:
-        """As it is printed, its further lines without the indentation that they have there."""
+        """The printed operation, its further lines without the indentation that they have there."""
         start, end = self.stretches[op]
         indent = self.text[self.text.rfind("\n", 0, start) + 1 : start]
         return self.text[start:end].replace(f"\n{indent}", "\n")

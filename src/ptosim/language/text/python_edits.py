@@ -63,7 +63,7 @@ def _told(edit: Edit) -> str:
 
 
 def _circumstance(place: Location) -> str:
-    """Which of several turns or calls of a line is meant."""
+    """The turn or call of a line that is meant, of several."""
     if not place.is_one_of_several:
         return ""
     if place.turns:

@@ -44,7 +44,7 @@ class _Follows(ParseError):
 
 
 class _Enough(Exception):
-    """As many errors as are told."""
+    """The end of reading: as many errors as are told."""
 
 
 class RecoveringParser(LocatedParser):

@@ -56,7 +56,7 @@ class Epilogue:
 
     @property
     def parameter(self) -> Literal["vector", "scalar"] | None:
-        """Which parameter has to be set before a push, if any: casts and plain copies need none."""
+        """The parameter that has to be set before a push, if any: casts and plain copies need none."""
         if self.quant.endswith("_vec"):
             return "vector"
         return "scalar" if self.quant.endswith("_scalar") else None

@@ -126,7 +126,7 @@ class TileUnary(VectorTile):
 
 
 class UnaryTmp(TileUnary):
-    """As unary, with a working tile that may be left out: `ins(%src, %tmp : TB, TB)`."""
+    """Unary, with a working tile that may be left out: `ins(%src, %tmp : TB, TB)`."""
 
     tmp = OptionalOperand()
     dst = Operand()
@@ -153,7 +153,7 @@ class TileBinary(VectorTile):
 
 
 class BinaryTmp(TileBinary):
-    """As binary, with a working tile that may be left out: `ins(%src0, %src1, %tmp : TB, TB, TB)`."""
+    """Binary, with a working tile that may be left out: `ins(%src0, %src1, %tmp : TB, TB, TB)`."""
 
     tmp = OptionalOperand()
     dst = Operand()
@@ -177,7 +177,7 @@ class TileScalar(VectorTile):
 
 
 class TileScalarTmp(TileScalar):
-    """As tile-scalar, with a working tile that may be left out: `ins(%src, %scalar, %tmp : TB, T, TB)`."""
+    """Tile and scalar, with a working tile that may be left out: `ins(%src, %scalar, %tmp : TB, T, TB)`."""
 
     tmp = OptionalOperand()
     dst = Operand()
@@ -214,7 +214,7 @@ def precise_needs_tmp(op: TileOperation, target: str) -> Iterator[Problem]:
 
 
 def power_rules(op: TileOperation, target: str) -> Iterator[Problem]:
-    """Which elements of a power go with a working tile and with high precision."""
+    """Checks the elements of a power against its working tile and high precision."""
     role = op.operand_roles[0]
     name = rule.name_of(op.tile(role).element)
     if name in INTEGERS and op.has("tmp"):

@@ -76,7 +76,7 @@ class _Pattern(VmiOperation):
         yield from self.pattern_rules(self.word("pattern") or "")
 
     def pattern_rules(self, pattern: str) -> Iterator[Problem]:
-        """Which patterns there are."""
+        """Checks that a pattern exists."""
         return iter(())
 
 

@@ -100,7 +100,7 @@ class VmiAccess(VmiOperation):
         self.properties[SEGMENTS] = Segments(tuple(int(role in found) for role in self.operand_roles))
 
     def form_rules(self, mode: str | None) -> Iterator[Problem]:
-        """Which operands and attributes go together."""
+        """Checks that the operands and attributes go together."""
         name, group = self.name, self.attribute("group")
         if group is not None and not self.segment("stride"):
             yield Problem(f"{name} by groups has a stride behind the address", at="group")

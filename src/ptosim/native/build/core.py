@@ -357,7 +357,7 @@ class Core:
         return self.unit.observer is not UNOBSERVED
 
     def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
-        """So many bytes of GM are read or written by something else than a copy."""
+        """Notes that so many bytes of GM are read or written other than by a copy."""
         self.observer.copied(self, verb, CopyRows(Space.GM, pointer, (), self.f.constant(I64, extent)))
 
     # --- registers ----------------------------------------------------------------------------------------------------

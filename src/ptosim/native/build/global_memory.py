@@ -30,7 +30,7 @@ class GmPlace:
         return self.base.at(self.offset)
 
     def clipped(self, width: Value) -> tuple[Value, Value]:
-        """Which of the `width` bytes from here on lie in the buffer: the first of them, and one past the last."""
+        """The part of the `width` bytes from here on that lies in the buffer: the first byte, and one past the last."""
         low = minimum(maximum(-self.offset, 0), width)
         return low, maximum(low, minimum(width, self.size - self.offset))
 

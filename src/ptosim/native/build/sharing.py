@@ -28,7 +28,9 @@ from ptosim.native.ir.ranges import IntegerRange
 from ptosim.native.ir.values import I64, Value
 
 FEW = 4
-"""So many sets of sizes of one structure are compiled apart; more of them share code that looks the sizes up, too."""
+"""The most sets of sizes of one structure that are compiled apart; beyond them sets share code that looks the sizes
+up, too.
+"""
 
 Fill = Callable[[FunctionBuilder, Sequence[Value], Sequence[Value]], None]
 """Builds the code of an entry in a function, of the values that it captures and of the registers."""

@@ -20,7 +20,7 @@ class Instance:
 
     @property
     def number(self) -> Value:
-        """Which of them it is, from 0 on."""
+        """Its number among them, from 0 on."""
         return self._word(self.NUMBER)
 
     @property

@@ -71,7 +71,7 @@ class Instructions:
         return Value(self, PTR, name)
 
     def scratch(self, size: int, align: int = 64) -> Value:
-        """So many bytes on the stack, shared by every request of this size: write, read, and forget them."""
+        """Bytes on the stack, shared by every request of this size: write, read, and forget them."""
         if (size, align) not in self._scratch:
             self._scratch[size, align] = self.slot(I8, size, align)
         return self._scratch[size, align]

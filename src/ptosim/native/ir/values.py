@@ -307,15 +307,15 @@ class Value:
         self.emitter.do(f"call void @llvm.prefetch.p0({self}, i32 {int(write)}, i32 {3 if first else 2}, i32 1)")
 
     def copy_from(self, source: "Value", count: "Value | int") -> None:
-        """So many bytes from another address; the two stretches do not overlap."""
+        """Copies bytes from another address; the two stretches do not overlap."""
         self._transfer("memcpy.p0.p0", source, count)
 
     def move_from(self, source: "Value", count: "Value | int") -> None:
-        """So many bytes from another address, as if all were read before any is written."""
+        """Moves bytes from another address, as if all were read before any is written."""
         self._transfer("memmove.p0.p0", source, count)
 
     def fill(self, byte: "Value | int", count: "Value | int") -> None:
-        """So many bytes become this one (i8)."""
+        """Fills so many bytes with this one (i8)."""
         self._transfer("memset.p0", byte if isinstance(byte, Value) else constant(self.emitter, I8, byte), count)
 
     def _transfer(self, name: str, operand: "Value", count: "Value | int") -> None:

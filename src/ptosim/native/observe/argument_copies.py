@@ -14,7 +14,7 @@ from ptosim.native.ir.context import BUFFER_BITS
 
 Bytes = NDArray[np.uint8]
 KEPT = 256 << 20
-"""So many bytes are kept from check to check: to get memory anew takes longer than to run many a kernel."""
+"""The most bytes kept from check to check: to get memory anew takes longer than to run many a kernel."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def all_records(parts: Sequence[bytes | memoryview], row: int) -> Integers:
 
 
 Meets = Callable[[int, Integers, Integers, NDArray[np.bool_]], NDArray[np.bool_]]
-"""Which stretches of a buffer, from and up to these offsets, some of them written, meet what others have accessed."""
+"""The stretches of a buffer, from and up to these offsets, some of them written, that meet accesses of others."""
 
 
 class Sifted:

@@ -212,7 +212,7 @@ class CodeObserver:
         """A row of a table, an unsigned number of 32 bits, that an index of an entry names; `apart`: and no other."""
 
     def merged(self, core: Core, records: Value) -> None:
-        """So many records have been merged."""
+        """Counts merged records."""
 
     def suspect(self, f: FunctionBuilder, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""

@@ -107,8 +107,9 @@ class Area:
 
 @dataclass
 class Layout:
-    """Which shadows a kernel needs, and where they lie: all with the core, or, where there are several, those of
-    memories that they share with the cluster."""
+    """The shadows that a kernel needs, and their places: all with the core, or, if there are several, those of
+    memories that they share with the cluster.
+    """
 
     sizes: Mapping[str, int]
     is_mixed: bool = False
@@ -155,7 +156,7 @@ class Layout:
         return self.size - wanted
 
     def granules(self, space: Space) -> int:
-        """So many can be addressed: a confined address lies below a power of two."""
+        """The number of granules that can be addressed: a confined address lies below a power of two."""
         return (1 << (self.sizes[space] - 1).bit_length()) // GRANULE
 
     def opposing(self, space: Space, verb: str) -> list[tuple[int, int, str]]:

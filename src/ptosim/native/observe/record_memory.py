@@ -25,7 +25,7 @@ KEPT_BYTES = 1 << 20
 """Where no more than that was written, the memory is kept for the next check: to get it anew takes longer than to run
 many a kernel."""
 KEPT = 6
-"""So many of them, for all kernels together."""
+"""The most of them, for all kernels together."""
 MANY_ENTRIES = 1 << 30
 """Where so many were counted, counting begins anew with the next run."""
 

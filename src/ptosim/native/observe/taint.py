@@ -92,7 +92,7 @@ def choosing(body: FunctionBody, doubts: DoubtBits, instruction: ObservedInstruc
 
 
 def covered_words(body: FunctionBody, instruction: ObservedInstruction) -> tuple[Value, Value] | None:
-    """Which words a store of blocks takes from its register; of others the access says it."""
+    """The words that a store of blocks takes from its register; of others the access says it."""
     mask = _mask(body, instruction.op)
     if mask is None or not isinstance(instruction.op, IN_PLACE):
         return None

@@ -138,7 +138,7 @@ def _work(f: FunctionBuilder, head: Value, key: Value, entry: Value, words: Valu
 
 
 LINK_PIPE, LINK_ISSUE, LINK_SIGNAL, LINK_DRAIN = range(4)
-"""As `timing.recording.Link` numbers them."""
+"""The numbers of `timing.recording.Link`."""
 
 
 def _remember(f: FunctionBuilder, page: Value, words: Value, number: Value) -> None:

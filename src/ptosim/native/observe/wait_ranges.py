@@ -24,7 +24,7 @@ from ptosim.native.observe.layout import CLOCK_AT, KNOWN, STEPS, Area
 from ptosim.native.observe.shadow import Shadow
 
 MOST_RECORDS = 4096
-"""So many are looked at, the latest first: what lies behind is not learnt of."""
+"""The most records that are looked at, the latest first; earlier ones teach nothing."""
 
 
 class Ranges:

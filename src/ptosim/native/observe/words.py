@@ -55,7 +55,7 @@ def of_mask(f: FunctionBuilder, mask: Mask, width: int) -> tuple[Value, Value]:
 
 
 def lowest(f: FunctionBuilder, count: Value) -> Value:
-    """So many bits of 64, or all."""
+    """A number with so many of its 64 bits set, the lowest ones, or all."""
     some = (f.constant(I64, 1) << (count & 63)) - 1
     return (count >= 64).select(f.constant(I64, -1), some)
 

@@ -28,7 +28,7 @@ _CEILING = 1 << 62
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BurstLoop:
-    """So many repetitions, each so many bytes further on either side; all i64, and they fit their fields."""
+    """The repetitions of a loop, each so many bytes further on either side; all i64, and they fit their fields."""
 
     count: Value
     source: Value
@@ -233,7 +233,7 @@ def write_rows_inside(f: FunctionBuilder, burst: Burst, origin: Value, place: Gm
 
 
 def fill(f: FunctionBuilder, unit: Unit, dest: Value, count: Value, pattern: Value) -> None:
-    """So many bytes become the four of a pattern (i32), over and over."""
+    """Fills so many bytes with the four of a pattern (i32), over and over."""
     if count.literal != 0:
         f.call(unit.routine("fill", [PTR, I64, I32], _fill), dest, count, pattern)
 

@@ -28,7 +28,7 @@ def logical_window(
 
 
 def _called_for(f: FunctionBuilder, lanes: Value, wanted: Demand) -> Value:
-    """Which units of memory some active lane is filled from."""
+    """The units of memory that some active lane is filled from."""
     if max(map(len, wanted.lanes)) > 2:
         return _called_for_by_many(f, lanes, wanted)
     none = lanes.kind.lanes  # the first lane of the second operand

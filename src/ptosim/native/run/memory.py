@@ -32,7 +32,7 @@ class HostMemory:
         self._pattern = pattern
 
     def clear(self) -> None:
-        """As new again. Bytes that a failed access left behind the end cannot be seen, so they stay."""
+        """Clears the memory. Bytes that a failed access left behind the end cannot be seen, so they stay."""
         if self._pattern is not None:
             ctypes.memmove(self.address, self._pattern, self.size)
         elif not self._clean:

@@ -38,7 +38,7 @@ class LanePlaces:
 
 
 def places(core: WarpCore, pointer: Value, offset: Value | None, width: int) -> LanePlaces:
-    """So many elements behind a pointer."""
+    """The places of so many elements behind a pointer."""
     f, warp = core.f, core.warp
     assert warp is not None
 

@@ -62,7 +62,7 @@ def spread(f: FunctionBuilder, value: Value) -> Value:
 
 
 def as_vectors(f: FunctionBuilder, value: WarpValue) -> list[Value]:
-    """As it crosses a join."""
+    """The value as it crosses a join."""
     return [spread(f, part) for part in (value.parts if isinstance(value, PackedLanes) else (value,))]
 
 

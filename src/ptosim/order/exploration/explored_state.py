@@ -23,7 +23,7 @@ class ExploredState:
     values: dict[Any, Any] = field(default_factory=dict[Any, Any])
     arrays: dict[Any, dict[Any, Any]] = field(default_factory=dict[Any, "dict[Any, Any]"])
     decided: dict[Any, Any] = field(default_factory=dict[Any, Any])
-    """Which way branches went on conditions that are still the same."""
+    """The ways that branches went on conditions that are still the same."""
     open: dict[Pipe, int] = field(default_factory=dict[Pipe, int])
     tokens: dict[FlagKey, int] = field(default_factory=dict[FlagKey, int])
     releases: dict[BufferKey, int] = field(default_factory=dict[BufferKey, int])

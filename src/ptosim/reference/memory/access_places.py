@@ -32,7 +32,7 @@ def places(base: int, *steps: tuple[int, int]) -> Places:
 
 
 def joined_steps(steps: Iterable[tuple[int, int]]) -> Steps:
-    """As few steps as say the same, outermost first; those given are (count, stride), innermost first."""
+    """The fewest steps that say the same, outermost first; those given are (count, stride), innermost first."""
     joined: list[tuple[int, int]] = []
     for count, stride in steps:
         if joined and stride == joined[-1][0] * joined[-1][1]:
@@ -58,7 +58,7 @@ def lowest_and_highest(starts: Starts) -> tuple[int, int]:
 
 
 def outermost_places(starts: Starts) -> tuple[int, int]:
-    """Which of at least one piece lies lowest, and which highest."""
+    """The lowest and the highest of at least one piece."""
     if isinstance(starts, range):
         return 0, len(starts) - 1
     return int(starts.argmin()), int(starts.argmax())

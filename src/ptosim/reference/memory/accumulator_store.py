@@ -33,7 +33,7 @@ class Store:
     split: bool
     """nz2nz writes fractals of 8 columns."""
     cores: str | int
-    """Which UB: split_m, split_n or the number of a vector core; other memories do not ask."""
+    """The UB to store to: split_m, split_n or the number of a vector core; other memories do not ask."""
     atomic: int
     """The atomic fields of CTRL."""
 

@@ -256,6 +256,6 @@ class Memories(Port):
 
 
 def clip(memory: access_places.Bytes, offset: int, width: int) -> tuple[int, int]:
-    """Which part of an access lies inside the memory."""
+    """The part of an access that lies inside the memory."""
     low = min(max(0, -offset), width)
     return low, max(low, min(width, len(memory) - offset))

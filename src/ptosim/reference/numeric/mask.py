@@ -24,7 +24,7 @@ class Mask:
         """The strides in which it is known that all lanes are active."""
 
     def lanes(self, stride: int) -> Bits:
-        """Which lanes of `stride` bits are active."""
+        """The active lanes of `stride` bits."""
         return self._view(stride)[0]
 
     def is_full(self, stride: int) -> bool:

@@ -68,7 +68,7 @@ class EntryWitness(Witness):
         self.path.extend(numbers)
 
     def count(self, operations: int) -> None:
-        """So many scalar operations have been executed."""
+        """Counts executed scalar operations."""
         self.machine.operations += operations
 
     # --- entries ------------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ class Act:
                     yield "address", lanes[active]
 
     def _active(self, lanes: int) -> NDArray[np.bool_]:
-        """Which lanes of a gather or scatter take part."""
+        """The lanes of a gather or scatter that take part."""
         for role, argument in zip(self.observed.parameters, self.arguments, strict=False):
             if role == "mask" and isinstance(argument, Mask):
                 return argument.lanes(256 // lanes)

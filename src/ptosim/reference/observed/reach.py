@@ -39,7 +39,7 @@ from ptosim.target.profile import Target
 FARTHEST_REACH = 1 << 28
 """Bytes of an argument that a launch may reach."""
 MOST_HOLES = 1 << 24
-"""So far one looks for bytes that are left out."""
+"""The longest stretch in which bytes that are left out are looked for."""
 MOST_STEPS = 1_000_000
 """Loop iterations and calls of a block."""
 
@@ -62,7 +62,7 @@ class Reach:
     rewritten: bool = False
     """Some of it is written twice."""
     stored: dict[int, NDArray[np.bool_]] = field(default_factory=dict[int, NDArray[np.bool_]])
-    """Which bytes are written, by region; most pages are never touched."""
+    """The bytes that are written, by region; most pages are never touched."""
 
     def store(self, number: int, start: int, width: int) -> None:
         if number not in self.stored:

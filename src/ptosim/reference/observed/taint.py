@@ -54,7 +54,7 @@ class Observed:
     operand_widths: tuple[int, ...]
     """Bytes per lane of each argument that is a register; 0 for any other argument."""
     zeroing: int | None
-    """Which argument, behind those of the function, is the mask that clears inactive result lanes."""
+    """The argument, behind those of the function, that is the mask that clears inactive result lanes."""
     crosses: bool = False
     """Whether lanes reach others."""
     registers_read: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Observed:
     lane_maps: dict[int, list[Image]] = field(default_factory=dict[int, "list[Image]"])
     """Per argument, as far as it has been found out: for each result the bytes that each lane reaches."""
     data_seen: list[tuple[int, ...]] = field(default_factory=list["tuple[int, ...]"])
-    """Which arguments are data, once that has been seen: their types do not change."""
+    """The arguments that are data, once that has been seen: their types do not change."""
 
     @property
     def uses(self) -> bool:

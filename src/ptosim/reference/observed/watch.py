@@ -72,7 +72,7 @@ class Execution:
 
 @dataclass
 class Watch:
-    """Which lines to tell of, and how often each at most (None: always)."""
+    """The lines to tell of, and how often each at most (None: always)."""
 
     lines: Mapping[int, int | None]
     tell: Callable[[Execution], None]

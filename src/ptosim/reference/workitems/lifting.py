@@ -204,7 +204,7 @@ def _kind(placed: Placed, place: int) -> Element | None:
 
 
 def _scalars(values: Values, kind: Element | None, shape: tuple[int, ...]) -> list[int]:
-    """As the functions of the scalar unit take them: f64 as bits without sign."""
+    """Lanes for the functions of the scalar unit: f64 as bits without sign."""
     if values.ndim < len(shape):
         values = np.broadcast_to(values[:, np.newaxis], shape)
     numbers: list[int] = values.reshape(-1).tolist()

@@ -55,7 +55,7 @@ def bits_of(numbers: Values, kind: Element) -> Values:
 
 
 def lanes_of(numbers: Values, kind: Element) -> Lanes:
-    """As lanes that NumPy computes with: see numeric/float_lanes.py."""
+    """Lanes that NumPy computes with: see numeric/float_lanes.py."""
     dtype = dtype_of(kind)
     if kind.is_integer:
         return numbers.astype(dtype)

@@ -45,7 +45,7 @@ class SequenceWriter:
     def some(
         self, instruction: str, times: Number, repeats: Number, size: Number, width: int, is_counted: bool = False
     ) -> None:
-        """So many instructions, each of so many repeats on so many valid bytes."""
+        """Instructions by number, each of so many repeats on so many valid bytes."""
         assert instruction == UB_COPY or instruction in REPEATED_INSTRUCTIONS, instruction
         if known(times) == 0 or known(repeats) == 0:
             return

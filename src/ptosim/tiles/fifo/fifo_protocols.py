@@ -48,7 +48,7 @@ def is_producer(op: Operation) -> bool:
 
 
 def direction_of(op: Operation, core: CoreKind) -> int:
-    """Which way the entry of an operation goes."""
+    """The direction that the entry of an operation goes."""
     return C2V if (core is CoreKind.AIC) == is_producer(op) else V2C
 
 

@@ -167,7 +167,7 @@ class _Function:
         return line, line.counter.value(build)
 
     def _part(self, build: Builder, op: EntryOperation | TPush | TPop | TAlloc, line: Line) -> SSAValue | None:
-        """Which vector core this is, where the two share an entry."""
+        """The number of this vector core, if the two share an entry."""
         if line.core is CoreKind.AIC or split_of(op) == 0:
             return None
         written = op.segment("aiv_subblockid") if "aiv_subblockid" in op.operand_roles else ()

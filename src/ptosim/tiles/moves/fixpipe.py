@@ -59,7 +59,7 @@ class StoreEpilogue:
     adds: bool = False
     """To what GM holds."""
     cores: str = "single_mode_vec0"
-    """Which vector core gets what: a word of accToVecMode."""
+    """The shares of the vector cores: a word of accToVecMode."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def _word(build: Builder, scalar: SSAValue, tile: Tile) -> SSAValue:
 
 
 def _fill(build: Builder, tile: Tile, start: Number, word: SSAValue, runs: tuple[Number, Number, Number]) -> None:
-    """So many runs of so many granules, with the granules from one run to the next."""
+    """Fills runs of granules, with the granules from one run to the next."""
     count, granules, pitch = runs
     build.raw_fill_l1(
         dest=tile.pointer(build),

@@ -59,12 +59,12 @@ def as_bits(build: Builder, tile: Tile) -> Tile:
 
 @dataclass(frozen=True)
 class TileWindow:
-    """So many rows and columns from a place in one tile to a place in another."""
+    """A window of rows and columns, from a place in one tile to a place in another."""
 
     src: Tile
     dst: Tile
     value: SSAValue
-    """Which value the source is."""
+    """The value of the source."""
     start: tuple[Number, Number]
     """The first row and column in the source."""
     to: tuple[Number, Number]

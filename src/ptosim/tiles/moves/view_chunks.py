@@ -16,7 +16,7 @@ from ptosim.tiles.run_conditions import require
 from ptosim.tiles.tile_values import GmView, Tile
 
 UNROLLED = 8
-"""So many chunks are written one after the other; more become a loop."""
+"""The most chunks that are written one after the other; more become a loop."""
 
 
 @dataclass(frozen=True)

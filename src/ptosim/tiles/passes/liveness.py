@@ -69,7 +69,7 @@ class Liveness:
         return value
 
     def intervals(self, allocations: Sequence[Operation]) -> list[Interval]:
-        """When the tile of each allocation is in use."""
+        """The times when the tile of each allocation is in use."""
         found = {self.root(op.results[0]): Interval() for op in allocations}
         home = {self.root(op.results[0]): op for op in allocations}
         for op in self.statements:

@@ -235,7 +235,7 @@ def floor_remainder(v: Registers) -> OfTwo:
 
 
 def floor_remainder_of_scalar(v: Registers) -> OfTwo:
-    """As floor_remainder; floats are not corrected, as rounding down is nearly enough."""
+    """floor_remainder by a scalar; floats are not corrected, as rounding down is nearly enough."""
     return _rest("F")(v) if v.kind.is_float else floor_remainder(v)
 
 

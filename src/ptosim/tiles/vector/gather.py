@@ -32,7 +32,7 @@ PATTERNS = {
     "P0100": (2, 4),
     "P1000": (3, 4),
 }
-"""Which element a pattern takes, and of how many."""
+"""The element that a pattern takes, and of how many."""
 
 
 @lowering(TGather)

@@ -132,7 +132,9 @@ def _by_pattern(build: Builder, op: TScatter, src: Tile, dst: Tile) -> None:
 
 
 def _fitting(build: Builder, src: Tile, dst: Tile, side: int, first: int, factor: int) -> Tile:
-    """As much of a source as finds a place in every so many rows or columns; only the run may know that it is less."""
+    """The part of a source that finds a place in every so many rows or columns; only the run may know that it is
+    less.
+    """
     room, sizes = list(dst.buf.shape), list(src.valid)
     room[side] = -(-(room[side] - first) // factor)
     for axis, extent in enumerate(room):
