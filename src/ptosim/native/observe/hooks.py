@@ -180,8 +180,9 @@ class CodeObserver:
         """Before it happens."""
 
     def scattered(self, core: Core, verb: str, starts: Value, active: Value, extent: int, units: Value | None) -> None:
-        """So many bytes of UB at each of several addresses, of which some are active, before they are read or written;
-        an address is a multiple of that number, or of a block. `units`: which parts of these bytes, where not all."""
+        """The bytes of UB at several addresses, as many at each, of which some are active, before they are read or
+        written; an address is a multiple of that number, or of a block. `units`: the parts of these bytes, if not all.
+        """
 
     def stretched(
         self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
