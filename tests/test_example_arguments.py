@@ -156,16 +156,19 @@ def test_tables_hold_numbers_of_rows() -> None:
         (["--set", "rows=3", "--set", "rows=4"], "--set says rows twice: 3 and 4"),
         (["auto", "auto", "24", "--set", "rows=3"], "--set rows beside the word '24' for rows: say one of them"),
         (["rand:4:3..1", "auto", "24"], "the range 3..1 is empty: 3 is above 1"),
+        (["rand:4:nan..1", "auto", "24"], "the range nan..1 has no length: numbers lie between two that are finite"),
+        (["rand:4:-1e308..1e308", "auto", "24"], "the range -1e308..1e308 has no length"),
         (["index:4", "auto", "24"], "index needs a limit: index:4:LIMIT"),
         (["full:4:x", "auto", "24"], "'x' is not a number"),
         (["rand:4:many", "auto", "24"], "a seed is a whole number"),
         (["zeros:4:1..2", "auto", "24"], "'1..2' is not part of zeros:SHAPE[:TYPE]"),
         (["auto", "auto"], "softmax takes 3 arguments"),
+        (["ctx:0", "auto", "auto"], "argument 0, whose context is asked for, is no window"),
     ],
 )
 def test_one_message_for_words_that_do_not_fit(words: list[str], message: str) -> None:
     said = CliRunner().invoke(main, ["check", SOFTMAX, *words])
-    assert said.exit_code == 2
+    assert said.exit_code == 2 and "repeat:" not in said.output
     assert said.stderr.count("error:") == 1 and message in said.stderr
 
 

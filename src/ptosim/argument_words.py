@@ -158,6 +158,8 @@ def _range(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> 
     if match is None:
         raise wrong(word, parameter, "a range is written as LOW..HIGH, such as -1..1")
     low, high = (_value(word, each, dtype, parameter) for each in match.groups())
+    if not math.isfinite(high - low):
+        raise wrong(word, parameter, f"the range {text} has no length: numbers lie between two that are finite")
     if low > high:
         raise wrong(word, parameter, f"the range {text} is empty: {match[1]} is above {match[2]}")
     return low, high

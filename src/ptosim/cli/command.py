@@ -26,6 +26,8 @@ from ptosim.diagnostics import Diagnostic, PTOError, authored
 if TYPE_CHECKING:
     from ptosim.report.envelope import ReportSubject
 
+USAGE = 2
+"""The exit code of a command that was called with words that do not fit."""
 _JSON = "ptosim.json"
 _LAUNCHED = "ptosim.launched"
 
@@ -195,11 +197,11 @@ def reports(command: Callable[..., Outcome]) -> Callable[..., Any]:
         except click.UsageError as problem:
             if not as_json:
                 raise
-            found = Outcome([Diagnostic("argument", "error", problem.format_message())], exit_code=2)
+            found = Outcome([Diagnostic("argument", "error", problem.format_message())], exit_code=USAGE)
         _tell_others(found, as_json)
         if as_json:
             click.echo(_json(found), file=stream)
-        elif (again := repeat_line()) is not None:
+        elif found.exit_code != USAGE and (again := repeat_line()) is not None:
             click.echo(again, err=found.is_text)
         sys.exit(found.exit_code)
 
@@ -240,7 +242,7 @@ def _json(found: Outcome) -> str:
 
 def _exit_code(problem: PTOError) -> int:
     misused = all(diagnostic.kind == "argument" for diagnostic in problem.diagnostics)
-    return 2 if misused and not isinstance(problem, Differs) else 1
+    return USAGE if misused and not isinstance(problem, Differs) else 1
 
 
 def show(diagnostics: Sequence[Diagnostic]) -> None:
