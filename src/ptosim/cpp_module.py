@@ -321,7 +321,7 @@ class CppKernel:
         return None
 
     def example_words(
-        self, words: Sequence[str], grid: int, scalars: Mapping[str, Any], ranks: int | None = None
+        self, words: Sequence[str], grid: int, scalars: Mapping[str, Any], ranks: int | None = None, seed: int = 0
     ) -> list[str]:
         """Words for what is left out: arrays as long as a recording reaches, plain scalars."""
         chosen = list(words)

@@ -322,12 +322,12 @@ class Kernel:
         return run_until(self, launch, line, count("occurrence", occurrence), core)
 
     def example_words(
-        self, words: Sequence[str], grid: int, scalars: Mapping[str, Any], ranks: int | None = None
+        self, words: Sequence[str], grid: int, scalars: Mapping[str, Any], ranks: int | None = None, seed: int = 0
     ) -> list[str]:
         """The words of a command line, with some in place of `auto`."""
         from ptosim.example_arguments import example_words
 
-        return example_words(self, words, grid=grid, scalars=scalars, ranks=ranks)
+        return example_words(self, words, seed, grid, scalars, ranks)
 
     def ranks_needed(self, grid: int) -> int | None:
         """On how many ranks it can run, if it takes the context of a window; otherwise None."""

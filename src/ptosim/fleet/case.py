@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ptosim.argument_words import RANGE
+from ptosim.argument_words import AUTO, RANGE
+from ptosim.diagnostics import error
 
 WHATS = ("run", "check", "profile", "prove")
 GIGABYTE = 1 << 30
+CPP_FILES = (".cpp", ".cc", ".cxx", ".cce")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class Case:
     timed: bool = False
     """Cycles are wanted besides."""
 
+    @property
+    def is_recorded(self) -> bool:
+        """Its text is that of one launch of a kernel in C++."""
+        return self.kernel.partition(":")[0].endswith(CPP_FILES)
+
     def key(self, version: str) -> str:
         """The digest of all that decides its result."""
         said = {
@@ -76,7 +83,7 @@ class Case:
     def repeat(self, words: tuple[str, ...] | None = None) -> str:
         """The command line that does the same."""
         parts = ["ptosim", self.what, self.kernel]
-        if self.what != "prove":
+        if self.what != "prove" or self.is_recorded:
             parts += self.words if words is None else words
         for define in self.defines:
             parts += ["-D", define]
@@ -87,6 +94,19 @@ class Case:
             if value is not None:
                 parts += [option, str(value)]
         return shlex.join(parts)
+
+
+def words_of(kernel: Any, case: Case) -> list[str]:
+    """A word for each parameter of the kernel of a case, made up where `auto` stands, with seeds."""
+    words = list(case.words)
+    if words == [AUTO]:
+        words = [AUTO] * len(kernel.signature)
+    if len(words) != len(kernel.signature):
+        names = ", ".join(each.name for each in kernel.signature)
+        raise error("argument", f"{kernel.name} takes {len(kernel.signature)} arguments ({names}), not {len(words)}")
+    if AUTO in words:
+        words = kernel.example_words(words, case.grid, {}, seed=case.seed)
+    return [seeded(word, case.seed + index) if case.seed else word for index, word in enumerate(words)]
 
 
 @lru_cache(maxsize=1024)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptosim.argument_words import AUTO, value_of
+from ptosim.argument_words import value_of
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
-from ptosim.fleet.case import Case, seeded
+from ptosim.fleet.case import Case, words_of
 
 if TYPE_CHECKING:
     from ptosim.module import Kernel, Module
@@ -77,7 +77,7 @@ def _execute(case: Case, row: Row) -> None:
     kernel = _module(case.kernel, case.text, case.target).kernel(case.name)
     if case.what == "prove":
         return _proved(kernel, row)
-    words = _words(kernel, case)
+    words = words_of(kernel, case)
     row["repeat"] = case.repeat(tuple(words))
     given = enumerate(zip(words, kernel.signature, strict=True))
     values = [value_of(word, parameter, case.seed + index) for index, (word, parameter) in given]
@@ -101,20 +101,6 @@ def _execute(case: Case, row: Row) -> None:
         row["cycles"] = found.cycles
         if row["status"] == "ok":
             row["message"] = f"bound by {found.bound}"
-
-
-def _words(kernel: Kernel, case: Case) -> list[str]:
-    words = list(case.words)
-    if words == [AUTO]:
-        words = [AUTO] * len(kernel.signature)
-    if len(words) != len(kernel.signature):
-        names = ", ".join(each.name for each in kernel.signature)
-        raise error("argument", f"{kernel.name} takes {len(kernel.signature)} arguments ({names}), not {len(words)}")
-    if AUTO in words:
-        from ptosim.example_arguments import example_words
-
-        words = example_words(kernel, words, case.seed, case.grid)
-    return [seeded(word, case.seed + index) if case.seed else word for index, word in enumerate(words)]
 
 
 def _ran(kernel: Kernel, case: Case, values: Sequence[Any], row: Row) -> None:

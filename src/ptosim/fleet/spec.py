@@ -10,17 +10,20 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from string import Formatter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from ptosim.argument_words import AUTO
+from ptosim.argument_words import AUTO, value_of
 from ptosim.diagnostics import Location, PTOError, Source, error
-from ptosim.fleet.case import WHATS, Case, Limits, Wanted
+from ptosim.fleet.case import CPP_FILES, WHATS, Case, Limits, Wanted, words_of
+
+if TYPE_CHECKING:
+    from ptosim.cpp_module import CppKernel
 
 KEYS = ("kernels", "what", "args", "define", "expect", "rtol", "atol", "vary", "limits", "tune")
 OPTIONS = ("grid", "target", "schedule", "seed")
@@ -77,9 +80,9 @@ class Spec:
         defines = tuple(f"{name}={_filled(self, said, varied, name, 'define')}" for name, said in self.define.items())
         filled = {index: _filled(self, said, varied, "expect") for index, said in self.expect.items()}
         expect = {index: _wanted(self, str(index), said) for index, said in filled.items()}
-        return Case(
+        case = Case(
             kernel=kernel.path,
-            text=kernel.text_with(self, defines),
+            text="" if kernel.is_cpp else kernel.text_with(self, defines),
             what=self.what,
             words=tuple(_filled(self, word, varied, "args") for word in self.args),
             grid=_whole(self, varied.get("grid", 1), "grid", 1),
@@ -95,6 +98,7 @@ class Spec:
             limits=self.limits,
             timed=self.timed,
         )
+        return kernel.recorded(self, case) if kernel.is_cpp else case
 
 
 def _filled(spec: Spec, word: str, varied: Mapping[str, Any], key: str, table: str = "") -> str:
@@ -314,12 +318,31 @@ def _names(spec: Spec, text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _SweptKernel:
-    """A kernel of a sweep: path as given, name where a file has several, and text; of one in Python where it stands."""
+    """A kernel of a sweep: path as given, name where a file has several, and text; of one in Python or C++ where it
+    stands."""
 
     path: str
     name: str | None
     text: str | None
     script: tuple[str, str | None] | None = None
+
+    @property
+    def is_cpp(self) -> bool:
+        return self.script is not None and self.script[0].endswith(CPP_FILES)
+
+    def recorded(self, spec: Spec, case: Case) -> Case:
+        """A launch of a kernel in C++ as the text that it is recorded as, with the words that it was recorded for."""
+        assert self.script is not None
+        try:
+            kernel = _compiled(*self.script, case.defines, case.target)
+            words = words_of(kernel, case)
+            given = enumerate(zip(words, kernel.signature, strict=True))
+            values = [value_of(word, parameter, case.seed + index) for index, (word, parameter) in given]
+            text = kernel.recorded(values, case.grid).kernel.module.outline.source.text
+        except PTOError as problem:
+            key = "define" if case.defines else "kernels"
+            raise spec.wrong(f"{self.path}: {problem.diagnostics[0].message}", key) from None
+        return replace(case, text=text, words=tuple(words), target=None)
 
     def text_with(self, spec: Spec, defines: tuple[str, ...]) -> str:
         if self.text is not None:
@@ -338,6 +361,15 @@ def _traced(path: str, named: str | None, defines: tuple[str, ...]) -> str:
     from ptosim.ptodsl.script import script_kernel
 
     return script_kernel(path, named, defines).source.text
+
+
+@lru_cache(maxsize=64)
+def _compiled(path: str, expression: str | None, defines: tuple[str, ...], target: str | None) -> CppKernel:
+    """A kernel in C++: the user's compiler compiles it once for each set of macros."""
+    from ptosim.cpp_module import load_cpp
+
+    macros = dict(define.split("=", 1) for define in defines)
+    return load_cpp(path, defines=macros, target=target).kernel(expression)
 
 
 def _kernels(spec: Spec) -> Iterator[_SweptKernel]:
@@ -366,15 +398,14 @@ def _of_file(spec: Spec, base: Path, path: str) -> Iterator[_SweptKernel]:
 
     file, colon, name = path.partition(":")
     place = base / file
-    if file.endswith(".py"):
+    if file.endswith((".py", *CPP_FILES)):
         shown = f"{place}{colon}{name}" if place.exists() else path
         yield _SweptKernel(shown, None, None, (str(place), name or None))
         return
     if not file.endswith(".pto"):
-        hint = "ptosim print writes what a launch of one in C++ is recorded as"
-        raise spec.wrong(f"{path}: a sweep takes .pto files and kernels in Python", "kernels", hint=hint)
+        raise spec.wrong(f"{path}: a sweep takes .pto files, and kernels in Python and C++", "kernels")
     if spec.define:
-        raise spec.wrong(f"define is for kernels in Python, and {path} is none", "define")
+        raise spec.wrong(f"define is for kernels in Python and C++, and {path} is none", "define")
     try:
         text = place.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as reason:
